@@ -1,0 +1,266 @@
+package canon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/limits"
+)
+
+// ParseError says what in a JSON text was refused, and where.
+type ParseError struct {
+	Pointer string // RFC 6901 pointer of the value, "" for the whole document
+	Line    int    // 1-based
+	Reason  string // one clause, without position
+}
+
+// Error is the reason with its place.
+func (e *ParseError) Error() string {
+	at := e.Pointer
+	if at == "" {
+		at = "the document"
+	}
+	return fmt.Sprintf("%s at %s, line %d", e.Reason, at, e.Line)
+}
+
+// Parse reads one JSON document strictly (R5): duplicate keys, keys that differ
+// only in case, invalid UTF-8, depth over limits.JSONDepthMax and numbers that
+// are not exactly a double are refused with a *ParseError.
+func Parse(data []byte) (Value, error) {
+	p := parser{text: string(data), line: 1}
+	v, err := p.document()
+	if err != nil {
+		return Value{}, err
+	}
+	return v, nil
+}
+
+type parser struct {
+	text string
+	pos  int
+	line int
+	path []string // JSON pointer tokens of the value being read
+}
+
+func (p *parser) fail(format string, args ...any) error {
+	return &ParseError{Pointer: pointer(p.path), Line: p.line, Reason: fmt.Sprintf(format, args...)}
+}
+
+// pointer joins tokens by RFC 6901.
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, token := range path {
+		b.WriteByte('/')
+		b.WriteString(EscapePointer(token))
+	}
+	return b.String()
+}
+
+// EscapePointer escapes one token of an RFC 6901 JSON pointer.
+func EscapePointer(token string) string {
+	if !strings.ContainsAny(token, "~/") {
+		return token
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+}
+
+func (p *parser) document() (Value, error) {
+	if !utf8.ValidString(p.text) {
+		p.line += strings.Count(p.text[:firstInvalid(p.text)], "\n")
+		return Value{}, p.fail("text is not valid UTF-8")
+	}
+	v, err := p.value(0)
+	if err != nil {
+		return Value{}, err
+	}
+	p.space()
+	if p.pos < len(p.text) {
+		return Value{}, p.fail("unexpected %s after the document", p.here())
+	}
+	return v, nil
+}
+
+func firstInvalid(s string) int {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(s)
+}
+
+// here names what stands at the position, for messages.
+func (p *parser) here() string {
+	if p.pos >= len(p.text) {
+		return "end of text"
+	}
+	r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
+	return fmt.Sprintf("%q", r)
+}
+
+func (p *parser) space() {
+	for p.pos < len(p.text) {
+		switch p.text[p.pos] {
+		case '\n':
+			p.line++
+		case ' ', '\t', '\r':
+		default:
+			return
+		}
+		p.pos++
+	}
+}
+
+func (p *parser) value(depth int) (Value, error) {
+	p.space()
+	if depth > limits.JSONDepthMax {
+		return Value{}, p.fail("nested deeper than %d levels", limits.JSONDepthMax)
+	}
+	if p.pos >= len(p.text) {
+		return Value{}, p.fail("unexpected end of text")
+	}
+	line := int32(p.line)
+	switch c := p.text[p.pos]; {
+	case c == '{':
+		return p.object(depth, line)
+	case c == '[':
+		return p.array(depth, line)
+	case c == '"':
+		s, err := p.string()
+		return Value{kind: String, line: line, str: s}, err
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number(line)
+	}
+	for _, word := range []struct {
+		text string
+		v    Value
+	}{{"true", OfBool(true)}, {"false", OfBool(false)}, {"null", Value{}}} {
+		if strings.HasPrefix(p.text[p.pos:], word.text) {
+			p.pos += len(word.text)
+			word.v.line = line
+			return word.v, nil
+		}
+	}
+	return Value{}, p.fail("unexpected %s where a value should stand", p.here())
+}
+
+func (p *parser) array(depth int, line int32) (Value, error) {
+	v := Value{kind: Array, line: line}
+	p.pos++
+	p.space()
+	if p.take(']') {
+		return v, nil
+	}
+	for {
+		p.path = append(p.path, fmt.Sprint(len(v.list)))
+		item, err := p.value(depth + 1)
+		if err != nil {
+			return Value{}, err
+		}
+		p.path = p.path[:len(p.path)-1]
+		v.list = append(v.list, item)
+		p.space()
+		if p.take(']') {
+			return v, nil
+		}
+		if !p.take(',') {
+			return Value{}, p.fail("unexpected %s in an array: want , or ]", p.here())
+		}
+	}
+}
+
+func (p *parser) object(depth int, line int32) (Value, error) {
+	v := Value{kind: Object, line: line}
+	p.pos++
+	p.space()
+	if p.take('}') {
+		return v, nil
+	}
+	sorted := true
+	for {
+		p.space()
+		if p.pos >= len(p.text) || p.text[p.pos] != '"' {
+			return Value{}, p.fail("unexpected %s: want a key in double quotes", p.here())
+		}
+		name, err := p.string()
+		if err != nil {
+			return Value{}, err
+		}
+		p.path = append(p.path, name)
+		p.space()
+		if !p.take(':') {
+			return Value{}, p.fail("unexpected %s after a key: want a colon", p.here())
+		}
+		item, err := p.value(depth + 1)
+		if err != nil {
+			return Value{}, err
+		}
+		p.path = p.path[:len(p.path)-1]
+		sorted = sorted && (len(v.keys) == 0 || CompareKeys(v.keys[len(v.keys)-1], name) < 0)
+		v.keys, v.list = append(v.keys, name), append(v.list, item)
+		p.space()
+		if p.take('}') {
+			return p.seal(v, sorted)
+		}
+		if !p.take(',') {
+			return Value{}, p.fail("unexpected %s in an object: want , or }", p.here())
+		}
+	}
+}
+
+// seal puts the members in JCS order and refuses keys that two readers could
+// confuse: equal ones, and ones that differ only in case.
+func (p *parser) seal(v Value, sorted bool) (Value, error) {
+	if !sorted {
+		order := make([]int, len(v.keys))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return CompareKeys(v.keys[a], v.keys[b]) })
+		keys, list := make([]string, len(order)), make([]Value, len(order))
+		for to, from := range order {
+			keys[to], list[to] = v.keys[from], v.list[from]
+			if to > 0 && keys[to] == keys[to-1] {
+				return Value{}, p.fail("duplicate key %q", keys[to])
+			}
+		}
+		v.keys, v.list = keys, list
+	}
+	return v, p.refuseTwins(v.keys)
+}
+
+func (p *parser) refuseTwins(keys []string) error {
+	if !slices.ContainsFunc(keys, hasUpper) {
+		return nil // all one case: distinct keys cannot be twins
+	}
+	seen := make(map[string]string, len(keys))
+	for _, k := range keys {
+		folded := strings.ToLower(k)
+		if twin, ok := seen[folded]; ok {
+			return p.fail("keys %q and %q differ only in case", twin, k)
+		}
+		seen[folded] = k
+	}
+	return nil
+}
+
+func hasUpper(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) take(c byte) bool {
+	if p.pos < len(p.text) && p.text[p.pos] == c {
+		p.pos++
+		return true
+	}
+	return false
+}

@@ -1,0 +1,140 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+// Parse reads the condition at a place. It is false when something was reported.
+func Parse(at problem.Place, report problem.Report) (Condition, bool) {
+	p := parser{report: report, ok: true}
+	c := p.condition(at)
+	if !p.ok {
+		return Condition{}, false
+	}
+	return c, true
+}
+
+// Of is Parse for a condition that was compiled before, where nothing can be wrong
+// unless the file was not written by Waybill.
+func Of(v canon.Value) (Condition, error) {
+	var first error
+	c, _ := Parse(problem.Place{Value: v}, func(found problem.Problem) {
+		if first == nil {
+			first = fmt.Errorf("condition%s: %s", found.Pointer, found.Message)
+		}
+	})
+	return c, first
+}
+
+type parser struct {
+	report problem.Report
+	ok     bool
+}
+
+func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
+	p.ok = false
+	p.report.Error(at, fix, format, args...)
+}
+
+const example = `{"var": "name", "equals": "value"}`
+
+func (p *parser) condition(at problem.Place) Condition {
+	if at.Value.Kind() != canon.Object {
+		p.fail(at, "Write a condition like "+example+".", "a condition must be an object, got %s", at.Value.Kind())
+		return Condition{}
+	}
+	var forms []string
+	for i := range at.Value.Len() {
+		name := at.Value.Key(i)
+		switch {
+		case name == "var" || name == "and" || name == "or" || name == "not":
+			forms = append(forms, name)
+		case !isOperator(name):
+			p.fail(at.Member(name), "Use var with one of "+operatorNames()+"; or and, or, not.", "unknown condition key %q", name)
+		}
+	}
+	switch {
+	case len(forms) == 0:
+		p.fail(at, "Write a condition like "+example+".", "a condition needs var, and, or, or not")
+	case len(forms) > 1:
+		p.fail(at, "Nest them: put each into a list under and.", "a condition has %s side by side, expected one of them", strings.Join(forms, " and "))
+	case forms[0] == "var":
+		return p.comparison(at)
+	case at.Value.Len() > 1:
+		p.fail(at, "Put the comparison into an object of its own inside the list.", "comparisons need var, but stand beside %s", forms[0])
+	case forms[0] == "not":
+		return Condition{kind: none, parts: []Condition{p.condition(at.Member("not"))}}
+	default:
+		return p.list(at.Member(forms[0]), forms[0])
+	}
+	return Condition{}
+}
+
+func (p *parser) list(at problem.Place, name string) Condition {
+	if at.Value.Kind() != canon.Array || at.Value.Len() == 0 {
+		p.fail(at, "Write "+name+": [ … ] with at least one condition.", "%s must be a list of at least one condition", name)
+		return Condition{}
+	}
+	c := Condition{kind: all}
+	if name == "or" {
+		c.kind = some
+	}
+	for i := range at.Value.Len() {
+		c.parts = append(c.parts, p.condition(at.Item(i)))
+	}
+	if len(c.parts) == 1 {
+		return c.parts[0]
+	}
+	return c
+}
+
+func (p *parser) comparison(at problem.Place) Condition {
+	name := at.Member("var")
+	c := Condition{kind: compare, path: name.Value.Text()}
+	if name.Value.Kind() != canon.String || !validPath(c.path) {
+		p.fail(name, `Name a context variable, such as "riskLevel" or "review.count".`, "var must be a path of names joined by dots")
+	}
+	for _, op := range operators {
+		if _, ok := at.Value.Get(op.name); !ok {
+			continue
+		}
+		operand := at.Member(op.name)
+		p.operand(operand, op)
+		c.tests = append(c.tests, test{op, operand.Value})
+	}
+	if len(c.tests) == 0 && at.Value.Len() == 1 {
+		p.fail(at, `To ask whether it is true, add "equals": true; whether it is set, add "not_equals": null.`,
+			"var %q stands without a comparison", c.path)
+	}
+	return c
+}
+
+func (p *parser) operand(at problem.Place, op operator) {
+	if len(op.want) > 0 && !slices.Contains(op.want, at.Value.Kind()) {
+		var kinds []string
+		for _, k := range op.want {
+			kinds = append(kinds, k.String())
+		}
+		want := strings.Join(kinds, " or ")
+		p.fail(at, "Write a value of that kind; use equals to compare other values.", "%s takes a value of kind %s, got %s", op.name, want, at.Value.Kind())
+	} else if op.name == "in" && at.Value.Len() == 0 {
+		p.fail(at, "List the values that are accepted.", "in has an empty list and would never hold")
+	}
+}
+
+func isOperator(name string) bool {
+	return slices.ContainsFunc(operators, func(op operator) bool { return op.name == name })
+}
+
+func operatorNames() string {
+	names := make([]string, len(operators))
+	for i, op := range operators {
+		names[i] = op.name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,48 @@
+package criteria
+
+import "regexp"
+
+// flags are texts that can be written without having done anything: an assignment
+// to a name, or a name that says that something is complete.
+var flags = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)^\W*\w+\s*[=:]\s*(?:true|false|yes|no|done|ok|completed?)\W*$`),
+	regexp.MustCompile(`(?i)^\W*(?:\w*(?:completed?|finished)|(?:\w*_)?(?:done|ready|ok))\W*$`),
+	regexp.MustCompile(`^\W*[a-z0-9]+(?:Done|Ready|Ok|OK)\W*$`),
+}
+
+func isFlag(text string) bool {
+	for _, f := range flags {
+		if f.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// FlagOnly reports criteria that ask for completion flags and for nothing else
+// (locks section 19): whoever sees them in the prompt can pass by writing the flag.
+func (c Criteria) FlagOnly() bool { return c.root != nil && c.root.flagOnly() }
+
+func (n *node) flagOnly() bool {
+	switch n.kind {
+	case single:
+		switch r := n.rule.(type) {
+		case containsRule:
+			return isFlag(r.text)
+		case regexRule:
+			return isFlag(r.pattern)
+		}
+		return false
+	case none:
+		return false
+	}
+	// Of alternatives, one flag is enough to get by; of rules that must all hold,
+	// one that is no flag is enough not to.
+	enough := n.kind == some
+	for i := range n.parts {
+		if n.parts[i].flagOnly() == enough {
+			return enough
+		}
+	}
+	return !enough
+}

@@ -1,0 +1,167 @@
+package criteria
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/condition"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+const example = `[{"type": "contains", "value": "Findings", "message": "List the findings"}]`
+
+// Parse reads validationCriteria: a list of rules, of which all must hold, one
+// rule, or a composition by and, or, not. It is false when an error was reported.
+func Parse(at problem.Place, report problem.Report) (Criteria, bool) {
+	p := parser{report: report, ok: true}
+	var root node
+	if at.Value.Kind() == canon.Array {
+		root = p.list(at, all)
+	} else {
+		root = p.node(at)
+	}
+	if !p.ok {
+		return Criteria{}, false
+	}
+	return Criteria{&root}, true
+}
+
+// Of is Parse for criteria that were compiled before.
+func Of(v canon.Value) (Criteria, error) {
+	var first error
+	c, _ := Parse(problem.Place{Value: v}, func(found problem.Problem) {
+		if first == nil {
+			first = fmt.Errorf("validationCriteria%s: %s", found.Pointer, found.Message)
+		}
+	})
+	return c, first
+}
+
+type parser struct {
+	report problem.Report
+	ok     bool
+}
+
+func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
+	p.ok = false
+	p.report.Error(at, fix, format, args...)
+}
+
+func (p *parser) node(at problem.Place) node {
+	if at.Value.Kind() != canon.Object {
+		p.fail(at, "Write "+example+".", "a validation rule must be an object, got %s", at.Value.Kind())
+		return node{}
+	}
+	for _, name := range []string{"and", "or", "not"} {
+		if !at.Has(name) {
+			continue
+		}
+		if at.Value.Len() > 1 {
+			p.fail(at, "Put what stands beside it into its list.", "%q must stand alone in its object", name)
+			return node{}
+		}
+		inner := at.Member(name)
+		switch name {
+		case "not":
+			return node{kind: none, parts: []node{p.node(inner)}}
+		case "or":
+			return p.list(inner, some)
+		}
+		return p.list(inner, all)
+	}
+	return p.single(at)
+}
+
+func (p *parser) list(at problem.Place, k kind) node {
+	items := at.Items()
+	if len(items) == 0 {
+		p.fail(at, "Write at least one rule, or leave it out.", "expected a list of at least one validation rule")
+		return node{}
+	}
+	n := node{kind: k}
+	for _, item := range items {
+		n.parts = append(n.parts, p.node(item))
+	}
+	if len(n.parts) == 1 {
+		return n.parts[0]
+	}
+	return n
+}
+
+// ruleKeys are the keys that each type of rule reads beside type, message and condition.
+var ruleKeys = map[string][]string{
+	"contains": {"value"},
+	"regex":    {"pattern", "flags"},
+	"length":   {"min", "max"},
+}
+
+func (p *parser) single(at problem.Place) node {
+	kind := at.Member("type")
+	keys, ok := ruleKeys[kind.Value.Text()]
+	switch {
+	case kind.Value.Text() == "schema":
+		p.fail(kind, "Use contains, regex or length.", "validation by schema is not supported by this version yet")
+		return node{}
+	case !ok:
+		p.fail(kind, `Set "type" to contains, regex or length.`, "a validation rule needs a type of contains, regex or length")
+		return node{}
+	}
+	for i := range at.Value.Len() {
+		name := at.Value.Key(i)
+		if name != "type" && name != "message" && name != "condition" && !slices.Contains(keys, name) {
+			p.fail(at.Member(name), "Remove it; "+kind.Value.Text()+" reads "+strings.Join(keys, " and ")+".",
+				"key %q means nothing in a rule of type %s", name, kind.Value.Text())
+		}
+	}
+	var n node
+	message := said(p.text(at, "message", "Say in one sentence what is missing when the rule fails."))
+	if at.Has("condition") {
+		when, ok := condition.Parse(at.Member("condition"), p.report)
+		n.when, p.ok = when, p.ok && ok
+	}
+	switch kind.Value.Text() {
+	case "contains":
+		n.rule = containsRule{message, p.text(at, "value", "Write the text that the notes must contain.")}
+	case "regex":
+		n.rule = p.regex(at, message)
+	default:
+		n.rule = p.length(at, message)
+	}
+	return n
+}
+
+// text is a required string that is not empty.
+func (p *parser) text(at problem.Place, name, fix string) string {
+	member := at.Member(name)
+	if member.Value.Text() == "" {
+		p.fail(member, fix, "a validation rule needs %q, a string that is not empty", name)
+	}
+	return member.Value.Text()
+}
+
+func (p *parser) length(at problem.Place, message said) rule {
+	r := lengthRule{message, p.count(at, "min"), p.count(at, "max")}
+	switch {
+	case !at.Has("min") && !at.Has("max"):
+		p.fail(at, `Add "min" or "max", a number of characters.`, "a length rule needs min or max")
+	case r.max >= 0 && r.min > r.max:
+		p.fail(at, "Exchange the two.", "min %d is more than max %d", r.min, r.max)
+	}
+	return r
+}
+
+func (p *parser) count(at problem.Place, name string) int {
+	if !at.Has(name) {
+		return -1
+	}
+	member := at.Member(name)
+	f := member.Value.Float()
+	if member.Value.Kind() != canon.Number || f != math.Trunc(f) || f < 0 || f > math.MaxInt32 {
+		p.fail(member, "Write a number of characters, such as 200.", "%s must be a whole number from 0", name)
+		return -1
+	}
+	return int(f)
+}

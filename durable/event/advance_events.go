@@ -1,0 +1,156 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/reason"
+)
+
+// IntentAckPending is the only intent: acknowledge the pending step.
+const IntentAckPending = "ack_pending"
+
+// OutcomeKind is the closed set of what an attempt came to (locks section 1).
+type OutcomeKind string
+
+// The outcome kinds.
+const (
+	Advanced OutcomeKind = "advanced"
+	Blocked  OutcomeKind = "blocked"
+)
+
+// AdvanceOutcome carries toNodeId when advanced, blockers when blocked.
+type AdvanceOutcome struct {
+	Blockers *reason.Report `json:"blockers,omitzero"`
+	Kind     OutcomeKind    `json:"kind"`
+	ToNodeID *id.Node       `json:"toNodeId,omitzero"`
+}
+
+// AdvancedTo is the outcome of an accepted attempt.
+func AdvancedTo(n id.Node) AdvanceOutcome { return AdvanceOutcome{Kind: Advanced, ToNodeID: &n} }
+
+// BlockedBy is the outcome of a refused attempt.
+func BlockedBy(r reason.Report) AdvanceOutcome { return AdvanceOutcome{Kind: Blocked, Blockers: &r} }
+
+// AdvanceRecorded is the durable result of one attempt at a node (locks section
+// 1). RequestDigest names what the caller sent (R4, R15).
+type AdvanceRecorded struct {
+	AttemptID     id.Attempt     `json:"attemptId"`
+	Intent        string         `json:"intent"`
+	Outcome       AdvanceOutcome `json:"outcome"`
+	RequestDigest canon.Digest   `json:"requestDigest,omitzero"` // additive
+}
+
+// Kind is "advance_recorded".
+func (AdvanceRecorded) Kind() string { return "advance_recorded" }
+
+// DedupeKey allows one outcome per node and attempt.
+func (a AdvanceRecorded) DedupeKey(owner string, s Scope) string {
+	return "advance_recorded:" + owner + ":" + s.NodeID.String() + ":" + a.AttemptID.String()
+}
+
+// Check refuses an outcome whose members do not fit its kind.
+func (a AdvanceRecorded) Check(Scope) error {
+	if a.Intent != IntentAckPending {
+		return fmt.Errorf("unknown intent %q", a.Intent)
+	}
+	switch a.Outcome.Kind {
+	case Advanced:
+		if a.Outcome.ToNodeID == nil || a.Outcome.Blockers != nil {
+			return errors.New("an advanced outcome wants toNodeId alone")
+		}
+	case Blocked:
+		if a.Outcome.Blockers == nil || a.Outcome.ToNodeID != nil {
+			return errors.New("a blocked outcome wants blockers alone")
+		}
+		return a.Outcome.Blockers.Check()
+	default:
+		return fmt.Errorf("unknown outcome %q", a.Outcome.Kind)
+	}
+	return nil
+}
+
+// ContextSource is the closed set of how context came in (locks 18.2).
+type ContextSource string
+
+// The context sources.
+const (
+	ContextInitial    ContextSource = "initial"
+	ContextAgentDelta ContextSource = "agent_delta"
+	ContextMerge      ContextSource = "merge"
+)
+
+// ContextSet stores a context delta; null members delete (locks 18.2). NodeID is
+// the node it was given at, so that branches do not leak into each other (R19).
+type ContextSet struct {
+	Context   canon.Value   `json:"context"` // an object
+	ContextID id.Context    `json:"contextId"`
+	NodeID    *id.Node      `json:"nodeId,omitzero"` // additive
+	Source    ContextSource `json:"source"`
+}
+
+// Kind is "context_set".
+func (ContextSet) Kind() string { return "context_set" }
+
+// DedupeKey allows one per context id.
+func (c ContextSet) DedupeKey(owner string, _ Scope) string {
+	return "context_set:" + owner + ":" + c.ContextID.String()
+}
+
+// Check refuses what is no object of context.
+func (c ContextSet) Check(Scope) error {
+	if c.Source != ContextInitial && c.Source != ContextAgentDelta && c.Source != ContextMerge {
+		return fmt.Errorf("unknown source %q", c.Source)
+	}
+	return CheckContext(c.Context)
+}
+
+// PreferencesChanged attaches changed preferences to a node (locks section 1).
+type PreferencesChanged struct {
+	ChangeID  id.Change          `json:"changeId"`
+	Delta     []PreferenceChange `json:"delta"`
+	Effective Preferences        `json:"effective"`
+	Source    PreferenceSource   `json:"source"`
+}
+
+// PreferenceSource is the closed set of who changed preferences.
+type PreferenceSource string
+
+// The preference sources.
+const (
+	FromUser           PreferenceSource = "user"
+	FromRecommendation PreferenceSource = "workflow_recommendation"
+	FromSystem         PreferenceSource = "system"
+)
+
+// Kind is "preferences_changed".
+func (PreferencesChanged) Kind() string { return "preferences_changed" }
+
+// DedupeKey allows one per change id.
+func (p PreferencesChanged) DedupeKey(owner string, _ Scope) string {
+	return "preferences_changed:" + owner + ":" + p.ChangeID.String()
+}
+
+// Check refuses an empty delta, a key twice, and an effective snapshot that does
+// not show what the delta says.
+func (p PreferencesChanged) Check(Scope) error {
+	if p.Source != FromUser && p.Source != FromRecommendation && p.Source != FromSystem {
+		return fmt.Errorf("unknown source %q", p.Source)
+	}
+	if len(p.Delta) == 0 {
+		return errors.New("delta is empty")
+	}
+	seen := map[string]bool{}
+	for _, c := range p.Delta {
+		if seen[c.Key] {
+			return fmt.Errorf("delta names %q twice", c.Key)
+		}
+		seen[c.Key] = true
+		if after, err := p.Effective.Apply(c); err != nil || after != p.Effective {
+			return fmt.Errorf("delta %s=%s does not show in effective", c.Key, c.Value)
+		}
+	}
+	return p.Effective.Check()
+}

@@ -1,0 +1,133 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/reason"
+)
+
+// Severity is the closed set of how bad a gap is (locks section 1).
+type Severity string
+
+// The severities.
+const (
+	Info     Severity = "info"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// Resolution says whether a gap record opens a gap or resolves one.
+type Resolution struct {
+	Kind          ResolutionKind `json:"kind"`
+	ResolvesGapID *id.Gap        `json:"resolvesGapId,omitzero"`
+}
+
+// ResolutionKind is the closed set of what a gap record does.
+type ResolutionKind string
+
+// The resolution kinds.
+const (
+	Unresolved ResolutionKind = "unresolved"
+	Resolves   ResolutionKind = "resolves"
+)
+
+// EvidenceRef points at an event or an output that shows a gap.
+type EvidenceRef struct {
+	EventID  *id.Event  `json:"eventId,omitzero"`
+	Kind     string     `json:"kind"` // "event" or "output"
+	OutputID *id.Output `json:"outputId,omitzero"`
+}
+
+// GapRecorded discloses something that is missing or wrong (locks section 1;
+// R16). A resolving record repeats reason and pointer, has severity info and is
+// never open itself.
+type GapRecorded struct {
+	EvidenceRefs []EvidenceRef   `json:"evidenceRefs,omitzero"`
+	GapID        id.Gap          `json:"gapId"`
+	Pointer      *reason.Pointer `json:"pointer,omitzero"` // additive
+	Reason       reason.Code     `json:"reason"`
+	Resolution   Resolution      `json:"resolution"`
+	Severity     Severity        `json:"severity"`
+	Summary      string          `json:"summary"`
+}
+
+// Kind is "gap_recorded".
+func (GapRecorded) Kind() string { return "gap_recorded" }
+
+// DedupeKey allows one per gap id.
+func (g GapRecorded) DedupeKey(owner string, _ Scope) string {
+	return "gap_recorded:" + owner + ":" + g.GapID.String()
+}
+
+// Check refuses unknown reasons and a resolution without its gap.
+func (g GapRecorded) Check(Scope) error {
+	if !g.Reason.Known() {
+		return fmt.Errorf("unknown reason %s", g.Reason)
+	}
+	if !slices.Contains([]Severity{Info, Warning, Critical}, g.Severity) {
+		return fmt.Errorf("unknown severity %q", g.Severity)
+	}
+	if g.Pointer != nil {
+		if err := g.Pointer.Check(); err != nil {
+			return err
+		}
+	}
+	switch g.Resolution.Kind {
+	case Unresolved:
+		if g.Resolution.ResolvesGapID != nil {
+			return errors.New("an unresolved gap names a gap it resolves")
+		}
+	case Resolves:
+		if g.Resolution.ResolvesGapID == nil || *g.Resolution.ResolvesGapID == g.GapID {
+			return errors.New("a resolving record wants the id of another gap")
+		}
+	default:
+		return fmt.Errorf("unknown resolution %q", g.Resolution.Kind)
+	}
+	for _, ref := range g.EvidenceRefs {
+		event := ref.Kind == "event" && ref.EventID != nil && ref.OutputID == nil
+		output := ref.Kind == "output" && ref.OutputID != nil && ref.EventID == nil
+		if !event && !output {
+			return fmt.Errorf("evidence of kind %q wants the id of that kind alone", ref.Kind)
+		}
+	}
+	return checkSummary("summary", g.Summary)
+}
+
+// DivergenceRecorded notes intentional off-script behaviour (locks section 1).
+type DivergenceRecorded struct {
+	DivergenceID  id.Divergence    `json:"divergenceId"`
+	Reason        DivergenceReason `json:"reason"`
+	RelatedStepID string           `json:"relatedStepId,omitzero"`
+	Summary       string           `json:"summary"`
+}
+
+// DivergenceReason is the closed set of why a run left its script.
+type DivergenceReason string
+
+// DivergenceReasons lists the closed set.
+func DivergenceReasons() []DivergenceReason {
+	return []DivergenceReason{"missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop", "policy_constraint"}
+}
+
+// Kind is "divergence_recorded".
+func (DivergenceRecorded) Kind() string { return "divergence_recorded" }
+
+// DedupeKey allows one per divergence id.
+func (d DivergenceRecorded) DedupeKey(owner string, _ Scope) string {
+	return "divergence_recorded:" + owner + ":" + d.DivergenceID.String()
+}
+
+// Check refuses unknown reasons and texts over budget.
+func (d DivergenceRecorded) Check(Scope) error {
+	if !slices.Contains(DivergenceReasons(), d.Reason) {
+		return fmt.Errorf("unknown reason %q", d.Reason)
+	}
+	if d.RelatedStepID != "" && !reason.ValidStepID(d.RelatedStepID) {
+		return fmt.Errorf("relatedStepId %q: want only a-z 0-9 _ -", d.RelatedStepID)
+	}
+	return checkSummary("summary", d.Summary)
+}

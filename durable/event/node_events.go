@@ -1,0 +1,114 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// NodeKind is the closed set of what a node stands for (locks section 1).
+type NodeKind string
+
+// The node kinds. Blocked attempts are read from foreign logs, never written (R16).
+const (
+	StepNode           NodeKind = "step"
+	CheckpointNode     NodeKind = "checkpoint"
+	BlockedAttemptNode NodeKind = "blocked_attempt"
+)
+
+// NodeCreated links a node to the snapshot it is rehydrated from. The snapshot
+// is pinned by the group that commits the event.
+type NodeCreated struct {
+	NodeKind     NodeKind     `json:"nodeKind"`
+	ParentNodeID *id.Node     `json:"parentNodeId"` // null at a run's root only
+	SnapshotRef  canon.Digest `json:"snapshotRef"`
+	WorkflowHash canon.Digest `json:"workflowHash"` // the run's
+}
+
+// Kind is "node_created".
+func (NodeCreated) Kind() string { return "node_created" }
+
+// DedupeKey allows one per node.
+func (NodeCreated) DedupeKey(owner string, s Scope) string {
+	return "node_created:" + owner + ":" + s.RunID.String() + ":" + s.NodeID.String()
+}
+
+// Pin is the snapshot that the event introduces or repeats.
+func (n NodeCreated) Pin() canon.Digest { return n.SnapshotRef }
+
+// Check refuses unknown kinds and a node that is its own parent.
+func (n NodeCreated) Check(s Scope) error {
+	if !slices.Contains([]NodeKind{StepNode, CheckpointNode, BlockedAttemptNode}, n.NodeKind) {
+		return fmt.Errorf("unknown nodeKind %q", n.NodeKind)
+	}
+	if n.ParentNodeID != nil && *n.ParentNodeID == s.NodeID {
+		return errors.New("a node is its own parent")
+	}
+	return nil
+}
+
+// EdgeKind is the closed set of relations between nodes (locks section 1).
+type EdgeKind string
+
+// The edge kinds.
+const (
+	AckedStepEdge  EdgeKind = "acked_step"
+	CheckpointEdge EdgeKind = "checkpoint"
+)
+
+// CauseKind is the closed set of why an edge is there (locks section 1; R17).
+type CauseKind string
+
+// The cause kinds.
+const (
+	IdempotentReplay  CauseKind = "idempotent_replay"
+	IntentionalFork   CauseKind = "intentional_fork" // an advance from the tip
+	NonTipAdvance     CauseKind = "non_tip_advance"  // an advance from a node that has an acked child
+	CheckpointCreated CauseKind = "checkpoint_created"
+)
+
+// Cause names the event that an edge came with.
+type Cause struct {
+	EventID id.Event  `json:"eventId"`
+	Kind    CauseKind `json:"kind"`
+}
+
+// EdgeCreated records that one node followed another.
+type EdgeCreated struct {
+	Cause      Cause    `json:"cause"`
+	EdgeKind   EdgeKind `json:"edgeKind"`
+	FromNodeID id.Node  `json:"fromNodeId"`
+	ToNodeID   id.Node  `json:"toNodeId"`
+}
+
+// Kind is "edge_created".
+func (EdgeCreated) Kind() string { return "edge_created" }
+
+// DedupeKey allows one edge of a kind between two nodes.
+func (e EdgeCreated) DedupeKey(owner string, s Scope) string {
+	return "edge_created:" + owner + ":" + s.RunID.String() + ":" +
+		e.FromNodeID.String() + "->" + e.ToNodeID.String() + ":" + string(e.EdgeKind)
+}
+
+// Check refuses a cause that does not fit the kind.
+func (e EdgeCreated) Check(Scope) error {
+	if e.FromNodeID == e.ToNodeID {
+		return errors.New("an edge from a node to itself")
+	}
+	switch e.EdgeKind {
+	case AckedStepEdge:
+		if !slices.Contains([]CauseKind{IdempotentReplay, IntentionalFork, NonTipAdvance}, e.Cause.Kind) {
+			return fmt.Errorf("cause %q on an acked_step edge", e.Cause.Kind)
+		}
+	case CheckpointEdge:
+		if e.Cause.Kind != CheckpointCreated {
+			return fmt.Errorf("cause %q on a checkpoint edge", e.Cause.Kind)
+		}
+	default:
+		return fmt.Errorf("unknown edgeKind %q", e.EdgeKind)
+	}
+	return nil
+}

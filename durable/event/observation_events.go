@@ -1,0 +1,152 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+// ObservationValue is a tagged scalar (locks section 1).
+type ObservationValue struct {
+	Type  string `json:"type"` // short_string, git_sha1, sha256, path
+	Value string `json:"value"`
+}
+
+// ObservationRecorded anchors a session in its workspace, for resume and search.
+// Waybill stores repo_root as a hash only (R27); repo_root itself is read.
+type ObservationRecorded struct {
+	Confidence string           `json:"confidence"` // low, med, high
+	Key        string           `json:"key"`        // git_branch, git_head_sha, repo_root_hash, repo_root
+	Value      ObservationValue `json:"value"`
+}
+
+// Kind is "observation_recorded".
+func (ObservationRecorded) Kind() string { return "observation_recorded" }
+
+// DedupeKey names the value by its digest: the same observation is kept once.
+func (o ObservationRecorded) DedupeKey(owner string, _ Scope) string {
+	return "observation_recorded:" + owner + ":" + o.Key + ":" + canon.Sum([]byte(o.Value.Value)).String()
+}
+
+var gitSHA1 = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// Check refuses unknown keys and values over budget.
+func (o ObservationRecorded) Check(Scope) error {
+	if !slices.Contains([]string{"git_branch", "git_head_sha", "repo_root_hash", "repo_root"}, o.Key) {
+		return fmt.Errorf("unknown observation key %q", o.Key)
+	}
+	if !slices.Contains([]string{"low", "med", "high"}, o.Confidence) {
+		return fmt.Errorf("unknown confidence %q", o.Confidence)
+	}
+	v := o.Value.Value
+	switch o.Value.Type {
+	case "short_string":
+		if v == "" || utf8.RuneCountInString(v) > limits.ShortStringMax {
+			return fmt.Errorf("short_string of %d characters: want 1 to %d", utf8.RuneCountInString(v), limits.ShortStringMax)
+		}
+	case "git_sha1":
+		if !gitSHA1.MatchString(v) {
+			return errors.New("git_sha1: want 40 hexadecimal digits")
+		}
+	case "sha256":
+		_, err := canon.ParseDigest(v)
+		return err
+	case "path":
+		if v == "" || utf8.RuneCountInString(v) > limits.PathMax {
+			return fmt.Errorf("path of %d characters: want 1 to %d", utf8.RuneCountInString(v), limits.PathMax)
+		}
+	default:
+		return fmt.Errorf("unknown value type %q", o.Value.Type)
+	}
+	return nil
+}
+
+// Provenance says how a capability status came to be known; detail's members
+// depend on kind (locks section 1 and appendix).
+type Provenance struct {
+	Detail           ProvenanceDetail `json:"detail"`
+	EnforcementGrade string           `json:"enforcementGrade"` // strong, weak: follows from kind
+	Kind             string           `json:"kind"`             // probe_step, attempted_use, manual_claim
+}
+
+// ProvenanceDetail holds the members of all three kinds; Check says which belong.
+type ProvenanceDetail struct {
+	AttemptContext  string `json:"attemptContext,omitzero"`
+	Claim           string `json:"claim,omitzero"`
+	ClaimedBy       string `json:"claimedBy,omitzero"`
+	FailureCode     string `json:"failureCode,omitzero"`
+	ProbeStepID     string `json:"probeStepId,omitzero"`
+	ProbeTemplateID string `json:"probeTemplateId,omitzero"`
+	Result          string `json:"result,omitzero"`
+}
+
+// CapabilityObserved records a capability's status with where it is known from.
+type CapabilityObserved struct {
+	CapObsID   id.CapObs  `json:"capObsId"`
+	Capability string     `json:"capability"` // delegation, web_browsing
+	Provenance Provenance `json:"provenance"`
+	Status     string     `json:"status"` // unknown, available, unavailable
+}
+
+// Kind is "capability_observed".
+func (CapabilityObserved) Kind() string { return "capability_observed" }
+
+// DedupeKey allows one per observation id.
+func (c CapabilityObserved) DedupeKey(owner string, _ Scope) string {
+	return "capability_observed:" + owner + ":" + c.CapObsID.String()
+}
+
+// Check refuses members outside the closed sets, and a grade that does not
+// follow from the kind.
+func (c CapabilityObserved) Check(Scope) error {
+	if !slices.Contains([]string{"delegation", "web_browsing"}, c.Capability) {
+		return fmt.Errorf("unknown capability %q", c.Capability)
+	}
+	if !slices.Contains([]string{"unknown", "available", "unavailable"}, c.Status) {
+		return fmt.Errorf("unknown status %q", c.Status)
+	}
+	return c.Provenance.check()
+}
+
+func (p Provenance) check() error {
+	d, grade := p.Detail, "strong"
+	result := slices.Contains([]string{"success", "failure"}, d.Result)
+	var own ProvenanceDetail
+	switch p.Kind {
+	case "probe_step":
+		own = ProvenanceDetail{ProbeTemplateID: d.ProbeTemplateID, ProbeStepID: d.ProbeStepID, Result: d.Result}
+		if !result || d.ProbeTemplateID == "" || d.ProbeStepID == "" {
+			return errors.New("probe_step wants probeTemplateId, probeStepId and result")
+		}
+	case "attempted_use":
+		own = ProvenanceDetail{AttemptContext: d.AttemptContext, Result: d.Result, FailureCode: d.FailureCode}
+		if !result || !slices.Contains([]string{"workflow_step", "system_probe"}, d.AttemptContext) {
+			return errors.New("attempted_use wants attemptContext and result")
+		}
+		codes := []string{"tool_missing", "tool_error", "policy_blocked", "unknown"}
+		if (d.Result == "failure") != slices.Contains(codes, d.FailureCode) {
+			return errors.New("attempted_use wants failureCode exactly with result=failure")
+		}
+	case "manual_claim":
+		grade = "weak"
+		own = ProvenanceDetail{ClaimedBy: d.ClaimedBy, Claim: d.Claim}
+		if !slices.Contains([]string{"agent", "user"}, d.ClaimedBy) || !slices.Contains([]string{"available", "unavailable"}, d.Claim) {
+			return errors.New("manual_claim wants claimedBy and claim")
+		}
+	default:
+		return fmt.Errorf("unknown provenance %q", p.Kind)
+	}
+	if d != own {
+		return fmt.Errorf("provenance %s with members of another kind", p.Kind)
+	}
+	if p.EnforcementGrade != grade {
+		return fmt.Errorf("provenance %s is %s, not %q", p.Kind, grade, p.EnforcementGrade)
+	}
+	return nil
+}

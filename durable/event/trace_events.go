@@ -1,0 +1,132 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/reason"
+)
+
+// TraceKind is the closed set of what a trace entry explains (locks section 1).
+type TraceKind string
+
+// The trace kinds.
+const (
+	SelectedNextStep      TraceKind = "selected_next_step"
+	EvaluatedCondition    TraceKind = "evaluated_condition"
+	EnteredLoop           TraceKind = "entered_loop"
+	ExitedLoop            TraceKind = "exited_loop"
+	DetectedNonTipAdvance TraceKind = "detected_non_tip_advance"
+)
+
+// TraceRef points at what an entry is about; exactly the member of its kind is set.
+type TraceRef struct {
+	ConditionID string `json:"conditionId,omitzero"`
+	Kind        string `json:"kind"` // step_id, loop_id, condition_id, iteration
+	LoopID      string `json:"loopId,omitzero"`
+	StepID      string `json:"stepId,omitzero"`
+	Value       *int64 `json:"value,omitzero"` // 0-based iteration
+}
+
+// StepRef refers to a workflow step.
+func StepRef(stepID string) TraceRef { return TraceRef{Kind: "step_id", StepID: stepID} }
+
+// LoopRef refers to a loop.
+func LoopRef(loopID string) TraceRef { return TraceRef{Kind: "loop_id", LoopID: loopID} }
+
+// ConditionRef refers to a condition of the compiled workflow.
+func ConditionRef(conditionID string) TraceRef {
+	return TraceRef{Kind: "condition_id", ConditionID: conditionID}
+}
+
+// IterationRef refers to a 0-based iteration.
+func IterationRef(n int64) TraceRef { return TraceRef{Kind: "iteration", Value: &n} }
+
+func (r TraceRef) check() error {
+	ids := map[string]string{"step_id": r.StepID, "loop_id": r.LoopID, "condition_id": r.ConditionID}
+	if r.Kind == "iteration" {
+		if r.Value == nil || *r.Value < 0 || r.StepID+r.LoopID+r.ConditionID != "" {
+			return fmt.Errorf("an iteration ref wants a value of 0 or more alone")
+		}
+		return nil
+	}
+	own, known := ids[r.Kind]
+	if !known || r.Value != nil || r.StepID+r.LoopID+r.ConditionID != own || !reason.ValidStepID(own) {
+		return fmt.Errorf("ref of kind %q wants the id of that kind alone, of a-z 0-9 _ -", r.Kind)
+	}
+	return nil
+}
+
+// TraceEntry is one explained decision.
+type TraceEntry struct {
+	Kind    TraceKind  `json:"kind"`
+	Refs    []TraceRef `json:"refs,omitzero"`
+	Summary string     `json:"summary"`
+}
+
+// DecisionTraceAppended says why the engine went where it went. It is bounded
+// and never needed for correctness (locks section 1).
+type DecisionTraceAppended struct {
+	Entries []TraceEntry `json:"entries"`
+	TraceID id.Trace     `json:"traceId"`
+}
+
+// Kind is "decision_trace_appended".
+func (DecisionTraceAppended) Kind() string { return "decision_trace_appended" }
+
+// DedupeKey allows one per trace id.
+func (d DecisionTraceAppended) DedupeKey(owner string, _ Scope) string {
+	return "decision_trace_appended:" + owner + ":" + d.TraceID.String()
+}
+
+// Check refuses what NewTrace would have cut.
+func (d DecisionTraceAppended) Check(Scope) error {
+	if len(d.Entries) == 0 || len(d.Entries) > limits.TraceEntriesMax {
+		return fmt.Errorf("%d trace entries: want 1 to %d", len(d.Entries), limits.TraceEntriesMax)
+	}
+	total := 0
+	kinds := []TraceKind{SelectedNextStep, EvaluatedCondition, EnteredLoop, ExitedLoop, DetectedNonTipAdvance}
+	for i, e := range d.Entries {
+		if !slices.Contains(kinds, e.Kind) {
+			return fmt.Errorf("entry %d: unknown kind %q", i, e.Kind)
+		}
+		if len(e.Summary) > limits.TraceSummaryBytesMax {
+			return fmt.Errorf("entry %d: summary of %d bytes: want at most %d", i, len(e.Summary), limits.TraceSummaryBytesMax)
+		}
+		if len(e.Refs) > limits.TraceRefsMax {
+			return fmt.Errorf("entry %d: %d refs: want at most %d", i, len(e.Refs), limits.TraceRefsMax)
+		}
+		for _, r := range e.Refs {
+			if err := r.check(); err != nil {
+				return fmt.Errorf("entry %d: %w", i, err)
+			}
+		}
+		total += len(e.Summary)
+	}
+	if total > limits.TraceBytesMax {
+		return fmt.Errorf("trace summaries of %d bytes: want at most %d", total, limits.TraceBytesMax)
+	}
+	return nil
+}
+
+// NewTrace fits entries into the budgets of the locks: summaries are truncated
+// with the marker, and past the entry budget the last kept entry says how many
+// are left out. Entries keep their order.
+func NewTrace(traceID id.Trace, entries []TraceEntry) DecisionTraceAppended {
+	kept := slices.Clone(entries)
+	if rest := len(kept) - limits.TraceEntriesMax; rest > 0 {
+		kept = kept[:limits.TraceEntriesMax]
+		last := &kept[len(kept)-1]
+		last.Summary = fmt.Sprintf("%s (and %d more decisions)", reason.Clip(last.Summary, limits.TraceSummaryBytesMax/2), rest)
+	}
+	left := limits.TraceBytesMax
+	for i := range kept {
+		// Every later entry keeps room for at least the marker.
+		room := left - (len(kept)-1-i)*len(limits.TruncationMarker)
+		kept[i].Summary = reason.Truncate(kept[i].Summary, min(limits.TraceSummaryBytesMax, room))
+		left -= len(kept[i].Summary)
+	}
+	return DecisionTraceAppended{TraceID: traceID, Entries: kept}
+}

@@ -1,0 +1,87 @@
+// Package limits names every number that bounds a document, once, with its
+// reason. It holds constants only; who checks them says so with a fault.
+package limits
+
+// Budgets of the locks. All are counted in UTF-8 bytes unless the name says otherwise.
+const (
+	// BlockersMax is how many blockers one report holds (locks section 1, BlockerReport).
+	BlockersMax = 10
+	// MessageBytesMax bounds a blocker's message (locks section 1).
+	MessageBytesMax = 512
+	// SuggestedFixBytesMax bounds a blocker's suggested fix (locks section 1).
+	SuggestedFixBytesMax = 1024
+	// NotesBytesMax bounds notesMarkdown; more is truncated with the marker (locks section 1).
+	NotesBytesMax = 4096
+	// TraceEntriesMax is how many entries one decision trace holds (locks section 1).
+	TraceEntriesMax = 25
+	// TraceSummaryBytesMax bounds one trace entry's summary (locks section 1).
+	TraceSummaryBytesMax = 512
+	// TraceBytesMax bounds the summaries of one trace together (locks section 1).
+	TraceBytesMax = 8192
+	// TraceRefsMax is how many refs one trace entry holds (locks section 1).
+	TraceRefsMax = 10
+	// ShortStringMax bounds a short_string observation (locks section 1).
+	ShortStringMax = 80
+	// PathMax bounds a path observation (locks section 1).
+	PathMax = 512
+	// ContextBytesMax bounds context, given and merged, by its JCS bytes (locks 16.3.1; R19).
+	ContextBytesMax = 256 << 10
+	// DedupeKeyMax is the length of a dedupeKey in characters (locks section 1).
+	DedupeKeyMax = 256
+	// RequirementsShownMax is how many output requirements a prompt lists (locks 18.3).
+	RequirementsShownMax = 5
+	// ResumeCandidatesMax and ResumeSnippetBytesMax bound a resume answer (locks 2.3).
+	ResumeCandidatesMax = 5
+	// ResumeSnippetBytesMax bounds one candidate's snippet (locks 2.3).
+	ResumeSnippetBytesMax = 2048
+)
+
+// Limits of our own: what keeps a hostile or mistaken input from costing more
+// than it may.
+const (
+	// JSONDepthMax is how deep JSON may nest: real documents stay under 20, a parser's stack over 10,000.
+	JSONDepthMax = 64
+	// LineBytesMax bounds one line of a log: a reader buffers a line at a time.
+	LineBytesMax = 1 << 20
+	// PayloadBytesMax bounds one event's data; twice of it and an envelope fit a line.
+	PayloadBytesMax = 512 << 10
+	// ArtifactBytesMax bounds one artifact: they are held in memory once.
+	ArtifactBytesMax = 64 << 20
+	// ArtifactsMax is how many artifacts one attempt may bring.
+	ArtifactsMax = 64
+	// WorkflowStepsMax bounds a compiled workflow; the biggest in use has 40 steps.
+	WorkflowStepsMax = 2000
+	// SourceBytesMax bounds a workflow file before it is parsed.
+	SourceBytesMax = 4 << 20
+	// BundleBytesMax bounds a bundle before it is read.
+	BundleBytesMax = 1 << 30
+	// ControlFileBytesMax bounds store.json, keyring.json, trust.json and config.json.
+	ControlFileBytesMax = 1 << 20
+	// SummaryBytesMax bounds a gap's summary and a run's closing reason, as a blocker's message.
+	SummaryBytesMax = 512
+	// ActorRefMax bounds who an actor says it is.
+	ActorRefMax = 128
+	// TitleBytesMax bounds a run's title.
+	TitleBytesMax = 256
+	// TagsMax is how many tags a run may carry; TagBytesMax bounds each.
+	TagsMax = 32
+	// TagBytesMax bounds one tag.
+	TagBytesMax = 64
+	// ContextKeyMax is the length of a declared input's key (R20).
+	ContextKeyMax = 128
+	// SnapshotBytesMax bounds an execution snapshot file.
+	SnapshotBytesMax = 4 << 20
+	// EventIndexMax is the largest index that the eight digits of a segment name hold.
+	EventIndexMax = 99_999_999
+	// TokenBytesMax bounds a token before it is decoded; real ones stay under 600 bytes.
+	TokenBytesMax = 4096
+	// CommandTimeoutSecondsMax bounds an action's timeout: one week.
+	CommandTimeoutSecondsMax = 7 * 24 * 3600
+	// CommandAttemptsMax bounds the tries of one action.
+	CommandAttemptsMax = 100
+	// CommandBackoffSecondsMax bounds the pause between two tries: one day.
+	CommandBackoffSecondsMax = 24 * 3600
+)
+
+// TruncationMarker is what a text ends with where the locks let it be cut.
+const TruncationMarker = "\n\n[TRUNCATED]"

@@ -1,0 +1,64 @@
+// Package manifest is the control stream of a log (locks section 1; R4, R9, R10):
+// which segments count, how each group of lines that commits one chains to the
+// one before, and the verdict over whatever bytes a crash or a hand left behind.
+//
+// It is pure: files are handed in as readers and functions. It is written for
+// any log; what the events of one mean is its table's business.
+package manifest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// Log names one log: where it lies in its store, whose it is, what it may hold.
+type Log struct {
+	Root  string // folder relative to the store, with slashes
+	Owner string // session or store id
+	Table *event.Table
+}
+
+// SessionEvents is the log of a session's domain events.
+func SessionEvents(s id.Session) Log {
+	return Log{Root: "sessions/" + s.String(), Owner: s.String(), Table: event.Domain}
+}
+
+// FileName is the manifest's name inside a log's root; SegmentDir is the folder
+// of its segments.
+const (
+	FileName   = "manifest.jsonl"
+	SegmentDir = "events"
+)
+
+// Head names one committed prefix of a log. The zero Head is the empty log.
+type Head struct {
+	Digest     canon.Digest `json:"digest,omitzero"` // of the last group's bytes
+	GroupAt    int64        `json:"groupAt"`         // where that group starts in the manifest
+	Bytes      int64        `json:"bytes"`           // length of the manifest
+	Next       int64        `json:"next"`            // next event index
+	NextRecord int64        `json:"nextRecord"`      // next manifest index
+}
+
+// IsZero reports the empty log.
+func (h Head) IsZero() bool { return h == Head{} }
+
+var segmentName = regexp.MustCompile(`^(\d{8,16})-(\d{8,16})\.jsonl$`)
+
+// SegmentName is the file name for the events first to last.
+func SegmentName(first, last int64) string { return fmt.Sprintf("%08d-%08d.jsonl", first, last) }
+
+// ParseSegmentName undoes SegmentName; any other spelling is no segment.
+func ParseSegmentName(name string) (first, last int64, ok bool) {
+	m := segmentName.FindStringSubmatch(name)
+	if m == nil {
+		return 0, 0, false
+	}
+	first, _ = strconv.ParseInt(m[1], 10, 64)
+	last, _ = strconv.ParseInt(m[2], 10, 64)
+	return first, last, first <= last && SegmentName(first, last) == name
+}

@@ -1,0 +1,97 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+// Segment is one plan's events as they lie in one file.
+type Segment struct {
+	First, Last int64
+	Bytes       []byte
+	Events      []event.Event
+}
+
+// Name is the segment's file name.
+func (s Segment) Name() string { return SegmentName(s.First, s.Last) }
+
+// pin is a snapshot reference that a segment's events introduce or repeat.
+type pin struct {
+	index int64
+	event id.Event
+	ref   canon.Digest
+}
+
+// pinner is an event whose snapshot must stay reachable.
+type pinner interface{ Pin() canon.Digest }
+
+func (s Segment) pins() []pin {
+	var out []pin
+	for _, e := range s.Events {
+		if p, ok := e.Data.(pinner); ok && !p.Pin().IsZero() {
+			out = append(out, pin{e.Index, e.ID, p.Pin()})
+		}
+	}
+	return out
+}
+
+// EncodeSegment writes a plan's events as they will lie in their file. It checks
+// every event: nothing that a reader would refuse is ever written.
+func EncodeSegment(log Log, events []event.Event) (Segment, error) {
+	if len(events) == 0 {
+		return Segment{}, errors.New("manifest: a plan without events")
+	}
+	s := Segment{First: events[0].Index, Last: events[len(events)-1].Index, Events: events}
+	for i, e := range events {
+		if e.Index != s.First+int64(i) || e.Owner != log.Owner {
+			return Segment{}, fmt.Errorf("manifest: event %d of %s stands at %d of %s", e.Index, e.Owner, s.First+int64(i), log.Owner)
+		}
+		if err := e.Check(log.Table); err != nil {
+			return Segment{}, err
+		}
+		var err error
+		if s.Bytes, err = log.Table.AppendLine(s.Bytes, e); err != nil {
+			return Segment{}, err
+		}
+	}
+	if s.Last > limits.EventIndexMax {
+		return Segment{}, fmt.Errorf("manifest: a log holds at most %d events", limits.EventIndexMax+1)
+	}
+	return s, nil
+}
+
+// DecodeSegment reads the bytes of events/<first>-<last>.jsonl. An error means
+// that the bytes are no such segment; events of kinds or shapes that the table
+// does not know come back foreign.
+func DecodeSegment(log Log, first, last int64, data []byte) (Segment, error) {
+	s := Segment{First: first, Last: last, Bytes: data}
+	if last-first >= int64(len(data)) {
+		return Segment{}, fmt.Errorf("%d bytes cannot hold events %d to %d", len(data), first, last)
+	}
+	s.Events = make([]event.Event, 0, last-first+1)
+	for rest := data; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 || end >= limits.LineBytesMax {
+			return Segment{}, fmt.Errorf("event %d: line without an end", first+int64(len(s.Events)))
+		}
+		e, err := log.Table.DecodeLine(rest[:end])
+		if err != nil {
+			return Segment{}, fmt.Errorf("event %d: %w", first+int64(len(s.Events)), err)
+		}
+		if e.Index != first+int64(len(s.Events)) || e.Owner != log.Owner {
+			return Segment{}, fmt.Errorf("event %d of %s stands where event %d of %s should", e.Index, e.Owner, first+int64(len(s.Events)), log.Owner)
+		}
+		s.Events = append(s.Events, e)
+		rest = rest[end+1:]
+	}
+	if got := int64(len(s.Events)); got != last-first+1 {
+		return Segment{}, fmt.Errorf("%d events where the name says %d", got, last-first+1)
+	}
+	return s, nil
+}

@@ -1,0 +1,176 @@
+package reason
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/waybill/waybill/durable/limits"
+)
+
+// BlockerCode is the closed set under which an attempt is refused (locks section 1).
+type BlockerCode string
+
+// The blocker codes.
+const (
+	BlockerUserOnly          BlockerCode = "USER_ONLY_DEPENDENCY"
+	BlockerMissingOutput     BlockerCode = "MISSING_REQUIRED_OUTPUT"
+	BlockerInvalidOutput     BlockerCode = "INVALID_REQUIRED_OUTPUT"
+	BlockerCapabilityUnknown BlockerCode = "REQUIRED_CAPABILITY_UNKNOWN"
+	BlockerCapabilityAbsent  BlockerCode = "REQUIRED_CAPABILITY_UNAVAILABLE"
+	BlockerInvariant         BlockerCode = "INVARIANT_VIOLATION"
+	BlockerStorage           BlockerCode = "STORAGE_CORRUPTION_DETECTED"
+)
+
+// PointerKind says what a pointer points at.
+type PointerKind string
+
+// The pointer kinds of the locks.
+const (
+	AtContextKey     PointerKind = "context_key"
+	AtContextBudget  PointerKind = "context_budget"
+	AtOutputContract PointerKind = "output_contract"
+	AtCapability     PointerKind = "capability"
+	AtWorkflowStep   PointerKind = "workflow_step"
+)
+
+// Pointer is the typed place of a blocker. Exactly the member that its kind
+// names is set; none with context_budget.
+type Pointer struct {
+	Kind        PointerKind `json:"kind"`
+	Key         string      `json:"key,omitzero"`
+	ContractRef string      `json:"contractRef,omitzero"`
+	Capability  string      `json:"capability,omitzero"`
+	StepID      string      `json:"stepId,omitzero"`
+}
+
+// ContextKey points at a declared input.
+func ContextKey(key string) Pointer { return Pointer{Kind: AtContextKey, Key: key} }
+
+// OutputContract points at what a step's output must satisfy.
+func OutputContract(ref string) Pointer { return Pointer{Kind: AtOutputContract, ContractRef: ref} }
+
+// WorkflowStep points at a step.
+func WorkflowStep(stepID string) Pointer { return Pointer{Kind: AtWorkflowStep, StepID: stepID} }
+
+// CriteriaRef is the contractRef under which validationCriteria are reported.
+const CriteriaRef = "wr.validationCriteria"
+
+// NotesRef is the contractRef under which required notes are reported.
+const NotesRef = "wr.notesMarkdown"
+
+var (
+	// contextKey is R20's charset: real keys are camelCase.
+	contextKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
+	delimited  = regexp.MustCompile(`^[a-z0-9_-]+$`)
+)
+
+// ValidContextKey reports whether key may name a declared input (R20).
+func ValidContextKey(key string) bool { return contextKey.MatchString(key) }
+
+// ValidStepID reports whether s may name a step or loop (locks section 9).
+func ValidStepID(s string) bool { return delimited.MatchString(s) }
+
+// Check refuses a pointer whose members do not fit its kind.
+func (p Pointer) Check() error {
+	var want Pointer
+	switch p.Kind {
+	case AtContextKey:
+		want = ContextKey(p.Key)
+		if !ValidContextKey(p.Key) {
+			return fmt.Errorf("context key %q: want %s", p.Key, contextKey)
+		}
+	case AtOutputContract:
+		want = OutputContract(p.ContractRef)
+		if p.ContractRef == "" {
+			return errors.New("output_contract without contractRef")
+		}
+	case AtWorkflowStep:
+		want = WorkflowStep(p.StepID)
+		if !ValidStepID(p.StepID) {
+			return fmt.Errorf("step id %q: want %s", p.StepID, delimited)
+		}
+	case AtCapability:
+		want = Pointer{Kind: AtCapability, Capability: p.Capability}
+		if p.Capability != "delegation" && p.Capability != "web_browsing" {
+			return fmt.Errorf("unknown capability %q", p.Capability)
+		}
+	case AtContextBudget:
+		want = Pointer{Kind: AtContextBudget}
+	default:
+		return fmt.Errorf("unknown pointer kind %q", p.Kind)
+	}
+	if p != want {
+		return fmt.Errorf("pointer of kind %s with members of another kind", p.Kind)
+	}
+	return nil
+}
+
+// text is the pointer's stable fields, for ordering.
+func (p Pointer) text() string { return p.Key + p.ContractRef + p.Capability + p.StepID }
+
+// Blocker is one typed reason why an attempt was refused.
+type Blocker struct {
+	Code         BlockerCode `json:"code"`
+	Message      string      `json:"message"`
+	Pointer      Pointer     `json:"pointer"`
+	SuggestedFix string      `json:"suggestedFix,omitzero"`
+}
+
+// Report is a non-empty, ordered, bounded list of blockers (locks section 1).
+type Report struct {
+	Blockers []Blocker `json:"blockers"`
+}
+
+// Compare is the locks' order: by code, then pointer.
+func Compare(a, b Blocker) int {
+	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer.Kind, b.Pointer.Kind),
+		cmp.Compare(a.Pointer.text(), b.Pointer.text()))
+}
+
+// NewReport orders blockers, keeps one per (code, pointer), and where more than
+// ten remain lets the tenth count the rest (R16).
+func NewReport(blockers []Blocker) Report {
+	all := slices.Clone(blockers)
+	slices.SortStableFunc(all, Compare)
+	all = slices.CompactFunc(all, func(a, b Blocker) bool { return Compare(a, b) == 0 })
+	if rest := len(all) - limits.BlockersMax; rest > 0 {
+		all = all[:limits.BlockersMax]
+		last := &all[limits.BlockersMax-1]
+		note := fmt.Sprintf(" (and %d more)", rest)
+		last.Message = Clip(last.Message, limits.MessageBytesMax-len(note)) + note
+	}
+	return Report{Blockers: all}
+}
+
+// Check refuses what the locks forbid: an empty or unordered report, unknown
+// codes, and texts over their budgets.
+func (r Report) Check() error {
+	if len(r.Blockers) == 0 || len(r.Blockers) > limits.BlockersMax {
+		return fmt.Errorf("%d blockers: want 1 to %d", len(r.Blockers), limits.BlockersMax)
+	}
+	for i, b := range r.Blockers {
+		if err := b.check(); err != nil {
+			return fmt.Errorf("blocker %d: %w", i, err)
+		}
+		if i > 0 && Compare(r.Blockers[i-1], b) >= 0 {
+			return fmt.Errorf("blocker %d is out of order", i)
+		}
+	}
+	return nil
+}
+
+func (b Blocker) check() error {
+	known := slices.ContainsFunc(Table, func(row Row) bool { return row.Blocker == b.Code })
+	switch {
+	case !known:
+		return fmt.Errorf("unknown code %q", b.Code)
+	case b.Message == "" || len(b.Message) > limits.MessageBytesMax:
+		return fmt.Errorf("message of %d bytes: want 1 to %d", len(b.Message), limits.MessageBytesMax)
+	case len(b.SuggestedFix) > limits.SuggestedFixBytesMax:
+		return fmt.Errorf("suggestedFix of %d bytes: want at most %d", len(b.SuggestedFix), limits.SuggestedFixBytesMax)
+	}
+	return b.Pointer.Check()
+}

@@ -1,0 +1,46 @@
+package snapshot
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/waybill/waybill/durable/reason"
+)
+
+// Key is the step's StepInstanceKey (locks section 1): the step id, behind
+// "loop@iteration/…::" where loops run. The charset of ids makes it unambiguous
+// without escapes.
+func (p PendingStep) Key() string { return InstanceKey(p.LoopPath, p.StepID) }
+
+// InstanceKey spells the key of a step in a loop path.
+func InstanceKey(path []PathElement, stepID string) string {
+	if len(path) == 0 {
+		return stepID
+	}
+	parts := make([]string, len(path))
+	for i, e := range path {
+		parts[i] = e.LoopID + "@" + strconv.FormatInt(e.Iteration, 10)
+	}
+	return strings.Join(parts, "/") + "::" + stepID
+}
+
+// ParseKey undoes InstanceKey and accepts only its spelling.
+func ParseKey(key string) (path []PathElement, stepID string, err error) {
+	stepID = key
+	if loops, step, ok := strings.Cut(key, "::"); ok {
+		stepID = step
+		for part := range strings.SplitSeq(loops, "/") {
+			loopID, iteration, _ := strings.Cut(part, "@")
+			n, err := strconv.ParseInt(iteration, 10, 64)
+			if err != nil || n < 0 || !reason.ValidStepID(loopID) {
+				return nil, "", fmt.Errorf("step instance key %q: want loop@iteration", key)
+			}
+			path = append(path, PathElement{Iteration: n, LoopID: loopID})
+		}
+	}
+	if !reason.ValidStepID(stepID) || InstanceKey(path, stepID) != key {
+		return nil, "", fmt.Errorf("step instance key %q: want [loop@iteration/…::]stepId", key)
+	}
+	return path, stepID, nil
+}

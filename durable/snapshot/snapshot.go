@@ -1,0 +1,233 @@
+// Package snapshot is the execution state at a node: what a run needs to go on,
+// and nothing that could be folded from events (locks section 1, "node
+// snapshots"). It refuses the states that the locks call impossible.
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/reason"
+)
+
+// StateKind is the closed set of engine states that Waybill writes. Others, as
+// in foreign stores, make a session's version unknown.
+type StateKind string
+
+// The state kinds.
+const (
+	Running  StateKind = "running"
+	Complete StateKind = "complete"
+)
+
+// Frame is one entered loop: which iteration runs, and where in its body.
+type Frame struct {
+	BodyIndex int64  `json:"bodyIndex"`      // 0-based
+	Count     *int64 `json:"count,omitzero"` // additive: iterations pinned on entry by for and forEach
+	Iteration int64  `json:"iteration"`      // 0-based
+	LoopID    string `json:"loopId"`
+}
+
+// PathElement is one loop and iteration of a pending step's path.
+type PathElement struct {
+	Iteration int64  `json:"iteration"`
+	LoopID    string `json:"loopId"`
+}
+
+// PendingStep is the step that waits to be acknowledged.
+type PendingStep struct {
+	LoopPath []PathElement `json:"loopPath"`
+	StepID   string        `json:"stepId"`
+}
+
+// Pending says explicitly whether a step is pending.
+type Pending struct {
+	Kind string       `json:"kind"` // "none" or "some"
+	Step *PendingStep `json:"step,omitzero"`
+}
+
+// Completed is the set of step instance keys that are done (R22: keys of the main
+// sequence and of iterations still on the stack; an ended loop leaves its id).
+type Completed struct {
+	Kind   string   `json:"kind"` // "set"
+	Values []string `json:"values"`
+}
+
+// State is the interpreter's state; a complete one has no other members.
+type State struct {
+	Completed *Completed `json:"completed,omitzero"`
+	Kind      StateKind  `json:"kind"`
+	LoopStack *[]Frame   `json:"loopStack,omitzero"`
+	Pending   *Pending   `json:"pending,omitzero"`
+}
+
+type payload struct {
+	EngineState State `json:"engineState"`
+	V           int64 `json:"v"`
+}
+
+type file struct {
+	EnginePayload payload `json:"enginePayload"`
+	Kind          string  `json:"kind"`
+	V             int64   `json:"v"`
+}
+
+const fileKind = "execution_snapshot"
+
+// ErrUnknownShape says that a snapshot is none that this version writes. With a
+// valid digest that makes a session's version unknown, never damaged (R14).
+var ErrUnknownShape = errors.New("snapshot of a shape that this version does not know")
+
+// Done is the state of a complete run.
+func Done() State { return State{Kind: Complete} }
+
+// At is a running state with a pending step. Keys are sorted here; the frames
+// give the step's path.
+func At(stepID string, frames []Frame, completed []string) State {
+	path := make([]PathElement, len(frames))
+	for i, f := range frames {
+		path[i] = PathElement{Iteration: f.Iteration, LoopID: f.LoopID}
+	}
+	keys := append([]string{}, completed...)
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	stack := append([]Frame{}, frames...)
+	return State{
+		Kind: Running, LoopStack: &stack, Completed: &Completed{"set", keys},
+		Pending: &Pending{"some", &PendingStep{LoopPath: path, StepID: stepID}},
+	}
+}
+
+// IsComplete reports a run that has nothing left to do.
+func (s State) IsComplete() bool { return s.Kind == Complete }
+
+// PendingStep is the pending step, nil when there is none.
+func (s State) PendingStep() *PendingStep {
+	if s.Pending == nil {
+		return nil
+	}
+	return s.Pending.Step
+}
+
+// CompletedKeys is the sorted set of done step instance keys; callers must not
+// change it.
+func (s State) CompletedKeys() []string {
+	if s.Completed == nil {
+		return nil
+	}
+	return s.Completed.Values
+}
+
+// Encode is the bytes of the snapshot file: JCS without a newline (R4). It
+// refuses a state that breaks an invariant.
+func (s State) Encode() ([]byte, error) {
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("snapshot: %w", err)
+	}
+	return canon.Marshal(file{payload{s, 1}, fileKind, 1})
+}
+
+// Decode reads a snapshot file strictly: what it returns encodes to the same
+// bytes. Anything else is ErrUnknownShape, whose text says why.
+func Decode(data []byte) (State, error) {
+	var f file
+	if len(data) > limits.SnapshotBytesMax {
+		return State{}, fmt.Errorf("%w: %d bytes", ErrUnknownShape, len(data))
+	}
+	if err := canon.UnmarshalExact(data, &f); err != nil {
+		return State{}, fmt.Errorf("%w: %w", ErrUnknownShape, err)
+	}
+	if f.Kind != fileKind || f.V != 1 || f.EnginePayload.V != 1 {
+		return State{}, fmt.Errorf("%w: kind %q, v %d, payload v %d", ErrUnknownShape, f.Kind, f.V, f.EnginePayload.V)
+	}
+	s := f.EnginePayload.EngineState
+	if err := s.Check(); err != nil {
+		return State{}, fmt.Errorf("%w: %w", ErrUnknownShape, err)
+	}
+	return s, nil
+}
+
+// Check refuses impossible states (locks section 1).
+func (s State) Check() error {
+	if s.Kind == Complete {
+		if s.Completed != nil || s.LoopStack != nil || s.Pending != nil {
+			return errors.New("a complete state has no other members")
+		}
+		return nil
+	}
+	if s.Kind != Running {
+		return fmt.Errorf("unknown engine state %q", s.Kind)
+	}
+	if s.Completed == nil || s.LoopStack == nil || s.Pending == nil {
+		return errors.New("a running state wants completed, loopStack and pending")
+	}
+	if err := s.Completed.check(); err != nil {
+		return err
+	}
+	if err := checkStack(*s.LoopStack); err != nil {
+		return err
+	}
+	return s.checkPending()
+}
+
+func (c Completed) check() error {
+	if c.Kind != "set" {
+		return fmt.Errorf("completed is a %q, want a set", c.Kind)
+	}
+	for i, key := range c.Values {
+		if _, _, err := ParseKey(key); err != nil {
+			return err
+		}
+		if i > 0 && c.Values[i-1] >= key {
+			return fmt.Errorf("completed is not sorted by bytes at %q", key)
+		}
+	}
+	return nil
+}
+
+func checkStack(frames []Frame) error {
+	seen := map[string]bool{}
+	for _, f := range frames {
+		switch {
+		case !reason.ValidStepID(f.LoopID):
+			return fmt.Errorf("loop id %q: want only a-z 0-9 _ -", f.LoopID)
+		case seen[f.LoopID]:
+			return fmt.Errorf("loop %q stands twice on the stack", f.LoopID)
+		case f.BodyIndex < 0 || f.Iteration < 0:
+			return fmt.Errorf("loop %q: negative position", f.LoopID)
+		case f.Count != nil && f.Iteration >= *f.Count:
+			return fmt.Errorf("loop %q: iteration %d of %d", f.LoopID, f.Iteration, *f.Count)
+		}
+		seen[f.LoopID] = true
+	}
+	return nil
+}
+
+func (s State) checkPending() error {
+	p := s.Pending
+	if p.Kind == "none" && p.Step == nil {
+		return nil
+	}
+	if p.Kind != "some" || p.Step == nil {
+		return fmt.Errorf("pending is %q with the wrong members", p.Kind)
+	}
+	frames := *s.LoopStack
+	if len(p.Step.LoopPath) != len(frames) {
+		return errors.New("the pending step's path is not the loop stack")
+	}
+	for i, e := range p.Step.LoopPath {
+		if e.LoopID != frames[i].LoopID || e.Iteration != frames[i].Iteration {
+			return errors.New("the pending step's path is not the loop stack")
+		}
+	}
+	if !reason.ValidStepID(p.Step.StepID) {
+		return fmt.Errorf("step id %q: want only a-z 0-9 _ -", p.Step.StepID)
+	}
+	if _, done := slices.BinarySearch(s.Completed.Values, p.Step.Key()); done {
+		return fmt.Errorf("step %q is pending and completed", p.Step.Key())
+	}
+	return nil
+}

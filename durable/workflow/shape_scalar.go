@@ -1,0 +1,101 @@
+package workflow
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+// text is a string. Lengths are counted in characters, as JSON Schema does.
+type text struct {
+	min, max int // max 0: no bound
+	pattern  *regexp.Regexp
+	like     string // what the pattern asks for, in words
+}
+
+func (s text) want() string {
+	out := "a string"
+	if s.like != "" {
+		out = s.like
+	}
+	switch {
+	case s.min > 1 && s.max > 0:
+		return fmt.Sprintf("%s of %d to %d characters", out, s.min, s.max)
+	case s.max > 0:
+		return fmt.Sprintf("%s of at most %d characters", out, s.max)
+	case s.min > 0 && s.like == "":
+		return "a string that is not empty"
+	}
+	return out
+}
+
+func (s text) check(at problem.Place, report problem.Report) {
+	value := at.Value.Text()
+	n := utf8.RuneCountInString(value)
+	switch {
+	case at.Value.Kind() != canon.String, s.pattern != nil && !s.pattern.MatchString(value):
+		mismatch(at, report, s)
+	case n < s.min, s.max > 0 && n > s.max:
+		report.Error(at, "Write "+s.want()+".", "expected %s, got %d characters", s.want(), n)
+	}
+}
+
+// words is a closed set of strings.
+type words struct{ set []string }
+
+func oneOf(set ...string) words { return words{set} }
+
+func (s words) want() string {
+	switch n := len(s.set); n {
+	case 0:
+		return "nothing"
+	case 1:
+		return fmt.Sprintf("%q", s.set[0])
+	default:
+		return fmt.Sprintf("%q or %q", strings.Join(s.set[:n-1], `", "`), s.set[n-1])
+	}
+}
+
+func (s words) check(at problem.Place, report problem.Report) {
+	if at.Value.Kind() == canon.String && slices.Contains(s.set, at.Value.Text()) {
+		return
+	}
+	fix := "Write " + s.want() + "."
+	if near := nearest(at.Value.Text(), s.set); near != "" {
+		fix = fmt.Sprintf("Did you mean %q?", near)
+	}
+	report.Error(at, fix, "expected %s, got %s", s.want(), got(at))
+}
+
+// amount is a number within bounds.
+type amount struct {
+	min, max float64 // max 0: no bound
+	whole    bool
+}
+
+func (s amount) want() string {
+	kind := "a number"
+	if s.whole {
+		kind = "a whole number"
+	}
+	if s.max > 0 {
+		return fmt.Sprintf("%s from %v to %v", kind, s.min, s.max)
+	}
+	return fmt.Sprintf("%s from %v", kind, s.min)
+}
+
+func (s amount) check(at problem.Place, report problem.Report) {
+	f := at.Value.Float()
+	switch {
+	case at.Value.Kind() != canon.Number:
+		mismatch(at, report, s)
+	case f < s.min, s.max > 0 && f > s.max, s.whole && f != math.Trunc(f):
+		report.Error(at, "Write "+s.want()+".", "expected %s, got %v", s.want(), f)
+	}
+}
