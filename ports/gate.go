@@ -20,7 +20,7 @@ type Witness struct{ lease *lease }
 type lease struct {
 	mu     sync.RWMutex
 	closed bool
-	root   string
+	log    manifest.Log
 }
 
 // ErrWitness says that an append was tried without the live lock of its log: a
@@ -29,7 +29,7 @@ var ErrWitness = errors.New("append without the live lock of this log")
 
 // Enter is called by adapters before any I/O; leave when it is done.
 func (w Witness) Enter(log manifest.Log) (leave func(), err error) {
-	if w.lease == nil || w.lease.root != log.Root || !w.lease.mu.TryRLock() {
+	if w.lease == nil || w.lease.log.Root != log.Root || w.lease.log.Owner != log.Owner || !w.lease.mu.TryRLock() {
 		return nil, ErrWitness
 	}
 	if w.lease.closed {
@@ -58,7 +58,7 @@ func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifes
 	if verdict.Health != manifest.Healthy {
 		return Unhealthy(log, verdict)
 	}
-	l := &lease{root: log.Root}
+	l := &lease{log: log}
 	defer func() { l.mu.Lock(); l.closed = true; l.mu.Unlock() }()
 	return fn(Witness{l}, verdict)
 }
@@ -66,7 +66,7 @@ func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifes
 // Unhealthy is the refusal to build on a log that is not healthy.
 func Unhealthy(log manifest.Log, v manifest.Verdict) error {
 	f := fault.New(fault.SessionUnhealthy, "%s is %s; nothing can be written to it", log.Owner, v.Health).
-		With("health", string(v.Health)).With("sessionId", log.Owner)
+		With("health", string(v.Health)).With(log.Table.OwnerField, log.Owner)
 	if len(v.Findings) > 0 {
 		last := v.Findings[len(v.Findings)-1]
 		f.Message += ": " + last.Message

@@ -14,8 +14,8 @@ type Logs interface {
 	// Read verifies a log from a known head on (the zero Head: all of it) and
 	// hands each committed segment to visit, in order. It takes no lock; damage
 	// that it meets is read again under the shared lock before the verdict says
-	// so (R8), and visit then starts over from the same head: reset is called
-	// first. A log that is not there reads as empty and healthy. When from is not
+	// so (R8): the visitor is reset, and that reading starts at the zero Head,
+	// whatever From was. A log that is not there reads as empty and healthy. When from is not
 	// on the log's chain the error is manifest.ErrNotOnChain. An error is the
 	// world's or visit's; what is wrong with the bytes is in the verdict.
 	Read(ctx context.Context, r Reading, v Visitor) (manifest.Verdict, error)

@@ -139,7 +139,11 @@ func (d *decoder) mapping(v Value, out reflect.Value) error {
 		if err := d.at(v.keys[i], item, elem); err != nil {
 			return err
 		}
-		out.SetMapIndex(reflect.ValueOf(v.keys[i]).Convert(out.Type().Key()), elem)
+		key := reflect.New(out.Type().Key()).Elem()
+		if err := d.at(v.keys[i], OfString(v.keys[i]), key); err != nil {
+			return err
+		}
+		out.SetMapIndex(key, elem)
 	}
 	return nil
 }

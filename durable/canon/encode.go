@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 )
 
 // Marshal writes x as RFC 8785 bytes. It fails on a zero id or digest, on a
@@ -44,10 +43,7 @@ func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 	}
 	switch t.Kind() {
 	case reflect.String:
-		if !utf8.ValidString(v.String()) {
-			return dst, fmt.Errorf("canon: text is not valid UTF-8")
-		}
-		return AppendString(dst, v.String()), nil
+		return appendText(dst, v.String())
 	case reflect.Bool:
 		return strconv.AppendBool(dst, v.Bool()), nil
 	case reflect.Int, reflect.Int32, reflect.Int64:
@@ -87,8 +83,18 @@ func appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
 
 func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	keys := make([]string, 0, v.Len())
-	for _, k := range v.MapKeys() {
-		keys = append(keys, k.String())
+	items := make(map[string]reflect.Value, v.Len())
+	for it := v.MapRange(); it.Next(); {
+		k := it.Key().String()
+		if text, ok := it.Key().Interface().(encoding.TextMarshaler); ok {
+			b, err := text.MarshalText()
+			if err != nil {
+				return dst, err
+			}
+			k = string(b)
+		}
+		keys = append(keys, k)
+		items[k] = it.Value()
 	}
 	slices.SortFunc(keys, CompareKeys)
 	dst = append(dst, '{')
@@ -96,8 +102,10 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(AppendString(dst, k), ':')
-		if dst, err = appendValue(dst, v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key()))); err != nil {
+		if dst, err = appendText(dst, k); err != nil {
+			return dst, err
+		}
+		if dst, err = appendValue(append(dst, ':'), items[k]); err != nil {
 			return dst, err
 		}
 	}

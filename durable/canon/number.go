@@ -15,8 +15,10 @@ const maxInteger = 1 << 53
 var errInexact = errors.New("number is not exactly a double; send it as a string")
 
 // parseNumber reads a JSON number literal that the scanner has already
-// delimited. It refuses what a double would silently change: integers beyond
-// 2^53, overflow, underflow, and fractions with more digits than a double has.
+// delimited. It refuses what a double would silently change, which is what JCS
+// would spell as another number: integers beyond 2^53 that no double names,
+// overflow, underflow, and fractions with more digits than a double has. What
+// JCS itself writes (1e20 is 100000000000000000000) always reads back.
 func parseNumber(lit string) (float64, error) {
 	if len(lit) < 16 {
 		if n, err := strconv.ParseInt(lit, 10, 64); err == nil {
@@ -25,9 +27,6 @@ func parseNumber(lit string) (float64, error) {
 	}
 	f, err := strconv.ParseFloat(lit, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return 0, errInexact
-	}
-	if !strings.ContainsAny(lit, ".eE") && math.Abs(f) > maxInteger {
 		return 0, errInexact
 	}
 	digits, exp := decimal(lit)

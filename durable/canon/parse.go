@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/limits"
@@ -12,7 +13,7 @@ import (
 // ParseError says what in a JSON text was refused, and where.
 type ParseError struct {
 	Pointer string // RFC 6901 pointer of the value, "" for the whole document
-	Line    int    // 1-based
+	Line    int    // 1-based, 0 where there is no text
 	Reason  string // one clause, without position
 }
 
@@ -21,6 +22,9 @@ func (e *ParseError) Error() string {
 	at := e.Pointer
 	if at == "" {
 		at = "the document"
+	}
+	if e.Line == 0 {
+		return fmt.Sprintf("%s at %s", e.Reason, at)
 	}
 	return fmt.Sprintf("%s at %s, line %d", e.Reason, at, e.Line)
 }
@@ -115,16 +119,16 @@ func (p *parser) space() {
 	}
 }
 
+// value reads a value that depth arrays and objects enclose.
 func (p *parser) value(depth int) (Value, error) {
 	p.space()
-	if depth > limits.JSONDepthMax {
-		return Value{}, p.fail("nested deeper than %d levels", limits.JSONDepthMax)
-	}
 	if p.pos >= len(p.text) {
 		return Value{}, p.fail("unexpected end of text")
 	}
 	line := int32(p.line)
 	switch c := p.text[p.pos]; {
+	case (c == '{' || c == '[') && depth == limits.JSONDepthMax:
+		return Value{}, p.fail("nested deeper than %d levels", limits.JSONDepthMax)
 	case c == '{':
 		return p.object(depth, line)
 	case c == '[':
@@ -225,29 +229,45 @@ func (p *parser) seal(v Value, sorted bool) (Value, error) {
 		for to, from := range order {
 			keys[to], list[to] = v.keys[from], v.list[from]
 			if to > 0 && keys[to] == keys[to-1] {
+				p.line = int(list[to].line)
 				return Value{}, p.fail("duplicate key %q", keys[to])
 			}
 		}
 		v.keys, v.list = keys, list
 	}
-	return v, p.refuseTwins(v.keys)
+	if i, j, ok := twins(v.keys); ok {
+		p.line = int(max(v.list[i].line, v.list[j].line))
+		return Value{}, p.fail("keys %q and %q differ only in case", v.keys[i], v.keys[j])
+	}
+	return v, nil
 }
 
-func (p *parser) refuseTwins(keys []string) error {
+// twins finds two keys that differ only in case, as strings.EqualFold has it.
+func twins(keys []string) (i, j int, found bool) {
 	if !slices.ContainsFunc(keys, hasUpper) {
-		return nil // all one case: distinct keys cannot be twins
+		return 0, 0, false // all one case: distinct keys cannot be twins
 	}
-	seen := make(map[string]string, len(keys))
-	for _, k := range keys {
-		folded := strings.ToLower(k)
-		if twin, ok := seen[folded]; ok {
-			return p.fail("keys %q and %q differ only in case", twin, k)
+	seen := make(map[string]int, len(keys))
+	for j, k := range keys {
+		folded := strings.Map(fold, k)
+		if i, ok := seen[folded]; ok {
+			return i, j, true
 		}
-		seen[folded] = k
+		seen[folded] = j
 	}
-	return nil
+	return 0, 0, false
 }
 
+// fold is the one letter that stands for r in any case: the least of its orbit.
+func fold(r rune) rune {
+	least := r
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		least = min(least, other)
+	}
+	return least
+}
+
+// hasUpper reports letters that may have a twin in lower case.
 func hasUpper(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf {

@@ -11,7 +11,7 @@ import (
 
 // A struct's fields are read from its json tags once per type. Supported are
 // strings, booleans, integers, floats, structs, pointers (nil is null), slices,
-// string-keyed maps, Value, and types that marshal to text (ids, digests).
+// maps with text keys, Value, and types that marshal to text (ids, digests).
 // "omitzero" leaves a zero field out; every other field must be there.
 
 // field is one member of a struct in its JCS place.

@@ -1,8 +1,10 @@
 package canon
 
 import (
+	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -38,8 +40,8 @@ type Value struct {
 
 // Constructors for values that do not come from text.
 
-// OfString is a JSON string. Invalid UTF-8 is a caller's bug: Parse and the
-// YAML reader refuse it before.
+// OfString is a JSON string. Invalid UTF-8 is a caller's bug, refused when written:
+// Parse and the YAML reader refuse it before.
 func OfString(s string) Value { return Value{kind: String, str: s} }
 
 // OfBool is a JSON boolean.
@@ -171,6 +173,33 @@ func (v Value) Equal(w Value) bool {
 		return false
 	}
 	return slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list, Value.Equal)
+}
+
+// Strict refuses a Value that was built, not parsed, where Parse would refuse its
+// text: keys that differ only in case, or more than depth enclosing levels. What
+// it accepts may stand inside another document that has the rest of the levels.
+func (v Value) Strict(depth int) error { return v.strict(nil, depth) }
+
+func (v Value) strict(path []string, depth int) error {
+	if v.kind != Array && v.kind != Object {
+		return nil
+	}
+	if len(path) == depth {
+		return &ParseError{pointer(path), v.Line(), fmt.Sprintf("nested deeper than %d levels", depth)}
+	}
+	if i, j, ok := twins(v.keys); ok {
+		return &ParseError{pointer(path), v.Line(), fmt.Sprintf("keys %q and %q differ only in case", v.keys[i], v.keys[j])}
+	}
+	for i, item := range v.list {
+		token := strconv.Itoa(i)
+		if v.kind == Object {
+			token = v.keys[i]
+		}
+		if err := item.strict(append(path, token), depth); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CompareKeys orders object keys as RFC 8785 wants: by UTF-16 code units. It

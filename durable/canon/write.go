@@ -1,6 +1,10 @@
 package canon
 
-import "strconv"
+import (
+	"errors"
+	"strconv"
+	"unicode/utf8"
+)
 
 const hexDigits = "0123456789abcdef"
 
@@ -36,7 +40,16 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// AppendJCS writes v as RFC 8785 bytes.
+// appendText refuses what no reader would take back.
+func appendText(dst []byte, s string) ([]byte, error) {
+	if !utf8.ValidString(s) {
+		return dst, errors.New("canon: text is not valid UTF-8")
+	}
+	return AppendString(dst, s), nil
+}
+
+// AppendJCS writes v as RFC 8785 bytes. It fails on NaN, infinities and text that
+// is not valid UTF-8, which only a Value that was built can hold.
 func (v Value) AppendJCS(dst []byte) ([]byte, error) {
 	switch v.kind {
 	case Null:
@@ -46,7 +59,7 @@ func (v Value) AppendJCS(dst []byte) ([]byte, error) {
 	case Number:
 		return AppendNumber(dst, v.num)
 	case String:
-		return AppendString(dst, v.str), nil
+		return appendText(dst, v.str)
 	}
 	open, shut := byte('['), byte(']')
 	if v.kind == Object {
@@ -59,7 +72,10 @@ func (v Value) AppendJCS(dst []byte) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		if v.kind == Object {
-			dst = append(AppendString(dst, v.keys[i]), ':')
+			if dst, err = appendText(dst, v.keys[i]); err != nil {
+				return dst, err
+			}
+			dst = append(dst, ':')
 		}
 		if dst, err = item.AppendJCS(dst); err != nil {
 			return dst, err
@@ -68,8 +84,8 @@ func (v Value) AppendJCS(dst []byte) ([]byte, error) {
 	return append(dst, shut), nil
 }
 
-// JCS is v as RFC 8785 bytes. A value built from NaN or an infinity has none:
-// that is a bug of ours and panics.
+// JCS is v as RFC 8785 bytes. A value built from NaN, an infinity or invalid text
+// has none: that is a bug of ours and panics.
 func (v Value) JCS() []byte {
 	b, err := v.AppendJCS(nil)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 // (locks 18.2).
 var reservedKeys = []string{"__proto__", "constructor", "prototype"}
 
-// CheckContext refuses context that is no object, holds a reserved key or is
-// over its budget of JCS bytes (locks 16.3.1; R19).
+// CheckContext refuses context that is no object, holds a reserved key, is over
+// its budget of JCS bytes (locks 16.3.1; R19), or could not be read back out of
+// an event line: merging and flags build context that no parser has seen.
 func CheckContext(v canon.Value) error {
 	if v.Kind() != canon.Object {
 		return fmt.Errorf("context: want an object, got %s", v.Kind())
@@ -22,6 +23,9 @@ func CheckContext(v canon.Value) error {
 		if _, ok := v.Get(k); ok {
 			return fmt.Errorf("context: key %q is reserved", k)
 		}
+	}
+	if err := v.Strict(limits.ContextDepthMax); err != nil {
+		return fmt.Errorf("context: %w", err)
 	}
 	b, err := v.AppendJCS(nil)
 	if err != nil {

@@ -72,12 +72,23 @@ type Event struct {
 	Ignorable   bool  // an older binary may skip this kind
 	Data        Payload
 
+	idText   string // what was read in place of ID, where it is of another shape
 	verbatim []byte // the line without newline, where it is not our spelling
 }
 
 // Foreign reports an event that this binary cannot write: an unknown kind, or
-// fields, ids or keys of another shape. Data still is typed where it could be read.
+// fields, ids or keys of another shape. Data and scope that could be read and
+// keep the promises of their kind still are typed; else Data is Unknown.
 func (e Event) Foreign() bool { return e.verbatim != nil }
+
+// IDText is the event's id as its line spells it; those of other programs may
+// have another shape, for which ID is zero.
+func (e Event) IDText() string {
+	if e.idText != "" {
+		return e.idText
+	}
+	return e.ID.String()
+}
 
 // DedupeKey is the event's idempotency key by the recipe of its kind.
 func (e Event) DedupeKey() string { return e.Data.DedupeKey(e.Owner, e.Scope) }

@@ -95,49 +95,54 @@ func (t *Table) DecodeLine(line []byte) (Event, error) {
 	return e, nil
 }
 
-// envelope reads the members that every event must have, whoever wrote it.
-func (t *Table) envelope(v canon.Value) (Event, error) {
+// envelope reads the members that every event must have, whoever wrote it, and
+// those that count even where the rest is not known.
+func (t *Table) envelope(v canon.Value) (e Event, err error) {
 	kind, _ := v.Get("kind")
 	index, ok := v.Get("eventIndex")
 	owner, _ := v.Get(t.OwnerField)
 	if kind.Text() == "" || !ok || index.Kind() != canon.Number || owner.Text() == "" {
 		return Event{}, fmt.Errorf("%w: want kind, eventIndex and %s", ErrNotAnEvent, t.OwnerField)
 	}
-	e := Event{Index: int64(index.Float()), Owner: owner.Text(), Data: Unknown{kind.Text()}}
+	e = Event{Index: int64(index.Float()), Owner: owner.Text(), Data: Unknown{kind: kind.Text()}}
 	if float64(e.Index) != index.Float() || e.Index < 0 {
 		return Event{}, fmt.Errorf("%w: eventIndex is no whole number", ErrNotAnEvent)
 	}
 	if at, ok := v.Get("timestampMs"); ok {
 		e.TimestampMs = int64(at.Float())
 	}
+	ignorable, _ := v.Get("ignorable")
+	e.Ignorable = ignorable.True()
+	eventID, _ := v.Get("eventId")
+	if e.ID, err = id.ParseEvent(eventID.Text()); err != nil {
+		e.idText = eventID.Text()
+	}
 	return e, nil
 }
 
 // exact fills e from v and reports whether e encodes to line again. On false, e
-// holds what could be read.
+// holds what could be read; its data is typed only where it and its scope keep
+// the promises of the kind.
 func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
-	if raw, ok := v.Get("eventId"); ok {
-		e.ID, _ = id.ParseEvent(raw.Text())
-	}
+	ours := true
 	if raw, ok := v.Get("scope"); ok && canon.Decode(raw, &e.Scope) != nil {
-		return false
+		e.Scope, ours = Scope{}, false
 	}
 	if raw, ok := v.Get("actor"); ok && (canon.Decode(raw, &e.Actor) != nil || e.Actor.Check() != nil) {
-		return false
+		e.Actor, ours = Actor{}, false
 	}
-	ignorable, _ := v.Get("ignorable")
-	e.Ignorable = ignorable.True()
 	spec, known := t.specs[e.Data.Kind()]
 	data, ok := v.Get("data")
 	if !known || !ok {
 		return false
 	}
 	p, err := spec.decode(data)
-	if err != nil {
+	if err != nil || spec.scope.check(e.Scope) != nil || p.Check(e.Scope) != nil {
+		e.Data = spec.unknown(data)
 		return false
 	}
 	e.Data = p
-	if spec.scope.check(e.Scope) != nil || p.Check(e.Scope) != nil {
+	if !ours || checkDedupeKey(e.DedupeKey()) != nil {
 		return false
 	}
 	again, err := t.appendEnvelope(make([]byte, 0, len(line)), *e)

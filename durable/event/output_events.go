@@ -83,3 +83,16 @@ func (o NodeOutputAppended) Check(Scope) error {
 	}
 	return nil
 }
+
+// SameSort reports that p takes the place of an earlier output: notes that of
+// notes, an artifact that of the same kind, or, where both have none, of the same
+// content type (R16, R20).
+func (p OutputPayload) SameSort(old OutputPayload) bool {
+	if p.PayloadKind != old.PayloadKind || p.PayloadKind == Notes {
+		return p.PayloadKind == old.PayloadKind
+	}
+	if p.ArtifactKind != "" || old.ArtifactKind != "" {
+		return p.ArtifactKind == old.ArtifactKind
+	}
+	return p.ContentType == old.ContentType
+}

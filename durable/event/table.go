@@ -44,12 +44,19 @@ type Spec struct {
 	kind   string
 	scope  ScopeNeed
 	decode func(canon.Value) (Payload, error)
+	pins   bool
+}
+
+// Pinner is data whose snapshot must stay reachable (R4).
+type Pinner interface {
+	Pin() canon.Digest
 }
 
 // Row makes the row for payload type P.
 func Row[P Payload](need ScopeNeed) Spec {
 	var zero P
-	return Spec{kind: zero.Kind(), scope: need, decode: func(v canon.Value) (Payload, error) {
+	_, pins := any(zero).(Pinner)
+	return Spec{kind: zero.Kind(), scope: need, pins: pins, decode: func(v canon.Value) (Payload, error) {
 		var p P
 		err := canon.Decode(v, &p)
 		return p, err
@@ -86,10 +93,27 @@ func (t *Table) Kinds() []string {
 }
 
 // Unknown is the payload of an event whose data this binary cannot read.
-type Unknown struct{ kind string }
+type Unknown struct {
+	kind string
+	pin  canon.Digest
+}
+
+// unknown keeps of data only the snapshot that it pins, whatever else it says:
+// its group has a line for it, and nobody may collect it (R4, R14).
+func (s Spec) unknown(data canon.Value) Unknown {
+	u := Unknown{kind: s.kind}
+	if s.pins {
+		ref, _ := data.Get("snapshotRef")
+		u.pin, _ = canon.ParseDigest(ref.Text())
+	}
+	return u
+}
 
 // Kind is the word that was stored.
 func (u Unknown) Kind() string { return u.kind }
+
+// Pin is the snapshot that the data names, zero where the kind names none.
+func (u Unknown) Pin() canon.Digest { return u.pin }
 
 // DedupeKey is unknown as well: a foreign line is never written, only kept.
 func (u Unknown) DedupeKey(string, Scope) string { return "" }

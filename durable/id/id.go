@@ -18,7 +18,10 @@ type kind interface {
 }
 
 // ID is an identifier of kind K. Use its aliases: Session, Run, Node, …
-type ID[K kind] struct{ s string }
+type ID[K kind] struct {
+	_ [0]K // without it, Go would convert a Node to a Run: their fields were the same
+	s string
+}
 
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
@@ -27,7 +30,7 @@ const encodedLen = 26
 
 func make16[K kind](raw [16]byte) ID[K] {
 	var k K
-	return ID[K]{k.prefix() + "_" + encoding.EncodeToString(raw[:])}
+	return ID[K]{s: k.prefix() + "_" + encoding.EncodeToString(raw[:])}
 }
 
 // Parse is the one way from text to an id of kind K.

@@ -41,6 +41,9 @@ const (
 const (
 	// JSONDepthMax is how deep JSON may nest: real documents stay under 20, a parser's stack over 10,000.
 	JSONDepthMax = 64
+	// ContextDepthMax is how deep context may nest: an event line and a bundle put
+	// levels around it, and must stay within JSONDepthMax themselves.
+	ContextDepthMax = 48
 	// LineBytesMax bounds one line of a log: a reader buffers a line at a time.
 	LineBytesMax = 1 << 20
 	// PayloadBytesMax bounds one event's data; twice of it and an envelope fit a line.

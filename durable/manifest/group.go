@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/id"
 )
 
 // The record kinds of the control stream (locks section 1), and its version.
@@ -33,7 +32,7 @@ type SegmentClosed struct {
 
 // SnapshotPinned makes a snapshot reachable without reading events.
 type SnapshotPinned struct {
-	CreatedByEventID id.Event     `json:"createdByEventId"`
+	CreatedByEventID string       `json:"createdByEventId"` // as the event spells it
 	EventIndex       int64        `json:"eventIndex"`
 	Kind             string       `json:"kind"`
 	ManifestIndex    int64        `json:"manifestIndex"`
@@ -83,7 +82,7 @@ func appendGroup(log Log, head Head, seg Segment, pins []pin, chained bool) []by
 }
 
 // mustAppend panics only where a record of ours cannot be spelled, which its
-// types rule out: a foreign event without an id never reaches it.
+// types rule out.
 func mustAppend(dst []byte, record any) []byte {
 	out, err := canon.Append(dst, record)
 	if err != nil {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 )
@@ -20,7 +21,7 @@ func (r *reader) plain(candidates []candidate) (candidate, bool, error) {
 		if err != nil {
 			return candidate{}, false, err
 		}
-		ok := group != nil && bytes.Equal(have, group)
+		ok := bytes.Equal(have, group)
 		if !ok && r.in.Foreign {
 			if group, ok, err = r.lenient(c.seg, pins); err != nil {
 				return candidate{}, false, err
@@ -33,7 +34,21 @@ func (r *reader) plain(candidates []candidate) (candidate, bool, error) {
 			return candidate{c.seg, group}, true, nil
 		}
 	}
+	if !r.in.From.IsZero() && r.closesPlainly(candidates) {
+		return candidate{}, false, ErrNotOnChain
+	}
 	return candidate{}, false, nil
+}
+
+// closesPlainly reports a plain group with fewer pins than its segment has: only
+// a reading from the start knows whether the others were pinned before.
+func (r *reader) closesPlainly(candidates []candidate) bool {
+	line, err := r.peekLine()
+	return err == nil && slices.ContainsFunc(candidates, func(c candidate) bool {
+		closed, ok := r.attests(line, c.seg)
+		_, chained := closed.Get("pins")
+		return ok && !chained
+	})
 }
 
 // newPins leaves out what an earlier plain group of this reading has pinned.
@@ -50,11 +65,6 @@ func (r *reader) newPins(seg Segment) []pin {
 }
 
 func (r *reader) plainGroup(seg Segment, pins []pin) []byte {
-	for _, p := range pins {
-		if p.event.IsZero() {
-			return nil
-		}
-	}
 	// A plain group may also pin again what is pinned; both spellings are tried.
 	all := appendGroup(r.in.Log, r.v.Head, seg, seg.pins(), false)
 	if have, err := r.peek(len(all)); err == nil && bytes.Equal(have, all) {
@@ -64,31 +74,37 @@ func (r *reader) plainGroup(seg Segment, pins []pin) []byte {
 }
 
 // lenient reads a group of another program, with members we do not know. Bounds,
-// digest and pins must hold all the same; the log is then of unknown version.
+// digest, pins and, where they are given, their number and the chain must hold
+// all the same; the log is then of unknown version.
 func (r *reader) lenient(seg Segment, pins []pin) ([]byte, bool, error) {
 	line, err := r.peekLine()
-	if err != nil || !attests(line, seg) {
+	if err != nil {
 		return nil, false, err
+	}
+	closed, ok := r.attests(line, seg)
+	if !ok {
+		return nil, false, nil
 	}
 	group := bytes.Clone(line)
 	missing := map[canon.Digest]bool{}
 	for _, p := range pins {
 		missing[p.ref] = true
 	}
-	for {
+	found := 0
+	for ; ; found++ {
 		have, err := r.peek(len(group) + 4096)
 		if err != nil {
 			return nil, false, err
 		}
-		next, _, found := bytes.Cut(have[min(len(group), len(have)):], []byte{'\n'})
+		next, _, whole := bytes.Cut(have[min(len(group), len(have)):], []byte{'\n'})
 		ref, isPin := pinOf(next)
-		if !found || !isPin {
+		if !whole || !isPin {
 			break
 		}
 		delete(missing, ref)
 		group = append(append(group, next...), '\n')
 	}
-	if len(missing) > 0 {
+	if count, ok := closed.Get("pins"); len(missing) > 0 || ok && count.Float() != float64(found) {
 		return nil, false, nil
 	}
 	if r.v.Health != UnknownVersion {
@@ -98,17 +114,20 @@ func (r *reader) lenient(seg Segment, pins []pin) ([]byte, bool, error) {
 	return group, true, nil
 }
 
-// attests reports whether a line closes seg, whatever else it says.
-func attests(line []byte, seg Segment) bool {
+// attests reports whether a line closes seg behind the head, whatever else it
+// says; a chained one must name the group before.
+func (r *reader) attests(line []byte, seg Segment) (closed canon.Value, ok bool) {
 	v, err := canon.Parse(line)
 	if err != nil {
-		return false
+		return v, false
 	}
 	text := func(name string) string { m, _ := v.Get(name); return m.Text() }
 	number := func(name string) float64 { m, _ := v.Get(name); return m.Float() }
-	return text("kind") == KindSegmentClosed && text("sha256") == canon.Sum(seg.Bytes).String() &&
+	_, chained := v.Get("prev")
+	return v, text("kind") == KindSegmentClosed && text("sha256") == canon.Sum(seg.Bytes).String() &&
 		number("bytes") == float64(len(seg.Bytes)) &&
-		number("firstEventIndex") == float64(seg.First) && number("lastEventIndex") == float64(seg.Last)
+		number("firstEventIndex") == float64(seg.First) && number("lastEventIndex") == float64(seg.Last) &&
+		(!chained || text("prev") == r.v.Head.Digest.String())
 }
 
 func pinOf(line []byte) (canon.Digest, bool) {

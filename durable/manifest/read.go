@@ -3,6 +3,7 @@ package manifest
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -30,8 +31,9 @@ type Input struct {
 	Foreign bool
 }
 
-// ErrNotOnChain says that From is no head of this log: what was folded up to it
-// belongs to another history.
+// ErrNotOnChain says that nothing can be read on from From: it is no head of this
+// log, and what was folded up to it belongs to another history; or the log was
+// written without pin counts, and only a reading from the start can judge it.
 var ErrNotOnChain = errors.New("the head is not on this log's chain")
 
 // Read verifies a log group by group and hands each committed segment to visit.
@@ -66,14 +68,11 @@ func (r *reader) skipKnown() error {
 	if r.in.From.IsZero() {
 		return nil
 	}
-	known := make([]byte, r.in.From.Bytes-r.in.From.GroupAt)
-	if _, err := io.ReadFull(r.manifest, known); err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return ErrNotOnChain
-		}
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, r.manifest, r.in.From.Bytes-r.in.From.GroupAt); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if canon.Sum(known) != r.in.From.Digest {
+	if canon.DigestOf([sha256.Size]byte(sum.Sum(nil))) != r.in.From.Digest {
 		return ErrNotOnChain
 	}
 	return nil
@@ -82,7 +81,7 @@ func (r *reader) skipKnown() error {
 // candidate is a segment that could follow, and the group that would commit it.
 type candidate struct {
 	seg   Segment
-	group []byte // empty where a foreign event has no id to pin by
+	group []byte
 }
 
 // group reads one group; done says that nothing committed follows.
@@ -120,7 +119,7 @@ func (r *reader) commitOne(candidates []candidate, visit func(Segment, Head) err
 		if err != nil {
 			return false, err
 		}
-		if len(c.group) > 0 && bytes.Equal(have, c.group) {
+		if bytes.Equal(have, c.group) {
 			return true, r.commit(c, visit)
 		}
 	}
@@ -161,7 +160,7 @@ func (r *reader) open(name string) (out []candidate, why *Finding, err error) {
 		f := NewFinding(SegmentDamaged, where, "the file is no segment: %v", err)
 		return nil, &f, nil
 	}
-	return []candidate{r.chained(seg)}, nil, nil
+	return []candidate{{seg, Group(r.in.Log, r.v.Head, seg)}}, nil, nil
 }
 
 // candidates are all segments of the folder that begin at the next index.
@@ -180,17 +179,6 @@ func (r *reader) candidates() (out []candidate, why *Finding, err error) {
 		}
 	}
 	return out, why, nil
-}
-
-// chained spells the group for seg; where a foreign event that pins has no id,
-// there is none.
-func (r *reader) chained(seg Segment) candidate {
-	for _, p := range seg.pins() {
-		if p.event.IsZero() {
-			return candidate{seg: seg}
-		}
-	}
-	return candidate{seg, Group(r.in.Log, r.v.Head, seg)}
 }
 
 // namedSegment is the file name in a line that looks like a segment_closed.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 )
 
@@ -24,18 +23,15 @@ func (s Segment) Name() string { return SegmentName(s.First, s.Last) }
 // pin is a snapshot reference that a segment's events introduce or repeat.
 type pin struct {
 	index int64
-	event id.Event
+	event string // as its line spells it
 	ref   canon.Digest
 }
-
-// pinner is an event whose snapshot must stay reachable.
-type pinner interface{ Pin() canon.Digest }
 
 func (s Segment) pins() []pin {
 	var out []pin
 	for _, e := range s.Events {
-		if p, ok := e.Data.(pinner); ok && !p.Pin().IsZero() {
-			out = append(out, pin{e.Index, e.ID, p.Pin()})
+		if p, ok := e.Data.(event.Pinner); ok && !p.Pin().IsZero() {
+			out = append(out, pin{e.Index, e.IDText(), p.Pin()})
 		}
 	}
 	return out

@@ -99,6 +99,7 @@ func (v Verdict) Damaged() bool { return v.Health == CorruptHead || v.Health == 
 
 func (v *Verdict) damage(f Finding) {
 	v.Findings = append(v.Findings, f)
+	v.TailBytes = 0 // nobody cuts what is not healthy
 	v.Health = CorruptTail
 	if v.Head.IsZero() {
 		v.Health = CorruptHead

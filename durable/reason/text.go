@@ -23,10 +23,11 @@ func Clip(s string, n int) string {
 }
 
 // Truncate cuts s to at most n bytes and ends it with the locks' marker, which
-// is part of the n bytes. Shorter text is returned as it is.
+// is part of the n bytes and itself cut where it has no room. Shorter text is
+// returned as it is.
 func Truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return Clip(s, n-len(limits.TruncationMarker)) + limits.TruncationMarker
+	return Clip(Clip(s, n-len(limits.TruncationMarker))+limits.TruncationMarker, n)
 }

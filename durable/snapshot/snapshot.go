@@ -122,12 +122,16 @@ func (s State) CompletedKeys() []string {
 }
 
 // Encode is the bytes of the snapshot file: JCS without a newline (R4). It
-// refuses a state that breaks an invariant.
+// refuses a state that breaks an invariant or its budget.
 func (s State) Encode() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
-	return canon.Marshal(file{payload{s, 1}, fileKind, 1})
+	data, err := canon.Marshal(file{payload{s, 1}, fileKind, 1})
+	if len(data) > limits.SnapshotBytesMax {
+		return nil, fmt.Errorf("snapshot: %d bytes: want at most %d", len(data), limits.SnapshotBytesMax)
+	}
+	return data, err
 }
 
 // Decode reads a snapshot file strictly: what it returns encodes to the same

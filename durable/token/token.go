@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -133,12 +134,12 @@ func parse(keys Keys, s, prefix string, out any) error {
 		return fault.New(fault.TokenScopeMismatch, "a token of kind %s stands where one of kind %s should", kind, kinds[prefix]).
 			Suggest("Pass the %s token of the last answer here.", kinds[prefix])
 	}
-	payload, err := base64url.DecodeString(parts[2])
-	if err != nil {
+	payload, ok := decode(parts[2])
+	if !ok {
 		return fault.New(fault.TokenInvalidFormat, "the token's payload is not base64url")
 	}
-	signature, err := base64url.DecodeString(parts[3])
-	if err != nil {
+	signature, ok := decode(parts[3])
+	if !ok {
 		return fault.New(fault.TokenInvalidFormat, "the token's signature is not base64url")
 	}
 	if !verify(keys, payload, signature) {
@@ -150,6 +151,12 @@ func parse(keys Keys, s, prefix string, out any) error {
 	return nil
 }
 
+// decode accepts one spelling: the library skips line breaks, even when strict.
+func decode(s string) ([]byte, bool) {
+	b, err := base64url.DecodeString(s)
+	return b, err == nil && base64url.EncodeToString(b) == s
+}
+
 func verify(keys Keys, payload, signature []byte) bool {
 	if hmac.Equal(signature, sign(keys.Current, payload)) {
 		return true
@@ -157,10 +164,11 @@ func verify(keys Keys, payload, signature []byte) bool {
 	return keys.Previous != nil && hmac.Equal(signature, sign(*keys.Previous, payload))
 }
 
-// quote shortens what a caller sent, for a message.
+// quote shortens what a caller sent, for a message: control characters and
+// invalid text are escaped.
 func quote(s string) string {
 	if len(s) > 40 {
 		s = strings.ToValidUTF8(s[:40], "") + "…"
 	}
-	return "\"" + s + "\""
+	return strconv.Quote(s)
 }

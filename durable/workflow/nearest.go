@@ -11,6 +11,9 @@ func nearest(word string, candidates []string) string {
 		return ""
 	}
 	for _, c := range candidates {
+		if gap := len(word) - len(c); gap > budget || -gap > budget {
+			continue // cannot be close; a hostile file may ask a million times
+		}
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d <= budget {
 			best, budget = c, d-1
 		}

@@ -100,10 +100,19 @@ func (s byTag) check(at problem.Place, report problem.Report) {
 	tag := at.Member(s.key)
 	inner, ok := s.cases[tag.Value.Text()]
 	if !ok || at.Has(s.key) && tag.Value.Text() == "" {
-		words{names(s.cases)}.check(tag, report)
+		s.unknown(tag, report)
 		return
 	}
 	inner.check(at, report)
+}
+
+func (s byTag) unknown(tag problem.Place, report problem.Report) {
+	known := words{names(s.cases)}
+	if _, optional := s.cases[""]; optional && nearest(tag.Value.Text(), known.set) == "" {
+		report.Error(tag, fmt.Sprintf("Remove it, or write %s.", known.want()), "expected %s or no %s, got %s", known.want(), s.key, got(tag))
+		return
+	}
+	known.check(tag, report)
 }
 
 // conditional is a value of the condition language.

@@ -85,8 +85,9 @@ func (s object) check(at problem.Place, report problem.Report) {
 		return
 	}
 	known := make(map[string]shape, len(s.fields))
+	var keys []string
 	for _, f := range s.fields {
-		known[f.name] = f.shape
+		known[f.name], keys = f.shape, append(keys, f.name)
 		if f.required && !at.Has(f.name) {
 			report.Error(at, fmt.Sprintf("Add %q: %s.", f.name, f.shape.want()), "%s lacks %q", s.what, f.name)
 		}
@@ -96,7 +97,7 @@ func (s object) check(at problem.Place, report problem.Report) {
 		inner, ok := known[name]
 		if !ok {
 			fix := "Remove it."
-			if near := nearest(name, names(known)); near != "" {
+			if near := nearest(name, keys); near != "" {
 				fix = fmt.Sprintf("Did you mean %q?", near)
 			}
 			report.Error(at.Member(name), fix, "%s has no key %q", s.what, name)

@@ -25,7 +25,7 @@ func (s text) want() string {
 		out = s.like
 	}
 	switch {
-	case s.min > 1 && s.max > 0:
+	case s.min > 0 && s.max > 0:
 		return fmt.Sprintf("%s of %d to %d characters", out, s.min, s.max)
 	case s.max > 0:
 		return fmt.Sprintf("%s of at most %d characters", out, s.max)

@@ -19,6 +19,13 @@ type writer struct {
 	out    []byte
 	line   int
 	path   []string
+	at     cursor
+}
+
+// cursor is a place in the source and the text from there to the line's end.
+type cursor struct {
+	line, column int
+	rest         string
 }
 
 func (w *writer) fail(n *yaml.Node, format string, args ...any) error {
@@ -71,17 +78,20 @@ func (w *writer) refuse(n *yaml.Node) error {
 	return nil
 }
 
-// sourceAt is the rest of the line on which n starts. Columns count characters.
+// sourceAt is the rest of the line on which n starts. Columns count characters;
+// nodes come in the order of the text, so each line is walked once, however long.
 func (w *writer) sourceAt(n *yaml.Node) string {
 	if n.Line < 1 || n.Line > len(w.source) {
 		return ""
 	}
-	rest := w.source[n.Line-1]
-	for i := 1; i < n.Column && rest != ""; i++ {
-		_, size := utf8.DecodeRuneInString(rest)
-		rest = rest[size:]
+	if w.at.line != n.Line || w.at.column > n.Column {
+		w.at = cursor{line: n.Line, column: 1, rest: w.source[n.Line-1]}
 	}
-	return rest
+	for ; w.at.column < n.Column && w.at.rest != ""; w.at.column++ {
+		_, size := utf8.DecodeRuneInString(w.at.rest)
+		w.at.rest = w.at.rest[size:]
+	}
+	return w.at.rest
 }
 
 func (w *writer) mapping(n *yaml.Node) error {
@@ -101,7 +111,7 @@ func (w *writer) mapping(n *yaml.Node) error {
 		}
 		w.moveTo(key.Line)
 		w.out = append(canon.AppendString(w.out, key.Value), ':')
-		if err := w.at(key.Value, value); err != nil {
+		if err := w.member(key.Value, value); err != nil {
 			return err
 		}
 	}
@@ -142,7 +152,7 @@ func (w *writer) sequence(n *yaml.Node) error {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
-		if err := w.at(strconv.Itoa(i), item); err != nil {
+		if err := w.member(strconv.Itoa(i), item); err != nil {
 			return err
 		}
 	}
@@ -150,7 +160,7 @@ func (w *writer) sequence(n *yaml.Node) error {
 	return nil
 }
 
-func (w *writer) at(token string, n *yaml.Node) error {
+func (w *writer) member(token string, n *yaml.Node) error {
 	w.path = append(w.path, token)
 	err := w.node(n)
 	w.path = w.path[:len(w.path)-1]

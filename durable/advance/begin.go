@@ -1,0 +1,94 @@
+package advance
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
+)
+
+// Start is what begins a session with one run.
+type Start struct {
+	Session      id.Session
+	Run          id.Run
+	SourceKind   event.SourceKind
+	SourceRef    string // relative
+	Title        string
+	Context      canon.Value
+	Preferences  []event.PreferenceChange
+	Observations []event.ObservationRecorded
+	Actor        event.Actor
+	AtMs         int64
+}
+
+// Begin plans the first segment of a session (design section 7, "start").
+// Observations that break a budget are left out, never an error (R27); dropped
+// counts them.
+func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err error) {
+	if err := CheckContext(s.Context); err != nil {
+		return plan, 0, err
+	}
+	prefs, err := applyPreferences(event.DefaultPreferences(), s.Preferences)
+	if err != nil {
+		return plan, 0, err
+	}
+	vars := event.MergeContext(canon.OfMembers(), s.Context)
+	selected := w.First(vars)
+	state := snapshot.Done()
+	if selected.Step != nil {
+		state = snapshot.At(selected.Step.StepID, nil, nil)
+	}
+	bytes, err := state.Encode()
+	if err != nil {
+		return plan, 0, fault.Wrap(err, fault.Invariant, "the first state is impossible")
+	}
+	root := id.RootNode(s.Run)
+	origin := id.FromStart(root)
+	run, node := event.Scope{RunID: s.Run}, event.Scope{RunID: s.Run, NodeID: root}
+	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
+	seg.object(manifest.Workflow, w.Bytes())
+	ref := seg.object(manifest.Snapshot, bytes).Ref()
+
+	seg.caller(event.Scope{}, event.SessionCreated{})
+	seg.caller(run, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
+		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title})
+	seg.engine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: ref, WorkflowHash: w.Hash()})
+	seg.startPreferences(node, origin, prefs, len(s.Preferences) > 0)
+	if s.Context.Len() > 0 {
+		seg.caller(run, event.ContextSet{Context: s.Context, ContextID: origin.Context(0), NodeID: &root, Source: event.ContextInitial})
+	}
+	seg.engine(node, event.NewTrace(origin.Trace(0), traceEntries(selected)))
+	return seg.plan, seg.observe(s.Observations), nil
+}
+
+// startPreferences writes the whole effective snapshot down, so that a later
+// change of defaults does not change old runs.
+func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferences, asked bool) {
+	change := event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: event.FromSystem,
+		Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)}, {Key: "riskPolicy", Value: string(p.RiskPolicy)}}}
+	if asked {
+		change.Source = event.FromUser
+		s.caller(at, change)
+		return
+	}
+	s.engine(at, change)
+}
+
+// observe appends the observations that fit; one that is there already is
+// dropped as well, since its dedupeKey is.
+func (s *segment) observe(all []event.ObservationRecorded) (dropped int) {
+	seen := map[string]bool{}
+	for _, o := range all {
+		key := o.DedupeKey(s.owner, event.Scope{})
+		if o.Check(event.Scope{}) != nil || seen[key] {
+			dropped++
+			continue
+		}
+		seen[key] = true
+		s.engine(event.Scope{}, o)
+	}
+	return dropped
+}

@@ -1,0 +1,129 @@
+package compile
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/condition"
+	"github.com/waybill/waybill/durable/criteria"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// Step is one step of the main sequence with everything resolved that can be
+// before a run: only {{path}} waits for the run's context.
+type Step struct {
+	StepID              string           `json:"stepId"`
+	Title               string           `json:"title"`
+	Prompt              string           `json:"prompt"` // "" with an action that explains itself
+	RequireConfirmation Confirmation     `json:"requireConfirmation"`
+	Provenance          Provenance       `json:"provenance"`
+	Action              *workflow.Action `json:"action,omitzero"`
+	AgentRole           string           `json:"agentRole,omitzero"`
+	AskForFiles         bool             `json:"askForFiles,omitzero"`
+	Functions           []Function       `json:"functions,omitzero"` // by scope, then name
+	Guidance            []string         `json:"guidance,omitzero"`
+	Inputs              []workflow.Input `json:"inputs,omitzero"`
+	NotesRequired       bool             `json:"notesRequired,omitzero"`
+	PromptBlocks        *PromptBlocks    `json:"promptBlocks,omitzero"` // what Prompt was rendered from
+	RunCondition        canon.Value      `json:"runCondition,omitzero"`
+	ValidationCriteria  canon.Value      `json:"validationCriteria,omitzero"`
+
+	runs     condition.Condition
+	confirms condition.Condition
+	checks   criteria.Criteria
+}
+
+// ConfirmationKind is the closed set of gates in front of a step.
+type ConfirmationKind string
+
+// The confirmation kinds. With ConfirmIf the condition is always there, with
+// ConfirmApproval it may be.
+const (
+	ConfirmNever    ConfirmationKind = "never"
+	ConfirmAlways   ConfirmationKind = "always"
+	ConfirmIf       ConfirmationKind = "condition"
+	ConfirmApproval ConfirmationKind = "human_approval"
+)
+
+// Confirmation is requireConfirmation in its one normal form (R20).
+type Confirmation struct {
+	Kind      ConfirmationKind `json:"kind"`
+	Condition canon.Value      `json:"condition,omitzero"`
+}
+
+// Source is where a step came from. This version compiles authored steps only.
+type Source string
+
+// Authored marks a step that stands in the file as it is.
+const Authored Source = "authored"
+
+// Provenance tells authored steps from injected ones (locks section 5).
+type Provenance struct {
+	Source   Source `json:"source"`
+	OriginID string `json:"originId,omitzero"`
+}
+
+// Scope is where a function was defined. The nearest definition of a name counts.
+type Scope string
+
+// The scopes, nearest first.
+const (
+	ScopeStep     Scope = "step"
+	ScopeWorkflow Scope = "workflow"
+)
+
+// Function is a definition that a step names.
+type Function struct {
+	Name       string               `json:"name"`
+	Definition string               `json:"definition"`
+	Scope      Scope                `json:"scope"`
+	Parameters []workflow.Parameter `json:"parameters,omitzero"`
+	Calls      []canon.Value        `json:"calls,omitzero"` // the arguments of each functionCall
+}
+
+// PromptBlocks are prompt blocks with every part resolved to text.
+type PromptBlocks struct {
+	Goal           string            `json:"goal,omitzero"`
+	Constraints    []string          `json:"constraints,omitzero"`
+	Procedure      []string          `json:"procedure,omitzero"`
+	OutputRequired map[string]string `json:"outputRequired,omitzero"`
+	Verify         []string          `json:"verify,omitzero"`
+}
+
+// Condition is the parsed runCondition; the zero Condition when there is none.
+func (s Step) Condition() condition.Condition { return s.runs }
+
+// Criteria are the parsed validationCriteria; the zero Criteria when there are none.
+func (s Step) Criteria() criteria.Criteria { return s.checks }
+
+// NeedsConfirmation reports whether guided mode waits for a confirmation before
+// this step, over the context that holds when it is shown.
+func (s Step) NeedsConfirmation(vars canon.Value) bool {
+	switch s.RequireConfirmation.Kind {
+	case ConfirmAlways:
+		return true
+	case ConfirmIf:
+		return s.confirms.Eval(vars)
+	}
+	return false
+}
+
+// NeedsApproval reports whether a person's recorded approval is required in every mode.
+func (s Step) NeedsApproval(vars canon.Value) bool {
+	return s.RequireConfirmation.Kind == ConfirmApproval && s.confirms.Eval(vars)
+}
+
+// MissingInputs lists the inputs that are declared for s, by the workflow and by
+// the step itself, and that vars does not hold. A null counts as not there: it is
+// how context forgets a key.
+func (c Compiled) MissingInputs(s Step, vars canon.Value) []workflow.Input {
+	var out []workflow.Input
+	asked := map[string]bool{}
+	for _, list := range [][]workflow.Input{c.Inputs, s.Inputs} {
+		for _, in := range list {
+			if v, _ := vars.Get(in.ContextKey); v.IsNull() && !asked[in.ContextKey] {
+				asked[in.ContextKey] = true
+				out = append(out, in)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// Rehydrate answers what is pending at a position. It writes nothing, and gives
+// the same bytes for the same log.
+func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
+	fold := g.take(at.Session)
+	p, err := g.open(ctx, at, fold)
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := g.answer(ctx, p)
+	if err != nil {
+		return a, err
+	}
+	// Tokens for a node that was only read must not outlive it.
+	err = g.confirm(ctx, at.Session, fold)
+	g.keep(at.Session, fold)
+	return a, err
+}
+
+// Advance carries an attempt at a position: it is decided and recorded once; the
+// same attempt again is answered from the log (locks 1.2; R15, R16).
+func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer, error) {
+	fold := g.take(at.Session)
+	p, err := g.open(ctx, at, fold)
+	if err != nil {
+		return Answer{}, err
+	}
+	if done, ok := p.node.Attempt(attempt); ok {
+		g.keep(at.Session, fold)
+		return g.replay(ctx, at, done, req)
+	}
+	done, err := g.attempt(ctx, by, at, attempt, req, fold)
+	if err != nil {
+		return Answer{}, err
+	}
+	if done != nil {
+		return g.replay(ctx, at, *done, req)
+	}
+	if p, err = find(fold, at); err != nil {
+		return Answer{}, err
+	}
+	recorded, _ := p.node.Attempt(attempt)
+	a, err := g.outcome(ctx, p, recorded.Outcome)
+	if err == nil {
+		g.keep(at.Session, fold)
+	}
+	return a, err
+}
+
+// attempt looks again under the lock, decides and appends. It returns the
+// recorded attempt when another caller was first.
+func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request,
+	fold *projections.Fold) (done *projections.Attempt, err error) {
+	log := manifest.SessionEvents(at.Session)
+	inside := func(w ports.Witness, _ manifest.Verdict) error {
+		p, err := find(fold, at)
+		if err != nil {
+			return err
+		}
+		if have, ok := p.node.Attempt(attempt); ok {
+			done = &have
+			return nil
+		}
+		if err := mayAttempt(p, attempt); err != nil {
+			return err
+		}
+		facts, err := g.facts(ctx, at, p)
+		if err != nil {
+			return err
+		}
+		workflow, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+		if err != nil {
+			return err
+		}
+		plan, err := advance.Decide(workflow, facts, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
+		if err != nil {
+			return err
+		}
+		return g.append(ctx, w, fold, plan)
+	}
+	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		fold.Reset()
+		err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, manifest.Head{}, fold, inside)
+	}
+	return done, err
+}
+
+// mayAttempt refuses attempts at a closed run, and attempts that no answer over
+// this log can have handed out: their outcome should be on record and is not
+// (locks 1.2, fail closed).
+func mayAttempt(p place, attempt id.Attempt) error {
+	if p.run.Closed != nil || p.run.CancelRequested != nil {
+		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
+	}
+	if attempt != p.node.NextAttempt() {
+		return fault.New(fault.Invariant, "the attempt is not the next one of node %s and has no recorded outcome: the log lost facts, or the token is of another log", p.node.ID)
+	}
+	return nil
+}
+
+// facts collects what a decision looks at. Artifacts are read only where they are
+// JSON: nothing else can be required.
+func (g *Engine) facts(ctx context.Context, at Position, p place) (advance.Facts, error) {
+	state, err := g.state(ctx, p.node)
+	if err != nil {
+		return advance.Facts{}, err
+	}
+	f := advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state,
+		Preferences: p.node.Preferences, Context: p.node.Context, HasChild: p.node.AckedChildren > 0}
+	for _, gap := range p.node.OpenGaps {
+		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer, Severity: gap.Severity})
+	}
+	for _, o := range p.node.Outputs {
+		out := advance.Output{ID: o.ID, Payload: o.Payload}
+		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
+			if out.JSON, err = g.artifact(ctx, o.Payload.SHA256); err != nil {
+				return f, err
+			}
+		}
+		f.Outputs = append(f.Outputs, out)
+	}
+	return f, nil
+}
+
+func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
+	data, err := g.Objects.Object(ctx, manifest.Artifact, ref)
+	if err != nil {
+		return canon.Value{}, err
+	}
+	v, err := canon.Parse(data)
+	if err != nil {
+		return v, fault.Wrap(err, fault.Invariant, "artifact %s is recorded as JSON and is none", ref)
+	}
+	return v, nil
+}
+
+// replay answers a recorded attempt over the log prefix that ends with it, once
+// that prefix is sure to survive a power cut.
+func (g *Engine) replay(ctx context.Context, at Position, done projections.Attempt, req advance.Request) (Answer, error) {
+	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.Last >= done.Index })
+	if err != nil {
+		return Answer{}, err
+	}
+	p, err := find(prefix, at)
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := g.outcome(ctx, p, done.Outcome)
+	if err != nil {
+		return a, err
+	}
+	a.warnReplay(done.Request, req.Digest())
+	return a, g.confirm(ctx, at.Session, prefix)
+}

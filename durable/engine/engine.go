@@ -1,0 +1,107 @@
+// Package engine holds the use cases: start, continue, and what is asked about
+// runs, each a method that takes a context, who asks, a clock reading and, where
+// ids are made, one seed. It works over ports only and never runs a command,
+// opens a file or reads a clock itself.
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// Engine is the use cases of one store. It is safe for concurrent use.
+type Engine struct {
+	Logs      ports.Logs
+	Locks     ports.Locks
+	Objects   ports.Objects
+	Sessions  ports.Sessions
+	Identity  ports.Identity
+	Keyring   ports.Keyring
+	Inspector ports.Inspector
+
+	mu       sync.Mutex
+	compiled map[canon.Digest]compile.Compiled
+	memo     map[id.Session]*projections.Fold
+}
+
+// Caller says who asks, and when.
+type Caller struct {
+	Actor event.Actor
+	AtMs  int64 // clock reading in milliseconds since 1970
+}
+
+// memoMax bounds how many sessions' folds are kept between calls: enough for a
+// few workflows in one conversation.
+const memoMax = 8
+
+// take hands out the fold of a session for the caller alone, so that two calls
+// never fold into one state; the second starts afresh.
+func (g *Engine) take(s id.Session) *projections.Fold {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f, ok := g.memo[s]
+	if !ok {
+		return projections.NewFold()
+	}
+	delete(g.memo, s)
+	return f
+}
+
+// keep puts a fold back that is the log up to its head.
+func (g *Engine) keep(s id.Session, f *projections.Fold) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.memo == nil || len(g.memo) >= memoMax {
+		g.memo = map[id.Session]*projections.Fold{}
+	}
+	g.memo[s] = f
+}
+
+// read brings a fold up to its log and says how healthy the log is. A fold whose
+// head the log does not know is of another history and starts over.
+func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
+	log := manifest.SessionEvents(s)
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: log, From: f.Head}, f)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		f.Reset()
+		return g.Logs.Read(ctx, ports.Reading{Log: log}, f)
+	}
+	return v, err
+}
+
+// workflow finds a pinned workflow; its digest is checked by the port.
+func (g *Engine) workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
+	g.mu.Lock()
+	w, ok := g.compiled[hash]
+	g.mu.Unlock()
+	if ok {
+		return w, nil
+	}
+	data, err := g.Objects.Object(ctx, manifest.Workflow, hash)
+	if err != nil {
+		return w, err
+	}
+	if w, err = compile.Decode(data); err != nil {
+		return w, err
+	}
+	g.remember(w)
+	return w, nil
+}
+
+func (g *Engine) remember(w compile.Compiled) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.compiled == nil {
+		g.compiled = map[canon.Digest]compile.Compiled{}
+	}
+	g.compiled[w.Hash()] = w
+}

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// Position is a durable place in a run.
+type Position struct {
+	Session id.Session
+	Run     id.Run
+	Node    id.Node
+}
+
+// place is a position with everything that is on record about it.
+type place struct {
+	fold *projections.Fold
+	run  *projections.Run
+	node *projections.Node
+}
+
+// find looks a position up in a fold; what is not there is TOKEN_UNKNOWN_NODE:
+// the log that the caller holds a handle of is longer than this one (R9).
+func find(f *projections.Fold, at Position) (place, error) {
+	p := place{fold: f, run: f.Runs[at.Run]}
+	if p.run != nil {
+		p.node = p.run.Node(at.Node)
+	}
+	if p.node == nil {
+		return p, fault.New(fault.TokenUnknownNode, "session %s holds no node %s of run %s", at.Session, at.Node, at.Run)
+	}
+	return p, nil
+}
+
+// open reads a session that must be healthy and finds a position in it.
+func (g *Engine) open(ctx context.Context, at Position, f *projections.Fold) (place, error) {
+	v, err := g.read(ctx, at.Session, f)
+	if err != nil {
+		return place{}, err
+	}
+	if v.Health != manifest.Healthy {
+		return place{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
+	}
+	return find(f, at)
+}
+
+// state reads the snapshot of a node. One of a shape that we do not write cannot
+// be built on.
+func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State, error) {
+	data, err := g.Objects.Object(ctx, manifest.Snapshot, n.SnapshotRef)
+	if err != nil {
+		return snapshot.State{}, err
+	}
+	s, err := snapshot.Decode(data)
+	if err != nil {
+		return s, fault.Wrap(err, fault.SessionUnhealthy, "the snapshot of node %s is of a shape that this version does not know", n.ID)
+	}
+	return s, nil
+}
+
+// tipState is what a run's status needs to know about a node's snapshot.
+func tipState(w compile.Compiled, n *projections.Node, s snapshot.State) projections.TipState {
+	out := projections.TipState{Complete: s.IsComplete()}
+	if p := s.PendingStep(); p != nil {
+		if step, ok := w.Step(p.StepID); ok {
+			out.NeedsApproval = step.NeedsApproval(n.Context)
+		}
+	}
+	return out
+}
+
+// needsConfirmation: in guided mode a step that asks for it waits for a person,
+// whose acknowledgement is the confirmation (R20).
+func needsConfirmation(step compile.Step, n *projections.Node) bool {
+	return n.Preferences.Autonomy == event.Guided && step.NeedsConfirmation(n.Context)
+}

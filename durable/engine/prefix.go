@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// errEnough ends a reading that has what it wants.
+var errEnough = errors.New("enough")
+
+// upTo folds a log until a segment that last says is the last one.
+type upTo struct {
+	*projections.Fold
+	last func(manifest.Segment) bool
+}
+
+// Visit folds one more segment.
+func (u upTo) Visit(seg manifest.Segment, head manifest.Head) error {
+	if err := u.Fold.Visit(seg, head); err != nil {
+		return err
+	}
+	if u.last(seg) {
+		return errEnough
+	}
+	return nil
+}
+
+// prefix folds the log of a session up to and with a segment: what a replay is
+// answered over. That the segment is not there any more contradicts the log that
+// was read before.
+func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold, error) {
+	u := upTo{projections.NewFold(), last}
+	_, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, u)
+	if errors.Is(err, errEnough) {
+		return u.Fold, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, fault.New(fault.Invariant, "session %s does not hold a segment that was read before", s)
+}
+
+// confirm makes sure that what an answer acknowledges survives a power cut (R8).
+func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold) error {
+	return g.Logs.Confirm(ctx, manifest.SessionEvents(s), f.Head)
+}

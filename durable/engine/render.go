@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/prompt"
+	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// answer renders a place: a pure function of the pinned workflow and the fold,
+// which the caller has brought to the prefix that the answer speaks of (R15).
+func (g *Engine) answer(ctx context.Context, p place) (Answer, error) {
+	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+	if err != nil {
+		return Answer{}, err
+	}
+	s, err := g.state(ctx, p.node)
+	if err != nil {
+		return Answer{}, err
+	}
+	status, err := g.status(ctx, w, p.run)
+	if err != nil {
+		return Answer{}, err
+	}
+	session, err := id.ParseSession(p.fold.ID)
+	if err != nil {
+		return Answer{}, fault.Wrap(err, fault.Invariant, "the log's owner is no session id")
+	}
+	a := Answer{
+		Session: SessionRef{session, p.run.ID}, NodeID: p.node.ID, Status: status, IsComplete: s.IsComplete(),
+		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash()},
+		Preferences: p.node.Preferences, Warnings: []Warning{},
+	}
+	if err := a.pend(w, p, s); err != nil {
+		return Answer{}, err
+	}
+	return a, g.sign(ctx, &a, p.run.Closed == nil)
+}
+
+// status is the run's, read at its preferred tip.
+func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.Run) (projections.Status, error) {
+	tip := r.Node(r.Tip)
+	if tip == nil {
+		return "", fault.New(fault.Invariant, "run %s has no tip", r.ID)
+	}
+	s, err := g.state(ctx, tip)
+	if err != nil {
+		return "", err
+	}
+	return r.StatusAt(tip.ID, tipState(w, tip, s)), nil
+}
+
+// pend fills in the pending step and what to do about it.
+func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
+	pending := s.PendingStep()
+	if pending == nil {
+		a.NextIntent = CompleteIntent
+		return nil
+	}
+	step, ok := w.Step(pending.StepID)
+	if !ok {
+		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
+	}
+	text, absent := prompt.Render(w, step, p.node.Context)
+	if p.node.Parent == nil {
+		if preamble := prompt.Preamble(w); preamble != "" {
+			text = preamble + "\n\n" + text
+		}
+	}
+	for _, missing := range absent {
+		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
+	}
+	confirm := needsConfirmation(step, p.node)
+	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text, RequireConfirmation: confirm}
+	switch {
+	case p.run.Closed != nil:
+		a.NextIntent = RehydrateOnly
+	case confirm:
+		a.NextIntent = AwaitConfirmation
+	default:
+		a.NextIntent = PerformThenContinue
+	}
+	a.AttemptID = p.node.NextAttempt()
+	a.noteTruncation(p)
+	return nil
+}
+
+// noteTruncation reads off the log that notes were cut: by the marker at the
+// full budget, which nothing else leaves behind.
+func (a *Answer) noteTruncation(p place) {
+	for _, n := range []*projections.Node{p.node, parentOf(p)} {
+		if n == nil {
+			continue
+		}
+		if o, ok := n.Recap(); ok && strings.HasSuffix(o.Payload.NotesMarkdown, limits.TruncationMarker) {
+			a.Warnings = append(a.Warnings, Warning{NotesTruncated,
+				fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.", n.ID, limits.NotesBytesMax)})
+		}
+	}
+}
+
+func parentOf(p place) *projections.Node {
+	if p.node.Parent == nil {
+		return nil
+	}
+	return p.run.Node(*p.node.Parent)
+}
+
+// sign mints the tokens and the ready call. A closed run takes no attempt, so
+// its answers carry none.
+func (g *Engine) sign(ctx context.Context, a *Answer, open bool) error {
+	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
+	if err != nil {
+		return err
+	}
+	a.StateToken = token.MintState(keys.Current, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
+		NodeID: a.NodeID, WorkflowHash: a.Workflow.WorkflowHash})
+	if a.Pending == nil || !open {
+		return nil
+	}
+	a.AckToken = token.MintAck(keys.Current, token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
+		NodeID: a.NodeID, AttemptID: a.AttemptID})
+	a.Next = &Next{
+		Command: []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken, "--notes", "…"},
+		Tool:    "continue_workflow",
+		Params:  map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken, "output": map[string]any{"notesMarkdown": "…"}},
+	}
+	return nil
+}
+
+// warnReplay says that what was sent is not what is recorded (R15).
+func (a *Answer) warnReplay(recorded, sent canon.Digest) {
+	if recorded.IsZero() || recorded == sent {
+		return
+	}
+	a.Warnings = append(a.Warnings, Warning{ReplayDiffers,
+		"This attempt is recorded with other content; the recorded answer is returned and nothing was stored."})
+}
+
+// outcome is the answer to a recorded attempt, over the fold that ends with it:
+// where it led, or what blocked it.
+func (g *Engine) outcome(ctx context.Context, p place, o event.AdvanceOutcome) (Answer, error) {
+	if o.Kind == event.Blocked {
+		a, err := g.answer(ctx, p)
+		a.Blockers = o.Blockers.Blockers
+		return a, err
+	}
+	child := p.run.Node(*o.ToNodeID)
+	if child == nil {
+		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which is not there", o.ToNodeID)
+	}
+	return g.answer(ctx, place{p.fold, p.run, child})
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/projections"
+)
+
+// RunSummary is one row of the document "runs".
+type RunSummary struct {
+	RunID                  id.Run             `json:"runId"`
+	SessionID              id.Session         `json:"sessionId"`
+	WorkflowID             string             `json:"workflowId"`
+	Title                  string             `json:"title"`
+	Status                 projections.Status `json:"status"`
+	Health                 manifest.Health    `json:"health"`
+	Progress               Progress           `json:"progress"`
+	Tips                   []Tip              `json:"tips"`
+	OpenCriticalGaps       int                `json:"openCriticalGaps"`
+	Annotations            AnnotationCounts   `json:"annotations"`
+	LastActivityEventIndex int64              `json:"lastActivityEventIndex"`
+	StartedAtMs            int64              `json:"startedAtMs"`
+	LastAtMs               int64              `json:"lastAtMs"`
+}
+
+// Progress counts acknowledged steps; Total is left out where loops make it open.
+type Progress struct {
+	Completed int64 `json:"completed"`
+	Total     int64 `json:"total,omitzero"`
+}
+
+// Tip is a leaf of a run's DAG.
+type Tip struct {
+	NodeID    id.Node `json:"nodeId"`
+	Preferred bool    `json:"preferred"`
+}
+
+// AnnotationCounts is what people said about a run.
+type AnnotationCounts struct {
+	Count int64 `json:"count"`
+	Flags int64 `json:"flags"`
+}
+
+// Unreadable is a session that no run could be read from.
+type Unreadable struct {
+	SessionID id.Session      `json:"sessionId"`
+	Health    manifest.Health `json:"health"`
+	Message   string          `json:"message"`
+}
+
+// RunList is the document "runs": the latest activity first, by the stored time
+// of a run's last event. Sessions that cannot be read are named, never dropped.
+type RunList struct {
+	Runs       []RunSummary `json:"runs"`
+	Unreadable []Unreadable `json:"unreadable"`
+}
+
+// Runs lists the runs of the store. A damaged session is shown by its valid prefix.
+func (g *Engine) Runs(ctx context.Context) (RunList, error) {
+	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
+	all, err := g.Sessions.Sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, s := range all {
+		fold := projections.NewFold()
+		v, err := g.read(ctx, s, fold)
+		if err != nil {
+			out.Unreadable = append(out.Unreadable, Unreadable{s, manifest.CorruptHead, fault.Of(err).Message})
+			continue
+		}
+		if v.Unborn() {
+			continue
+		}
+		if len(fold.Order) == 0 {
+			out.Unreadable = append(out.Unreadable, Unreadable{s, v.Health, lastMessage(v)})
+		}
+		for _, runID := range fold.Order {
+			row, err := g.summary(ctx, s, fold.Runs[runID], v.Health)
+			if err != nil {
+				out.Unreadable = append(out.Unreadable, Unreadable{s, v.Health, fault.Of(err).Message})
+				continue
+			}
+			out.Runs = append(out.Runs, row)
+		}
+	}
+	slices.SortStableFunc(out.Runs, func(a, b RunSummary) int {
+		return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
+			cmp.Compare(a.RunID.String(), b.RunID.String()))
+	})
+	return out, nil
+}
+
+func lastMessage(v manifest.Verdict) string {
+	if len(v.Findings) == 0 {
+		return "the session holds no run"
+	}
+	return v.Findings[len(v.Findings)-1].Message
+}
+
+// summary reads what no event says from the tip's snapshot and the pinned workflow.
+func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary, error) {
+	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
+		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
+		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
+	for _, n := range r.Tips() {
+		row.Tips = append(row.Tips, Tip{n, n == r.Tip})
+	}
+	tip := r.Node(r.Tip)
+	if tip == nil {
+		return row, fault.New(fault.Invariant, "run %s has no node", r.ID)
+	}
+	row.Progress.Completed = tip.Depth
+	w, state, err := g.tip(ctx, r, tip)
+	if err != nil {
+		return row, err
+	}
+	row.Status = r.StatusAt(r.Tip, tipState(w, tip, state))
+	row.Progress.Total = int64(len(w.Steps))
+	if row.Title == "" {
+		row.Title = w.Name
+	}
+	return row, nil
+}
+
+func (g *Engine) tip(ctx context.Context, r *projections.Run, tip *projections.Node) (w compile.Compiled, s snapshot.State, err error) {
+	if w, err = g.workflow(ctx, r.Started.WorkflowHash); err != nil {
+		return w, s, err
+	}
+	s, err = g.state(ctx, tip)
+	return w, s, err
+}
+
+// Last names the run with the latest activity.
+const Last = "@last"
+
+// Locate finds a run by its id, a unique prefix of it, or @last, and answers
+// with its preferred tip (R25).
+func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
+	fold, run, session, err := g.lookup(ctx, ref)
+	if err != nil {
+		return Position{}, err
+	}
+	g.keep(session, fold)
+	return Position{session, run.ID, run.Tip}, nil
+}
+
+// lookup reads every session for the run, since runs carry no sign of theirs.
+func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold, run *projections.Run, session id.Session, err error) {
+	all, err := g.Sessions.Sessions(ctx)
+	if err != nil {
+		return nil, nil, session, err
+	}
+	found := 0
+	for _, s := range all {
+		f := projections.NewFold()
+		if _, err := g.read(ctx, s, f); err != nil {
+			continue // one unreadable session must not hide the others
+		}
+		for _, runID := range f.Order {
+			r := f.Runs[runID]
+			switch {
+			case runID.String() == ref:
+				return f, r, s, nil
+			case ref == Last && (run == nil || later(r, run)):
+				fold, run, session = f, r, s
+			case ref != Last && matches(runID, ref):
+				fold, run, session = f, r, s
+				found++
+			}
+		}
+	}
+	if found > 1 {
+		return nil, nil, session, fault.New(fault.RunAmbiguous, "%d runs begin with %q", found, ref)
+	}
+	if run == nil || run.Tip.IsZero() {
+		return nil, nil, session, notFound(ref)
+	}
+	return fold, run, session, nil
+}
+
+func later(a, b *projections.Run) bool {
+	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex), cmp.Compare(b.ID.String(), a.ID.String())) > 0
+}
+
+// matches accepts a prefix with or without "run_".
+func matches(r id.Run, ref string) bool {
+	const prefix = "run_"
+	return ref != "" && ref != prefix && (strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
+}
+
+func notFound(ref string) error {
+	if ref == Last {
+		return fault.New(fault.RunNotFound, "the store holds no run yet").Suggest("Start one with 'waybill run FILE'.")
+	}
+	return fault.New(fault.RunNotFound, "no run is called %q, and none begins with it", ref)
+}

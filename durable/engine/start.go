@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// Start is a request to begin a run.
+type Start struct {
+	Workflow     compile.Compiled
+	SourceKind   event.SourceKind
+	SourceRef    string // relative
+	Title        string
+	Key          string // with it, the same start again finds the first (R3)
+	Context      canon.Value
+	Preferences  []event.PreferenceChange
+	Observations []event.ObservationRecorded
+}
+
+// startKeyMax bounds a start key: it is hashed, but people have to see it whole.
+const startKeyMax = 256
+
+// Start begins a session with one run and answers with its first step. With a
+// key that is recorded already, it answers what is recorded.
+func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
+	if len(s.Key) > startKeyMax {
+		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed", len(s.Key), startKeyMax)
+	}
+	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind, SourceRef: s.SourceRef,
+		Title: s.Title, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations, Actor: by.Actor, AtMs: by.AtMs}
+	// What is wrong with the request is found before anything is made.
+	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
+		return Answer{}, err
+	}
+	store, err := g.Identity.StoreID(ctx, ports.MayCreate)
+	if err != nil {
+		return Answer{}, err
+	}
+	if _, err := g.Keyring.Keys(ctx, ports.MayCreate); err != nil {
+		return Answer{}, err
+	}
+	if s.Key != "" {
+		begin.Session, begin.Run = id.KeyedSession(store, s.Key), id.KeyedRun(store, s.Key)
+	}
+	plan, dropped, err := advance.Begin(s.Workflow, begin)
+	if err != nil {
+		return Answer{}, err
+	}
+	fold, recorded := projections.NewFold(), false
+	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
+		func(w ports.Witness, v manifest.Verdict) error {
+			if recorded = !v.Unborn(); recorded {
+				return nil
+			}
+			return g.append(ctx, w, fold, plan)
+		})
+	if err != nil {
+		return Answer{}, err
+	}
+	g.remember(s.Workflow)
+	at := Position{begin.Session, begin.Run, id.RootNode(begin.Run)}
+	if recorded {
+		a, err := g.replayStart(ctx, at, plan)
+		a.noteDropped(dropped)
+		return a, err
+	}
+	p, err := find(fold, at)
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := g.answer(ctx, p)
+	if err == nil {
+		g.keep(at.Session, fold)
+	}
+	a.noteDropped(dropped)
+	return a, err
+}
+
+// noteDropped says that an observation did not fit (R27).
+func (a *Answer) noteDropped(n int) {
+	if n > 0 {
+		a.Warnings = append(a.Warnings, Warning{ObservationsDropped, "Something about the workspace was too long to be recorded."})
+	}
+}
+
+// append commits a plan and folds it, so that the fold stands where the log does.
+func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fold, plan manifest.Plan) error {
+	head, err := g.Logs.Append(ctx, w, f.Head, plan)
+	if err != nil {
+		return err
+	}
+	return f.Visit(manifest.Segment{Events: plan.Events}, head)
+}
+
+// replayStart answers a keyed start that is recorded: over the first segment,
+// however far the run has gone since (R15).
+func (g *Engine) replayStart(ctx context.Context, at Position, sent manifest.Plan) (Answer, error) {
+	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
+	if err != nil {
+		return Answer{}, err
+	}
+	p, err := find(prefix, at)
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := g.answer(ctx, p)
+	if err != nil {
+		return a, err
+	}
+	if !sameStart(p, sent) {
+		a.Warnings = append(a.Warnings, Warning{ReplayDiffers,
+			"A start with this key is recorded with other content; the recorded answer is returned and nothing was stored."})
+	}
+	return a, g.confirm(ctx, at.Session, prefix)
+}
+
+// sameStart compares what a caller chooses: workflow, title, context and
+// preferences. Observations are the surroundings', not the caller's.
+func sameStart(p place, sent manifest.Plan) bool {
+	other := projections.NewSession()
+	for _, e := range sent.Events {
+		other.Apply(e)
+	}
+	run := other.Runs[p.run.ID]
+	node := run.Node(p.node.ID)
+	return run.Started.WorkflowHash == p.run.Started.WorkflowHash && run.Started.Title == p.run.Started.Title &&
+		node.Context.Equal(p.node.Context) && node.Preferences == p.node.Preferences
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// Continue is a call with tokens: without AckToken it rehydrates.
+type Continue struct {
+	StateToken string
+	AckToken   string
+	Request    advance.Request
+}
+
+// Continue rehydrates or advances what the tokens name. Only TOKEN_* codes speak
+// of tokens and locks here (locks section 12).
+func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, error) {
+	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
+	if err != nil {
+		return Answer{}, err
+	}
+	state, err := token.ParseState(keys, c.StateToken)
+	if err != nil {
+		return Answer{}, err
+	}
+	at := Position{state.SessionID, state.RunID, state.NodeID}
+	if c.AckToken == "" {
+		if c.Request.Digest() != (advance.Request{}).Digest() {
+			return Answer{}, fault.New(fault.ValidationError, "notes, artifacts or context were sent without an ack token").
+				Suggest("Send the ackToken of the same answer along, or nothing but the state token to see what is pending.")
+		}
+		if err := g.checkHash(ctx, at, state); err != nil {
+			return Answer{}, tokenFault(err)
+		}
+		a, err := g.Rehydrate(ctx, at)
+		return a, tokenFault(err)
+	}
+	ack, err := token.ParseAck(keys, c.AckToken)
+	if err != nil {
+		return Answer{}, err
+	}
+	if ack.SessionID != state.SessionID || ack.RunID != state.RunID || ack.NodeID != state.NodeID {
+		return Answer{}, g.mismatch(ctx, state, ack)
+	}
+	if err := g.checkHash(ctx, at, state); err != nil {
+		return Answer{}, tokenFault(err)
+	}
+	a, err := g.Advance(ctx, by, at, ack.AttemptID, c.Request)
+	return a, tokenFault(err)
+}
+
+// checkHash refuses a token that names another workflow than its run's. With
+// valid signatures that takes a log that was put in another's place, so it is
+// looked at before anything is written. What is read here is kept for the call.
+func (g *Engine) checkHash(ctx context.Context, at Position, state token.State) error {
+	fold := g.take(at.Session)
+	p, err := g.open(ctx, at, fold)
+	if err != nil {
+		return err
+	}
+	g.keep(at.Session, fold)
+	if hash := p.run.Started.WorkflowHash; hash != state.WorkflowHash {
+		return fault.New(fault.TokenWorkflowHashMismatch, "the token names workflow %s; run %s is pinned to %s", state.WorkflowHash, at.Run, hash)
+	}
+	return nil
+}
+
+// tokenFault gives a busy session the code of token-driven calls.
+func tokenFault(err error) error {
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Code != fault.SessionLocked {
+		return err
+	}
+	out := *f
+	out.Code = fault.TokenSessionLocked
+	return &out
+}
+
+// mismatch explains a pair of tokens from two places: two workflows in one chat
+// are easily mixed up, so both are named, and what to send instead (R25).
+func (g *Engine) mismatch(ctx context.Context, st token.State, ack token.Attempt) error {
+	if st.RunID == ack.RunID {
+		return fault.New(fault.TokenScopeMismatch, "the state token is of node %s and the ack token of node %s of the same run", st.NodeID, ack.NodeID).
+			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' gives fresh ones.", st.RunID)
+	}
+	a, b := g.title(ctx, st.SessionID, st.RunID), g.title(ctx, ack.SessionID, ack.RunID)
+	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the ack token of run %s (%s)", st.RunID, a, ack.RunID, b).
+		Suggest("To go on with %q send the ack token that came with its state token; to go on with %q send that run's state token.", a, b).
+		With("stateRunId", st.RunID.String()).With("ackRunId", ack.RunID.String()).With("stateTitle", a).With("ackTitle", b)
+}
+
+// title is what people call a run, for messages; what cannot be read is unknown.
+func (g *Engine) title(ctx context.Context, s id.Session, r id.Run) string {
+	f := projections.NewFold()
+	if _, err := g.read(ctx, s, f); err != nil || f.Runs[r] == nil {
+		return "unknown"
+	}
+	run := f.Runs[r]
+	if run.Started.Title != "" {
+		return run.Started.Title
+	}
+	return run.Started.WorkflowID
+}

@@ -1,0 +1,52 @@
+package prompt
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/condition"
+)
+
+// placeholder is a dotted path in double braces. Anything else in braces is text:
+// there are no expressions.
+var placeholder = regexp.MustCompile(`\{\{ *([A-Za-z_][A-Za-z0-9_.-]*) *\}\}`)
+
+// filler puts context into authored text (R22). Each text is read once from left to
+// right: what comes out of the context is never read again, so a value cannot pull
+// in another one.
+type filler struct {
+	vars     canon.Value
+	warnings []string
+}
+
+func (f *filler) fill(text string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(token string) string {
+		path := placeholder.FindStringSubmatch(token)[1]
+		v, ok := condition.Lookup(f.vars, path)
+		switch {
+		case !ok:
+			f.warn(path)
+			return token
+		case v.Kind() == canon.String:
+			return v.Text()
+		}
+		return string(v.JCS())
+	})
+}
+
+func (f *filler) fillAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = f.fill(s)
+	}
+	return out
+}
+
+func (f *filler) warn(path string) {
+	w := fmt.Sprintf("The prompt asks for {{%s}}, which the context does not hold; it is shown as written.", path)
+	if !slices.Contains(f.warnings, w) {
+		f.warnings = append(f.warnings, w)
+	}
+}

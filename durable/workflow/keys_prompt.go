@@ -1,0 +1,47 @@
+package workflow
+
+import "github.com/waybill/waybill/durable/canon"
+
+// promptBlocksShape is the structured alternative to prompt.
+var promptBlocksShape = object{"prompt blocks", []field{
+	may("goal", promptValue),
+	may("constraints", list{of: promptValue}),
+	may("procedure", list{of: promptValue}),
+	may("outputRequired", dictionary{value: text{}}),
+	may("verify", list{of: promptValue}),
+}}
+
+// promptValue is text, or text and references in turn.
+var promptValue = byKind{canon.String: text{}, canon.Array: list{of: byTag{
+	"kind", "a prompt part with kind text or ref", map[string]shape{
+		"text": object{"a text part", []field{need("kind", oneOf("text")), need("text", text{})}},
+		"ref":  object{"a reference part", []field{need("kind", oneOf("ref")), need("refId", text{min: 1})}},
+	}}}}
+
+var fragmentShape = object{"a prompt fragment", []field{
+	need("id", text{min: 1, max: 64, pattern: lowerID, like: "a lowercase name"}),
+	need("text", text{min: 1, max: 4096}),
+	may("when", conditional{}),
+}}
+
+var assessmentShape = object{"an assessment", []field{
+	need("id", text{min: 1, max: 64}),
+	need("purpose", shortText),
+	need("dimensions", list{min: 1, key: "id", of: object{"a dimension", []field{
+		need("id", text{min: 1, max: 64}),
+		need("purpose", shortText),
+		need("levels", list{of: text{min: 1, max: 64}, min: 2, unique: true}),
+		may("required", boolean),
+	}}}),
+}}
+
+var consequenceShape = object{"an assessment consequence", []field{
+	need("when", object{"a trigger", []field{
+		need("anyEqualsLevel", text{min: 1, max: 64}),
+		may("forAssessment", text{min: 1, max: 128}),
+	}}),
+	need("effect", object{"an effect", []field{
+		need("kind", oneOf("require_followup")),
+		need("guidance", text{min: 1, max: 512}),
+	}}),
+}}

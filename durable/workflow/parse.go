@@ -1,0 +1,96 @@
+package workflow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/yamlsource"
+)
+
+// Parse reads a workflow file and finds everything that is wrong with it. The name
+// chooses the language (.json, .yaml, .yml); with any other name the first character
+// does. Source.Valid tells whether the file can be compiled; problems are in the
+// order of the file.
+func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
+	var found collector
+	report := problem.Report(found.add)
+	root, err := read(name, data)
+	if err != nil {
+		at := problem.Place{}
+		var pe *canon.ParseError
+		if errors.As(err, &pe) {
+			at.Pointer, at.Value = pe.Pointer, at.Value.AtLine(pe.Line)
+			err = errors.New(pe.Reason)
+		}
+		report.Error(at, "Correct the text there; nothing behind it was read.", "the file cannot be read: %s", err)
+		return Source{Kind: kind}, found.list()
+	}
+	src := Source{Kind: kind, Root: problem.Place{Value: root}}
+	workflowShape.check(src.Root, report)
+	checkRules(src, report)
+	if !found.errors {
+		if err := canon.Decode(root, &src); err != nil {
+			// The shapes let through what the structs do not hold: a bug of ours,
+			// which must not turn into a workflow with parts left out.
+			report.Error(src.Root, "Report this as a bug of Waybill.", "the file cannot be taken over: %s", err)
+		}
+	}
+	src.Valid = !found.errors
+	src.ID = src.Root.Member("id").Value.Text()
+	src.Name = src.Root.Member("name").Value.Text()
+	src.Description = src.Root.Member("description").Value.Text()
+	return src, found.list()
+}
+
+// problemsMax bounds the list for one file: a person mends the first hundred, and a
+// hostile file could have a million.
+const problemsMax = 500
+
+type collector struct {
+	found  []Problem
+	errors bool
+	more   int
+}
+
+func (c *collector) add(p Problem) {
+	c.errors = c.errors || p.Severity == problem.Error
+	if len(c.found) == problemsMax {
+		c.more++
+		return
+	}
+	c.found = append(c.found, p)
+}
+
+func (c *collector) list() []Problem {
+	problem.Sort(c.found)
+	if c.more > 0 {
+		rest := Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more), Fix: "Mend those listed first."}
+		if c.errors {
+			rest.Severity = problem.Error
+		}
+		c.found = append(c.found, rest)
+	}
+	return c.found
+}
+
+func read(name string, data []byte) (canon.Value, error) {
+	if len(data) > limits.SourceBytesMax {
+		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)
+	}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json":
+		return canon.Parse(data)
+	case ".yaml", ".yml":
+		return yamlsource.Parse(data)
+	}
+	if start := bytes.TrimLeft(data, " \t\r\n"); len(start) > 0 && start[0] == '{' {
+		return canon.Parse(data)
+	}
+	return yamlsource.Parse(data)
+}

@@ -1,0 +1,71 @@
+package workflow
+
+import "github.com/waybill/waybill/durable/canon"
+
+// Step is one member of steps or of a loop's body, of any type: a plain step, a
+// loop, or a parallel step. What a type does not have is empty.
+type Step struct {
+	ID                     string         `json:"id"`
+	Title                  string         `json:"title"`
+	Type                   string         `json:"type,omitzero"` // "" for a plain step, loop, parallel
+	Prompt                 string         `json:"prompt,omitzero"`
+	PromptBlocks           *PromptBlocks  `json:"promptBlocks,omitzero"`
+	PromptFragments        canon.Value    `json:"promptFragments,omitzero"`
+	Action                 *Action        `json:"action,omitzero"`
+	AgentRole              string         `json:"agentRole,omitzero"`
+	AskForFiles            bool           `json:"askForFiles,omitzero"`
+	AssessmentConsequences canon.Value    `json:"assessmentConsequences,omitzero"`
+	AssessmentRefs         []string       `json:"assessmentRefs,omitzero"`
+	Audit                  canon.Value    `json:"audit,omitzero"`
+	Body                   canon.Value    `json:"body,omitzero"`
+	FunctionCalls          []FunctionCall `json:"functionCalls,omitzero"`
+	FunctionDefinitions    []Function     `json:"functionDefinitions,omitzero"`
+	FunctionReferences     []string       `json:"functionReferences,omitzero"` // "name()"
+	Guidance               []string       `json:"guidance,omitzero"`
+	HasValidation          bool           `json:"hasValidation,omitzero"`
+	Inputs                 []Input        `json:"inputs,omitzero"`
+	Loop                   canon.Value    `json:"loop,omitzero"`
+	ModelTier              string         `json:"modelTier,omitzero"`
+	NotesOptional          bool           `json:"notesOptional,omitzero"`
+	NotesRequired          bool           `json:"notesRequired,omitzero"`
+	OutputContract         canon.Value    `json:"outputContract,omitzero"`
+	ParallelDelegations    canon.Value    `json:"parallelDelegations,omitzero"`
+	RequireConfirmation    canon.Value    `json:"requireConfirmation,omitzero"` // boolean, gate or condition
+	RunCondition           canon.Value    `json:"runCondition,omitzero"`
+	Synthesis              canon.Value    `json:"synthesis,omitzero"`
+	TemplateCall           canon.Value    `json:"templateCall,omitzero"`
+	ValidationCriteria     canon.Value    `json:"validationCriteria,omitzero"`
+	Verification           canon.Value    `json:"verification,omitzero"`
+}
+
+// PromptBlocks is a prompt in parts. A part is a string, or a list of text and
+// reference parts.
+type PromptBlocks struct {
+	Goal           canon.Value       `json:"goal,omitzero"`
+	Constraints    []canon.Value     `json:"constraints,omitzero"`
+	Procedure      []canon.Value     `json:"procedure,omitzero"`
+	OutputRequired map[string]string `json:"outputRequired,omitzero"`
+	Verify         []canon.Value     `json:"verify,omitzero"`
+}
+
+// FunctionCall names a function with arguments to follow it with.
+type FunctionCall struct {
+	Name string      `json:"name"`
+	Args canon.Value `json:"args"`
+}
+
+// Action is a command that a trusted performer runs in place of a person (R24).
+type Action struct {
+	Kind           string            `json:"kind"` // command
+	Argv           []string          `json:"argv"`
+	Cwd            string            `json:"cwd,omitzero"`
+	Env            map[string]string `json:"env,omitzero"`
+	TimeoutSeconds int               `json:"timeoutSeconds,omitzero"` // 0: none
+	Retry          *Retry            `json:"retry,omitzero"`
+}
+
+// Retry says how often a failing command is tried, within one attempt.
+type Retry struct {
+	MaxAttempts    int `json:"maxAttempts"` // tries in all
+	BackoffSeconds int `json:"backoffSeconds,omitzero"`
+}

@@ -1,0 +1,209 @@
+package osfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// Dir is a directory of the disk. os.Root keeps every name inside; links that
+// stay inside are refused by looking at each folder on the way once.
+type Dir struct {
+	path   string
+	mu     sync.Mutex
+	opened *os.Root
+	plain  map[string]bool // folders that were looked at and are no links
+}
+
+// NewDir names a directory, which need not be there yet.
+func NewDir(dir string) *Dir { return &Dir{path: dir, plain: map[string]bool{}} }
+
+// Path is the directory as it was named.
+func (d *Dir) Path() string { return d.path }
+
+// Close lets go of the root; files that are open stay so.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opened == nil {
+		return nil
+	}
+	err := d.opened.Close()
+	d.opened = nil
+	return fail("close", ".", err)
+}
+
+// root opens the root and checks the folders that name passes.
+func (d *Dir) root(name string) (*os.Root, error) {
+	if !fs.ValidPath(name) {
+		return nil, fs.ErrInvalid
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opened == nil {
+		r, err := os.OpenRoot(d.path)
+		if err != nil {
+			return nil, err
+		}
+		d.opened = r
+	}
+	for dir := path.Dir(name); dir != "." && !d.plain[dir]; dir = path.Dir(dir) {
+		fi, err := d.opened.Lstat(filepath.FromSlash(dir))
+		if err != nil {
+			return nil, err
+		}
+		if !fi.IsDir() {
+			return nil, ErrSymlink
+		}
+		d.plain[dir] = true
+	}
+	return d.opened, nil
+}
+
+func (d *Dir) abs(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
+
+// Place implements FS.
+func (d *Dir) Place(from, to string) error { return d.move("place", from, to, 0) }
+
+// Replace implements FS.
+func (d *Dir) Replace(from, to string) error {
+	return d.move("rename", from, to, windows.MOVEFILE_REPLACE_EXISTING)
+}
+
+func (d *Dir) move(op, from, to string, flags uint32) error {
+	for _, name := range []string{from, to} {
+		if _, err := d.root(name); err != nil {
+			return fail(op, name, err)
+		}
+	}
+	old, err := windows.UTF16PtrFromString(d.abs(from))
+	if err != nil {
+		return fail(op, from, err)
+	}
+	next, err := windows.UTF16PtrFromString(d.abs(to))
+	if err != nil {
+		return fail(op, to, err)
+	}
+	return fail(op, to, patiently(func() error {
+		return windows.MoveFileEx(old, next, flags|windows.MOVEFILE_WRITE_THROUGH)
+	}))
+}
+
+// patiently repeats what a virus scanner or an indexer holds up: they open what
+// was just written, and a file that is open can be neither moved nor removed.
+func patiently(call func() error) (err error) {
+	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
+		err = call()
+		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+			return err
+		}
+		time.Sleep(wait)
+	}
+	return err
+}
+
+// Remove implements FS.
+func (d *Dir) Remove(name string) error {
+	root, err := d.root(name)
+	if err != nil {
+		return fail("remove", name, err)
+	}
+	return fail("remove", name, patiently(func() error { return root.Remove(filepath.FromSlash(name)) }))
+}
+
+// Mkdir implements FS. Who may enter follows from the parent's access list.
+func (d *Dir) Mkdir(name string) error {
+	if name == "." {
+		if _, err := os.Stat(d.path); err == nil {
+			return fail("mkdir", name, fs.ErrExist)
+		}
+		return fail("mkdir", name, os.MkdirAll(d.path, privateDir))
+	}
+	root, err := d.root(name)
+	if err != nil {
+		return fail("mkdir", name, err)
+	}
+	return fail("mkdir", name, root.Mkdir(filepath.FromSlash(name), privateDir))
+}
+
+// List implements FS.
+func (d *Dir) List(name string) ([]Entry, error) {
+	root, err := d.root(path.Join(name, "x"))
+	if err != nil {
+		return nil, fail("list", name, err)
+	}
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, fail("list", name, err)
+	}
+	defer f.Close()
+	found, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, fail("list", name, err)
+	}
+	entries := make([]Entry, len(found))
+	for i, e := range found {
+		entries[i] = Entry{Name: e.Name(), Kind: kindOf(e.Type())}
+	}
+	return entries, nil
+}
+
+// SyncDir does nothing: Windows has no way to flush a directory, and NTFS keeps
+// the order of its entries in a journal.
+func (d *Dir) SyncDir(name string, _ Sync) error {
+	_, err := d.root(path.Join(name, "x"))
+	return fail("sync", name, err)
+}
+
+// Together implements FS.
+func (d *Dir) Together(syncs ...func() error) error { return together(syncs) }
+
+// Stat implements FS.
+func (d *Dir) Stat(name string) (Info, error) {
+	root, err := d.root(name)
+	if err != nil {
+		return Info{}, fail("stat", name, err)
+	}
+	fi, err := root.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return Info{}, fail("stat", name, err)
+	}
+	return InfoOf(fi), nil
+}
+
+// InfoOf is Info for a file that another package opened.
+func InfoOf(fi os.FileInfo) Info {
+	return Info{Kind: kindOf(fi.Mode().Type()), Size: fi.Size(), ID: fi}
+}
+
+// SameFile reports that a and b tell about one file.
+func SameFile(a, b Info) bool {
+	x, _ := a.ID.(os.FileInfo)
+	y, _ := b.ID.(os.FileInfo)
+	return x != nil && y != nil && os.SameFile(x, y)
+}
+
+// Volume implements FS.
+func (d *Dir) Volume() (Volume, error) {
+	full, err := filepath.Abs(d.path)
+	if err != nil {
+		return Volume{}, fail("statfs", ".", err)
+	}
+	root, err := windows.UTF16PtrFromString(filepath.VolumeName(full) + `\`)
+	if err != nil {
+		return Volume{}, fail("statfs", ".", err)
+	}
+	if windows.GetDriveType(root) == windows.DRIVE_REMOTE {
+		return Volume{Type: "remote drive", Network: true}, nil
+	}
+	return Volume{Type: "local drive"}, nil
+}
+
+// Boot cannot be told on Windows.
+func Boot() string { return "" }

@@ -1,0 +1,60 @@
+//go:build linux || darwin
+
+package osfs
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// identity is what two names of one file have in common.
+type identity struct{ dev, ino uint64 }
+
+// Stat implements FS.
+func (d *Dir) Stat(name string) (Info, error) {
+	if name == "." {
+		root, err := d.root()
+		if err != nil {
+			return Info{}, fail("stat", name, err)
+		}
+		var st unix.Stat_t
+		err = unix.Fstat(root, &st)
+		return infoOf(&st), fail("stat", name, err)
+	}
+	a, err := d.parent(name)
+	if err != nil {
+		return Info{}, fail("stat", name, err)
+	}
+	defer a.close()
+	var st unix.Stat_t
+	err = unix.Fstatat(a.dir, a.base, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return infoOf(&st), fail("stat", name, err)
+}
+
+func infoOf(st *unix.Stat_t) Info {
+	info := Info{Kind: Other, Perm: fs.FileMode(st.Mode & 0o777), Size: st.Size, ID: identity{uint64(st.Dev), st.Ino}}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		info.Kind = Regular
+	case unix.S_IFDIR:
+		info.Kind = Directory
+	case unix.S_IFLNK:
+		info.Kind = Symlink
+	}
+	return info
+}
+
+// InfoOf is Info for a file that another package opened.
+func InfoOf(fi os.FileInfo) Info {
+	info := Info{Kind: kindOf(fi.Mode().Type()), Perm: fi.Mode().Perm(), Size: fi.Size()}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		info.ID = identity{uint64(st.Dev), st.Ino}
+	}
+	return info
+}
+
+// SameFile reports that a and b tell about one file.
+func SameFile(a, b Info) bool { return a.ID != nil && a.ID == b.ID }

@@ -1,0 +1,95 @@
+package projections
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// Node is what is on record about one node. Preferences and Context are
+// effective ones: what the parent had when the node was created, with what was
+// recorded here since. So a branch never sees what another was given later.
+type Node struct {
+	ID            id.Node           `json:"nodeId"`
+	Kind          event.NodeKind    `json:"kind"`
+	Parent        *id.Node          `json:"parent,omitzero"`
+	SnapshotRef   canon.Digest      `json:"snapshotRef"`
+	CreatedIndex  int64             `json:"createdIndex"`
+	CreatedAtMs   int64             `json:"createdAtMs"`
+	Depth         int64             `json:"depth"`         // acknowledged steps from the root
+	AckedChildren int64             `json:"ackedChildren"` // edges of kind acked_step that leave
+	Attempts      []Attempt         `json:"attempts"`
+	Preferences   event.Preferences `json:"preferences"`
+	Context       canon.Value       `json:"context"`
+	Outputs       []Output          `json:"outputs"` // current ones, oldest first
+	OpenGaps      []Gap             `json:"openGaps"`
+}
+
+// Attempt is one recorded attempt at a node.
+type Attempt struct {
+	ID      id.Attempt           `json:"attemptId"`
+	Index   int64                `json:"index"`
+	Outcome event.AdvanceOutcome `json:"outcome"`
+	Request canon.Digest         `json:"request,omitzero"`
+}
+
+func (r *Run) addNode(e event.Event, p event.NodeCreated) {
+	if r.Nodes[e.Scope.NodeID] != nil {
+		return // a second one is a finding of verification, not a new position
+	}
+	n := &Node{
+		ID: e.Scope.NodeID, Kind: p.NodeKind, Parent: p.ParentNodeID, SnapshotRef: p.SnapshotRef,
+		CreatedIndex: e.Index, CreatedAtMs: e.TimestampMs,
+		Preferences: event.DefaultPreferences(), Context: canon.OfMembers(),
+		Attempts: []Attempt{}, Outputs: []Output{}, OpenGaps: []Gap{},
+	}
+	if parent := r.parent(n); parent != nil {
+		n.Preferences, n.Context, n.Depth = parent.Preferences, parent.Context, parent.Depth
+	}
+	r.takeEarlyContext(n)
+	if r.Root.IsZero() {
+		r.Root = n.ID
+	}
+	r.Nodes[n.ID] = n
+	r.Order = append(r.Order, n.ID)
+}
+
+func (r *Run) addEdge(p event.EdgeCreated) {
+	from, to := r.Nodes[p.FromNodeID], r.Nodes[p.ToNodeID]
+	if from != nil && to != nil && p.EdgeKind == event.AckedStepEdge {
+		from.AckedChildren++
+		to.Depth = from.Depth + 1
+	}
+	r.touch(p.FromNodeID)
+	r.touch(p.ToNodeID)
+}
+
+func (n *Node) addAttempt(e event.Event, p event.AdvanceRecorded) {
+	if n != nil {
+		n.Attempts = append(n.Attempts, Attempt{p.AttemptID, e.Index, p.Outcome, p.RequestDigest})
+	}
+}
+
+// Attempt finds a recorded attempt of the node.
+func (n *Node) Attempt(a id.Attempt) (Attempt, bool) {
+	for _, have := range n.Attempts {
+		if have.ID == a {
+			return have, true
+		}
+	}
+	return Attempt{}, false
+}
+
+// NextAttempt is the attempt that callers are handed now (R3, R15).
+func (n *Node) NextAttempt() id.Attempt {
+	return id.NextAttempt(n.ID, id.OpAck, len(n.Attempts))
+}
+
+func (n *Node) setPreferences(p event.PreferencesChanged) {
+	if n != nil {
+		n.Preferences = p.Effective
+	}
+}
+
+// isLeaf: checkpoints do not count for leaf and tip (R17).
+func (n *Node) isLeaf() bool { return n.AckedChildren == 0 && n.Kind != event.CheckpointNode }

@@ -1,0 +1,65 @@
+package projections
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// Output is a current output of a node: one that no later output supersedes.
+type Output struct {
+	ID      id.Output           `json:"outputId"`
+	Index   int64               `json:"index"`
+	Attempt int64               `json:"attempt"` // how many attempts were recorded when it was appended
+	Channel event.OutputChannel `json:"channel"`
+	Payload event.OutputPayload `json:"payload"`
+}
+
+// addOutput makes an output current. It replaces the one it names, a recap
+// replaces the node's recap, and an artifact those of its kind (without one: of
+// its content type) that earlier attempts brought (locks 2.1; R20).
+func (n *Node) addOutput(e event.Event, p event.NodeOutputAppended) {
+	if n == nil {
+		return
+	}
+	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload}
+	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {
+		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID {
+			return true
+		}
+		return o.Payload.SameSort(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
+	})
+	n.Outputs = append(n.Outputs, o)
+}
+
+// Recap is the node's current notes, if it has any.
+func (n *Node) Recap() (Output, bool) {
+	for _, o := range n.Outputs {
+		if o.Channel == event.Recap {
+			return o, true
+		}
+	}
+	return Output{}, false
+}
+
+// Artifacts lists the node's current artifacts, oldest first.
+func (n *Node) Artifacts() []Output {
+	var out []Output
+	for _, o := range n.Outputs {
+		if o.Channel == event.Artifact {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// RecapOnPath is the nearest recap of a node and its ancestors (R18).
+func (r *Run) RecapOnPath(n id.Node) (Output, bool) {
+	for node := r.Nodes[n]; node != nil; node = r.parent(node) {
+		if o, ok := node.Recap(); ok {
+			return o, true
+		}
+	}
+	return Output{}, false
+}

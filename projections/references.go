@@ -1,0 +1,177 @@
+package projections
+
+import (
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+)
+
+// References checks what no single event shows: that every node, edge, gap and
+// output that an event names is there, that a dedupeKey stands once, and which
+// objects the log refers to. It is for verification; nothing is decided by it.
+type References struct {
+	Objects  map[ObjectRef]int64 // first event that refers to each
+	Findings []manifest.Finding
+
+	log     manifest.Log
+	keys    map[string]int64
+	events  map[id.Event]bool
+	runs    map[id.Run]canon.Digest // workflow hash
+	nodes   map[id.Node]nodeRef
+	gaps    map[id.Gap]bool
+	outputs map[id.Output]outputRef
+}
+
+// ObjectRef names a content-addressed file.
+type ObjectRef struct {
+	Kind manifest.ObjectKind
+	Ref  canon.Digest
+}
+
+type nodeRef struct {
+	run    id.Run
+	parent *id.Node
+	kind   event.NodeKind
+}
+
+type outputRef struct {
+	node    id.Node
+	channel event.OutputChannel
+}
+
+// NewReferences starts the check of one log.
+func NewReferences(log manifest.Log) *References {
+	r := &References{log: log}
+	r.Reset()
+	return r
+}
+
+// Reset starts over.
+func (r *References) Reset() {
+	*r = References{log: r.log, Objects: map[ObjectRef]int64{}, keys: map[string]int64{}, events: map[id.Event]bool{},
+		runs: map[id.Run]canon.Digest{}, nodes: map[id.Node]nodeRef{}, gaps: map[id.Gap]bool{}, outputs: map[id.Output]outputRef{}}
+}
+
+// Visit checks one committed segment.
+func (r *References) Visit(seg manifest.Segment, _ manifest.Head) error {
+	// An advance names the node that stands later in its own segment.
+	ahead := map[id.Node]bool{}
+	for _, e := range seg.Events {
+		if _, ok := e.Data.(event.NodeCreated); ok {
+			ahead[e.Scope.NodeID] = true
+		}
+	}
+	for _, e := range seg.Events {
+		r.check(e, ahead)
+	}
+	return nil
+}
+
+func (r *References) find(e event.Event, code manifest.FindingCode, format string, args ...any) {
+	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(), fmt.Sprintf(format, args...))
+	f.Event = &e.Index
+	r.Findings = append(r.Findings, f)
+}
+
+func (r *References) check(e event.Event, ahead map[id.Node]bool) {
+	if !e.Foreign() { // a foreign line's key follows a recipe that is not ours
+		key := e.DedupeKey()
+		if first, twice := r.keys[key]; twice {
+			r.find(e, manifest.DuplicateKey, "its dedupeKey is that of event %d", first)
+		}
+		r.keys[key] = e.Index
+	}
+	r.events[e.ID] = true
+	if p, ok := e.Data.(event.RunStarted); ok {
+		r.runs[e.Scope.RunID] = p.WorkflowHash
+		r.object(manifest.Workflow, p.WorkflowHash, e)
+		return
+	}
+	hash, known := r.runs[e.Scope.RunID]
+	if !known && !e.Scope.RunID.IsZero() {
+		r.find(e, manifest.BrokenReference, "run %s was never started", e.Scope.RunID)
+		return
+	}
+	if p, ok := e.Data.(event.NodeCreated); ok {
+		r.node(e, p, hash)
+		return
+	}
+	if n := e.Scope.NodeID; !n.IsZero() && r.nodes[n].run != e.Scope.RunID {
+		r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+	}
+	r.payload(e, ahead)
+}
+
+func (r *References) object(kind manifest.ObjectKind, ref canon.Digest, e event.Event) {
+	if _, ok := r.Objects[ObjectRef{kind, ref}]; !ok {
+		r.Objects[ObjectRef{kind, ref}] = e.Index
+	}
+}
+
+func (r *References) node(e event.Event, p event.NodeCreated, hash canon.Digest) {
+	r.object(manifest.Snapshot, p.SnapshotRef, e)
+	switch {
+	case p.WorkflowHash != hash:
+		r.find(e, manifest.BrokenReference, "the node's workflow is not its run's")
+	case p.ParentNodeID == nil && r.hasNode(e.Scope.RunID):
+		r.find(e, manifest.BrokenReference, "a second root of run %s", e.Scope.RunID)
+	case p.ParentNodeID != nil && r.nodes[*p.ParentNodeID].run != e.Scope.RunID:
+		r.find(e, manifest.BrokenReference, "the parent %s is not a node of the run", p.ParentNodeID)
+	}
+	r.nodes[e.Scope.NodeID] = nodeRef{e.Scope.RunID, p.ParentNodeID, p.NodeKind}
+}
+
+func (r *References) hasNode(run id.Run) bool {
+	for _, n := range r.nodes {
+		if n.run == run {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *References) payload(e event.Event, ahead map[id.Node]bool) {
+	switch p := e.Data.(type) {
+	case event.AdvanceRecorded:
+		if to := p.Outcome.ToNodeID; to != nil && !ahead[*to] {
+			r.find(e, manifest.BrokenReference, "it advanced to node %s, which its segment does not create", to)
+		}
+	case event.EdgeCreated:
+		r.edge(e, p)
+	case event.ContextSet:
+		if n := p.NodeID; n != nil && !ahead[*n] && r.nodes[*n].run != e.Scope.RunID {
+			r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+		}
+	case event.GapRecorded:
+		if g := p.Resolution.ResolvesGapID; g != nil && !r.gaps[*g] {
+			r.find(e, manifest.BrokenReference, "it resolves gap %s, which was never recorded", g)
+		}
+		r.gaps[p.GapID] = true
+	case event.NodeOutputAppended:
+		own := outputRef{e.Scope.NodeID, p.OutputChannel}
+		if o := p.SupersedesOutputID; o != nil && r.outputs[*o] != own {
+			r.find(e, manifest.BrokenReference, "it supersedes output %s, which is none of its node and channel", o)
+		}
+		r.outputs[p.OutputID] = own
+		if p.OutputChannel == event.Artifact {
+			r.object(manifest.Artifact, p.Payload.SHA256, e)
+		}
+	}
+}
+
+func (r *References) edge(e event.Event, p event.EdgeCreated) {
+	from, to := r.nodes[p.FromNodeID], r.nodes[p.ToNodeID]
+	switch {
+	case from.run != e.Scope.RunID || to.run != e.Scope.RunID:
+		r.find(e, manifest.BrokenReference, "an edge between nodes that are not both of its run")
+	case to.parent == nil || *to.parent != p.FromNodeID:
+		r.find(e, manifest.BrokenReference, "an edge to a node whose parent is another")
+	case p.EdgeKind == event.CheckpointEdge && to.kind != event.CheckpointNode:
+		r.find(e, manifest.BrokenReference, "a checkpoint edge to a node of kind %s", to.kind)
+	case !r.events[p.Cause.EventID]:
+		r.find(e, manifest.BrokenReference, "its cause %s is no event of the log", p.Cause.EventID)
+	}
+}
