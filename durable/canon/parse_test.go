@@ -53,6 +53,7 @@ func TestParseRefuses(t *testing.T) {
 		{"short escape", `"\u12"`, "", 1, `want four hexadecimal digits after \u`},
 		{"signed escape", `"\u+123"`, "", 1, `want four hexadecimal digits after \u`},
 		{"unknown escape", `"\x41"`, "", 1, `unknown escape \x in a string`},
+		{"unknown escape beyond ASCII", `"\é"`, "", 1, `unknown escape \é in a string`},
 		{"escape at the end", `"\`, "", 1, "string without an end"},
 		{"control character", "{\"a\":\"x\ty\"}", "/a", 1, "unescaped control character U+0009 in a string"},
 		{"newline behind an escape", "\"\\n\n\"", "", 1, "unescaped control character U+000A in a string"},

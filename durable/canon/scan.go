@@ -93,7 +93,8 @@ func (p *parser) escape() (rune, error) {
 		return rune("\"\\/\b\f\n\r\t"[i]), nil
 	}
 	if c != 'u' {
-		return 0, p.fail("unknown escape \\%c in a string", c)
+		r, _ := utf8.DecodeRuneInString(p.text[p.pos+1:])
+		return 0, p.fail("unknown escape \\%c in a string", r)
 	}
 	r, ok := p.unit()
 	if !ok {

@@ -65,8 +65,8 @@ func refuseTokens(at problem.Place, report problem.Report) {
 			report.Error(at.Member("refId"), laterFix, "a reference in a prompt is not supported by this version yet")
 			return
 		}
-		for i := range at.Value.Len() {
-			refuseTokens(at.Member(at.Value.Key(i)), report)
+		for _, name := range at.Names() {
+			refuseTokens(at.Member(name), report)
 		}
 	}
 }

@@ -49,8 +49,7 @@ func (p *parser) condition(at problem.Place) Condition {
 		return Condition{}
 	}
 	var forms []string
-	for i := range at.Value.Len() {
-		name := at.Value.Key(i)
+	for _, name := range at.Names() {
 		switch {
 		case name == "var" || name == "and" || name == "or" || name == "not":
 			forms = append(forms, name)
@@ -84,8 +83,8 @@ func (p *parser) list(at problem.Place, name string) Condition {
 	if name == "or" {
 		c.kind = some
 	}
-	for i := range at.Value.Len() {
-		c.parts = append(c.parts, p.condition(at.Item(i)))
+	for _, item := range at.Items() {
+		c.parts = append(c.parts, p.condition(item))
 	}
 	if len(c.parts) == 1 {
 		return c.parts[0]

@@ -1,6 +1,9 @@
 package criteria
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // flags are texts that can be written without having done anything: an assignment
 // to a name, or a name that says that something is complete.
@@ -9,6 +12,9 @@ var flags = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*(?:\w*(?:completed?|finished)|(?:\w*_)?(?:done|ready|ok))\W*$`),
 	regexp.MustCompile(`^\W*[a-z0-9]+(?:Done|Ready|Ok|OK)\W*$`),
 }
+
+// blanks takes out of a pattern what only allows for spaces.
+var blanks = strings.NewReplacer(`\s*`, "", `\s+`, "", `\s`, "", `\b`, "")
 
 func isFlag(text string) bool {
 	for _, f := range flags {
@@ -30,7 +36,7 @@ func (n *node) flagOnly() bool {
 		case containsRule:
 			return isFlag(r.text)
 		case regexRule:
-			return isFlag(r.pattern)
+			return isFlag(blanks.Replace(r.pattern))
 		}
 		return false
 	case none:

@@ -109,8 +109,7 @@ func (p *parser) single(at problem.Place) node {
 		p.fail(kind, `Set "type" to contains, regex or length.`, "a validation rule needs a type of contains, regex or length")
 		return node{}
 	}
-	for i := range at.Value.Len() {
-		name := at.Value.Key(i)
+	for _, name := range at.Names() {
 		if name != "type" && name != "message" && name != "condition" && !slices.Contains(keys, name) {
 			p.fail(at.Member(name), "Remove it; "+kind.Value.Text()+" reads "+strings.Join(keys, " and ")+".",
 				"key %q means nothing in a rule of type %s", name, kind.Value.Text())

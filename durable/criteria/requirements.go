@@ -51,7 +51,7 @@ func (n *node) sentence(vars canon.Value) string {
 	if n.kind == some {
 		return "One of: " + strings.Join(parts, "; or ")
 	}
-	return strings.Join(parts, "; and ")
+	return "All of (" + strings.Join(parts, "; ") + ")"
 }
 
 func (n *node) forbidden(vars canon.Value) string {

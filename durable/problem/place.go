@@ -39,6 +39,18 @@ func (p Place) Items() []Place {
 	return out
 }
 
+// Names are the names of an object's members; none when p is no object.
+func (p Place) Names() []string {
+	if p.Value.Kind() != canon.Object {
+		return nil
+	}
+	out := make([]string, p.Value.Len())
+	for i := range out {
+		out[i] = p.Value.Key(i)
+	}
+	return out
+}
+
 // Has reports whether p is an object with such a member.
 func (p Place) Has(name string) bool {
 	_, ok := p.Value.Get(name)

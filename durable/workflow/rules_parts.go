@@ -41,8 +41,8 @@ func checkAction(at problem.Place, report problem.Report) {
 		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s", got(argv[0]))
 	}
 	env := at.Member("env")
-	for i := range env.Value.Len() {
-		if name := env.Value.Key(i); strings.HasPrefix(name, "WAYBILL_") {
+	for _, name := range env.Names() {
+		if strings.HasPrefix(name, "WAYBILL_") {
 			report.Error(env.Member(name), "Choose another name.", "environment variables that start with WAYBILL_ are set by Waybill, got %q", name)
 		}
 	}
@@ -67,7 +67,12 @@ func functions(at problem.Place, where string, report problem.Report) map[string
 
 // resolve checks that every function a step names is visible to it.
 func (s scopes) resolve(at problem.Place, report problem.Report) {
-	refs := at.Member("functionReferences").Items()
+	var refs []problem.Place
+	for _, ref := range at.Member("functionReferences").Items() {
+		if strings.HasSuffix(ref.Value.Text(), "()") { // others are no references, says the shape
+			refs = append(refs, ref)
+		}
+	}
 	for _, call := range at.Member("functionCalls").Items() {
 		refs = append(refs, call.Member("name"))
 	}

@@ -92,8 +92,7 @@ func (s object) check(at problem.Place, report problem.Report) {
 			report.Error(at, fmt.Sprintf("Add %q: %s.", f.name, f.shape.want()), "%s lacks %q", s.what, f.name)
 		}
 	}
-	for i := range at.Value.Len() {
-		name := at.Value.Key(i)
+	for _, name := range at.Names() {
 		inner, ok := known[name]
 		if !ok {
 			fix := "Remove it."
@@ -119,8 +118,7 @@ func (s dictionary) check(at problem.Place, report problem.Report) {
 		mismatch(at, report, s)
 		return
 	}
-	for i := range at.Value.Len() {
-		name := at.Value.Key(i)
+	for _, name := range at.Names() {
 		member := at.Member(name)
 		if s.key != nil {
 			// The key is judged as a string that stands where its value stands.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -52,14 +53,14 @@ type words struct{ set []string }
 func oneOf(set ...string) words { return words{set} }
 
 func (s words) want() string {
-	switch n := len(s.set); n {
-	case 0:
-		return "nothing"
-	case 1:
-		return fmt.Sprintf("%q", s.set[0])
-	default:
-		return fmt.Sprintf("%q or %q", strings.Join(s.set[:n-1], `", "`), s.set[n-1])
+	quoted := make([]string, len(s.set))
+	for i, word := range s.set {
+		quoted[i] = strconv.Quote(word)
 	}
+	if n := len(quoted); n > 1 {
+		return strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1]
+	}
+	return strings.Join(quoted, "")
 }
 
 func (s words) check(at problem.Place, report problem.Report) {

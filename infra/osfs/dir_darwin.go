@@ -41,15 +41,10 @@ func unsupported(err error) bool {
 
 var networkTypes = []string{"nfs", "smbfs", "afpfs", "webdav", "ftp", "macfuse", "osxfuse", "fusefs"}
 
-// Volume implements FS.
-func (d *Dir) Volume() (Volume, error) {
-	root, err := d.root()
-	if err != nil {
-		return Volume{}, fail("statfs", ".", err)
-	}
+func (d *Dir) volumeOf(dir string) (Volume, error) {
 	var st unix.Statfs_t
-	if err := retry(func() error { return unix.Fstatfs(root, &st) }); err != nil {
-		return Volume{}, fail("statfs", ".", err)
+	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
+		return Volume{}, err
 	}
 	name := unix.ByteSliceToString(st.Fstypename[:])
 	return Volume{Type: name, Network: slices.Contains(networkTypes, name)}, nil

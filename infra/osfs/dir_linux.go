@@ -67,22 +67,17 @@ var networkTypes = map[int64]string{
 
 const fuseType = 0x65735546
 
-// Volume implements FS.
-func (d *Dir) Volume() (Volume, error) {
-	root, err := d.root()
-	if err != nil {
-		return Volume{}, fail("statfs", ".", err)
-	}
+func (d *Dir) volumeOf(dir string) (Volume, error) {
 	var st unix.Statfs_t
-	if err := retry(func() error { return unix.Fstatfs(root, &st) }); err != nil {
-		return Volume{}, fail("statfs", ".", err)
+	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
+		return Volume{}, err
 	}
 	magic := int64(st.Type) & 0xffffffff
 	if name, ok := networkTypes[magic]; ok {
 		return Volume{Type: name, Network: true}, nil
 	}
 	if magic == fuseType {
-		return fuseVolume(root), nil
+		return fuseVolume(dir), nil
 	}
 	return Volume{Type: fmt.Sprintf("%#x", magic)}, nil
 }
@@ -92,10 +87,10 @@ var remoteFuse = []string{"sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "da
 
 // fuseVolume asks the mount table which program stands behind a FUSE mount. What
 // cannot be told is taken for local: a wrong refusal would lock people out.
-func fuseVolume(root int) Volume {
+func fuseVolume(dir string) Volume {
 	var st unix.Stat_t
 	table, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil || unix.Fstat(root, &st) != nil {
+	if err != nil || unix.Stat(dir, &st) != nil {
 		return Volume{Type: "fuse"}
 	}
 	device := fmt.Sprintf(" %d:%d ", unix.Major(st.Dev), unix.Minor(st.Dev))

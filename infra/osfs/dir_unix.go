@@ -219,6 +219,17 @@ func (d *Dir) SyncDir(name string, kind Sync) error {
 	return fail("sync", name, syncDirFD(fd, kind))
 }
 
+// Volume implements FS. A root that is not there yet will lie where the nearest
+// folder above it does.
+func (d *Dir) Volume() (Volume, error) {
+	for dir := filepath.Clean(d.path); ; dir = filepath.Dir(dir) {
+		v, err := d.volumeOf(dir)
+		if !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			return v, fail("statfs", ".", err)
+		}
+	}
+}
+
 // Together implements FS.
 func (d *Dir) Together(syncs ...func() error) error { return together(syncs) }
 

@@ -2,6 +2,7 @@ package osfs
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -44,7 +45,13 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 }
 
 // ReadAt implements File.
-func (f *openFile) ReadAt(p []byte, at int64) (int, error) { return f.f.ReadAt(p, at) }
+func (f *openFile) ReadAt(p []byte, at int64) (int, error) {
+	n, err := f.f.ReadAt(p, at)
+	if err == io.EOF { // callers compare it as it is
+		return n, err
+	}
+	return n, fail("read", f.name, err)
+}
 
 // Write implements File.
 func (f *openFile) Write(p []byte) (int, error) {

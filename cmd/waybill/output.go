@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// answer prints what a command found: with --json the one document, else the
+// text that people gives, written as one piece so that a failing command never
+// leaves half of either.
+func (a *app) answer(kind string, data any, people func(*page)) error {
+	if a.common.json {
+		raw, err := canon.Marshal(data)
+		if err != nil {
+			return fault.Wrap(err, fault.Internal, "the answer cannot be written as JSON")
+		}
+		return a.document(kind, raw)
+	}
+	p := a.newPage(a.out)
+	people(p)
+	return a.write(p.Bytes())
+}
+
+// document prints {"v":1,"kind":kind,"data":data} from data's JSON bytes.
+func (a *app) document(kind string, data []byte) error {
+	var b bytes.Buffer
+	b.WriteString(`{"v":1,"kind":"` + kind + `","data":`)
+	b.Write(data)
+	b.WriteString("}\n")
+	return a.write(b.Bytes())
+}
+
+func (a *app) write(b []byte) error {
+	if _, err := a.out.Write(b); err != nil {
+		return fault.Wrap(err, fault.Internal, "the answer cannot be written to stdout: %v", err)
+	}
+	return nil
+}
+
+// errorBody is a fault as programs see it (locks section 12).
+type errorBody struct {
+	Code       fault.Code     `json:"code"`
+	Message    string         `json:"message"`
+	Retry      fault.Retry    `json:"retry"`
+	Suggestion string         `json:"suggestion"`
+	Details    map[string]any `json:"details,omitzero"`
+}
+
+// fail prints an error and returns its exit status: with --json the one document
+// on stdout, else on stderr what is wrong and what to do next.
+func (a *app) fail(err error) int {
+	f := fault.Of(err)
+	if a.wantsJSON() {
+		raw, encErr := canon.Marshal(errorBody{f.Code, f.Message, f.Retry, f.Suggestion, f.Details})
+		if encErr != nil { // details that JSON does not have must not hide the error
+			raw, _ = canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry, Suggestion: f.Suggestion})
+		}
+		_ = a.write([]byte(`{"v":1,"kind":"error","error":` + string(raw) + "}\n"))
+	} else {
+		p := a.newPage(a.errOut)
+		p.fault(f)
+		_, _ = a.errOut.Write(p.Bytes())
+	}
+	return fault.ExitOf(f)
+}
+
+// wantsJSON also holds when the flags could not be parsed to their end: a
+// program that asked for JSON gets its errors as JSON, whatever else it got wrong.
+func (a *app) wantsJSON() bool {
+	for _, arg := range a.args {
+		switch arg {
+		case "--":
+			return a.common.json
+		case "--json", "--json=true":
+			return true
+		}
+	}
+	return a.common.json
+}

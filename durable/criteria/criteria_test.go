@@ -1,0 +1,179 @@
+package criteria
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+func value(t testing.TB, text string) canon.Value {
+	t.Helper()
+	v, err := canon.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+func parsed(t testing.TB, text string) Criteria {
+	t.Helper()
+	c, err := Of(value(t, text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return c
+}
+
+// Rules that the tables put together.
+const (
+	hasA    = `{"type": "contains", "value": "A", "message": "no a"}`
+	hasB    = `{"type": "contains", "value": "B", "message": "no b"}`
+	ifX     = `{"type": "contains", "value": "X", "message": "no x", "condition": {"var": "x", "equals": true}}`
+	unlessX = `{"type": "contains", "value": "N", "message": "no n", "condition": {"var": "x", "not_equals": true}}`
+)
+
+func TestCheck(t *testing.T) {
+	for _, row := range []struct {
+		criteria, notes string
+		messages        []string
+	}{
+		{hasA, "xAx", nil},
+		{hasA, "a", []string{"no a"}},
+		{`{"type": "regex", "pattern": "^grade: [1-4]$", "message": "no grade"}`, "x\ngrade: 2\n", []string{"no grade"}},
+		{`{"type": "regex", "pattern": "^grade: [1-4]$", "flags": "mi", "message": "no grade"}`, "x\nGrade: 2\n", nil},
+		{`{"type": "regex", "pattern": "a.b", "message": "no"}`, "a\nb", []string{"no"}},
+		{`{"type": "regex", "pattern": "a.b", "flags": "s", "message": "no"}`, "a\nb", nil},
+		{`{"type": "length", "min": 3, "message": "short"}`, "äöü", nil},
+		{`{"type": "length", "min": 3, "message": "short"}`, "äö", []string{"short"}},
+		{`{"type": "length", "max": 3, "message": "long"}`, "😀😀😀", nil},
+		{`{"type": "length", "max": 3, "message": "long"}`, "abcd", []string{"long"}},
+		{`{"type": "length", "min": 0, "max": 0, "message": "not empty"}`, "", nil},
+		{`{"type": "length", "min": 0, "max": 0, "message": "not empty"}`, "x", []string{"not empty"}},
+		{"[" + hasA + "," + hasB + "]", "", []string{"no a", "no b"}},
+		{"[" + hasA + "," + hasB + "]", "B", []string{"no a"}},
+		{`{"and": [` + hasA + "," + hasB + "]}", "AB", nil},
+		{`{"or": [` + hasA + "," + hasB + "]}", "B", nil},
+		{`{"or": [` + hasA + "," + hasB + "]}", "", []string{"One of these must hold: no a; no b"}},
+		{`{"not": ` + hasA + "}", "", nil},
+		{`{"not": ` + hasA + "}", "A", []string{"no a"}},
+		{`{"not": {"not": ` + hasA + "}}", "A", nil},
+		{`{"not": {"or": [` + hasA + "," + hasB + "]}}", "B", []string{"Not allowed: One of: Must contain 'A' (no a); or Must contain 'B' (no b)"}},
+		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "AB", nil},
+		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "A", []string{"One of these must hold: no b; no a"}},
+		// Rules that do not apply say nothing, wherever they stand; x is true here.
+		{unlessX, "", nil},
+		{ifX, "", []string{"no x"}},
+		{`{"not": ` + unlessX + "}", "N", nil},
+		{`{"or": [` + unlessX + "," + hasA + "]}", "", []string{"no a"}},
+		{`{"or": [` + unlessX + "]}", "", nil},
+		{`{"and": [` + unlessX + "," + hasA + "]}", "A", nil},
+		{`{"not": {"and": [` + unlessX + "," + hasA + "]}}", "", nil},
+	} {
+		var got []string
+		for _, f := range parsed(t, row.criteria).Check(row.notes, value(t, `{"x": true}`)) {
+			got = append(got, f.Message)
+			if f.Requirement == "" {
+				t.Errorf("%s: failure %q does not say what was checked", row.criteria, f.Message)
+			}
+		}
+		if !slices.Equal(got, row.messages) {
+			t.Errorf("%s over %q: got %q, want %q", row.criteria, row.notes, got, row.messages)
+		}
+	}
+	if (Criteria{}).Check("", canon.Value{}) != nil || !(Criteria{}).IsZero() {
+		t.Error("the zero criteria refuse something")
+	}
+}
+
+func TestRequirements(t *testing.T) {
+	for _, row := range []struct {
+		criteria string
+		want     []string
+	}{
+		{`{"type": "contains", "value": "IN SCOPE", "message": "Must have 'IN SCOPE'"}`, []string{"Must contain 'IN SCOPE'"}},
+		{`{"type": "contains", "value": "left_out", "message": "Say what you left out"}`, []string{"Must contain 'left_out' (Say what you left out)"}},
+		{`{"type": "regex", "pattern": "^[a-z]+$", "message": "Lowercase only"}`, []string{"Must match pattern: ^[a-z]+$ (Lowercase only)"}},
+		{`{"type": "length", "min": 100, "max": 500, "message": "≥100 chars, ≤500 chars please"}`, []string{"Length: ≥100 chars, ≤500 chars"}},
+		{`{"type": "length", "min": 100, "message": "Be thorough"}`, []string{"Length: ≥100 chars (Be thorough)"}},
+		{`{"type": "length", "max": 500, "message": "Be brief"}`, []string{"Length: ≤500 chars (Be brief)"}},
+		{`{"not": {"type": "contains", "value": "TODO", "message": "No open ends"}}`, []string{"Must not contain 'TODO' (No open ends)"}},
+		{`{"not": {"type": "regex", "pattern": "x", "message": "No x"}}`, []string{"Must not match pattern: x"}},
+		{`{"not": {"type": "length", "max": 9, "message": "More"}}`, []string{"Length must not be: ≤9 chars (More)"}},
+		{`[` + hasA + `, {"or": [` + hasB + `, {"and": [` + hasA + `, ` + ifX + `]}]}]`,
+			[]string{"Must contain 'A' (no a)", "One of: Must contain 'B' (no b); or All of (Must contain 'A' (no a); Must contain 'X' (no x))"}},
+		{`[` + unlessX + `, {"or": [` + unlessX + `, ` + hasA + `]}, {"not": ` + unlessX + `}]`, []string{"Must contain 'A' (no a)"}},
+		{unlessX, nil},
+	} {
+		if got := parsed(t, row.criteria).Requirements(value(t, `{"x": true}`)); !slices.Equal(got, row.want) {
+			t.Errorf("%s:\n got %q\nwant %q", row.criteria, got, row.want)
+		}
+	}
+	if (Criteria{}).Requirements(canon.Value{}) != nil {
+		t.Error("the zero criteria require something")
+	}
+}
+
+func TestNormalForm(t *testing.T) {
+	for in, want := range map[string]string{
+		"[" + hasA + "]":                    `{"message":"no a","type":"contains","value":"A"}`,
+		`{"or": [{"and": [` + hasA + `]}]}`: `{"message":"no a","type":"contains","value":"A"}`,
+		"[" + hasA + "," + hasB + "]":       `{"and":[{"message":"no a","type":"contains","value":"A"},{"message":"no b","type":"contains","value":"B"}]}`,
+		`{"not": {"or": [` + hasA + `,` + `{"type": "regex", "pattern": "b", "flags": "i", "message": "m"}]}}`: `{"not":{"or":[{"message":"no a","type":"contains","value":"A"},{"flags":"i","message":"m","pattern":"b","type":"regex"}]}}`,
+		`{"type": "length", "max": 5.0, "min": 0, "message": "m"}`:                                             `{"max":5,"message":"m","min":0,"type":"length"}`,
+		ifX: `{"condition":{"equals":true,"var":"x"},"message":"no x","type":"contains","value":"X"}`,
+	} {
+		c := parsed(t, in)
+		if got := string(c.Value().JCS()); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+		again, err := Of(c.Value())
+		if err != nil || !again.Value().Equal(c.Value()) {
+			t.Errorf("%s: the normal form is not its own: %v", in, err)
+		}
+	}
+	if !(Criteria{}).Value().IsNull() {
+		t.Error("the zero criteria have a value")
+	}
+}
+
+func TestProblems(t *testing.T) {
+	for _, row := range []struct{ criteria, pointer, message, fix string }{
+		{`"x"`, "", "must be an object, got string", "contains"},
+		{`[]`, "", "at least one validation rule", "leave it out"},
+		{`{"and": []}`, "/and", "at least one validation rule", "leave it out"},
+		{`{"or": {}}`, "/or", "expected a list", "at least one"},
+		{`{"not": [` + hasA + `]}`, "/not", "must be an object, got array", "contains"},
+		{`{"and": [` + hasA + `], "message": "m"}`, "", `"and" must stand alone`, "list"},
+		{`{"message": "m", "value": "x"}`, "/type", "needs a type", "contains, regex or length"},
+		{`{"type": "equals", "message": "m"}`, "/type", "needs a type", "contains, regex or length"},
+		{`{"type": "schema", "schema": {}, "message": "m"}`, "/type", "not supported by this version yet", "contains"},
+		{`{"type": "contains", "message": "m"}`, "/value", `needs "value"`, "text"},
+		{`{"type": "contains", "value": "", "message": "m"}`, "/value", "not empty", "text"},
+		{`{"type": "contains", "value": "x"}`, "/message", `needs "message"`, "sentence"},
+		{`{"type": "contains", "value": "x", "message": "m", "flags": "i"}`, "/flags", "means nothing in a rule of type contains", "reads value"},
+		{`{"type": "length", "message": "m"}`, "", "needs min or max", `"min"`},
+		{`{"type": "length", "min": 9, "max": 3, "message": "m"}`, "", "min 9 is more than max 3", "Exchange"},
+		{`{"type": "length", "min": 1.5, "message": "m"}`, "/min", "whole number", "200"},
+		{`{"type": "length", "max": -1, "message": "m"}`, "/max", "whole number", "200"},
+		{`{"type": "length", "max": "9", "message": "m"}`, "/max", "whole number", "200"},
+		{`{"type": "regex", "message": "m"}`, "/pattern", `needs "pattern"`, "regular expression"},
+		{`{"type": "regex", "pattern": "x", "flags": "g", "message": "m"}`, "/flags", "flag 'g'", "i (ignore case)"},
+		{`{"type": "regex", "pattern": "x", "flags": "ii", "message": "m"}`, "/flags", "stands twice", "each once"},
+		{`{"type": "regex", "pattern": "x", "flags": "", "message": "m"}`, "/flags", "string of i, m, s", "Remove"},
+		{`{"type": "contains", "value": "x", "message": "m", "condition": {"var": "y"}}`, "/condition", "without a comparison", "true"},
+	} {
+		var found []problem.Problem
+		c, ok := Parse(problem.Place{Value: value(t, row.criteria)}, func(p problem.Problem) { found = append(found, p) })
+		if ok || !c.IsZero() || len(found) != 1 {
+			t.Errorf("%s: ok %v, found %v", row.criteria, ok, found)
+			continue
+		}
+		p := found[0]
+		if p.Pointer != row.pointer || !strings.Contains(p.Message, row.message) || !strings.Contains(p.Fix, row.fix) {
+			t.Errorf("%s: found %+v", row.criteria, p)
+		}
+	}
+}

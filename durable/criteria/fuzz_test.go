@@ -1,0 +1,51 @@
+package criteria
+
+import (
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+// FuzzCriteria: nothing panics; what is accepted has a normal form that judges the
+// same; a failure comes with words, and a check twice says the same.
+func FuzzCriteria(f *testing.F) {
+	for _, seed := range []string{
+		"[" + hasA + "," + hasB + "]", `{"or": [` + ifX + `, {"not": ` + unlessX + `}]}`,
+		`{"type": "regex", "pattern": "(?<=a)(b|c)+\\1", "flags": "ims", "message": "m"}`,
+		`{"type": "length", "min": 1, "max": 3, "message": "m"}`, `{"type": "schema"}`, `{"and": [], "x": 1}`,
+	} {
+		f.Add(seed, "A\nB", `{"x": true}`)
+	}
+	f.Fuzz(func(t *testing.T, text, notes, vars string) {
+		v, err := canon.Parse([]byte(text))
+		if err != nil {
+			return
+		}
+		context, _ := canon.Parse([]byte(vars))
+		reports := 0
+		c, ok := Parse(problem.Place{Value: v}, func(problem.Problem) { reports++ })
+		if ok != (reports == 0) {
+			t.Fatalf("ok is %v with %d problems", ok, reports)
+		}
+		if !ok {
+			return
+		}
+		again, err := Of(c.Value())
+		if err != nil {
+			t.Fatalf("the normal form %s is refused: %v", c.Value().JCS(), err)
+		}
+		first, second := c.Check(notes, context), again.Check(notes, context)
+		if len(first) != len(second) {
+			t.Fatalf("%v, by the normal form %v", first, second)
+		}
+		for i := range first {
+			if first[i] != second[i] || first[i].Message == "" || first[i].Requirement == "" {
+				t.Fatalf("failure %+v, by the normal form %+v", first[i], second[i])
+			}
+		}
+		if len(first) > 0 && len(c.Requirements(context)) == 0 {
+			t.Fatal("something failed that was not announced")
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package criteria
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+// TestWhatRE2Lacks: patterns of other engines are explained, with their place.
+func TestWhatRE2Lacks(t *testing.T) {
+	for pattern, want := range map[string][2]string{
+		`foo(?=bar)`:   {"lookahead ((?= at character 4) is not in RE2", "several rules"},
+		`é(?!bar)`:     {"lookahead ((?! at character 2) is not in RE2", "under not"},
+		`(?<=a)b`:      {"lookbehind ((?<= at character 1)", "as part"},
+		`(?<!a)b`:      {"lookbehind ((?<! at character 1)", "under not"},
+		`(a)\1`:        {`a backreference (\1 at character 4)`, "Write the repeated text"},
+		`(?<q>a)\k<q>`: {`a backreference (\k< at character 8)`, "Write the repeated text"},
+		`(?>a)`:        {"an atomic group", "plain group"},
+		`a++`:          {"a possessive quantifier (++ at character 2)", "single +"},
+		`\u00e9`:       {`\u escapes`, `\x{`},
+		`a(b`:          {"missing closing ): a(b at character 1", "RE2"},
+		`x[b-a]`:       {"invalid character class range: b-a at character 3", "RE2"},
+		`a**`:          {"invalid nested repetition operator: ** at character 2", "RE2"},
+		`a{1001}`:      {"invalid repeat count: {1001} at character 2", "RE2"},
+	} {
+		rule := canon.OfMembers(
+			canon.Member{Name: "type", Value: canon.OfString("regex")},
+			canon.Member{Name: "message", Value: canon.OfString("m")},
+			canon.Member{Name: "pattern", Value: canon.OfString(pattern)})
+		var found []problem.Problem
+		Parse(problem.Place{Value: rule}, func(p problem.Problem) { found = append(found, p) })
+		if len(found) != 1 {
+			t.Errorf("%s: found %v", pattern, found)
+			continue
+		}
+		if p := found[0]; p.Pointer != "/pattern" || !strings.Contains(p.Message, want[0]) || !strings.Contains(p.Fix, want[1]) {
+			t.Errorf("%s: found %+v", pattern, p)
+		}
+	}
+}
+
+// TestWhatRE2Has: what only looks foreign is accepted.
+func TestWhatRE2Has(t *testing.T) {
+	for pattern, text := range map[string]string{
+		`(?<year>\d{4})-\d{2}`:     "2024-05",
+		`(?i)severity: (high|low)`: "Severity: HIGH",
+		`\bfile\.go:\d+\b`:         "see file.go:12.",
+		`a\+\+`:                    "a++",
+		`[(?=]`:                    "(",
+		`\x{1F600}`:                "😀",
+	} {
+		c := parsed(t, string(canon.OfMembers(
+			canon.Member{Name: "type", Value: canon.OfString("regex")},
+			canon.Member{Name: "message", Value: canon.OfString("m")},
+			canon.Member{Name: "pattern", Value: canon.OfString(pattern)}).JCS()))
+		if f := c.Check(text, canon.Value{}); f != nil {
+			t.Errorf("%s refuses %q", pattern, text)
+		}
+	}
+}
+
+// TestLinearTime: a pattern that takes backtracking engines for ever.
+func TestLinearTime(t *testing.T) {
+	c := parsed(t, `{"type": "regex", "pattern": "^(a+)+$", "message": "m"}`)
+	start := time.Now()
+	if f := c.Check(strings.Repeat("a", 100_000)+"b", canon.Value{}); len(f) != 1 {
+		t.Errorf("got %v", f)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestFlagOnly(t *testing.T) {
+	leaf := func(text string) string {
+		return string(canon.OfMembers(
+			canon.Member{Name: "type", Value: canon.OfString("contains")},
+			canon.Member{Name: "message", Value: canon.OfString("m")},
+			canon.Member{Name: "value", Value: canon.OfString(text)}).JCS())
+	}
+	for text, want := range map[string]bool{
+		"analysisComplete = true": true, "done: yes": true, "planningComplete": true, "securityReviewComplete": true,
+		"DONE": true, "work_done": true, "isReady": true, "**finished**": true, "ok": true,
+		"severity:": false, "Finding 1": false, "runbook": false, "already": false, "IN SCOPE": false, "file.go:12": false,
+		"completed the review of parser.go": false, "abandoned": false, "x = 12": false,
+	} {
+		if got := parsed(t, leaf(text)).FlagOnly(); got != want {
+			t.Errorf("%q: got %v", text, got)
+		}
+	}
+	flag, evidence, long := leaf("done"), leaf("Finding 1"), `{"type": "length", "min": 9, "message": "m"}`
+	for criteria, want := range map[string]bool{
+		"[" + flag + "," + flag + "]":                                                   true,
+		"[" + flag + "," + evidence + "]":                                               false,
+		"[" + flag + "," + long + "]":                                                   false,
+		`{"or": [` + flag + "," + evidence + `]}`:                                       true,
+		`{"or": [` + long + "," + evidence + `]}`:                                       false,
+		`{"not": ` + flag + `}`:                                                         false,
+		`{"type": "regex", "pattern": "^reviewComplete\\s*=\\s*true$", "message": "m"}`: true,
+		`{"type": "regex", "pattern": "^reviewComplete$", "message": "m"}`:              true,
+	} {
+		if got := parsed(t, criteria).FlagOnly(); got != want {
+			t.Errorf("%s: got %v", criteria, got)
+		}
+	}
+	if (Criteria{}).FlagOnly() {
+		t.Error("no criteria are no flag")
+	}
+}

@@ -1,0 +1,51 @@
+package derive_test
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"github.com/waybill/waybill/durable/derive"
+	"pgregory.net/rapid"
+)
+
+// Pinned values: ids in stored logs were made of these bytes.
+func TestBytes16(t *testing.T) {
+	tests := []struct {
+		context string
+		parts   []string
+		want    string
+	}{
+		{"waybill test", nil, "e36dd5b3961d6b9ece8545b4d34e5fe0"},
+		{"waybill test", []string{""}, "3e2355dcb189f3295f473a1e8cd7c426"},
+		{"waybill test", []string{"ab", "c"}, "dc61c18ab5fc9c8172a1d9886f9e0ecd"},
+		{"waybill test", []string{"a", "bc"}, "e023f10d06cf9b335d31dbfa53076c07"},
+		{"waybill test", []string{"abc"}, "0885f266255110626b5ceb1ee8e782b6"},
+		{"waybill other test", []string{"abc"}, "5f43bf7b1212c13be8737aa0383b5094"},
+	}
+	seen := map[string]bool{}
+	for _, tt := range tests {
+		b := derive.Bytes16(tt.context, tt.parts...)
+		got := hex.EncodeToString(b[:])
+		if got != tt.want {
+			t.Errorf("%q %q: got %s, want %s", tt.context, tt.parts, got, tt.want)
+		}
+		if seen[got] {
+			t.Errorf("%q %q: %s was derived before", tt.context, tt.parts, got)
+		}
+		seen[got] = true
+	}
+}
+
+func TestBytes16TellsPartsApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gen := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("a\x00\x01")), 0, 3, -1), 0, 3)
+		a, b := gen.Draw(t, "a"), gen.Draw(t, "b")
+		same := len(a) == len(b)
+		for i := range min(len(a), len(b)) {
+			same = same && a[i] == b[i]
+		}
+		if got := derive.Bytes16("waybill test", a...) == derive.Bytes16("waybill test", b...); got != same {
+			t.Fatalf("%q and %q: same bytes %v", a, b, got)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package problem
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+func TestPlaces(t *testing.T) {
+	v, err := canon.Parse([]byte("{\"a/b\": [\n10,\n{\"c~\": 20}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := Place{Value: v}
+	list := root.Member("a/b")
+	deep := list.Item(1).Member("c~")
+	if list.Pointer != "/a~1b" || deep.Pointer != "/a~1b/1/c~0" || deep.Value.Line() != 3 || deep.Value.Float() != 20 {
+		t.Errorf("got %q and %q on line %d", list.Pointer, deep.Pointer, deep.Value.Line())
+	}
+	if items := list.Items(); len(items) != 2 || items[0].Pointer != "/a~1b/0" {
+		t.Errorf("items are %v", items)
+	}
+	if names := root.Names(); !slices.Equal(names, []string{"a/b"}) || list.Names() != nil {
+		t.Errorf("names are %q", names)
+	}
+	if root.Items() != nil {
+		t.Error("an object has items")
+	}
+	if !root.Has("a/b") || root.Has("a") || list.Has("0") {
+		t.Error("Has finds what is not there, or misses what is")
+	}
+	// What is absent stands where it would have to be added.
+	if absent := list.Item(1).Member("gone"); !absent.Value.IsNull() || absent.Value.Line() != 3 {
+		t.Errorf("an absent member is %v on line %d", absent.Value, absent.Value.Line())
+	}
+}
+
+func TestReports(t *testing.T) {
+	var found []Problem
+	report := Report(func(p Problem) { found = append(found, p) })
+	at := Place{Value: canon.OfInt(1).AtLine(7), Pointer: "/x"}
+	report.Warn(at, "fix w", "w %d", 1)
+	if HasErrors(found) || HasErrors(nil) {
+		t.Error("a warning is no error")
+	}
+	report.Error(at, "fix e", "e %d", 2)
+	report.Error(Place{Value: canon.OfInt(1).AtLine(6), Pointer: "/z"}, "", "first")
+	report.Error(Place{Value: canon.OfInt(1).AtLine(7), Pointer: "/w"}, "", "before x")
+	if !HasErrors(found) {
+		t.Error("an error is missed")
+	}
+	if found[1] != (Problem{"/x", 7, Error, "e 2", "fix e"}) {
+		t.Errorf("got %+v", found[1])
+	}
+	Sort(found)
+	var order []string
+	for _, p := range found {
+		order = append(order, p.Message)
+	}
+	if !slices.Equal(order, []string{"first", "before x", "e 2", "w 1"}) {
+		t.Errorf("the order is %q", order)
+	}
+}

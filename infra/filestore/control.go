@@ -1,0 +1,139 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+// controlName is what callers may name: a file of the store's own folder.
+var controlName = regexp.MustCompile(`^[a-z]{1,32}\.json$`)
+
+// ReadControl reads a control file, config.json or trust.json; ok is false when
+// it is not there. A damaged one is STORE_CORRUPT.
+func (s *Store) ReadControl(ctx context.Context, name, kind string) (doc controlfile.Document, ok bool, err error) {
+	if !controlName.MatchString(name) {
+		return doc, false, fault.New(fault.Internal, "%q is no control file", name)
+	}
+	if err := ctx.Err(); err != nil {
+		return doc, false, readFault(err)
+	}
+	return s.readControl(name, kind)
+}
+
+// UpdateControl replaces a control file by what change makes of it, durably; no
+// other update comes in between. Absent ones are handed over as zero documents.
+func (s *Store) UpdateControl(ctx context.Context, name, kind string, change func(controlfile.Document) (controlfile.Document, error)) error {
+	if !controlName.MatchString(name) || name == storeFile {
+		return fault.New(fault.Internal, "%q is no control file to be changed", name)
+	}
+	if _, err := s.toWrite(); err != nil {
+		return err
+	}
+	// The lock that cleanups take serves: both are rare and short.
+	held, err := s.locks.Acquire(ctx, useLock, lock.Exclusive, s.o.LockWait)
+	if err != nil {
+		return busyFault(err, fault.StoreLocked, "the store")
+	}
+	defer held.Unlock()
+	old, _, err := s.readControl(name, kind)
+	if err != nil {
+		return err
+	}
+	next, err := change(old)
+	if err != nil {
+		return err
+	}
+	_, err = s.putControl(name, next, s.fs.Replace)
+	return writeFault(err)
+}
+
+// WriteControl is UpdateControl for callers whose document does not depend on
+// what was there.
+func (s *Store) WriteControl(ctx context.Context, name string, doc controlfile.Document) error {
+	return s.UpdateControl(ctx, name, doc.Kind, func(controlfile.Document) (controlfile.Document, error) { return doc, nil })
+}
+
+func (s *Store) readControl(name, kind string) (doc controlfile.Document, ok bool, err error) {
+	b, err := s.readFile(name, limits.ControlFileBytesMax)
+	if errors.Is(err, fs.ErrNotExist) {
+		return doc, false, nil
+	}
+	if err != nil {
+		return doc, false, readFault(err)
+	}
+	if doc, err = controlfile.Decode(b, kind); err != nil {
+		return doc, false, corrupt(name, "%v", err)
+	}
+	return doc, true, nil
+}
+
+// putControl writes a document beside its name, syncs it, moves it there and
+// syncs the folder: whoever reads sees the old one or the new one.
+func (s *Store) putControl(name string, doc controlfile.Document, move func(from, to string) error) (canon.Digest, error) {
+	b, err := controlfile.Encode(doc)
+	if err != nil {
+		return canon.Digest{}, err
+	}
+	return canon.Sum(b), s.put(name, b, move)
+}
+
+func (s *Store) put(name string, b []byte, move func(from, to string) error) error {
+	temp, err := s.tempName(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	if err := s.writeTemp(temp, b); err != nil {
+		_ = s.fs.Remove(temp)
+		return err
+	}
+	if err := move(temp, name); err != nil {
+		_ = s.fs.Remove(temp)
+		return err
+	}
+	return s.fs.SyncDir(path.Dir(name), osfs.Durable)
+}
+
+func (s *Store) writeTemp(temp string, b []byte) error {
+	f, err := s.fs.Open(temp, osfs.New)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(b); err == nil {
+		err = f.Sync(osfs.Order)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// readFile reads a file of at most limit bytes; a longer one comes back longer
+// than the limit, which no digest of ours fits.
+func (s *Store) readFile(name string, limit int64) ([]byte, error) {
+	f, err := s.fs.Open(name, osfs.Read)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, limit)
+}
+
+func readAll(f osfs.File, limit int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, min(info.Size, limit+1))
+	n, err := f.ReadAt(b, 0)
+	if n < len(b) && err != nil && !isEOF(err) {
+		return nil, err
+	}
+	return b[:n], nil
+}

@@ -1,0 +1,3 @@
+package lock
+
+const openFlags = 0

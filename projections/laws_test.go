@@ -1,0 +1,122 @@
+package projections_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/projections"
+)
+
+// randomDrive plays random attempts at random nodes: blocked ones, accepted ones,
+// rewinds and forks.
+func randomDrive(t *rapid.T, tb testing.TB) *drive {
+	d := newDrive(tb, gated)
+	for range rapid.IntRange(0, 14).Draw(t, "attempts") {
+		open := slices.DeleteFunc(slices.Clone(d.r().Order), func(n id.Node) bool {
+			return d.states[d.r().Node(n).SnapshotRef].IsComplete()
+		})
+		at := rapid.SampledFrom(open).Draw(t, "at")
+		req := advance.Request{Notes: rapid.SampledFrom([]string{"", "no", "ok", "ok then"}).Draw(t, "notes")}
+		if rapid.Bool().Draw(t, "ctx") {
+			req.Context = context("ticket", rapid.SampledFrom([]string{"A", "B"}).Draw(t, "ticket"))
+		}
+		d.try(at, req)
+	}
+	return d
+}
+
+func TestSavedStateEqualsFreshOne(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := randomDrive(rt, t)
+		cut := rapid.IntRange(0, len(d.events)).Draw(rt, "cut")
+		// A fold is saved between segments only: deltas of a segment belong together.
+		for cut < len(d.events) && !startsSegment(d.events[cut]) {
+			cut++
+		}
+		saved := projections.NewSession()
+		for _, e := range d.events[:cut] {
+			saved.Apply(e)
+		}
+		bytes, err := canon.Marshal(saved)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var taken projections.Session
+		if err := canon.Unmarshal(bytes, &taken); err != nil {
+			rt.Fatal(err)
+		}
+		for _, e := range d.events[cut:] {
+			taken.Apply(e)
+		}
+		again, err := canon.Marshal(taken)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		fresh, err := canon.Marshal(d.fold)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if string(again) != string(fresh) {
+			rt.Fatalf("saved at %d:\n%s\nfresh:\n%s", cut, again, fresh)
+		}
+	})
+}
+
+func startsSegment(e event.Event) bool {
+	k := e.Data.Kind()
+	return k == "advance_recorded" || k == "session_created"
+}
+
+// TestTipIsTheOneOfThePolicy compares the incremental tip with the policy as the
+// locks word it: every leaf's last activity is the greatest index of a touching
+// event in its history; ties go to the node created last.
+func TestTipIsTheOneOfThePolicy(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := randomDrive(rt, t)
+		touched := map[id.Node]int64{}
+		created := map[id.Node]int64{}
+		for _, e := range d.events {
+			switch p := e.Data.(type) {
+			case event.NodeCreated:
+				touched[e.Scope.NodeID], created[e.Scope.NodeID] = e.Index, e.Index
+			case event.EdgeCreated:
+				touched[p.FromNodeID], touched[p.ToNodeID] = e.Index, e.Index
+			case event.NodeOutputAppended, event.GapRecorded, event.PreferencesChanged:
+				touched[e.Scope.NodeID] = e.Index
+			}
+		}
+		var best id.Node
+		var bestAt int64 = -1
+		for _, leaf := range d.r().Tips() {
+			var at int64
+			for _, n := range d.r().Path(leaf) {
+				at = max(at, touched[n])
+			}
+			if at > bestAt || at == bestAt && created[leaf] > created[best] {
+				best, bestAt = leaf, at
+			}
+		}
+		if best != d.r().Tip {
+			rt.Fatalf("policy says %s, fold says %s", best, d.r().Tip)
+		}
+	})
+}
+
+func TestReferencesOfOwnLogsHold(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := randomDrive(rt, t)
+		refs := check(d.events, d.fold.ID)
+		if len(refs.Findings) > 0 {
+			rt.Fatal(refs.Findings)
+		}
+		if len(refs.Objects) != len(d.states)+1 {
+			rt.Fatalf("%d objects referred to, want %d snapshots and a workflow", len(refs.Objects), len(d.states))
+		}
+	})
+}
