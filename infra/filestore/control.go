@@ -3,11 +3,11 @@ package filestore
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"regexp"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/controlfile"
@@ -53,8 +53,7 @@ func (s *Store) UpdateControl(ctx context.Context, name, kind string, change fun
 	if err != nil {
 		return err
 	}
-	_, err = s.putControl(name, next, s.fs.Replace)
-	return writeFault(err)
+	return writeFault(s.putControl(name, next, s.fs.Replace))
 }
 
 // WriteControl is UpdateControl for callers whose document does not depend on
@@ -79,15 +78,11 @@ func (s *Store) readControl(name, kind string) (doc controlfile.Document, ok boo
 
 // putControl writes a document beside its name, syncs it, moves it there and
 // syncs the folder: whoever reads sees the old one or the new one.
-func (s *Store) putControl(name string, doc controlfile.Document, move func(from, to string) error) (canon.Digest, error) {
+func (s *Store) putControl(name string, doc controlfile.Document, move func(from, to string) error) error {
 	b, err := controlfile.Encode(doc)
 	if err != nil {
-		return canon.Digest{}, err
+		return err
 	}
-	return canon.Sum(b), s.put(name, b, move)
-}
-
-func (s *Store) put(name string, b []byte, move func(from, to string) error) error {
 	temp, err := s.tempName(path.Dir(name))
 	if err != nil {
 		return err
@@ -132,7 +127,7 @@ func readAll(f osfs.File, limit int64) ([]byte, error) {
 	}
 	b := make([]byte, min(info.Size, limit+1))
 	n, err := f.ReadAt(b, 0)
-	if n < len(b) && err != nil && !isEOF(err) {
+	if n < len(b) && err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return b[:n], nil

@@ -209,7 +209,7 @@ func (s *Store) make() error {
 		return err
 	}
 	// Of two processes that make one store, one places its file; both use that.
-	_, err = s.putControl(storeFile, doc, s.fs.Place)
+	err = s.putControl(storeFile, doc, s.fs.Place)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -1,0 +1,69 @@
+# Waybill: what can be made. "make" alone prints this list.
+#
+# Only Go, git and make are needed. "make check" is what CI runs.
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GO      := go
+TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+# Packages that share memory between goroutines: the race detector runs on these.
+RACE := ./ports/... ./infra/... ./durable/engine/... ./durable/perform/... ./cmd/...
+
+export CGO_ENABLED = 0
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench fuzz build cross lint race independent clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## bin/waybill: one static binary with its version stamped
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
+
+cross: ## dist/: the same for linux, darwin and windows on amd64 and arm64
+	@mkdir -p dist
+	@for t in $(TARGETS); do \
+	  os=$${t%/*}; arch=$${t#*/}; ext=; [ $$os = windows ] && ext=.exe; \
+	  echo "  $$os/$$arch"; \
+	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
+	done
+
+demo: build ## run a bundled workflow to its end in this repository, then show the run
+	@sh testdata/demo.sh
+
+test: ## all tests; no network, no C compiler, nothing outside this folder
+	$(GO) test ./...
+
+lint: ## gofmt, vet (also for darwin and windows) and staticcheck
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+race: ## the race detector on the packages that have concurrency; needs a C compiler
+	@if command -v "$${CC:-cc}" >/dev/null 2>&1; then \
+	  CGO_ENABLED=1 $(GO) test -race -short $(RACE); \
+	else echo "race: skipped, there is no C compiler"; fi
+
+independent: build ## check a store with a verifier that was written from docs/format.md alone
+	@if command -v python3 >/dev/null 2>&1; then sh testdata/independent/check.sh; \
+	else echo "independent: skipped, there is no python3"; fi
+
+check: lint test race independent cross ## everything that must hold on main
+
+bench: ## speed, side by side with its baselines in one run
+	cd testdata/bench && $(GO) run . 
+
+FUZZTIME ?= 20s
+fuzz: ## every fuzz target for FUZZTIME (20s) each
+	@$(GO) list ./... | while read -r pkg; do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+clean: ## remove what was built
+	rm -rf bin dist

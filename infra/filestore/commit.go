@@ -1,0 +1,118 @@
+package filestore
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+// suspectFile marks a log of whose manifest a sync failed.
+const suspectFile = "suspect"
+
+// commit writes the group in one piece and syncs it: the third barrier, and the
+// only one that makes anything true.
+func (a *appending) commit() error {
+	n, err := a.manifest.Write(a.group)
+	if err != nil {
+		return a.takeBack(err, n == len(a.group))
+	}
+	info, err := a.manifest.Stat()
+	if err != nil {
+		return a.takeBack(err, true)
+	}
+	if info.Size != a.next.Bytes {
+		return a.collide(info.Size)
+	}
+	if err := a.manifest.Sync(osfs.Durable); err != nil {
+		return a.takeBack(err, true)
+	}
+	return nil
+}
+
+// takeBack makes the log what it was before the group: a sync that failed once
+// proves nothing when it later succeeds, so only a shorter file that was synced
+// says that nothing was recorded (R7). Where the group is not all there, no
+// reader takes it for one, and the next writer cuts it.
+func (a *appending) takeBack(cause error, whole bool) error {
+	err := a.manifest.Truncate(a.at.Bytes)
+	if err == nil {
+		err = a.manifest.Sync(osfs.Durable)
+	}
+	if err == nil {
+		return cause
+	}
+	a.s.markSuspect(a.log)
+	if !whole {
+		return cause
+	}
+	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
+		"writing %s failed, and so did taking it back: whether it was recorded shows when it is read again", a.file()).
+		With("path", a.file())
+}
+
+// collide: somebody wrote to the log although it was locked. Our own group is
+// taken off the end if it stands there, since it fits no head any more; what the
+// other one wrote is left alone.
+func (a *appending) collide(size int64) error {
+	start := size - int64(len(a.group))
+	if start > a.at.Bytes {
+		last := make([]byte, len(a.group))
+		if n, _ := a.manifest.ReadAt(last, start); n == len(last) && bytes.Equal(last, a.group) {
+			_ = a.manifest.Truncate(start)
+		}
+	}
+	return a.moved()
+}
+
+// markSuspect is best effort: it is called when the disk fails already.
+func (s *Store) markSuspect(log manifest.Log) {
+	f, err := s.fs.Open(path.Join(log.Root, suspectFile), osfs.New)
+	if err == nil {
+		_ = f.Close()
+		_ = s.fs.SyncDir(log.Root, osfs.Durable)
+	}
+}
+
+func (s *Store) isSuspect(log manifest.Log) (bool, error) {
+	_, err := s.fs.Stat(path.Join(log.Root, suspectFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// renew copies the valid prefix of a manifest to a new file, whose syncs mean
+// what they say, and lifts the mark (R7). The log's lock is held.
+func (s *Store) renew(log manifest.Log, valid int64) error {
+	name := path.Join(log.Root, manifest.FileName)
+	old, err := s.fs.Open(name, osfs.Read)
+	if err != nil {
+		return err
+	}
+	prefix := make([]byte, valid)
+	n, err := old.ReadAt(prefix, 0)
+	_ = old.Close()
+	if n < len(prefix) {
+		return err
+	}
+	temp, err := s.tempName(log.Root)
+	if err != nil {
+		return err
+	}
+	if err = s.writeTemp(temp, prefix); err == nil {
+		err = s.fs.Replace(temp, name)
+	}
+	if err != nil {
+		_ = s.fs.Remove(temp)
+		return err
+	}
+	if err := s.fs.SyncDir(log.Root, osfs.Durable); err != nil {
+		return err
+	}
+	return s.fs.Remove(path.Join(log.Root, suspectFile))
+}

@@ -1,0 +1,221 @@
+package filestore
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+// incoming is a file on its way to its name.
+type incoming struct {
+	dir, name string
+	bytes     []byte
+	segment   bool
+
+	there   bool // the right bytes stand at the name already
+	damaged bool // wrong bytes do
+	temp    string
+	file    osfs.File
+}
+
+func (in *incoming) path() string { return path.Join(in.dir, in.name) }
+
+// dirs is a small set of directories, in the order of coming.
+type dirs []string
+
+func (d *dirs) add(names ...string) {
+	for _, name := range names {
+		if !slices.Contains(*d, name) {
+			*d = append(*d, name)
+		}
+	}
+}
+
+func objectBytesMax(kind manifest.ObjectKind) int {
+	if kind == manifest.Snapshot {
+		return limits.SnapshotBytesMax
+	}
+	return limits.ArtifactBytesMax
+}
+
+func incomingObjects(objects []manifest.Object) (out []*incoming, err error) {
+	for _, o := range objects {
+		if n, most := len(o.Bytes), objectBytesMax(o.Kind); n > most {
+			return nil, fault.New(fault.StoreLimit, "%s of %d bytes: a store takes at most %d", o.Kind, n, most)
+		}
+		in := &incoming{dir: manifest.ObjectDir(o.Kind), name: manifest.ObjectName(o.Kind, o.Ref()), bytes: o.Bytes}
+		if !slices.ContainsFunc(out, func(other *incoming) bool { return other.path() == in.path() }) {
+			out = append(out, in)
+		}
+	}
+	return out, nil
+}
+
+// stage writes what is not there yet beside its name, and syncs it: the first
+// barrier. Bytes are durable before a name leads to them.
+func (a *appending) stage() (err error) {
+	defer func() { a.dropTemps(err != nil) }()
+	for _, in := range a.incoming {
+		if !in.segment {
+			if err := a.look(in); err != nil {
+				return err
+			}
+		}
+		if !in.there {
+			if err := a.writeTemp(in); err != nil {
+				return err
+			}
+		}
+		a.dirs.add(in.dir)
+	}
+	var syncs []func() error
+	for _, in := range a.incoming {
+		if in.file != nil {
+			syncs = append(syncs, func() error { return in.file.Sync(osfs.Order) })
+		}
+	}
+	if err := a.s.fs.Together(syncs...); err != nil {
+		return err
+	}
+	for _, in := range a.incoming {
+		if !in.there {
+			if err := a.place(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// look compares an object that is there with ours. One in a folder of which a
+// sync failed is moved in anew: its entry may be in memory only, and another sync
+// of the same folder would not say so (R7).
+func (a *appending) look(in *incoming) error {
+	same, err := a.s.holds(in.path(), in.bytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in.there = same && !a.s.doubts(in.dir)
+	in.damaged = !in.there
+	return nil
+}
+
+func (s *Store) holds(name string, want []byte) (bool, error) {
+	have, err := s.readFile(name, int64(len(want)))
+	return bytes.Equal(have, want), err
+}
+
+func (a *appending) writeTemp(in *incoming) (err error) {
+	if in.temp, err = a.s.tempName(in.dir); err != nil {
+		return err
+	}
+	in.file, err = a.s.fs.Open(in.temp, osfs.New)
+	if errors.Is(err, fs.ErrNotExist) {
+		touched, mkErr := a.s.mkdirs(in.dir)
+		if mkErr != nil {
+			return mkErr
+		}
+		a.dirs.add(touched...)
+		in.file, err = a.s.fs.Open(in.temp, osfs.New)
+	}
+	if err == nil {
+		_, err = in.file.Write(in.bytes)
+	}
+	return err
+}
+
+// place gives a synced file its name. A name that is taken is looked at: another
+// writer may have brought the same object meanwhile.
+func (a *appending) place(in *incoming) error {
+	move := a.s.fs.Place
+	if in.damaged {
+		move = a.s.fs.Replace
+	}
+	err := move(in.temp, in.path())
+	if errors.Is(err, fs.ErrExist) {
+		if in.segment {
+			err = a.placeAgain(in)
+		} else if same, lookErr := a.s.holds(in.path(), in.bytes); lookErr != nil {
+			err = lookErr
+		} else if same {
+			return nil // the temporary file goes with dropTemps
+		} else {
+			err = a.s.fs.Replace(in.temp, in.path())
+		}
+	}
+	if err == nil {
+		in.temp = ""
+	}
+	return err
+}
+
+// placeAgain moves an orphan with the segment's name out of the way: the note
+// that promised there was none came from before a power cut.
+func (a *appending) placeAgain(in *incoming) error {
+	if err := a.quarantineOrphans(); err != nil {
+		return err
+	}
+	return a.s.fs.Place(in.temp, in.path())
+}
+
+// dropTemps closes what was staged, and removes what never got its name.
+func (a *appending) dropTemps(all bool) {
+	for _, in := range a.incoming {
+		if in.file != nil {
+			_ = in.file.Close()
+			in.file = nil
+		}
+		if in.temp != "" {
+			_ = a.s.fs.Remove(in.temp)
+			in.temp = ""
+		}
+	}
+	_ = all
+}
+
+// settle syncs the folders whose entries the commit relies on: the second
+// barrier. The first commit of a log includes the way from the store to it.
+func (a *appending) settle() error {
+	if a.at.IsZero() {
+		for dir := a.log.Root; dir != "."; dir = path.Dir(dir) {
+			a.dirs.add(dir)
+		}
+		a.dirs.add(".")
+	}
+	var syncs []func() error
+	for _, dir := range a.dirs {
+		syncs = append(syncs, func() error {
+			err := a.s.fs.SyncDir(dir, osfs.Order)
+			a.s.doubt(dir, err != nil)
+			return err
+		})
+	}
+	return a.s.fs.Together(syncs...)
+}
+
+func (s *Store) doubts(dir string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.doubted[dir]
+}
+
+// doubt remembers a directory whose sync failed. It is not forgotten while the
+// process lives: which entries were lost cannot be told.
+func (s *Store) doubt(dir string, failed bool) {
+	if !failed {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubted[dir] = true
+}

@@ -1,0 +1,122 @@
+package filestore
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/ports"
+)
+
+const (
+	keyringFile = "keys/keyring.json"
+	keyringKind = "keyring"
+	keyringV    = 1
+	keyringAlg  = "HMAC-SHA256"
+)
+
+// keyringData is the active set: a current key, and a previous one after a
+// rotation (locks section 1.2).
+type keyringData struct {
+	Algorithm string  `json:"algorithm"`
+	Current   keyText `json:"current"`
+	Previous  keyText `json:"previous,omitzero"`
+}
+
+type keyText string // 32 bytes in base64
+
+func (k keyText) key() (out token.Key, err error) {
+	raw, err := base64.StdEncoding.Strict().DecodeString(string(k))
+	if err == nil && len(raw) != len(out) {
+		err = errors.New("a key of the wrong length")
+	}
+	copy(out[:], raw)
+	return out, err
+}
+
+// Keys implements ports.Keyring. Of two processes that make the keyring, one
+// places its file; both use what stands there.
+func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, error) {
+	if err := ctx.Err(); err != nil {
+		return token.Keys{}, readFault(err)
+	}
+	keys, ok, err := s.readKeyring()
+	if ok || err != nil {
+		return keys, err
+	}
+	if create == ports.ReadOnly {
+		return keys, fault.New(fault.KeyringInvalid, "%s is not there", keyringFile)
+	}
+	if _, err := s.toWrite(); err != nil {
+		return keys, err
+	}
+	raw, err := s.entropy(len(token.Key{}))
+	if err != nil {
+		return keys, err
+	}
+	doc, err := controlfile.New(keyringKind, keyringV, keyringData{
+		Algorithm: keyringAlg, Current: keyText(base64.StdEncoding.EncodeToString(raw)),
+	})
+	if err != nil {
+		return keys, err
+	}
+	if touched, err := s.mkdirs(path.Dir(keyringFile)); err != nil {
+		return keys, writeFault(err)
+	} else if err := s.fs.SyncDir(touched[len(touched)-1], 0); err != nil {
+		return keys, writeFault(err)
+	}
+	if err := s.putControl(keyringFile, doc, s.fs.Place); err != nil && !errors.Is(err, fs.ErrExist) {
+		return keys, writeFault(err)
+	}
+	keys, _, err = s.readKeyring()
+	return keys, err
+}
+
+// readKeyring refuses a keyring that others can read: whoever has the key can
+// sign tokens for any node.
+func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
+	info, err := s.fs.Stat(keyringFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return keys, false, nil
+	}
+	if err != nil {
+		return keys, false, readFault(err)
+	}
+	if info.Perm&0o077 != 0 {
+		return keys, false, fault.New(fault.KeyringInvalid, "%s can be read by others (mode %#o)", keyringFile, info.Perm).
+			Suggest("Make it private with 'chmod 600', or replace the keys if somebody may have read them.")
+	}
+	doc, ok, err := s.readControl(keyringFile, keyringKind)
+	if err != nil || !ok {
+		return keys, ok, keyringFault(err)
+	}
+	if doc.V != keyringV {
+		return keys, false, fault.New(fault.StoreNewer, "%s is of format %d; this binary knows format %d", keyringFile, doc.V, keyringV)
+	}
+	var data keyringData
+	if err := canon.Decode(doc.Data, &data); err != nil {
+		return keys, false, keyringFault(err)
+	}
+	if data.Algorithm != keyringAlg {
+		return keys, false, fault.New(fault.KeyringInvalid, "%s is for %q, want %s", keyringFile, data.Algorithm, keyringAlg)
+	}
+	if keys.Current, err = data.Current.key(); err == nil && data.Previous != "" {
+		var previous token.Key
+		previous, err = data.Previous.key()
+		keys.Previous = &previous
+	}
+	return keys, err == nil, keyringFault(err)
+}
+
+func keyringFault(err error) error {
+	if err == nil || fault.CodeOf(err) != fault.StoreCorrupt && fault.CodeOf(err) != fault.Internal {
+		return err
+	}
+	return fault.Wrap(err, fault.KeyringInvalid, "%s is damaged", keyringFile)
+}

@@ -1,0 +1,87 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+// segmentBytesMax is far above any segment that one plan makes. A longer file is
+// read that far and no further, and so never fits what attests it.
+const segmentBytesMax = 1 << 30
+
+// Read implements ports.Logs. Readers take no lock: what they can meet of a
+// writer at work is an uncommitted tail, or, when that is cut under their eyes,
+// something that looks like damage. Only damage that is still there while nobody
+// writes is damage (R8).
+func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+	st, err := s.standing()
+	if err != nil {
+		return manifest.Verdict{}, err
+	}
+	verdict, err := s.readOnce(ctx, r, v, st.foreign)
+	if err != nil || !verdict.Damaged() || r.Locked {
+		return verdict, readFault(err)
+	}
+	held, err := s.locks.Acquire(ctx, lockName(r.Log), lock.SharedIfThere, s.o.LockWait)
+	if err != nil {
+		return verdict, s.busyLog(err, r.Log)
+	}
+	defer held.Unlock()
+	v.Reset()
+	verdict, err = s.readOnce(ctx, r, v, st.foreign)
+	return verdict, readFault(err)
+}
+
+func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, foreign bool) (manifest.Verdict, error) {
+	in := manifest.Input{Log: r.Log, From: r.From, Foreign: foreign, Names: s.segmentNames(r.Log), Open: s.openSegment(ctx, r.Log)}
+	f, err := s.fs.Open(path.Join(r.Log.Root, manifest.FileName), osfs.Read)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		in.Manifest = io.MultiReader()
+	case err != nil:
+		return manifest.Verdict{}, err
+	default:
+		defer f.Close()
+		in.Manifest = from(f, r.From.GroupAt)
+	}
+	return manifest.Read(in, v.Visit)
+}
+
+// from reads a file from an offset to wherever it ends at that moment.
+func from(f osfs.File, at int64) io.Reader { return io.NewSectionReader(f, at, math.MaxInt64-at) }
+
+func (s *Store) segmentNames(log manifest.Log) func() ([]string, error) {
+	return func() ([]string, error) {
+		entries, err := s.fs.List(path.Join(log.Root, manifest.SegmentDir))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.Name
+		}
+		return names, err
+	}
+}
+
+func (s *Store) openSegment(ctx context.Context, log manifest.Log) func(string) ([]byte, bool, error) {
+	return func(name string) ([]byte, bool, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		b, err := s.readFile(path.Join(log.Root, manifest.SegmentDir, name), segmentBytesMax)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, false, nil
+		}
+		return b, err == nil, err
+	}
+}
