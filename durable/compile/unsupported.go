@@ -31,7 +31,11 @@ func refuseUnsupported(src workflow.Source, report problem.Report) {
 func refuseKey(at problem.Place, key string, report problem.Report) {
 	// An empty list asks for nothing.
 	if member := at.Member(key); at.Has(key) && (member.Value.Kind() != canon.Array || member.Value.Len() > 0) {
-		report.Error(member, laterFix, "%q is not supported by this version yet", key)
+		path := strings.ReplaceAll(strings.TrimPrefix(member.Pointer, "/"), "/", ".")
+		if strings.HasPrefix(path, "steps.") {
+			path = key
+		}
+		report.Error(member, laterFix, "%q is not supported by this version yet", path)
 	}
 }
 

@@ -163,7 +163,7 @@ func TestProblems(t *testing.T) {
 		{`{"var": "x", "contains": null}`, "/contains", "string or number or boolean, got null", "that kind"},
 		{`{"and": []}`, "/and", "at least one condition", "and: ["},
 		{`{"or": {"var": "x", "equals": 1}}`, "/or", "or must be a list", "or: ["},
-		{`{"and": [{"var": "x", "equals": 1}], "var": "y"}`, "", `["and" "var"] side by side`, "Nest"},
+		{`{"and": [{"var": "x", "equals": 1}], "var": "y"}`, "", `and beside var in one object`, "Nest"},
 		{`{"or": [{"var": "x", "equals": 1}], "equals": 2}`, "", "comparisons need var", "own"},
 		{`{"not": []}`, "/not", "must be an object", "var"},
 		{`{"and": [{"var": "x", "equals": 1}, {"or": [{"not": {"var": "y"}}]}]}`, "/and/1/or/0/not", "without a comparison", "true"},

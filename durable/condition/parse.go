@@ -61,7 +61,7 @@ func (p *parser) condition(at problem.Place) Condition {
 	case len(forms) == 0:
 		p.fail(at, "Write a condition like "+example+".", "a condition needs var, and, or, or not")
 	case len(forms) > 1:
-		p.fail(at, "Nest them: put each into a list under and.", "a condition has %q side by side, expected one of them", forms)
+		p.fail(at, "Nest them: put each into a list under and.", "a condition has %s in one object, expected one of them", strings.Join(forms, " beside "))
 	case forms[0] == "var":
 		return p.comparison(at)
 	case at.Value.Len() > 1:

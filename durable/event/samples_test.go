@@ -16,7 +16,7 @@ var (
 	origin   = id.FromAttempt(attempt, id.OpAck)
 	anEvent  = id.EventOf(session.String(), "x")
 	aDigest  = canon.Sum([]byte("a"))
-	agent    = event.Actor{Kind: event.Agent, Ref: "claude"}
+	agent    = event.Actor{Kind: event.Agent, Ref: "reviewer"}
 	atRun    = event.Scope{RunID: run}
 	atRoot   = event.Scope{RunID: run, NodeID: root}
 	atChild  = event.Scope{RunID: run, NodeID: child}

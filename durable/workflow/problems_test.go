@@ -145,7 +145,7 @@ func TestLoopsAndParallels(t *testing.T) {
 		{"", loop(`"type": "forEach", `+max, inner), "/steps/1/loop", `a forEach loop lacks "items"`, "Add"},
 		{"", loop(`"type": "for", "count": 3`, inner), "/steps/1/loop", `lacks "maxIterations"`, "from 1 to 1000"},
 		{"", loop(`"type": "for", "count": 1001, `+max, inner), "/steps/1/loop/count", "from 0 to 1000", "Write"},
-		{"", loop(`"type": "for", "count": true, `+max, inner), "/steps/1/loop/count", "a number", "Write"},
+		{"", loop(`"type": "for", "count": true, `+max, inner), "/steps/1/loop/count", "a whole number", "Write"},
 		{"", loop(`"type": "while", "conditionSource": {"kind": "artifact"}, `+max, inner), "/steps/1/loop/conditionSource/kind", "artifact_contract", "Write"},
 		{"", loop(`"type": "while", "condition": {"var": "x"}, `+max, inner), "/steps/1/loop/condition", "without a comparison", "true"},
 		{"", loop(`"type": "for", "count": 1, `+max, "[]"), "/steps/1/body", "at least 1", "Add"},

@@ -36,15 +36,23 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 		return at, err
 	}
 	defer a.end()
-	steps := []func() error{a.open, a.compare, a.announce, a.tidy, a.use, a.stage, a.settle, a.commit}
+	steps := []func(context.Context) error{
+		always(a.open), a.compare, always(a.announce), always(a.tidy),
+		a.use, always(a.stage), always(a.settle), always(a.commit),
+	}
 	for _, step := range steps {
-		if err := step(); err != nil {
+		if err := step(ctx); err != nil {
 			return at, writeFault(err)
 		}
 	}
 	// From here on nothing may turn the commit into an error.
 	_ = held.SetNote(s.tidyNote(a.next.Digest))
 	return a.next, nil
+}
+
+// always is a step that a cancelled context does not stop.
+func always(step func() error) func(context.Context) error {
+	return func(context.Context) error { return step() }
 }
 
 // appending is one append under way.
@@ -61,7 +69,7 @@ type appending struct {
 	tail     int64 // bytes behind at that a crash left
 	tidied   bool  // the last writer's note says that nothing was left over
 	useHeld  *lock.Held
-	dirs     dirs // whose entries must be durable before the commit
+	relied   entries // names that must be durable before the commit
 }
 
 // newAppending spells everything out before anything is touched.
@@ -124,10 +132,10 @@ func (a *appending) moved() error {
 
 // compare checks under the lock that at is the head, by the same reading that
 // everybody else does (R6).
-func (a *appending) compare() error {
+func (a *appending) compare(ctx context.Context) error {
 	verdict, err := manifest.Read(manifest.Input{
 		Log: a.log, From: a.at, Manifest: from(a.manifest, a.at.GroupAt),
-		Names: a.s.segmentNames(a.log), Open: a.s.openSegment(context.Background(), a.log),
+		Names: a.s.segmentNames(a.log), Open: a.s.openSegment(ctx, a.log),
 	}, func(manifest.Segment, manifest.Head) error { return errMoved })
 	switch {
 	case errors.Is(err, errMoved), errors.Is(err, manifest.ErrNotOnChain):
@@ -153,8 +161,8 @@ func (a *appending) announce() error {
 }
 
 // use keeps cleanups away from the objects until they are committed.
-func (a *appending) use() error {
-	held, err := a.s.locks.Acquire(context.Background(), useLock, lock.Shared, a.s.o.LockWait)
+func (a *appending) use(ctx context.Context) error {
+	held, err := a.s.locks.Acquire(ctx, useLock, lock.Shared, a.s.o.LockWait)
 	if err != nil {
 		return busyFault(err, fault.StoreLocked, "the store")
 	}

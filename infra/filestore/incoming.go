@@ -27,14 +27,22 @@ type incoming struct {
 
 func (in *incoming) path() string { return path.Join(in.dir, in.name) }
 
-// dirs is a small set of directories, in the order of coming.
-type dirs []string
+// entries are names that a commit relies on, by the directories to sync for them.
+type entries struct {
+	dirs  []string
+	names map[string][]string
+}
 
-func (d *dirs) add(names ...string) {
+func (e *entries) add(names ...string) {
 	for _, name := range names {
-		if !slices.Contains(*d, name) {
-			*d = append(*d, name)
+		dir := path.Dir(name)
+		if !slices.Contains(e.dirs, dir) {
+			e.dirs = append(e.dirs, dir)
 		}
+		if e.names == nil {
+			e.names = map[string][]string{}
+		}
+		e.names[dir] = append(e.names[dir], name)
 	}
 }
 
@@ -60,8 +68,8 @@ func incomingObjects(objects []manifest.Object) (out []*incoming, err error) {
 
 // stage writes what is not there yet beside its name, and syncs it: the first
 // barrier. Bytes are durable before a name leads to them.
-func (a *appending) stage() (err error) {
-	defer func() { a.dropTemps(err != nil) }()
+func (a *appending) stage() error {
+	defer a.dropTemps()
 	for _, in := range a.incoming {
 		if !in.segment {
 			if err := a.look(in); err != nil {
@@ -73,7 +81,7 @@ func (a *appending) stage() (err error) {
 				return err
 			}
 		}
-		a.dirs.add(in.dir)
+		a.relied.add(in.path())
 	}
 	var syncs []func() error
 	for _, in := range a.incoming {
@@ -94,9 +102,9 @@ func (a *appending) stage() (err error) {
 	return nil
 }
 
-// look compares an object that is there with ours. One in a folder of which a
-// sync failed is moved in anew: its entry may be in memory only, and another sync
-// of the same folder would not say so (R7).
+// look compares an object that is there with ours. One whose folder once failed to
+// sync is moved in anew: its entry may be in memory only, and another sync of the
+// same folder would not say so (R7).
 func (a *appending) look(in *incoming) error {
 	same, err := a.s.holds(in.path(), in.bytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +113,7 @@ func (a *appending) look(in *incoming) error {
 	if err != nil {
 		return err
 	}
-	in.there = same && !a.s.doubts(in.dir)
+	in.there = same && !a.s.doubts(in.path())
 	in.damaged = !in.there
 	return nil
 }
@@ -121,11 +129,11 @@ func (a *appending) writeTemp(in *incoming) (err error) {
 	}
 	in.file, err = a.s.fs.Open(in.temp, osfs.New)
 	if errors.Is(err, fs.ErrNotExist) {
-		touched, mkErr := a.s.mkdirs(in.dir)
+		made, mkErr := a.s.mkdirs(in.dir)
 		if mkErr != nil {
 			return mkErr
 		}
-		a.dirs.add(touched...)
+		a.relied.add(made...)
 		in.file, err = a.s.fs.Open(in.temp, osfs.New)
 	}
 	if err == nil {
@@ -169,7 +177,7 @@ func (a *appending) placeAgain(in *incoming) error {
 }
 
 // dropTemps closes what was staged, and removes what never got its name.
-func (a *appending) dropTemps(all bool) {
+func (a *appending) dropTemps() {
 	for _, in := range a.incoming {
 		if in.file != nil {
 			_ = in.file.Close()
@@ -180,42 +188,4 @@ func (a *appending) dropTemps(all bool) {
 			in.temp = ""
 		}
 	}
-	_ = all
-}
-
-// settle syncs the folders whose entries the commit relies on: the second
-// barrier. The first commit of a log includes the way from the store to it.
-func (a *appending) settle() error {
-	if a.at.IsZero() {
-		for dir := a.log.Root; dir != "."; dir = path.Dir(dir) {
-			a.dirs.add(dir)
-		}
-		a.dirs.add(".")
-	}
-	var syncs []func() error
-	for _, dir := range a.dirs {
-		syncs = append(syncs, func() error {
-			err := a.s.fs.SyncDir(dir, osfs.Order)
-			a.s.doubt(dir, err != nil)
-			return err
-		})
-	}
-	return a.s.fs.Together(syncs...)
-}
-
-func (s *Store) doubts(dir string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.doubted[dir]
-}
-
-// doubt remembers a directory whose sync failed. It is not forgotten while the
-// process lives: which entries were lost cannot be told.
-func (s *Store) doubt(dir string, failed bool) {
-	if !failed {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.doubted[dir] = true
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/token"
 	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -66,9 +67,7 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	if err != nil {
 		return keys, err
 	}
-	if touched, err := s.mkdirs(path.Dir(keyringFile)); err != nil {
-		return keys, writeFault(err)
-	} else if err := s.fs.SyncDir(touched[len(touched)-1], 0); err != nil {
+	if err := s.keysFolder(); err != nil {
 		return keys, writeFault(err)
 	}
 	if err := s.putControl(keyringFile, doc, s.fs.Place); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -76,6 +75,16 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	}
 	keys, _, err = s.readKeyring()
 	return keys, err
+}
+
+// keysFolder makes the folder again where it was lost; its way is durable before
+// the first key is used.
+func (s *Store) keysFolder() error {
+	dir := path.Dir(keyringFile)
+	if _, err := s.mkdirs(dir); err != nil {
+		return err
+	}
+	return s.fs.SyncDir(path.Dir(dir), osfs.Order)
 }
 
 // readKeyring refuses a keyring that others can read: whoever has the key can

@@ -37,6 +37,7 @@ func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (man
 	}
 	defer held.Unlock()
 	v.Reset()
+	r.From = manifest.Head{} // the visitor forgot what came before it
 	verdict, err = s.readOnce(ctx, r, v, st.foreign)
 	return verdict, readFault(err)
 }

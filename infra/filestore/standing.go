@@ -216,12 +216,12 @@ func (s *Store) make() error {
 	return err
 }
 
-// mkdirs makes a directory with its missing parents, and tells whose entries have
-// to be synced before anything inside counts.
-func (s *Store) mkdirs(dir string) (touched []string, err error) {
+// mkdirs makes a directory with its missing parents, and tells which names have
+// to be durable before anything inside counts.
+func (s *Store) mkdirs(dir string) (made []string, err error) {
 	err = s.fs.Mkdir(dir)
 	if errors.Is(err, fs.ErrNotExist) && dir != "." {
-		if touched, err = s.mkdirs(path.Dir(dir)); err != nil {
+		if made, err = s.mkdirs(path.Dir(dir)); err != nil {
 			return nil, err
 		}
 		err = s.fs.Mkdir(dir)
@@ -229,5 +229,5 @@ func (s *Store) mkdirs(dir string) (touched []string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return append(touched, path.Dir(dir)), nil
+	return append(made, dir), nil
 }

@@ -1,0 +1,93 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+func file(kind workflow.SourceKind, ref, id string) File {
+	return File{Kind: kind, Ref: ref, Data: fmt.Appendf(nil,
+		`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}`, id)}
+}
+
+func TestNoSourceShadowsAnother(t *testing.T) {
+	c := Of([]File{file(workflow.SourceProject, "b.json", "team.release"), file(workflow.SourceUser, "a.json", "team.release"),
+		file(workflow.SourceProject, "c.json", "team.other")})
+	_, err := c.Find("team.release")
+	if !fault.Is(err, fault.WorkflowAmbiguous) {
+		t.Fatalf("got %v", err)
+	}
+	for _, place := range []string{"a.json (user)", "b.json (project)"} {
+		if !strings.Contains(err.Error(), place) {
+			t.Errorf("%s is not named in %v", place, err)
+		}
+	}
+	if e, err := c.Find("team.other"); err != nil || e.Ref != "c.json" || len(e.Twins) != 0 {
+		t.Errorf("the other one: %+v, %v", e, err)
+	}
+	for _, e := range c.Entries {
+		if e.ID == "team.release" && (len(e.Twins) != 1 || e.Twins[0] == e.place()) {
+			t.Errorf("%s does not name its twin: %v", e.Ref, e.Twins)
+		}
+	}
+}
+
+func TestWhatCannotBeUsedIsListedWithItsReason(t *testing.T) {
+	c := Of([]File{
+		{Kind: workflow.SourceProject, Ref: "gone.yaml", Err: errors.New("permission denied")},
+		{Kind: workflow.SourceProject, Ref: "half.json", Data: []byte(`{"id":"team.half"`)},
+		file(workflow.SourceProject, "taken.json", "wr.mine"),
+		file(workflow.SourceBundled, "wr.ours", "wr.ours"),
+	})
+	if len(c.Entries) != 4 {
+		t.Fatalf("%d entries", len(c.Entries))
+	}
+	for _, e := range c.Entries {
+		if e.Valid() != (e.ID == "wr.ours") {
+			t.Errorf("%s: valid %v, %v", e.Ref, e.Valid(), e.Problems)
+		}
+	}
+	_, err := c.Find("wr.mine")
+	if !fault.Is(err, fault.WorkflowInvalid) || !strings.Contains(err.Error(), "reserved") || fault.Of(err).Details["problems"] == nil {
+		t.Errorf("a reserved id of a project: %v", err)
+	}
+}
+
+func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
+	c := Of([]File{file(workflow.SourceUser, "a.json", "bug-triage"), file(workflow.SourceProject, "b.json", "Release Now"),
+		file(workflow.SourceProject, "c.json", "deploy"), file(workflow.SourceProject, "d.json", "project.deploy")})
+	got := map[string]Entry{}
+	for _, e := range c.Entries {
+		got[e.Ref] = e
+	}
+	if e := got["a.json"]; e.IDStatus != "legacy" || e.SuggestedID != "user.bug_triage" || !e.Valid() {
+		t.Errorf("a: %s %s %v", e.IDStatus, e.SuggestedID, e.Problems)
+	}
+	if e := got["c.json"]; !strings.HasPrefix(e.SuggestedID, "project.deploy_") || len(e.SuggestedID) != len("project.deploy_")+4 {
+		t.Errorf("c is told an id that is taken: %s", e.SuggestedID)
+	}
+	if e := got["d.json"]; e.IDStatus != "namespaced" || e.SuggestedID != "" {
+		t.Errorf("d: %s %s", e.IDStatus, e.SuggestedID)
+	}
+	if again := Of([]File{file(workflow.SourceProject, "c.json", "deploy"), file(workflow.SourceProject, "d.json", "project.deploy")}); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
+		t.Error("the suggestion depends on more than the source")
+	}
+}
+
+func TestNotFoundGuesses(t *testing.T) {
+	c := Of([]File{file(workflow.SourceBundled, "wr.demo", "wr.demo"), file(workflow.SourceProject, "r.json", "team.release")})
+	for typed, meant := range map[string]string{"demo": "wr.demo", "wr.dmeo": "wr.demo", "team.relase": "team.release", "xyzzy": ""} {
+		_, err := c.Find(typed)
+		f := fault.Of(err)
+		if f == nil || f.Code != fault.WorkflowNotFound {
+			t.Errorf("%s: %v", typed, err)
+		} else if meant != "" && !strings.Contains(f.Suggestion, meant) {
+			t.Errorf("%s: suggestion %q", typed, f.Suggestion)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package compile
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// walk runs a workflow from its first step to its end and lists the steps.
+func walk(c Compiled, vars canon.Value) []string {
+	var out []string
+	for s := c.First(vars); s.Step != nil; s, _ = c.After(s.Step.StepID, vars) {
+		out = append(out, s.Step.StepID)
+	}
+	return out
+}
+
+func TestSelection(t *testing.T) {
+	when := func(id, key string) string { return step(id, `, "runCondition": {"var": "`+key+`", "equals": true}`) }
+	c := compiled(t, "", strings.Join([]string{when("a", "x"), step("b", ""), when("c", "x"), when("d", "y"), step("e", ""), when("f", "y")}, ","))
+	for vars, want := range map[string][]string{
+		`{}`:                     {"b", "e"},
+		`{"x": true}`:            {"a", "b", "c", "e"},
+		`{"y": true}`:            {"b", "d", "e", "f"},
+		`{"x": true, "y": true}`: {"a", "b", "c", "d", "e", "f"},
+	} {
+		if got := walk(c, value(t, vars)); !slices.Equal(got, want) {
+			t.Errorf("over %s: got %q", vars, got)
+		}
+	}
+	if _, ok := c.After("zzz", canon.Value{}); ok {
+		t.Error("something follows an unknown step")
+	}
+	s, _ := c.After("b", value(t, `{"y": true, "x": null}`))
+	var asked []string
+	for _, e := range s.Evaluations {
+		asked = append(asked, fmt.Sprintf("%s %v %q", e.StepID, e.Held, e.Missing))
+	}
+	if s.Step.StepID != "d" || !slices.Equal(asked, []string{"c false []", "d true []"}) {
+		t.Errorf("selected %s, asked %q", s.Step.StepID, asked)
+	}
+	if end, _ := c.After("e", value(t, `{}`)); end.Step != nil || len(end.Evaluations) != 1 || !slices.Equal(end.Evaluations[0].Missing, []string{"y"}) {
+		t.Errorf("the end is %+v", end)
+	}
+}
+
+// TestSelectionEvaluatesWhatWasPinned: the pinned bytes select as the source did.
+func TestSelectionEvaluatesWhatWasPinned(t *testing.T) {
+	c, _ := compileFile(t, examples+"/access-request.yaml")
+	again, err := Decode(c.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for vars, want := range map[string]int{
+		`{}`: 3, `{"role": "reader"}`: 3, `{"role": "administrator"}`: 4,
+		`{"role": "administrator", "requester": {"team": "operations"}}`:                     3,
+		`{"role": "administrator", "requester": {"team": "operations", "openRequests": 99}}`: 4,
+	} {
+		over := value(t, vars)
+		if got := walk(again, over); len(got) != want || !slices.Equal(got, walk(c, over)) {
+			t.Errorf("over %s: got %q, from the source %q", vars, got, walk(c, over))
+		}
+	}
+}
+
+func TestTrace(t *testing.T) {
+	c := compiled(t, "", step("a", "")+","+step("b", `, "runCondition": {"var": "x", "equals": 1}`)+","+step("c", `, "runCondition": {"var": "y", "equals": 2}`))
+	s, _ := c.After("a", value(t, `{"y": 2}`))
+	want := []TraceEntry{
+		{"evaluated_condition", `Step "b": its condition does not hold, so the step is passed over (not in the context: x): {"equals":1,"var":"x"}`, "b"},
+		{"evaluated_condition", `Step "c": its condition holds: {"equals":2,"var":"y"}`, "c"},
+		{"selected_next_step", `Step "c" is next.`, "c"},
+	}
+	if got := s.Trace(); !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	end, _ := c.After("c", canon.Value{})
+	if got := end.Trace(); len(got) != 1 || got[0].Kind != "selected_next_step" || !strings.Contains(got[0].Summary, "complete") {
+		t.Errorf("at the end: %+v", got)
+	}
+}
+
+// TestTraceBudgets: however many conditions are asked, a trace fits its event.
+func TestTraceBudgets(t *testing.T) {
+	for _, n := range []int{22, 23, 24, 25, 26, 300} {
+		var steps []string
+		for i := range n {
+			steps = append(steps, step(fmt.Sprint("s", i), fmt.Sprintf(`, "runCondition": {"var": "x", "equals": "%d %s"}`, i, strings.Repeat("é", 300))))
+		}
+		c := compiled(t, "", strings.Join(steps, ","))
+		trace := c.First(value(t, `{}`)).Trace()
+		total := 0
+		for _, e := range trace {
+			total += len(e.Summary)
+			if len(e.Summary) > limits.TraceSummaryBytesMax {
+				t.Errorf("%d conditions: a summary of %d bytes", n, len(e.Summary))
+			}
+		}
+		if len(trace) > limits.TraceEntriesMax || total > limits.TraceBytesMax {
+			t.Errorf("%d conditions: %d entries, %d bytes", n, len(trace), total)
+		}
+		if last := trace[len(trace)-1]; last.Kind != "selected_next_step" {
+			t.Errorf("%d conditions: the trace ends with %+v", n, last)
+		}
+		if counted := strings.Contains(trace[len(trace)-2].Summary, "more conditions"); counted != (n > 24) {
+			t.Errorf("%d conditions in %d entries, counted: %v", n, len(trace), counted)
+		}
+	}
+}
+
+func TestLookups(t *testing.T) {
+	c := compiled(t, "", step("a", "")+","+step("b", `, "action": {"kind": "command", "argv": ["x"]}`))
+	if s, ok := c.Step("b"); !ok || s.Action.Argv[0] != "x" {
+		t.Errorf("step b is %+v", s)
+	}
+	if _, ok := c.Step("c"); ok {
+		t.Error("there is a step c")
+	}
+	if at, of, ok := c.Position("b"); at != 1 || of != 2 || !ok {
+		t.Errorf("b is %d of %d", at, of)
+	}
+	if !c.HasActions() || compiled(t, "", step("a", "")).HasActions() {
+		t.Error("HasActions is wrong")
+	}
+}
+
+func TestMissingInputs(t *testing.T) {
+	input := func(key string) string {
+		return `{"contextKey": "` + key + `", "reason": "needs_user_artifact", "description": "d"}`
+	}
+	c := compiled(t, `, "inputs": [`+input("all")+`,`+input("both")+`]`, step("a", `, "inputs": [`+input("both")+`,`+input("own.key")+`]`)+","+step("b", ""))
+	for vars, want := range map[string][]string{
+		`{}`: {"all", "both", "own.key"}, `{"all": null, "both": false}`: {"all", "own.key"},
+		`{"all": 0, "both": "", "own": {"key": 1}}`: {"own.key"}, `{"all": 0, "both": "", "own.key": []}`: nil,
+	} {
+		var got []string
+		for _, in := range c.MissingInputs(c.Steps[0], value(t, vars)) {
+			got = append(got, in.ContextKey)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("over %s: missing %q", vars, got)
+		}
+	}
+	if got := c.MissingInputs(c.Steps[1], value(t, `{"all": 1}`)); len(got) != 1 || got[0].ContextKey != "both" {
+		t.Errorf("step b misses %v", got)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	for _, name := range sources(t, examples) {
+		c, _ := compileFile(t, name)
+		again, err := Decode(c.Bytes())
+		if err != nil || again.Hash() != c.Hash() || string(again.Bytes()) != string(c.Bytes()) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if canon.Sum(c.Bytes()) != c.Hash() {
+			t.Errorf("%s: the hash is not the digest of the bytes", name)
+		}
+		for i, s := range again.Steps {
+			if s.Condition().IsZero() != c.Steps[i].Condition().IsZero() || s.Criteria().IsZero() != c.Steps[i].Criteria().IsZero() {
+				t.Errorf("%s: step %s is not ready to run", name, s.StepID)
+			}
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	good := string(compiled(t, "", step("a", `, "runCondition": {"var": "x", "equals": 1}, "validationCriteria": {"type": "length", "min": 1, "message": "m"}, "requireConfirmation": {"var": "y", "equals": 1}, "action": {"kind": "command", "argv": ["x"]}`)+","+step("b", "")).Bytes())
+	if _, err := Decode([]byte(good)); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		old, new string
+		code     fault.Code
+	}{
+		{`"schemaVersion":1`, `"schemaVersion":2`, fault.StoreNewer},
+		{`"loops":[]`, `"loops":[{}]`, fault.StoreNewer},
+		{`"features":[]`, `"features":["x"]`, fault.StoreNewer},
+		{`"required":[]`, `"required":["delegation"]`, fault.StoreNewer},
+		{`"schemaVersion":1`, `"schemaVersion":1,"sourceKind":"v1_pinned"`, fault.StoreForeign},
+		{`"schemaVersion":1`, `"schemaVersion":"1"`, fault.StoreCorrupt},
+		{`"schemaVersion":1,`, ``, fault.StoreCorrupt},
+		{`{"capabilities"`, `{ "capabilities"`, fault.StoreCorrupt},
+		{`"name":"One",`, ``, fault.StoreCorrupt},
+		{`"name":"One"`, `"name":"One","namf":1`, fault.StoreCorrupt},
+		{`"name":"One"`, `"name":1`, fault.StoreCorrupt},
+		{`"stepId":"b"`, `"stepId":"a"`, fault.StoreCorrupt},
+		{`"stepId":"b"`, `"stepId":"B"`, fault.StoreCorrupt},
+		{`"kind":"condition"`, `"kind":"sometimes"`, fault.StoreCorrupt},
+		{`"kind":"condition"`, `"kind":"always"`, fault.StoreCorrupt},
+		{`"kind":"never"`, `"kind":"condition"`, fault.StoreCorrupt},
+		{`"source":"authored"`, `"source":"invented"`, fault.StoreCorrupt},
+		{`"kind":"command"`, `"kind":"commands"`, fault.StoreCorrupt},
+		{`"argv":["x"]`, `"argv":[]`, fault.StoreCorrupt},
+		{`{"equals":1,"var":"x"}`, `{"var":"x"}`, fault.StoreCorrupt},
+		{`{"equals":1,"var":"y"}`, `{"var":"y"}`, fault.StoreCorrupt},
+		{`"type":"length"`, `"type":"schema"`, fault.StoreCorrupt},
+		{good, `{"steps":[]`, fault.StoreCorrupt},
+		{good, ``, fault.StoreCorrupt},
+		{good, `null`, fault.StoreCorrupt},
+	} {
+		bad := strings.Replace(good, row.old, row.new, 1)
+		if bad == good {
+			t.Fatalf("%s is not in %s", row.old, good)
+		}
+		_, err := Decode([]byte(bad))
+		if fault.CodeOf(err) != row.code {
+			t.Errorf("%s for %s: got %v, want %s", row.new, row.old, err, row.code)
+		}
+	}
+}
+
+// FuzzDecode: nothing panics, and what is accepted has one spelling and one hash.
+func FuzzDecode(f *testing.F) {
+	f.Add(compiled(f, "", step("a", `, "runCondition": {"var": "x", "equals": 1}`)).Bytes())
+	for _, name := range []string{"release-checklist.yaml", "bug-triage.json", "access-request.yaml"} {
+		f.Add(readFile(f, examples+"/compiled/"+name+".want"))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Decode(data)
+		if err != nil {
+			return
+		}
+		if string(c.Bytes()) != string(data) || c.Hash() != canon.Sum(data) {
+			t.Fatalf("accepted as %s", c.Bytes())
+		}
+		walk(c, canon.Value{})
+	})
+}
