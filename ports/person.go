@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/waybill/waybill/durable/trust"
+	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
@@ -38,8 +38,7 @@ type NotesQuestion struct {
 
 // TrustQuestion is a request to run the commands of a workflow.
 type TrustQuestion struct {
-	Workflow string // its name
-	Commands []trust.Command
+	Workflow compile.Compiled // whose actions would run
 }
 
 // TrustAnswer is the closed set of answers to a TrustQuestion.

@@ -23,21 +23,10 @@ type app struct {
 	clock   func() time.Time
 	entropy io.Reader
 
-	common common
-}
-
-// common are the flags of every command.
-type common struct {
-	store          string
-	tenant         string
-	as             string
-	json           bool
-	noColor        bool
-	lockWait       time.Duration
-	lockWaitGiven  bool
-	allowNetworkFS bool
-	logLevel       string
-	logFormat      string
+	common      common
+	lockWaitSet func() bool
+	stdinTaken  string // the flag that reads stdin
+	running     bool // the command line was read, a command is at work
 }
 
 // getenv is the value of an environment variable, "" when it is not set. The last

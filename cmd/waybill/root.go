@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/fault"
 )
-
-// lockWaitDefault is how long a writer waits for another one (R6).
-const lockWaitDefault = 2 * time.Second
 
 // shown is the error of a command whose answer is printed already and whose exit
 // status is not 0: a blocked step, a file that does not validate.
@@ -24,12 +21,14 @@ func (s shown) Error() string { return fmt.Sprintf("exit status %d", s.status) }
 func (a *app) execute() (status int) {
 	defer func() {
 		if r := recover(); r != nil {
-			status = a.fail(fault.New(fault.Internal, "waybill met a bug of its own: %v", r))
+			f := fault.New(fault.Internal, "waybill met a bug of its own: %v", r)
+			f.Err = fmt.Errorf("%s", debug.Stack())
+			status = a.fail(f)
 		}
 	}()
 	root := newRoot(a)
 	root.SetArgs(a.args)
-	err := root.ExecuteContext(context.Background())
+	called, err := root.ExecuteContextC(context.Background())
 	var done shown
 	switch {
 	case err == nil:
@@ -37,17 +36,7 @@ func (a *app) execute() (status int) {
 	case errors.As(err, &done):
 		return done.status
 	}
-	return a.fail(asFault(err))
-}
-
-// asFault gives cobra's own complaints our shape: whatever is no fault comes
-// from reading the command line.
-func asFault(err error) error {
-	var f *fault.Fault
-	if errors.As(err, &f) {
-		return err
-	}
-	return fault.New(fault.UsageError, "%v", err)
+	return a.fail(a.asFault(called, err))
 }
 
 // The groups that help shows commands in.
@@ -57,34 +46,83 @@ const (
 	groupSetup = "setup"
 )
 
+const rootLong = `Waybill carries work through its steps. A workflow is a list of steps; a person, a
+command or an AI agent does each one. Waybill shows one step at a time, checks what
+came back, and writes every fact to plain files, so that a run can be stopped at any
+moment, continued, looked at and verified later. It needs no server and no network.
+
+Everything about runs lies in one folder, the store: --store, else $WAYBILL_HOME/local,
+$XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/local.`
+
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "waybill",
 		Short:         "Carry work through its steps, and keep every fact of it",
+		Long:          rootLong,
+		Example:       "  waybill run wr.demo\n  waybill workflows list\n  waybill runs show @last",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
+		Args:          subcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.common.json {
+				return missingSubcommand(cmd)
+			}
+			return cmd.Help()
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			err := a.checkCommon()
+			a.running = err == nil
+			return err
+		},
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(newHelpCommand(a))
+	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Carry out work:"},
 		&cobra.Group{ID: groupLook, Title: "See what happened:"},
 		&cobra.Group{ID: groupSetup, Title: "Set up:"})
 	a.addCommonFlags(root)
-	root.AddCommand(newRunCommand(a))
+	root.AddCommand(newRunCommand(a), newStartCommand(a), newContinueCommand(a), newTrustCommand(a), newWorkflowsCommand(a),
+		newRunsCommand(a), newVerifyCommand(a),
+		newConfigCommand(a), newCompletionCommand(a), newVersionCommand(a))
 	return root
 }
 
-func (a *app) addCommonFlags(root *cobra.Command) {
-	f := root.PersistentFlags()
-	f.StringVar(&a.common.store, "store", "", "use the store in `DIR`")
-	f.StringVar(&a.common.tenant, "tenant", "", "use the store of `NAME` beside the default one")
-	f.BoolVar(&a.common.json, "json", false, "answer with one JSON document")
-	f.StringVar(&a.common.as, "as", "", "record `REF` as the name of who acts")
-	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault, "wait for another writer at most `DURATION`")
-	f.BoolVar(&a.common.allowNetworkFS, "allow-network-fs", false, "accept a store on a network filesystem")
-	f.BoolVar(&a.common.noColor, "no-color", false, "print without colors")
-	f.StringVar(&a.common.logLevel, "log-level", "warn", "print diagnostics from `LEVEL` on: debug, info, warn, error or off")
-	f.StringVar(&a.common.logFormat, "log-format", "text", "print diagnostics as `FORMAT`: text or json")
+// newGroup is a command that only has subcommands.
+func newGroup(use, group, short, long string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, GroupID: group, Short: short, Long: long, Args: subcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return missingSubcommand(cmd) }}
+	cmd.AddCommand(subs...)
+	return cmd
 }
+
+// usageTemplate differs from cobra's in that the flags of every command come last
+// and are not repeated on the commands that only have subcommands.
+const usageTemplate = `Usage:
+  {{if .Runnable}}{{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}{{else}}{{.CommandPath}} COMMAND{{end}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}
+{{- if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
+
+Commands:{{range $cmds}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{else}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{- if .HasAvailableInheritedFlags}}
+
+Flags of every command:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{- if .HasAvailableSubCommands}}
+
+'{{.CommandPath}} COMMAND --help' tells more about one of them.{{end}}
+`

@@ -132,7 +132,7 @@ func (d *decision) advance() error {
 	}
 	next := snapshot.Done()
 	if selected.Step != nil {
-		next = snapshot.At(selected.Step.StepID, nil, append(slices.Clone(d.f.State.CompletedKeys()), d.f.State.PendingStep().Key()))
+		next = snapshot.At(selected.Step.StepID, nil, d.f.State.WithCompleted(d.f.State.PendingStep().Key()))
 	}
 	bytes, err := next.Encode()
 	if err != nil {

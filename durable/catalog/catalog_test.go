@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow"
 )
@@ -89,5 +90,19 @@ func TestNotFoundGuesses(t *testing.T) {
 		} else if meant != "" && !strings.Contains(f.Suggestion, meant) {
 			t.Errorf("%s: suggestion %q", typed, f.Suggestion)
 		}
+	}
+}
+
+func TestCommandsShowsEverythingThatWouldRun(t *testing.T) {
+	const src = `{"id":"test.x","name":"X","description":"d","version":"1.0.0","steps":[
+		{"id":"a","title":"A","prompt":"p"},
+		{"id":"b","title":"B","action":{"kind":"command","argv":["git","status"],"cwd":"src","env":{"K":"v"}}}]}`
+	_, c, problems := compile.File("x.json", workflow.SourceProject, []byte(src))
+	if workflow.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	got := Commands(c)
+	if len(got) != 1 || got[0].StepID != "b" || got[0].Argv[1] != "status" || got[0].Cwd != "src" || got[0].Env["K"] != "v" {
+		t.Fatalf("got %+v", got)
 	}
 }

@@ -21,6 +21,7 @@ func resolveBlocks(p workflow.PromptBlocks) *PromptBlocks {
 	}
 }
 
+// resolveTexts keeps empty texts: numbers of a procedure must not shift.
 func resolveTexts(values []canon.Value) []string {
 	var out []string
 	for _, v := range values {
@@ -70,6 +71,7 @@ func (p PromptBlocks) text() string {
 	return strings.Join(sections, "\n\n")
 }
 
+// bullets are a list in Markdown, which agents and terminals both read.
 func bullets(items []string) []string {
 	out := make([]string, len(items))
 	for i, s := range items {

@@ -58,6 +58,8 @@ type builder struct {
 	warnings []Warning
 }
 
+// document puts everything in its fixed order. Lists whose order has a meaning keep
+// the author's; sets are sorted.
 func (b *builder) document(src workflow.Source) Document {
 	d := Document{
 		SchemaVersion:          SchemaVersion,
@@ -93,6 +95,8 @@ func (b *builder) document(src workflow.Source) Document {
 	return d
 }
 
+// step resolves one step. Conditions and criteria are embedded in normal form, so
+// that spellings of one meaning have one hash.
 func (b *builder) step(src workflow.Source, s workflow.Step, at problem.Place) Step {
 	out := Step{
 		StepID:        s.ID,
@@ -150,6 +154,7 @@ func (b *builder) confirmation(s workflow.Step, at problem.Place) Confirmation {
 	return gate
 }
 
+// sorted is by UTF-8 bytes (R5).
 func sorted(list []string) []string {
 	return slices.Sorted(slices.Values(list))
 }

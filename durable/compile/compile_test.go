@@ -244,6 +244,7 @@ func TestUnsupported(t *testing.T) {
 		{"", step("a", `, "assessmentRefs": ["r"]`), "/steps/0/assessmentRefs"},
 		{"", step("a", `, "templateCall": {"templateId": "t"}`), "/steps/0/templateCall"},
 		{"", step("a", `, "guidance": ["see {{wr.bindings.x}}"]`), "/steps/0/guidance/0"},
+		{"", step("a", `, "guidance": ["a", "see {{  wr.x }}"]`), "/steps/0/guidance/1"},
 		{"", `{"id": "a", "title": "T", "promptBlocks": {"goal": [{"kind": "ref", "refId": "wr.refs.x"}]}}`, "/steps/0/promptBlocks/goal/0/refId"},
 	} {
 		src, c, found := File("x.json", workflow.SourceProject, source(row.more, row.steps))
@@ -253,6 +254,13 @@ func TestUnsupported(t *testing.T) {
 		if c.Steps != nil || !c.Hash().IsZero() {
 			t.Errorf("%s %s: compiled nevertheless", row.more, row.steps)
 		}
+	}
+}
+
+// TestOrdinaryDataIsNotRefused: what only looks like a reference is an argument.
+func TestOrdinaryDataIsNotRefused(t *testing.T) {
+	for _, args := range []string{`{"kind": "ref"}`, `{"refId": "x"}`, `{"text": "{{wr}} {{ x.wr. }} wr.x"}`} {
+		compiled(t, `, "functionDefinitions": [{"name": "f", "definition": "d"}]`, step("a", `, "functionCalls": [{"name": "f", "args": `+args+`}]`))
 	}
 }
 

@@ -19,22 +19,26 @@ const SchemaVersion = 1
 // written; what Waybill adds is left out when empty, so that a later addition
 // changes no hash of a workflow that does not use it.
 type Document struct {
-	SchemaVersion    int           `json:"schemaVersion"`
-	WorkflowID       string        `json:"workflowId"`
-	Name             string        `json:"name"`
-	Description      string        `json:"description"`
-	Version          string        `json:"version"`
-	AgentRole        string        `json:"agentRole,omitzero"`
-	Capabilities     Capabilities  `json:"capabilities"`
-	Features         []canon.Value `json:"features"`   // always empty in this version
-	Contracts        []canon.Value `json:"contracts"`  // always empty in this version
-	Conditions       []canon.Value `json:"conditions"` // always empty in this version
-	Loops            []canon.Value `json:"loops"`      // always empty in this version
-	Steps            []Step        `json:"steps"`      // in the order of the source
-	CompiledWarnings []Warning     `json:"compiledWarnings"`
+	SchemaVersion int          `json:"schemaVersion"`
+	WorkflowID    string       `json:"workflowId"`
+	Name          string       `json:"name"`
+	Description   string       `json:"description"`
+	Version       string       `json:"version"`
+	AgentRole     string       `json:"agentRole,omitzero"`
+	Capabilities  Capabilities `json:"capabilities"`
+	// The next four are empty in this version. They are written nevertheless: the
+	// locks name them, and a workflow that does without keeps its hash when they come.
+	Features   []canon.Value `json:"features"`
+	Contracts  []canon.Value `json:"contracts"`
+	Conditions []canon.Value `json:"conditions"`
+	Loops      []canon.Value `json:"loops"`
+	// Steps are the main sequence, in the order of the source.
+	Steps            []Step    `json:"steps"`
+	CompiledWarnings []Warning `json:"compiledWarnings"`
 
-	ClarificationPrompts   []string              `json:"clarificationPrompts,omitzero"`
-	Inputs                 []workflow.Input      `json:"inputs,omitzero"` // asked of every step
+	ClarificationPrompts []string `json:"clarificationPrompts,omitzero"`
+	// Inputs are asked of every step; a step may ask for more.
+	Inputs                 []workflow.Input      `json:"inputs,omitzero"`
 	MetaGuidance           []string              `json:"metaGuidance,omitzero"`
 	Preconditions          []string              `json:"preconditions,omitzero"`
 	RecommendedPreferences *workflow.Recommended `json:"recommendedPreferences,omitzero"`
@@ -67,6 +71,8 @@ type Warning struct {
 // changed.
 type Compiled struct {
 	Document
+	// bytes and hash are kept from when the document was made: marshalling again
+	// would give the same, at a cost on every answer.
 	bytes []byte
 	hash  canon.Digest
 	index map[string]int // step id → place in Steps

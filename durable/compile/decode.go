@@ -50,8 +50,8 @@ func prepare(d Document) (c Compiled, err error) {
 	if len(d.Steps) == 0 || len(d.Steps) > limits.WorkflowStepsMax {
 		return Compiled{}, fmt.Errorf("want 1 to %d steps, got %d", limits.WorkflowStepsMax, len(d.Steps))
 	}
-	c.Steps = make([]Step, len(d.Steps))
-	for i, s := range d.Steps {
+	for i := range c.Steps {
+		s := &c.Steps[i] // prepared in place: whoever hands over d has no other use for it
 		if _, twice := c.index[s.StepID]; twice || !reason.ValidStepID(s.StepID) {
 			return Compiled{}, fmt.Errorf("step id %q is not valid or stands twice", s.StepID)
 		}
@@ -59,7 +59,6 @@ func prepare(d Document) (c Compiled, err error) {
 		if err := s.prepare(); err != nil {
 			return Compiled{}, fmt.Errorf("step %q: %w", s.StepID, err)
 		}
-		c.Steps[i] = s
 	}
 	if c.bytes, err = canon.Marshal(d); err != nil {
 		return Compiled{}, err
@@ -68,6 +67,7 @@ func prepare(d Document) (c Compiled, err error) {
 	return c, nil
 }
 
+// prepare parses the step's own parts; Decode has no source to have checked them.
 func (s *Step) prepare() (err error) {
 	if !s.RunCondition.IsZero() {
 		if s.runs, err = condition.Of(s.RunCondition); err != nil {
@@ -88,6 +88,8 @@ func (s *Step) prepare() (err error) {
 	return s.prepareConfirmation()
 }
 
+// prepareConfirmation also refuses members that do not belong to the kind: two
+// readers could otherwise run one document differently.
 func (s *Step) prepareConfirmation() (err error) {
 	gate := s.RequireConfirmation
 	switch gate.Kind {

@@ -20,7 +20,7 @@ const examples = "../../testdata/workflows"
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

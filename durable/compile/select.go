@@ -37,6 +37,7 @@ func (c Compiled) After(stepID string, vars canon.Value) (Selection, bool) {
 	return c.from(i+1, vars), true
 }
 
+// from asks the conditions in order and stops at the first step that runs.
 func (c Compiled) from(i int, vars canon.Value) Selection {
 	var out Selection
 	for ; i < len(c.Steps); i++ {
@@ -87,6 +88,8 @@ func (s Selection) Trace() []TraceEntry {
 	return append(out, TraceEntry{"selected_next_step", fmt.Sprintf("Step %q is next.", s.Step.StepID), s.Step.StepID})
 }
 
+// summary names absent variables: a step that is passed over because of a typing
+// error in a context key looks like any other.
 func (e Evaluation) summary() string {
 	verdict := "does not hold, so the step is passed over"
 	if e.Held {

@@ -10,22 +10,26 @@ import (
 // Step is one step of the main sequence with everything resolved that can be
 // before a run: only {{path}} waits for the run's context.
 type Step struct {
-	StepID              string           `json:"stepId"`
-	Title               string           `json:"title"`
-	Prompt              string           `json:"prompt"` // "" with an action that explains itself
+	StepID string `json:"stepId"`
+	Title  string `json:"title"`
+	// Prompt is "" with an action that explains itself.
+	Prompt              string           `json:"prompt"`
 	RequireConfirmation Confirmation     `json:"requireConfirmation"`
 	Provenance          Provenance       `json:"provenance"`
 	Action              *workflow.Action `json:"action,omitzero"`
 	AgentRole           string           `json:"agentRole,omitzero"`
 	AskForFiles         bool             `json:"askForFiles,omitzero"`
-	Functions           []Function       `json:"functions,omitzero"` // by scope, then name
-	Guidance            []string         `json:"guidance,omitzero"`
-	Inputs              []workflow.Input `json:"inputs,omitzero"`
-	NotesRequired       bool             `json:"notesRequired,omitzero"`
-	PromptBlocks        *PromptBlocks    `json:"promptBlocks,omitzero"` // what Prompt was rendered from
-	RunCondition        canon.Value      `json:"runCondition,omitzero"`
-	ValidationCriteria  canon.Value      `json:"validationCriteria,omitzero"`
+	// Functions are ordered by scope, nearest first, then by name.
+	Functions     []Function       `json:"functions,omitzero"`
+	Guidance      []string         `json:"guidance,omitzero"`
+	Inputs        []workflow.Input `json:"inputs,omitzero"`
+	NotesRequired bool             `json:"notesRequired,omitzero"`
+	// PromptBlocks are what Prompt was rendered from, for those who inspect it.
+	PromptBlocks       *PromptBlocks `json:"promptBlocks,omitzero"`
+	RunCondition       canon.Value   `json:"runCondition,omitzero"`
+	ValidationCriteria canon.Value   `json:"validationCriteria,omitzero"`
 
+	// What the values above say, parsed once; not part of the document.
 	runs     condition.Condition
 	confirms condition.Condition
 	checks   criteria.Criteria
@@ -76,7 +80,8 @@ type Function struct {
 	Definition string               `json:"definition"`
 	Scope      Scope                `json:"scope"`
 	Parameters []workflow.Parameter `json:"parameters,omitzero"`
-	Calls      []canon.Value        `json:"calls,omitzero"` // the arguments of each functionCall
+	// Calls are the arguments of each functionCall, in the order of the source.
+	Calls []canon.Value `json:"calls,omitzero"`
 }
 
 // PromptBlocks are prompt blocks with every part resolved to text.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -15,6 +16,9 @@ var (
 	stepKeysLater     = []string{"assessmentConsequences", "assessmentRefs", "outputContract", "promptFragments", "templateCall"}
 )
 
+// compileToken is reserved: no context key of a run may fill it.
+var compileToken = regexp.MustCompile(`\{\{ *wr\.`)
+
 const laterFix = "Leave it out, or run the workflow with a version that has it."
 
 // refuseUnsupported works on the file as it was read, so that it also completes the
@@ -28,6 +32,7 @@ func refuseUnsupported(src workflow.Source, report problem.Report) {
 	refuseTokens(src.Root, report)
 }
 
+// refuseKey refuses a key that asks for something.
 func refuseKey(at problem.Place, key string, report problem.Report) {
 	// An empty list asks for nothing.
 	if member := at.Member(key); at.Has(key) && (member.Value.Kind() != canon.Array || member.Value.Len() > 0) {
@@ -39,6 +44,8 @@ func refuseKey(at problem.Place, key string, report problem.Report) {
 	}
 }
 
+// refuseSteps looks into loops as well: their steps are part of the list of what
+// has to be changed.
 func refuseSteps(steps problem.Place, report problem.Report) {
 	for _, at := range steps.Items() {
 		switch kind := at.Member("type"); kind.Value.Text() {
@@ -57,7 +64,7 @@ func refuseSteps(steps problem.Place, report problem.Report) {
 func refuseTokens(at problem.Place, report problem.Report) {
 	switch at.Value.Kind() {
 	case canon.String:
-		if strings.Contains(at.Value.Text(), "{{wr.") {
+		if compileToken.MatchString(at.Value.Text()) {
 			report.Error(at, laterFix, "{{wr.…}} is replaced at compile time, which is not supported by this version yet")
 		}
 	case canon.Array:

@@ -82,6 +82,9 @@ func (c Condition) Missing(vars canon.Value) []string {
 	return out
 }
 
+// visit goes over all comparisons in the order in which they are written, also
+// over those that an evaluation would not reach: what is missing must not depend on
+// what is there.
 func (c Condition) visit(each func(path string)) {
 	if c.kind == compare {
 		each(c.path)

@@ -24,6 +24,8 @@ func Lookup(vars canon.Value, path string) (canon.Value, bool) {
 	return v, true
 }
 
+// member takes one step of a path. An index has one spelling: "01" and "+1" name
+// nothing, as they would in a JSON pointer.
 func member(v canon.Value, name string) (canon.Value, bool) {
 	if v.Kind() != canon.Array {
 		return v.Get(name)

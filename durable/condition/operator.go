@@ -27,6 +27,8 @@ var operators = []operator{
 	{"in", []canon.Kind{canon.Array}, func(v, list canon.Value) bool { return isItem(v, list) }},
 }
 
+// Kinds of operands. An operand of another kind could never match and is refused
+// when the workflow is read; what the variable holds is only known in a run.
 var (
 	number = []canon.Kind{canon.Number}
 	scalar = []canon.Kind{canon.String, canon.Number, canon.Bool}
@@ -39,6 +41,8 @@ func ordered(less func(a, b float64) bool) func(v, operand canon.Value) bool {
 	}
 }
 
+// contains looks for text in text, or for an item in a list. Objects contain
+// nothing: whether keys or values were meant would be a guess.
 func contains(v, operand canon.Value) bool {
 	switch v.Kind() {
 	case canon.String:
@@ -49,6 +53,7 @@ func contains(v, operand canon.Value) bool {
 	return false
 }
 
+// isItem compares deeply, as equals does.
 func isItem(v, list canon.Value) bool {
 	if list.Kind() != canon.Array {
 		return false

@@ -36,6 +36,7 @@ type parser struct {
 	ok     bool
 }
 
+// fail reports and remembers; parsing goes on with the zero Condition in that place.
 func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
 	p.ok = false
 	p.report.Error(at, fix, format, args...)
@@ -43,6 +44,8 @@ func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
 
 const example = `{"var": "name", "equals": "value"}`
 
+// condition reads one object. It has one form: a comparison, and, or, not. Several
+// in one object are refused, since engines differ in which of them counts.
 func (p *parser) condition(at problem.Place) Condition {
 	if at.Value.Kind() != canon.Object {
 		p.fail(at, "Write a condition like "+example+".", "a condition must be an object, got %s", at.Value.Kind())
@@ -74,6 +77,8 @@ func (p *parser) condition(at problem.Place) Condition {
 	return Condition{}
 }
 
+// list reads the parts of and, or. An empty list is refused: it would hold always
+// or never, and neither is what someone who left it empty meant.
 func (p *parser) list(at problem.Place, name string) Condition {
 	if at.Value.Kind() != canon.Array || at.Value.Len() == 0 {
 		p.fail(at, "Write "+name+": [ … ] with at least one condition.", "%s must be a list of at least one condition", name)
@@ -92,6 +97,8 @@ func (p *parser) list(at problem.Place, name string) Condition {
 	return c
 }
 
+// comparison reads var and the operators beside it. A var alone is refused: whether
+// 0, "" and [] count as true differs from one program to the next.
 func (p *parser) comparison(at problem.Place) Condition {
 	name := at.Member("var")
 	c := Condition{kind: compare, path: name.Value.Text()}
@@ -113,6 +120,7 @@ func (p *parser) comparison(at problem.Place) Condition {
 	return c
 }
 
+// operand refuses what would make a comparison false for ever.
 func (p *parser) operand(at problem.Place, op operator) {
 	if len(op.want) > 0 && !slices.Contains(op.want, at.Value.Kind()) {
 		var kinds []string
@@ -126,10 +134,12 @@ func (p *parser) operand(at problem.Place, op operator) {
 	}
 }
 
+// isOperator asks the one table.
 func isOperator(name string) bool {
 	return slices.ContainsFunc(operators, func(op operator) bool { return op.name == name })
 }
 
+// operatorNames is for messages, in the order of the table.
 func operatorNames() string {
 	names := make([]string, len(operators))
 	for i, op := range operators {

@@ -63,6 +63,8 @@ const (
 	failed
 )
 
+// check judges notes by one node. Failures are only kept by who needs them: a failed
+// part of an "or" that passes is no failure.
 func (n *node) check(notes string, vars canon.Value) (verdict, []Failure) {
 	switch n.kind {
 	case all:
@@ -81,6 +83,7 @@ func (n *node) check(notes string, vars canon.Value) (verdict, []Failure) {
 	return failed, []Failure{{n.rule.message(), n.sentence(vars)}}
 }
 
+// checkAll lists every failure, so that one more try is enough.
 func (n *node) checkAll(notes string, vars canon.Value) (verdict, []Failure) {
 	out, failures := silent, []Failure(nil)
 	for i := range n.parts {
@@ -91,6 +94,8 @@ func (n *node) checkAll(notes string, vars canon.Value) (verdict, []Failure) {
 	return out, failures
 }
 
+// checkSome passes with the first part that does. When none does, its failures
+// become one: listed singly they would read as if all were demanded.
 func (n *node) checkSome(notes string, vars canon.Value) (verdict, []Failure) {
 	out, failures := silent, []Failure(nil)
 	for i := range n.parts {
@@ -111,6 +116,8 @@ func (n *node) checkSome(notes string, vars canon.Value) (verdict, []Failure) {
 	return out, failures
 }
 
+// checkNone turns the verdict around. A single rule keeps its author's message,
+// which was written for the place under "not".
 func (n *node) checkNone(notes string, vars canon.Value) (verdict, []Failure) {
 	switch v, _ := n.parts[0].check(notes, vars); v {
 	case silent:
@@ -134,6 +141,7 @@ func (c Criteria) Value() canon.Value {
 	return c.root.value()
 }
 
+// value spells a node; parsing the spelling gives the same node.
 func (n *node) value() canon.Value {
 	if n.kind == single {
 		v := n.rule.value()

@@ -16,6 +16,7 @@ var flags = []*regexp.Regexp{
 // blanks takes out of a pattern what only allows for spaces.
 var blanks = strings.NewReplacer(`\s*`, "", `\s+`, "", `\s`, "", `\b`, "")
 
+// isFlag errs on the side of silence: a warning that is wrong is read once.
 func isFlag(text string) bool {
 	for _, f := range flags {
 		if f.MatchString(text) {
@@ -29,6 +30,7 @@ func isFlag(text string) bool {
 // (locks section 19): whoever sees them in the prompt can pass by writing the flag.
 func (c Criteria) FlagOnly() bool { return c.root != nil && c.root.flagOnly() }
 
+// flagOnly decides for one node; a rule's condition makes no difference.
 func (n *node) flagOnly() bool {
 	switch n.kind {
 	case single:

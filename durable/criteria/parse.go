@@ -45,11 +45,14 @@ type parser struct {
 	ok     bool
 }
 
+// fail reports and remembers; a node that failed is never run.
 func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
 	p.ok = false
 	p.report.Error(at, fix, format, args...)
 }
 
+// node reads a rule or a composition. What stands beside and, or, not is refused:
+// it would be ignored.
 func (p *parser) node(at problem.Place) node {
 	if at.Value.Kind() != canon.Object {
 		p.fail(at, "Write "+example+".", "a validation rule must be an object, got %s", at.Value.Kind())
@@ -75,6 +78,8 @@ func (p *parser) node(at problem.Place) node {
 	return p.single(at)
 }
 
+// list reads the parts of a composition; a list of one is its only part, so that
+// two spellings of one demand have one hash.
 func (p *parser) list(at problem.Place, k kind) node {
 	items := at.Items()
 	if len(items) == 0 {
@@ -98,6 +103,8 @@ var ruleKeys = map[string][]string{
 	"length":   {"min", "max"},
 }
 
+// single reads one rule. Keys that its type does not read are refused: a "min" on
+// a contains rule is a demand that nobody would check.
 func (p *parser) single(at problem.Place) node {
 	kind := at.Member("type")
 	keys, ok := ruleKeys[kind.Value.Text()]
@@ -141,6 +148,7 @@ func (p *parser) text(at problem.Place, name, fix string) string {
 	return member.Value.Text()
 }
 
+// length reads the bounds; bounds that no text meets are refused.
 func (p *parser) length(at problem.Place, message said) rule {
 	r := lengthRule{message, p.count(at, "min"), p.count(at, "max")}
 	switch {
@@ -152,6 +160,7 @@ func (p *parser) length(at problem.Place, message said) rule {
 	return r
 }
 
+// count is a bound in characters, -1 when it is not given.
 func (p *parser) count(at problem.Place, name string) int {
 	if !at.Has(name) {
 		return -1

@@ -11,6 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
+// regex compiles the pattern once, when the workflow is read: an invalid one is found
+// before a run can depend on it.
 func (p *parser) regex(at problem.Place, message said) rule {
 	r := regexRule{said: message, pattern: p.text(at, "pattern", "Write a regular expression (RE2)."), flags: p.flags(at)}
 	expr := r.pattern
@@ -26,6 +28,8 @@ func (p *parser) regex(at problem.Place, message said) rule {
 	return r
 }
 
+// flags are those that change what a pattern means in RE2. Others, such as g, mean
+// nothing for a check and are refused, so that nobody relies on them.
 func (p *parser) flags(at problem.Place) string {
 	if !at.Has("flags") {
 		return ""
@@ -78,6 +82,7 @@ func explain(pattern string, err error) (what, fix string) {
 	return se.Code.String() + ": " + se.Expr + at, "Correct the regular expression; its syntax is RE2's."
 }
 
+// position counts characters, as editors do.
 func position(pattern string, i int) string {
 	return " at character " + strconv.Itoa(utf8.RuneCountInString(pattern[:i])+1)
 }

@@ -23,6 +23,7 @@ func (c Criteria) Requirements(vars canon.Value) []string {
 	return out
 }
 
+// nonEmpty leaves out the rules that do not apply.
 func nonEmpty(s string) []string {
 	if s == "" {
 		return nil
@@ -54,6 +55,7 @@ func (n *node) sentence(vars canon.Value) string {
 	return "All of (" + strings.Join(parts, "; ") + ")"
 }
 
+// forbidden is the sentence of a "not".
 func (n *node) forbidden(vars canon.Value) string {
 	inner := &n.parts[0]
 	s := inner.sentence(vars)

@@ -9,7 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// rule is one check of a text. The types are closed: contains, regex, length.
+// rule is one check of a text. The types are closed: contains, regex, length. Each
+// says what it asks for itself, so that a prompt and a failure use the same words.
 type rule interface {
 	accepts(text string) bool
 	message() string   // the author's
@@ -22,12 +23,15 @@ type rule interface {
 // said is the author's message, which every rule carries.
 type said string
 
+// message is the author's sentence.
 func (s said) message() string { return string(s) }
 
+// fields are a rule in the source's own spelling.
 func (s said) fields(kind string, more ...canon.Member) canon.Value {
 	return canon.OfMembers(append(more, member("type", kind), member("message", string(s)))...)
 }
 
+// member is a member of kind string, which most are.
 func member(name, text string) canon.Member {
 	return canon.Member{Name: name, Value: canon.OfString(text)}
 }
@@ -78,6 +82,7 @@ func (r lengthRule) requires() string  { return "Length: " + r.bounds() }
 func (r lengthRule) forbidden() string { return "Length must not be: " + r.bounds() }
 func (r lengthRule) operand() string   { return r.bounds() }
 
+// bounds is written as the locks show it (18.3).
 func (r lengthRule) bounds() string {
 	var parts []string
 	if r.min >= 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/token"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
@@ -17,12 +18,16 @@ import (
 // Rehydrate answers what is pending at a position. It writes nothing, and gives
 // the same bytes for the same log.
 func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
+	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
+	if err != nil {
+		return Answer{}, err
+	}
 	fold := g.take(at.Session)
 	p, err := g.open(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answer(ctx, p)
+	a, err := g.answer(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
@@ -35,6 +40,10 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 // Advance carries an attempt at a position: it is decided and recorded once; the
 // same attempt again is answered from the log (locks 1.2; R15, R16).
 func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer, error) {
+	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
+	if err != nil {
+		return Answer{}, err
+	}
 	fold := g.take(at.Session)
 	p, err := g.open(ctx, at, fold)
 	if err != nil {
@@ -42,24 +51,25 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 	}
 	if done, ok := p.node.Attempt(attempt); ok {
 		g.keep(at.Session, fold)
-		return g.replay(ctx, at, done, req)
+		return g.replay(ctx, keys, at, done, req)
 	}
 	done, err := g.attempt(ctx, by, at, attempt, req, fold)
 	if err != nil {
 		return Answer{}, err
 	}
 	if done != nil {
-		return g.replay(ctx, at, *done, req)
+		return g.replay(ctx, keys, at, *done, req)
 	}
 	if p, err = find(fold, at); err != nil {
 		return Answer{}, err
 	}
 	recorded, _ := p.node.Attempt(attempt)
-	a, err := g.outcome(ctx, p, recorded.Outcome)
-	if err == nil {
-		g.keep(at.Session, fold)
+	a, err := g.outcome(ctx, keys, p, recorded.Outcome)
+	if err != nil {
+		return Answer{}, unread(err)
 	}
-	return a, err
+	g.keep(at.Session, fold)
+	return a, nil
 }
 
 // attempt looks again under the lock, decides and appends. It returns the
@@ -152,7 +162,7 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 
 // replay answers a recorded attempt over the log prefix that ends with it, once
 // that prefix is sure to survive a power cut.
-func (g *Engine) replay(ctx context.Context, at Position, done projections.Attempt, req advance.Request) (Answer, error) {
+func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, done projections.Attempt, req advance.Request) (Answer, error) {
 	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.Last >= done.Index })
 	if err != nil {
 		return Answer{}, err
@@ -161,7 +171,7 @@ func (g *Engine) replay(ctx context.Context, at Position, done projections.Attem
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.outcome(ctx, p, done.Outcome)
+	a, err := g.outcome(ctx, keys, p, done.Outcome)
 	if err != nil {
 		return a, err
 	}

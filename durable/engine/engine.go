@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
@@ -30,6 +31,7 @@ type Engine struct {
 
 	mu       sync.Mutex
 	compiled map[canon.Digest]compile.Compiled
+	states   map[canon.Digest]snapshot.State
 	memo     map[id.Session]*projections.Fold
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
@@ -52,18 +53,38 @@ func (g *Engine) open(ctx context.Context, at Position, f *projections.Fold) (pl
 	return find(f, at)
 }
 
-// state reads the snapshot of a node. One of a shape that we do not write cannot
+// statesMax bounds how many snapshots are kept decoded between calls. One step
+// looks at two, and the next step at one of these again.
+const statesMax = 64
+
+// state reads the snapshot of a node, by its digest: what was verified once and
+// is named by its bytes cannot change. One of a shape that we do not write cannot
 // be built on.
 func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State, error) {
+	g.mu.Lock()
+	s, ok := g.states[n.SnapshotRef]
+	g.mu.Unlock()
+	if ok {
+		return s, nil
+	}
 	data, err := g.Objects.Object(ctx, manifest.Snapshot, n.SnapshotRef)
 	if err != nil {
 		return snapshot.State{}, err
 	}
-	s, err := snapshot.Decode(data)
-	if err != nil {
+	if s, err = snapshot.Decode(data); err != nil {
 		return s, fault.Wrap(err, fault.SessionUnhealthy, "the snapshot of node %s is of a shape that this version does not know", n.ID)
 	}
+	g.knowState(n.SnapshotRef, s)
 	return s, nil
+}
+
+func (g *Engine) knowState(ref canon.Digest, s snapshot.State) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.states == nil || len(g.states) >= statesMax {
+		g.states = map[canon.Digest]snapshot.State{}
+	}
+	g.states[ref] = s
 }
 
 // tipState is what a run's status needs to know about a node's snapshot.

@@ -14,13 +14,12 @@ import (
 	"github.com/waybill/waybill/durable/prompt"
 	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/durable/token"
-	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
 
 // answer renders a place: a pure function of the pinned workflow and the fold,
 // which the caller has brought to the prefix that the answer speaks of (R15).
-func (g *Engine) answer(ctx context.Context, p place) (Answer, error) {
+func (g *Engine) answer(ctx context.Context, keys token.Keys, p place) (Answer, error) {
 	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
 	if err != nil {
 		return Answer{}, err
@@ -45,7 +44,8 @@ func (g *Engine) answer(ctx context.Context, p place) (Answer, error) {
 	if err := a.pend(w, p, s); err != nil {
 		return Answer{}, err
 	}
-	return a, g.sign(ctx, &a, p.run.Closed == nil)
+	a.sign(keys.Current, p.run.Closed == nil)
+	return a, nil
 }
 
 // status is the run's, read at its preferred tip.
@@ -119,24 +119,19 @@ func parentOf(p place) *projections.Node {
 
 // sign mints the tokens and the ready call. A closed run takes no attempt, so
 // its answers carry none.
-func (g *Engine) sign(ctx context.Context, a *Answer, open bool) error {
-	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
-	if err != nil {
-		return err
-	}
-	a.StateToken = token.MintState(keys.Current, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
+func (a *Answer) sign(key token.Key, open bool) {
+	a.StateToken = token.MintState(key, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
 		NodeID: a.NodeID, WorkflowHash: a.Workflow.WorkflowHash})
 	if a.Pending == nil || !open {
-		return nil
+		return
 	}
-	a.AckToken = token.MintAck(keys.Current, token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
+	a.AckToken = token.MintAck(key, token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
 		NodeID: a.NodeID, AttemptID: a.AttemptID})
 	a.Next = &Next{
 		Command: []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken, "--notes", "…"},
 		Tool:    "continue_workflow",
 		Params:  map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken, "output": map[string]any{"notesMarkdown": "…"}},
 	}
-	return nil
 }
 
 // warnReplay says that what was sent is not what is recorded (R15).
@@ -150,9 +145,9 @@ func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 
 // outcome is the answer to a recorded attempt, over the fold that ends with it:
 // where it led, or what blocked it.
-func (g *Engine) outcome(ctx context.Context, p place, o event.AdvanceOutcome) (Answer, error) {
+func (g *Engine) outcome(ctx context.Context, keys token.Keys, p place, o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {
-		a, err := g.answer(ctx, p)
+		a, err := g.answer(ctx, keys, p)
 		a.Blockers = o.Blockers.Blockers
 		return a, err
 	}
@@ -160,5 +155,5 @@ func (g *Engine) outcome(ctx context.Context, p place, o event.AdvanceOutcome) (
 	if child == nil {
 		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which is not there", o.ToNodeID)
 	}
-	return g.answer(ctx, place{p.fold, p.run, child})
+	return g.answer(ctx, keys, place{p.fold, p.run, child})
 }

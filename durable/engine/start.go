@@ -10,6 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/token"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
@@ -45,7 +47,8 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	if _, err := g.Keyring.Keys(ctx, ports.MayCreate); err != nil {
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	if err != nil {
 		return Answer{}, err
 	}
 	if s.Key != "" {
@@ -55,6 +58,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
+	g.remember(s.Workflow)
 	fold, recorded := projections.NewFold(), false
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
 		func(w ports.Witness, v manifest.Verdict) error {
@@ -66,10 +70,9 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	g.remember(s.Workflow)
 	at := Position{begin.Session, begin.Run, id.RootNode(begin.Run)}
 	if recorded {
-		a, err := g.replayStart(ctx, at, plan)
+		a, err := g.replayStart(ctx, keys, at, plan)
 		a.noteDropped(dropped)
 		return a, err
 	}
@@ -77,12 +80,18 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answer(ctx, p)
-	if err == nil {
-		g.keep(at.Session, fold)
+	a, err := g.answer(ctx, keys, p)
+	if err != nil {
+		return Answer{}, unread(err)
 	}
+	g.keep(at.Session, fold)
 	a.noteDropped(dropped)
-	return a, err
+	return a, nil
+}
+
+// unread says that something was recorded, and only the answer about it failed.
+func unread(err error) error {
+	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s", fault.Of(err).Message)
 }
 
 // noteDropped says that an observation did not fit (R27).
@@ -93,17 +102,24 @@ func (a *Answer) noteDropped(n int) {
 }
 
 // append commits a plan and folds it, so that the fold stands where the log does.
+// The states it brings are kept: an answer about what was committed should not
+// depend on the disk once more.
 func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fold, plan manifest.Plan) error {
 	head, err := g.Logs.Append(ctx, w, f.Head, plan)
 	if err != nil {
 		return err
+	}
+	for _, o := range plan.Objects {
+		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
+			g.knowState(o.Ref(), s)
+		}
 	}
 	return f.Visit(manifest.Segment{Events: plan.Events}, head)
 }
 
 // replayStart answers a keyed start that is recorded: over the first segment,
 // however far the run has gone since (R15).
-func (g *Engine) replayStart(ctx context.Context, at Position, sent manifest.Plan) (Answer, error) {
+func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan) (Answer, error) {
 	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
 	if err != nil {
 		return Answer{}, err
@@ -112,7 +128,7 @@ func (g *Engine) replayStart(ctx context.Context, at Position, sent manifest.Pla
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answer(ctx, p)
+	a, err := g.answer(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}

@@ -160,7 +160,9 @@ func TestChecksOfGaps(t *testing.T) {
 		{"of unknown resolution", gap(func(g *event.GapRecorded) { g.Resolution.Kind = "done" }), `unknown resolution "done"`},
 		{"open and resolving", gap(func(g *event.GapRecorded) { g.Resolution.ResolvesGapID = ptr(origin.Gap(7)) }), "an unresolved gap names a gap it resolves"},
 		{"resolving nothing", gap(func(g *event.GapRecorded) { g.Resolution.Kind = event.Resolves }), "a resolving record wants the id of another gap"},
-		{"resolving itself", gap(func(g *event.GapRecorded) { g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &g.GapID} }), "a resolving record wants the id of another gap"},
+		{"resolving itself", gap(func(g *event.GapRecorded) {
+			g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &g.GapID}
+		}), "a resolving record wants the id of another gap"},
 		{"by an event without id", evidence(event.EvidenceRef{Kind: "event"}), fmt.Sprintf(wantsOne, "event")},
 		{"by an event and an output", evidence(event.EvidenceRef{Kind: "event", EventID: &anEvent, OutputID: ptr(origin.Output(0))}), fmt.Sprintf(wantsOne, "event")},
 		{"by an output with an event's id", evidence(event.EvidenceRef{Kind: "output", EventID: &anEvent}), fmt.Sprintf(wantsOne, "output")},

@@ -130,7 +130,7 @@ func (p Provenance) check() error {
 			return errors.New("attempted_use wants attemptContext and result")
 		}
 		codes := []string{"tool_missing", "tool_error", "policy_blocked", "unknown"}
-		if (d.Result == "failure") != slices.Contains(codes, d.FailureCode) {
+		if failed := d.Result == "failure"; failed != slices.Contains(codes, d.FailureCode) || failed == (d.FailureCode == "") {
 			return errors.New("attempted_use wants failureCode exactly with result=failure")
 		}
 	case "manual_claim":

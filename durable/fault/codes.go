@@ -33,6 +33,7 @@ const (
 const (
 	StoreConflict       Code = "STORE_CONFLICT"
 	StoreOutcomeUnknown Code = "STORE_OUTCOME_UNKNOWN"
+	StoreAnswerUnread   Code = "STORE_ANSWER_UNREAD"
 	StoreIO             Code = "STORE_IO"
 	StoreFull           Code = "STORE_FULL"
 	StoreReadOnly       Code = "STORE_READ_ONLY"
@@ -115,6 +116,7 @@ var Table = []Row{
 
 	{StoreConflict, ExitBusy, immediate, "The log moved between reading and writing.", "Send the same call again: it reads the new state first."},
 	{StoreOutcomeUnknown, ExitIntegrity, immediate, "A write could neither be completed nor taken back for certain.", "Send the same call with the same token again: the log decides."},
+	{StoreAnswerUnread, ExitIntegrity, immediate, "The call was recorded, but what its answer needs could not be read.", "Send the same call with the same token again: it is answered from the log."},
 	{StoreIO, ExitFailed, immediate, "The operating system refused a read or a write; nothing was recorded.", "Mend the cause and send the same call again."},
 	{StoreFull, ExitFailed, never, "The disk or the quota is full; nothing was recorded.", "Free some space and send the same call again."},
 	{StoreReadOnly, ExitFailed, never, "The store, its filesystem or its features allow no writing.", "Make the folder writable, or name another one with --store."},

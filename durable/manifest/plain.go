@@ -46,8 +46,9 @@ func (r *reader) closesPlainly(candidates []candidate) bool {
 	line, err := r.peekLine()
 	return err == nil && slices.ContainsFunc(candidates, func(c candidate) bool {
 		closed, ok := r.attests(line, c.seg)
-		_, chained := closed.Get("pins")
-		return ok && !chained
+		_, counted := closed.Get("pins")
+		_, chained := closed.Get("prev")
+		return ok && !counted && !chained
 	})
 }
 

@@ -21,6 +21,8 @@ type filler struct {
 	warnings []string
 }
 
+// fill puts strings in verbatim and everything else as JCS, the one spelling that
+// a replay reproduces.
 func (f *filler) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(token string) string {
 		path := placeholder.FindStringSubmatch(token)[1]
@@ -36,6 +38,7 @@ func (f *filler) fill(text string) string {
 	})
 }
 
+// fillAll is fill for lists.
 func (f *filler) fillAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -44,6 +47,7 @@ func (f *filler) fillAll(texts []string) []string {
 	return out
 }
 
+// warn names each path once, however often the text does.
 func (f *filler) warn(path string) {
 	w := fmt.Sprintf("The prompt asks for {{%s}}, which the context does not hold; it is shown as written.", path)
 	if !slices.Contains(f.warnings, w) {

@@ -44,7 +44,7 @@ func TestGoldenPrompts(t *testing.T) {
 		}
 		file := filepath.Join(examples, "prompts", name+".want")
 		if *update {
-			if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -37,6 +37,7 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 	if step.Action != nil {
 		p.section("Command", command(*step.Action))
 	}
+	// Last of the body, next to the requirements: what stops the step from being left.
 	p.section("Needed before this step can be left", inputs(c.MissingInputs(step, vars)))
 	return p.text() + requirements(step, vars), f.warnings
 }
@@ -44,12 +45,14 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 // page collects parts with one empty line between them.
 type page struct{ parts []string }
 
+// add drops parts that say nothing, so that no step shows an empty heading.
 func (p *page) add(part string) {
 	if part = strings.TrimRight(part, " \t\n"); part != "" {
 		p.parts = append(p.parts, part)
 	}
 }
 
+// section is a heading and lines, or nothing.
 func (p *page) section(heading string, lines []string) {
 	if len(lines) > 0 {
 		p.add("## " + heading + "\n\n" + strings.Join(lines, "\n"))
@@ -58,6 +61,7 @@ func (p *page) section(heading string, lines []string) {
 
 func (p *page) text() string { return strings.Join(p.parts, "\n\n") }
 
+// bullets are a list in Markdown.
 func bullets(items []string) []string {
 	out := make([]string, len(items))
 	for i, s := range items {
@@ -66,6 +70,8 @@ func bullets(items []string) []string {
 	return out
 }
 
+// functions are written out in the prompt: whoever takes up a run in a new chat has
+// no other way to know what a name means (locks section 5).
 func functions(list []compile.Function, f *filler) []string {
 	var out []string
 	for _, fn := range list {
@@ -84,6 +90,7 @@ func functions(list []compile.Function, f *filler) []string {
 	return out
 }
 
+// parameter says in one line what a caller may pass.
 func parameter(p workflow.Parameter) string {
 	s := p.Name + ": " + p.Type
 	if p.Required {
@@ -101,6 +108,7 @@ func parameter(p workflow.Parameter) string {
 	return s
 }
 
+// inputs name the context key, since that is what has to be set.
 func inputs(missing []workflow.Input) []string {
 	var out []string
 	for _, in := range missing {

@@ -61,17 +61,24 @@ const CriteriaRef = "wr.validationCriteria"
 // NotesRef is the contractRef under which required notes are reported.
 const NotesRef = "wr.notesMarkdown"
 
-var (
-	// contextKey is R20's charset: real keys are camelCase.
-	contextKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
-	delimited  = regexp.MustCompile(`^[a-z0-9_-]+$`)
-)
+// contextKey is R20's charset: real keys are camelCase.
+var contextKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
 
 // ValidContextKey reports whether key may name a declared input (R20).
 func ValidContextKey(key string) bool { return contextKey.MatchString(key) }
 
 // ValidStepID reports whether s may name a step or loop (locks section 9).
-func ValidStepID(s string) bool { return delimited.MatchString(s) }
+// It is asked for every completed key of every snapshot, so it is a loop.
+func ValidStepID(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
 
 // Check refuses a pointer whose members do not fit its kind.
 func (p Pointer) Check() error {
@@ -90,7 +97,7 @@ func (p Pointer) Check() error {
 	case AtWorkflowStep:
 		want = WorkflowStep(p.StepID)
 		if !ValidStepID(p.StepID) {
-			return fmt.Errorf("step id %q: want %s", p.StepID, delimited)
+			return fmt.Errorf("step id %q: want only a-z 0-9 _ -", p.StepID)
 		}
 	case AtCapability:
 		want = Pointer{Kind: AtCapability, Capability: p.Capability}

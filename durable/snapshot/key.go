@@ -27,6 +27,9 @@ func InstanceKey(path []PathElement, stepID string) string {
 
 // ParseKey undoes InstanceKey and accepts only its spelling.
 func ParseKey(key string) (path []PathElement, stepID string, err error) {
+	if reason.ValidStepID(key) {
+		return nil, key, nil // outside of loops: nearly always
+	}
 	stepID = key
 	if loops, step, ok := strings.Cut(key, "::"); ok {
 		stepID = step

@@ -92,7 +92,9 @@ func At(stepID string, frames []Frame, completed []string) State {
 		path[i] = PathElement{Iteration: f.Iteration, LoopID: f.LoopID}
 	}
 	keys := append([]string{}, completed...)
-	slices.Sort(keys)
+	if !slices.IsSorted(keys) {
+		slices.Sort(keys)
+	}
 	keys = slices.Compact(keys)
 	stack := append([]Frame{}, frames...)
 	return State{
@@ -119,6 +121,16 @@ func (s State) CompletedKeys() []string {
 		return nil
 	}
 	return s.Completed.Values
+}
+
+// WithCompleted is the sorted set of done keys with one more, for the next state.
+func (s State) WithCompleted(key string) []string {
+	have := s.CompletedKeys()
+	at, found := slices.BinarySearch(have, key)
+	if found {
+		return slices.Clone(have)
+	}
+	return append(append(append(make([]string, 0, len(have)+1), have[:at]...), key), have[at:]...)
 }
 
 // Encode is the bytes of the snapshot file: JCS without a newline (R4). It

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 )
@@ -83,25 +82,4 @@ func (l List) With(e Entry) (List, error) {
 // Without is l less a workflow version.
 func (l List) Without(hash canon.Digest) List {
 	return List{slices.DeleteFunc(slices.Clone(l.Entries), func(e Entry) bool { return e.WorkflowHash == hash })}
-}
-
-// Command is one command that trusting a workflow allows.
-type Command struct {
-	StepID string            `json:"stepId"`
-	Title  string            `json:"title"`
-	Argv   []string          `json:"argv"`
-	Cwd    string            `json:"cwd,omitzero"`
-	Env    map[string]string `json:"env,omitzero"`
-}
-
-// Commands lists what trusting a workflow allows: everything that a person has to
-// see before they agree.
-func Commands(w compile.Compiled) []Command {
-	out := []Command{}
-	for _, s := range w.Steps {
-		if a := s.Action; a != nil {
-			out = append(out, Command{s.StepID, s.Title, a.Argv, a.Cwd, a.Env})
-		}
-	}
-	return out
 }

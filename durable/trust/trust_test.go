@@ -4,10 +4,8 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/workflow"
 )
 
 func entry(name string, atMs int64) Entry {
@@ -60,19 +58,5 @@ func TestTheListHasAnEnd(t *testing.T) {
 	l := List{Entries: make([]Entry, entriesMax)}
 	if _, err := l.With(entry("one more", 1)); !fault.Is(err, fault.StoreLimit) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestCommandsShowsEverythingThatWouldRun(t *testing.T) {
-	const src = `{"id":"test.x","name":"X","description":"d","version":"1.0.0","steps":[
-		{"id":"a","title":"A","prompt":"p"},
-		{"id":"b","title":"B","action":{"kind":"command","argv":["git","status"],"cwd":"src","env":{"K":"v"}}}]}`
-	_, c, problems := compile.File("x.json", workflow.SourceProject, []byte(src))
-	if workflow.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	got := Commands(c)
-	if len(got) != 1 || got[0].StepID != "b" || got[0].Argv[1] != "status" || got[0].Cwd != "src" || got[0].Env["K"] != "v" {
-		t.Fatalf("got %+v", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
+// loopShape is a step that repeats others. Its body is written out, or names a step
+// of the main sequence that then belongs to the loop.
 var loopShape = object{"a loop", []field{
 	need("id", stepID),
 	need("type", oneOf("loop")),
@@ -19,6 +21,8 @@ var loopShape = object{"a loop", []field{
 	may("runCondition", conditional{}),
 }}
 
+// loopConfigShape says how often. A bound is always required: a loop that never ends
+// must be impossible to write.
 var loopConfigShape = object{"loop", []field{
 	need("type", oneOf("while", "until", "for", "forEach")),
 	need("maxIterations", amount{min: 1, max: 1000, whole: true}),
@@ -44,8 +48,10 @@ var loopConfigShape = object{"loop", []field{
 // loopConfig is loopConfigShape and what each type of loop needs beside it.
 type loopConfig struct{}
 
+// want is that of the keys.
 func (loopConfig) want() string { return loopConfigShape.want() }
 
+// check adds what JSON Schema writes as if and then.
 func (loopConfig) check(at problem.Place, report problem.Report) {
 	loopConfigShape.check(at, report)
 	lacks := func(key string) {
@@ -67,6 +73,7 @@ func (loopConfig) check(at problem.Place, report problem.Report) {
 	}
 }
 
+// parallelShape is one step whose prompt hands out several tasks.
 var parallelShape = object{"a parallel step", []field{
 	need("id", stepID),
 	need("type", oneOf("parallel")),
@@ -81,6 +88,7 @@ var parallelShape = object{"a parallel step", []field{
 	}}),
 }}
 
+// delegationShape is one such task.
 var delegationShape = object{"a delegation", []field{
 	need("workflowId", title),
 	may("allowedTools", list{min: 1, of: text{pattern: regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_:-]*$`), like: "the name of a tool"}}),

@@ -18,12 +18,15 @@ var promptValue = byKind{canon.String: text{}, canon.Array: list{of: byTag{
 		"ref":  object{"a reference part", []field{need("kind", oneOf("ref")), need("refId", text{min: 1})}},
 	}}}}
 
+// fragmentShape adds text to a prompt while a condition holds.
 var fragmentShape = object{"a prompt fragment", []field{
 	need("id", text{min: 1, max: 64, pattern: lowerID, like: "a lowercase name"}),
 	need("text", text{min: 1, max: 4096}),
 	may("when", conditional{}),
 }}
 
+// assessmentShape grades something along dimensions. Two levels are the least that
+// tell anything apart.
 var assessmentShape = object{"an assessment", []field{
 	need("id", text{min: 1, max: 64}),
 	need("purpose", shortText),
@@ -35,6 +38,7 @@ var assessmentShape = object{"an assessment", []field{
 	}}}),
 }}
 
+// consequenceShape keeps a step pending while a grade is too low.
 var consequenceShape = object{"an assessment consequence", []field{
 	need("when", object{"a trigger", []field{
 		need("anyEqualsLevel", text{min: 1, max: 64}),

@@ -11,6 +11,7 @@ import (
 // schema's, and is judged with a suggestion by the rules.
 var stepID = text{min: 1, max: 64}
 
+// agentRole is a stance, not a name: the lower bound keeps out "reviewer".
 var agentRole = text{min: 10, max: 1024}
 
 // stepShape is what the main sequence holds, bodyShape what a loop holds: loops do
@@ -24,13 +25,17 @@ var (
 	}}
 )
 
+// standardShape is a step that someone carries out: what is shown, what is asked
+// for in return, and whether it is shown at all.
 var standardShape = object{"a step", []field{
 	need("id", stepID),
 	need("title", title),
+	// One of prompt and promptBlocks, or an action; promptFragments add to either.
 	may("prompt", text{min: 1, max: 8192}),
 	may("promptBlocks", promptBlocksShape),
 	may("promptFragments", list{of: fragmentShape, min: 1, key: "id"}),
 	may("action", actionShape),
+	// The rest in alphabetical order, as nothing depends on another.
 	may("agentRole", agentRole),
 	may("askForFiles", boolean),
 	may("assessmentConsequences", list{of: consequenceShape, min: 1, max: 10}),
@@ -65,6 +70,8 @@ var standardShape = object{"a step", []field{
 	}}),
 }}
 
+// contractShape names a contract pack; schemas are never written into a workflow
+// (locks section 9).
 var contractShape = object{"an output contract", []field{
 	need("contractRef", text{min: 1}),
 	may("required", boolean),
@@ -76,6 +83,7 @@ var confirmationShape = byKind{canon.Bool: boolean, canon.Object: byTag{
 		"": conditional{}, "coordinator_eval": gateShape, "human_approval": gateShape,
 	}}}
 
+// gateShape is checked by its kind already when it is reached.
 var gateShape = object{"a confirmation", []field{
 	need("kind", text{}),
 	may("condition", conditional{}),
@@ -89,11 +97,13 @@ var noNUL = regexp.MustCompile(`^[^\x00]*$`)
 var actionShape = byTag{"kind", "an action with kind, argv", map[string]shape{"command": object{"a command", []field{
 	need("kind", oneOf("command")),
 	need("argv", list{of: text{pattern: noNUL, like: "a string without NUL"}, min: 1}),
+	// Relative to where the run was started; absolute paths are the author's risk.
 	may("cwd", text{min: 1, max: limits.PathMax, pattern: noNUL, like: "a folder"}),
 	may("env", dictionary{
 		key:   text{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`), like: "the name of an environment variable"},
 		value: text{pattern: noNUL, like: "a string without NUL"},
 	}),
+	// Seconds, whole: nobody means the fractions, and every program reads them alike.
 	may("timeoutSeconds", amount{min: 1, max: limits.CommandTimeoutSecondsMax, whole: true}),
 	may("retry", object{"a retry", []field{
 		need("maxAttempts", amount{min: 1, max: limits.CommandAttemptsMax, whole: true}),

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
+// Shapes that stand in several places.
 var (
 	title      = text{min: 1, max: 128}
 	shortText  = text{min: 1, max: 256}
@@ -21,7 +22,8 @@ var (
 // shortTexts is a list of distinct lines such as metaGuidance.
 var shortTexts = list{of: shortText, unique: true}
 
-// workflowShape is the whole file.
+// workflowShape is the whole file. What the published schema requires stands first;
+// the rest is in alphabetical order, Waybill's own keys among it.
 var workflowShape = object{"a workflow", []field{
 	need("id", text{min: 3, max: 64}),
 	need("name", title),
@@ -50,6 +52,7 @@ var workflowShape = object{"a workflow", []field{
 	may("validatedAgainstSpecVersion", amount{min: 1, whole: true}),
 }}
 
+// extensionPointShape is a slot that a project may fill with a routine of its own.
 var extensionPointShape = object{"an extension point", []field{
 	need("slotId", text{min: 2, max: 64, pattern: regexp.MustCompile(`^[a-z][a-z0-9_]*$`), like: "a lowercase name"}),
 	need("purpose", shortText),
@@ -57,6 +60,8 @@ var extensionPointShape = object{"an extension point", []field{
 	may("acceptedKinds", list{of: oneOf("routine", "workflow"), unique: true}),
 }}
 
+// referenceShape points at a document. It is never read when compiling, so that a
+// hash depends on the workflow alone.
 var referenceShape = object{"a reference", []field{
 	need("id", text{min: 2, max: 64, pattern: lowerID, like: "a lowercase name"}),
 	need("title", title),
@@ -73,9 +78,11 @@ var capabilitiesShape = object{"capabilities", []field{
 	may("disabled", capabilityList),
 }}
 
+// capabilityList is closed: a capability that nobody can observe cannot be asked for.
 var capabilityList = list{of: oneOf("delegation", "web_browsing"), unique: true}
 
-// functionsShape stands on workflows, loops and steps.
+// functionsShape stands on workflows, loops and steps; the nearest definition of a
+// name counts, so that only one list may not hold it twice.
 var functionsShape = list{key: "name", of: object{"a function", []field{
 	need("name", identifier),
 	need("definition", text{}),
@@ -83,6 +90,8 @@ var functionsShape = list{key: "name", of: object{"a function", []field{
 	may("scope", oneOf("workflow", "loop", "step")),
 }}}
 
+// parameterShape tells whoever follows a function what to fill in. Nothing is
+// checked against it.
 var parameterShape = object{"a parameter", []field{
 	need("name", identifier),
 	need("type", oneOf("string", "number", "boolean", "array", "object")),
@@ -92,7 +101,8 @@ var parameterShape = object{"a parameter", []field{
 	may("default", anything{}),
 }}
 
-// inputsShape declares what only the caller can give (R20).
+// inputsShape declares what only the caller can give (R20). The reason is what the
+// run will say when it has to stop for it.
 var inputsShape = list{key: "contextKey", of: object{"an input", []field{
 	need("contextKey", text{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`), like: "a context key: a letter or _, then letters, digits, _ . -"}),
 	need("reason", words{reason.UserOnlyDetails()}),

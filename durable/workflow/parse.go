@@ -58,6 +58,7 @@ type collector struct {
 	more   int
 }
 
+// add keeps the problem, or counts it; whether one was an error is never lost.
 func (c *collector) add(p Problem) {
 	c.errors = c.errors || p.Severity == problem.Error
 	if len(c.found) == problemsMax {
@@ -67,6 +68,8 @@ func (c *collector) add(p Problem) {
 	c.found = append(c.found, p)
 }
 
+// list is sorted by place. The count of what was dropped stands last and is an
+// error exactly when an error may have been dropped.
 func (c *collector) list() []Problem {
 	problem.Sort(c.found)
 	if c.more > 0 {
@@ -79,6 +82,8 @@ func (c *collector) list() []Problem {
 	return c.found
 }
 
+// read chooses the language. A text that starts with a brace is JSON: YAML would read
+// most of it too, but less strictly.
 func read(name string, data []byte) (canon.Value, error) {
 	if len(data) > limits.SourceBytesMax {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)

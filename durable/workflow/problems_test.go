@@ -49,6 +49,7 @@ func TestWorkflowKeys(t *testing.T) {
 		{`, "recommendedPreferences": {"autonomy": "guided"}`, "", "/recommendedPreferences/autonomy", "no key", "Remove it."},
 		{`, "references": [{"id": "r", "title": "T", "source": "s", "purpose": "p", "authoritative": true}]`, "", "/references/0/id", "2 to 64", "lowercase"},
 		{`, "references": [{"id": "re", "title": "T", "source": "s", "purpose": "p"}]`, "", "/references/0", `a reference lacks "authoritative"`, `Add "authoritative": true or false.`},
+		{`, "capabilities": {"preferred": ["delegation", "delegation"]}`, "", "/capabilities/preferred/1", "item 2 repeats item 1", "Remove"},
 		{`, "capabilities": {"required": ["browsing"]}`, "", "/capabilities/required/0", `"delegation" or "web_browsing"`, "Write"},
 		{`, "capabilities": {"required": ["delegation"], "disabled": ["delegation"]}`, "", "/capabilities/disabled/0", "both required and disabled", "one list"},
 		{`, "functionDefinitions": [{"name": "f-1", "definition": "d"}]`, "", "/functionDefinitions/0/name", "letters, digits and _", "Write"},

@@ -36,6 +36,8 @@ type stepRules struct {
 	count  int
 }
 
+// collect finds all ids first, so that a suggestion never names one that stands
+// farther down.
 func (r *stepRules) collect(steps problem.Place) {
 	for _, at := range steps.Items() {
 		r.count++
@@ -48,6 +50,7 @@ func (r *stepRules) collect(steps problem.Place) {
 	}
 }
 
+// each checks the steps of one list, with the functions that are visible there.
 func (r *stepRules) each(steps problem.Place, scope scopes) {
 	for _, at := range steps.Items() {
 		if at.Value.Kind() != canon.Object {
@@ -68,6 +71,8 @@ func (r *stepRules) each(steps problem.Place, scope scopes) {
 	}
 }
 
+// checkStepID holds ids to the locks' alphabet: they become parts of keys in which
+// @, / and : separate (locks section 9).
 func (r *stepRules) checkStepID(step problem.Place) {
 	at := step.Member("id")
 	id := at.Value.Text()
@@ -106,6 +111,8 @@ func (r *stepRules) free(id string) string {
 	}
 }
 
+// checkPrompt makes sure that there is exactly one thing to show. A command may
+// stand without words: it says what it does.
 func (r *stepRules) checkPrompt(at problem.Place) {
 	blocks := at.Member("promptBlocks")
 	switch {
@@ -119,6 +126,8 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 	}
 }
 
+// checkOutputs finds contradictions about notes, and warns of the two keys whose
+// injected steps Waybill does not add.
 func (r *stepRules) checkOutputs(at problem.Place) {
 	if at.Member("notesRequired").Value.True() && at.Member("notesOptional").Value.True() {
 		r.report.Error(at.Member("notesOptional"), "Remove one of the two.", "notes cannot be both required and optional")

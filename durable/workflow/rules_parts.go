@@ -51,6 +51,7 @@ func checkAction(at problem.Place, report problem.Report) {
 // scopes are the functions visible at a place, the nearest scope last.
 type scopes []map[string]bool
 
+// add is s with one nearer scope; s itself is not written to, since siblings share it.
 func (s scopes) add(names map[string]bool) scopes { return append(s[:len(s):len(s)], names) }
 
 // functions are the names that an object defines.
@@ -95,6 +96,7 @@ func (s scopes) resolve(at problem.Place, report problem.Report) {
 	}
 }
 
+// has asks all scopes: which definition counts is decided when compiling.
 func (s scopes) has(name string) bool {
 	for _, scope := range s {
 		if scope[name] {

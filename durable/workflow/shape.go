@@ -55,6 +55,7 @@ var (
 
 func (s oneKind) want() string { return s.text }
 
+// check looks at the kind only.
 func (s oneKind) check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != s.kind {
 		mismatch(at, report, s)
@@ -64,6 +65,7 @@ func (s oneKind) check(at problem.Place, report problem.Report) {
 // byKind lets the kind of the value choose its shape.
 type byKind map[canon.Kind]shape
 
+// want lists the alternatives in the order of JSON's kinds.
 func (s byKind) want() string {
 	var parts []string
 	for k := canon.Null; k <= canon.Object; k++ {
@@ -74,6 +76,8 @@ func (s byKind) want() string {
 	return strings.Join(parts, " or ")
 }
 
+// check never tries one shape after the other: the messages of a wrong guess would
+// hide the mistake.
 func (s byKind) check(at problem.Place, report problem.Report) {
 	if inner, ok := s[at.Value.Kind()]; ok {
 		inner.check(at, report)
@@ -92,6 +96,7 @@ type byTag struct {
 
 func (s byTag) want() string { return s.text }
 
+// check judges by the tag alone, and says so when the tag is what is wrong.
 func (s byTag) check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
@@ -106,6 +111,7 @@ func (s byTag) check(at problem.Place, report problem.Report) {
 	inner.check(at, report)
 }
 
+// unknown refuses the tag. Where it may be left out, that is the first advice.
 func (s byTag) unknown(tag problem.Place, report problem.Report) {
 	known := words{names(s.cases)}
 	if _, optional := s.cases[""]; optional && nearest(tag.Value.Text(), known.set) == "" {
@@ -120,6 +126,7 @@ type conditional struct{}
 
 func (conditional) want() string { return `a condition such as {"var": "name", "equals": "value"}` }
 
+// check leaves the language to its package.
 func (conditional) check(at problem.Place, report problem.Report) { condition.Parse(at, report) }
 
 // validation is validationCriteria.
@@ -127,6 +134,7 @@ type validation struct{}
 
 func (validation) want() string { return "a list of validation rules" }
 
+// check also warns of criteria that only ask for a flag (locks section 19).
 func (validation) check(at problem.Place, report problem.Report) {
 	if c, ok := criteria.Parse(at, report); ok && c.FlagOnly() {
 		report.Warn(at, "Ask for evidence as well: numbered findings, file names, a minimum length.",

@@ -24,6 +24,8 @@ func (s list) want() string {
 	return "a list"
 }
 
+// check reports the items after the list itself, and repeated items where they
+// stand again.
 func (s list) check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Array {
 		mismatch(at, report, s)
@@ -68,8 +70,11 @@ type field struct {
 	required bool
 }
 
+// need is a key without which the object says nothing.
 func need(name string, s shape) field { return field{name, s, true} }
-func may(name string, s shape) field  { return field{name, s, false} }
+
+// may is a key that can be left out.
+func may(name string, s shape) field { return field{name, s, false} }
 
 // object is a closed set of keys.
 type object struct {
@@ -79,6 +84,8 @@ type object struct {
 
 func (s object) want() string { return "an object that describes " + s.what }
 
+// check refuses keys it does not know, because an ignored key is a wish that nobody
+// hears: most are typing errors, so the nearest known key is the fix.
 func (s object) check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
@@ -113,6 +120,7 @@ type dictionary struct {
 
 func (s dictionary) want() string { return "an object with values of one kind" }
 
+// check judges each name and each value.
 func (s dictionary) check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)

@@ -20,6 +20,7 @@ type text struct {
 	like     string // what the pattern asks for, in words
 }
 
+// want says the length only where there is a bound.
 func (s text) want() string {
 	out := "a string"
 	if s.like != "" {
@@ -36,6 +37,7 @@ func (s text) want() string {
 	return out
 }
 
+// check names the length that it found: a text that is too long shows little else.
 func (s text) check(at problem.Place, report problem.Report) {
 	value := at.Value.Text()
 	n := utf8.RuneCountInString(value)
@@ -50,6 +52,7 @@ func (s text) check(at problem.Place, report problem.Report) {
 // words is a closed set of strings.
 type words struct{ set []string }
 
+// oneOf is for the tables.
 func oneOf(set ...string) words { return words{set} }
 
 func (s words) want() string {
@@ -63,6 +66,7 @@ func (s words) want() string {
 	return strings.Join(quoted, "")
 }
 
+// check suggests the word that was probably meant.
 func (s words) check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() == canon.String && slices.Contains(s.set, at.Value.Text()) {
 		return
@@ -91,6 +95,7 @@ func (s amount) want() string {
 	return fmt.Sprintf("%s from %v", kind, s.min)
 }
 
+// check accepts 3.0 as a whole number, as JSON does.
 func (s amount) check(at problem.Place, report problem.Report) {
 	f := at.Value.Float()
 	switch {

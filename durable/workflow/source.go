@@ -16,9 +16,12 @@ func HasErrors(ps []Problem) bool { return problem.HasErrors(ps) }
 // the file has errors only ID, Name, Description and Kind are filled, as far as they
 // could be read, so that it can be listed.
 type Source struct {
-	Kind  SourceKind    `json:"-"` // where the file came from
-	Root  problem.Place `json:"-"` // the file as it was read, for pointers and lines
-	Valid bool          `json:"-"` // no errors: everything below is filled
+	// Kind is where the file came from; it decides which ids it may have.
+	Kind SourceKind `json:"-"`
+	// Root is the file as it was read, for pointers and lines.
+	Root problem.Place `json:"-"`
+	// Valid says that there were no errors and everything below is filled.
+	Valid bool `json:"-"`
 
 	ID                          string       `json:"id"`
 	Name                        string       `json:"name"`

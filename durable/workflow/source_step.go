@@ -3,11 +3,13 @@ package workflow
 import "github.com/waybill/waybill/durable/canon"
 
 // Step is one member of steps or of a loop's body, of any type: a plain step, a
-// loop, or a parallel step. What a type does not have is empty.
+// loop, or a parallel step. What a type does not have is empty. Parts that are
+// parsed elsewhere, or that no compiler of this version reads, stay values.
 type Step struct {
-	ID                     string         `json:"id"`
-	Title                  string         `json:"title"`
-	Type                   string         `json:"type,omitzero"` // "" for a plain step, loop, parallel
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Type is "" for a plain step, else "loop" or "parallel".
+	Type                   string         `json:"type,omitzero"`
 	Prompt                 string         `json:"prompt,omitzero"`
 	PromptBlocks           *PromptBlocks  `json:"promptBlocks,omitzero"`
 	PromptFragments        canon.Value    `json:"promptFragments,omitzero"`
@@ -20,22 +22,24 @@ type Step struct {
 	Body                   canon.Value    `json:"body,omitzero"`
 	FunctionCalls          []FunctionCall `json:"functionCalls,omitzero"`
 	FunctionDefinitions    []Function     `json:"functionDefinitions,omitzero"`
-	FunctionReferences     []string       `json:"functionReferences,omitzero"` // "name()"
-	Guidance               []string       `json:"guidance,omitzero"`
-	HasValidation          bool           `json:"hasValidation,omitzero"`
-	Inputs                 []Input        `json:"inputs,omitzero"`
-	Loop                   canon.Value    `json:"loop,omitzero"`
-	ModelTier              string         `json:"modelTier,omitzero"`
-	NotesOptional          bool           `json:"notesOptional,omitzero"`
-	NotesRequired          bool           `json:"notesRequired,omitzero"`
-	OutputContract         canon.Value    `json:"outputContract,omitzero"`
-	ParallelDelegations    canon.Value    `json:"parallelDelegations,omitzero"`
-	RequireConfirmation    canon.Value    `json:"requireConfirmation,omitzero"` // boolean, gate or condition
-	RunCondition           canon.Value    `json:"runCondition,omitzero"`
-	Synthesis              canon.Value    `json:"synthesis,omitzero"`
-	TemplateCall           canon.Value    `json:"templateCall,omitzero"`
-	ValidationCriteria     canon.Value    `json:"validationCriteria,omitzero"`
-	Verification           canon.Value    `json:"verification,omitzero"`
+	// FunctionReferences are written "name()".
+	FunctionReferences  []string    `json:"functionReferences,omitzero"`
+	Guidance            []string    `json:"guidance,omitzero"`
+	HasValidation       bool        `json:"hasValidation,omitzero"`
+	Inputs              []Input     `json:"inputs,omitzero"`
+	Loop                canon.Value `json:"loop,omitzero"`
+	ModelTier           string      `json:"modelTier,omitzero"`
+	NotesOptional       bool        `json:"notesOptional,omitzero"`
+	NotesRequired       bool        `json:"notesRequired,omitzero"`
+	OutputContract      canon.Value `json:"outputContract,omitzero"`
+	ParallelDelegations canon.Value `json:"parallelDelegations,omitzero"`
+	// RequireConfirmation is a boolean, a gate {kind, condition} or a condition.
+	RequireConfirmation canon.Value `json:"requireConfirmation,omitzero"`
+	RunCondition        canon.Value `json:"runCondition,omitzero"`
+	Synthesis           canon.Value `json:"synthesis,omitzero"`
+	TemplateCall        canon.Value `json:"templateCall,omitzero"`
+	ValidationCriteria  canon.Value `json:"validationCriteria,omitzero"`
+	Verification        canon.Value `json:"verification,omitzero"`
 }
 
 // PromptBlocks is a prompt in parts. A part is a string, or a list of text and

@@ -20,6 +20,7 @@ var (
 	coreNaN   = regexp.MustCompile(`^(\.nan|\.NaN|\.NAN)$`)
 )
 
+// Reasons for numbers that JSON cannot hold; the second is canon's own wording.
 var (
 	errNotANumber = errors.New("JSON has no infinities and no NaN; quote it to make it a string")
 	errTooBig     = errors.New("number is not exactly a double; send it as a string")
@@ -67,6 +68,8 @@ func decimal(s string) string {
 	return sign + digits
 }
 
+// based reads octal and hexadecimal text. Beyond 64 bits nothing is exact, so that no
+// larger arithmetic is worth having.
 func based(digits string, base int) (string, error) {
 	n, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {

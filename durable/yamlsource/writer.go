@@ -28,6 +28,8 @@ type cursor struct {
 	rest         string
 }
 
+// fail refuses n. The pointer is built here and not carried along: almost every
+// document is accepted.
 func (w *writer) fail(n *yaml.Node, format string, args ...any) error {
 	var at strings.Builder
 	for _, token := range w.path {
@@ -36,12 +38,16 @@ func (w *writer) fail(n *yaml.Node, format string, args ...any) error {
 	return &canon.ParseError{Pointer: at.String(), Line: max(n.Line, 1), Reason: fmt.Sprintf(format, args...)}
 }
 
+// moveTo ends lines until the output stands on the given one. Lines of a YAML text
+// never go back from node to node; should one, its line is too high and nothing else.
 func (w *writer) moveTo(line int) {
 	for ; w.line < line; w.line++ {
 		w.out = append(w.out, '\n')
 	}
 }
 
+// node writes any value. The depth is checked before the value is entered, so that
+// recursion is bounded whatever the library lets through.
 func (w *writer) node(n *yaml.Node) error {
 	if len(w.path) > limits.JSONDepthMax {
 		return w.fail(n, "nested deeper than %d levels", limits.JSONDepthMax)
@@ -94,6 +100,8 @@ func (w *writer) sourceAt(n *yaml.Node) string {
 	return w.at.rest
 }
 
+// mapping writes members in the order of the source. Equal keys are found here
+// and not by canon, because here both lines are known.
 func (w *writer) mapping(n *yaml.Node) error {
 	w.out = append(w.out, '{')
 	first := map[string]int{}
@@ -119,6 +127,8 @@ func (w *writer) mapping(n *yaml.Node) error {
 	return nil
 }
 
+// key accepts what is certainly a string. A plain 1, true or ~ is refused, not made
+// a string: the author may have meant the value.
 func (w *writer) key(k *yaml.Node) error {
 	if err := w.refuse(k); err != nil {
 		return err
@@ -139,6 +149,7 @@ func (w *writer) key(k *yaml.Node) error {
 	return w.valid(k)
 }
 
+// valid is the last check of a text, after the library has decoded its escapes.
 func (w *writer) valid(n *yaml.Node) error {
 	if !utf8.ValidString(n.Value) {
 		return w.fail(n, "text is not valid UTF-8")
@@ -146,6 +157,7 @@ func (w *writer) valid(n *yaml.Node) error {
 	return nil
 }
 
+// sequence writes items; a null item is an item.
 func (w *writer) sequence(n *yaml.Node) error {
 	w.out = append(w.out, '[')
 	for i, item := range n.Content {
@@ -160,6 +172,7 @@ func (w *writer) sequence(n *yaml.Node) error {
 	return nil
 }
 
+// member writes a value one level down, keeping the path for messages.
 func (w *writer) member(token string, n *yaml.Node) error {
 	w.path = append(w.path, token)
 	err := w.node(n)

@@ -62,6 +62,8 @@ func TestRefused(t *testing.T) {
 		"custom tag":           {"a:\n  - !mine x\n", "/a/0", 2, "tag !mine"},
 		"bare tag":             {"é: x\nb: ! 12\n", "/b", 2, "tag !:"},
 		"bare tag, wide line":  {"[é, ! 12]\n", "/1", 1, "tag !:"},
+		"bare tag, CRLF":       {"a: 1\r\nb: 2\r\nc: ! 12\r\n", "/c", 3, "tag !:"},
+		"bare tag, CR":         {"a: 1\rb: ! 12\r", "/b", 2, "tag !:"},
 		"tagged mapping":       {"a: !!map\n  b: 1\n", "/a", 1, "tag !!map"},
 		"bare tagged mapping":  {"a: ! {b: 1}\n", "/a", 1, "tag !:"},
 		"merge key":            {"a:\n  <<: {b: 1}\n", "/a", 2, "merge key"},

@@ -95,7 +95,11 @@ func (s *Store) putControl(name string, doc controlfile.Document, move func(from
 		_ = s.fs.Remove(temp)
 		return err
 	}
-	return s.fs.SyncDir(path.Dir(name), osfs.Durable)
+	err = s.fs.SyncDir(path.Dir(name), osfs.Durable)
+	if err != nil {
+		s.moveAnew(name, b) // see unsettle
+	}
+	return err
 }
 
 func (s *Store) writeTemp(temp string, b []byte) error {

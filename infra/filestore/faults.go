@@ -19,9 +19,12 @@ func writeFault(err error) error { return ioFault(err, "writing", fault.StoreRea
 
 func ioFault(err error, doing string, refused fault.Code) error {
 	var known *fault.Fault
+	var visit visitError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &visit):
+		return visit.error
 	case errors.As(err, &known), errors.Is(err, ports.ErrWitness), errors.Is(err, manifest.ErrNotOnChain):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -38,11 +38,15 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 	s.held[log.Root] = held
 	s.mu.Unlock()
 	return sync.OnceValue(func() error {
-		s.mu.Lock()
-		delete(s.held, log.Root)
-		s.mu.Unlock()
+		s.letGo(log)
 		return writeFault(held.Unlock())
 	}), nil
+}
+
+func (s *Store) letGo(log manifest.Log) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, log.Root)
 }
 
 // holding is the lock of a log if this store took it.

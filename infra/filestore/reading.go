@@ -54,8 +54,17 @@ func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, 
 		defer f.Close()
 		in.Manifest = from(f, r.From.GroupAt)
 	}
-	return manifest.Read(in, v.Visit)
+	verdict, err := manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
+		if err := v.Visit(seg, head); err != nil {
+			return visitError{err}
+		}
+		return nil
+	})
+	return verdict, err
 }
+
+// visitError carries a visitor's own error past the mapping of the disk's.
+type visitError struct{ error }
 
 // from reads a file from an offset to wherever it ends at that moment.
 func from(f osfs.File, at int64) io.Reader { return io.NewSectionReader(f, at, math.MaxInt64-at) }

@@ -23,7 +23,59 @@ func (a *appending) settle() error {
 			return err
 		})
 	}
-	return a.s.fs.Together(syncs...)
+	err := a.s.fs.Together(syncs...)
+	if err != nil {
+		a.unsettle()
+	}
+	return err
+}
+
+// unsettle makes entries of which a sync failed new changes to their folders, as
+// far as the failing disk lets it: only what changes again is written again, and
+// the next process would take a sync that then succeeds for the whole truth (R7).
+func (a *appending) unsettle() {
+	for _, in := range a.incoming {
+		if !in.segment && a.s.moveAnew(in.path(), in.bytes) {
+			a.s.doubt([]string{in.path()}, false)
+		}
+	}
+	if a.at.IsZero() {
+		a.dismantle()
+	}
+}
+
+// moveAnew puts the same bytes at the same name once more. The old file is not
+// removed before: another session may be committing to it at this moment.
+func (s *Store) moveAnew(name string, b []byte) bool {
+	temp, err := s.tempName(path.Dir(name))
+	if err == nil {
+		err = s.writeTemp(temp, b)
+	}
+	if err == nil {
+		err = s.fs.Replace(temp, name)
+	}
+	if err != nil {
+		_ = s.fs.Remove(temp)
+	}
+	return err == nil
+}
+
+// dismantle removes a log that nothing was committed to, since a folder cannot be
+// moved in anew as a file can. The lock goes with it: whoever waits for it starts
+// over, and what is left of this gate may not append any more.
+func (a *appending) dismantle() {
+	a.s.letGo(a.log)
+	for _, in := range a.incoming {
+		if in.segment {
+			_ = a.s.fs.Remove(in.path())
+		}
+	}
+	gone := []string{a.events(), a.file(), lockName(a.log), a.log.Root}
+	for _, name := range gone {
+		if a.s.fs.Remove(name) == nil {
+			a.s.doubt([]string{name}, false)
+		}
+	}
 }
 
 // relyOnTheWay refuses a new log on the way to which a sync failed: a folder

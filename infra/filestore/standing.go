@@ -192,6 +192,10 @@ func (s *Store) make() error {
 	}
 	for _, dir := range []string{"workflows", "."} {
 		if err := s.fs.SyncDir(dir, osfs.Order); err != nil {
+			// They are made anew next time; see unsettle.
+			for _, made := range slices.Backward(skeleton) {
+				_ = s.fs.Remove(made)
+			}
 			return err
 		}
 	}

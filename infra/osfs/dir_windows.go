@@ -184,9 +184,12 @@ func InfoOf(fi os.FileInfo) Info {
 
 // SameFile reports that a and b tell about one file.
 func SameFile(a, b Info) bool {
-	x, _ := a.ID.(os.FileInfo)
-	y, _ := b.ID.(os.FileInfo)
-	return x != nil && y != nil && os.SameFile(x, y)
+	x, onDisk := a.ID.(os.FileInfo)
+	y, both := b.ID.(os.FileInfo)
+	if onDisk && both {
+		return os.SameFile(x, y)
+	}
+	return a.ID != nil && a.ID == b.ID // of a tree in memory
 }
 
 // Volume implements FS.

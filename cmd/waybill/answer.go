@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/projections"
+)
+
+// showAnswer prints a step or blocked document. A blocked one exits with 3.
+func (a *app) showAnswer(ctx context.Context, o *opened, answer engine.Answer) error {
+	if answer.Next != nil {
+		answer.Next.Command = a.withStoreFlags(answer.Next.Command)
+	}
+	err := a.answer(answer.Kind(), answer, func(p *page) { a.tell(ctx, o, answer, p) })
+	if err == nil && len(answer.Blockers) > 0 {
+		return shown{fault.ExitWaiting}
+	}
+	return err
+}
+
+// withStoreFlags puts the store flags of this call behind the words of a command,
+// so that a copied command reaches the same store.
+func (a *app) withStoreFlags(argv []string) []string {
+	var flags []string
+	if a.common.store != "" {
+		flags = append(flags, "--store", a.common.store)
+	}
+	if a.common.tenant != "" {
+		flags = append(flags, "--tenant", a.common.tenant)
+	}
+	if a.common.allowNetworkFS {
+		flags = append(flags, "--allow-network-fs")
+	}
+	at := slices.IndexFunc(argv, func(s string) bool { return strings.HasPrefix(s, "-") })
+	if at < 0 {
+		at = len(argv)
+	}
+	return slices.Insert(slices.Clone(argv), at, flags...)
+}
+
+// nothingPending is the answer to handing something in where nothing is asked for.
+func (a *app) nothingPending(answer engine.Answer) error {
+	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, and what was given would be lost", answer.Session.RunID, told(answer.Status)).
+		Suggest("See it with 'waybill runs show %s'.", shortRun(answer.Session.RunID))
+	return f
+}
+
+// tell shows an answer to a person: where the run stands, what is pending, and the
+// command that goes on. People need no tokens.
+func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, p *page) {
+	run := shortRun(answer.Session.RunID)
+	name := clean(answer.Workflow.Name)
+	for _, b := range answer.Blockers {
+		p.line("%s %s", p.bad("✗"), clean(b.Message))
+		if b.SuggestedFix != "" {
+			p.text("  ", b.SuggestedFix)
+		}
+	}
+	if len(answer.Blockers) > 0 {
+		p.line("")
+	}
+	if answer.Pending == nil {
+		p.line("%s %s", p.mark(answer.Status), p.bold(name+" is "+told(answer.Status)))
+		p.line("%s", p.dim("See it with: "+a.command("runs", "show", run)))
+		a.tellWarnings(answer, p)
+		return
+	}
+	where := ""
+	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
+		if at, of, ok := w.Position(answer.Pending.StepID); ok {
+			where = " · step " + count(at+1, of)
+		}
+	}
+	p.line("%s", p.dim(name+" · "+run+where))
+	p.line("%s", p.bold(clean(answer.Pending.Title)))
+	p.line("")
+	p.text("  ", answer.Pending.Prompt)
+	p.line("")
+	if answer.Pending.RequireConfirmation {
+		p.line("%s", p.warn("Going on from here is your confirmation."))
+	}
+	a.tellWarnings(answer, p)
+	if answer.Next == nil {
+		p.line("The run is %s: it takes no further steps.", told(answer.Status))
+		return
+	}
+	p.line("Next: %s", a.command("continue", "--run", run, "--notes", "…"))
+}
+
+func (a *app) tellWarnings(answer engine.Answer, p *page) {
+	for _, w := range answer.Warnings {
+		p.line("%s %s", p.warn("!"), clean(w.Message))
+	}
+}
+
+// command is a command line to copy, with this call's store flags.
+func (a *app) command(words ...string) string {
+	argv := a.withStoreFlags(append([]string{"waybill"}, words...))
+	quoted := make([]string, len(argv))
+	for i, s := range argv {
+		quoted[i] = shellWord(s)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// shellWord quotes a word where a shell would read it otherwise.
+func shellWord(s string) string {
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r))
+	})
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// told is a status in words.
+func told(s projections.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// mark is the sign of a status.
+func (p *page) mark(s projections.Status) string {
+	switch s {
+	case projections.CompleteStatus:
+		return p.good("✓")
+	case projections.Failed, projections.Cancelled:
+		return p.bad("✗")
+	case projections.Blocked, projections.CompleteWithGaps, projections.Cancelling:
+		return p.warn("!")
+	}
+	return p.bold("●")
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// asFault gives cobra's own complaints our shape: until a command runs, whatever is
+// no fault comes from reading the command line.
+func (a *app) asFault(cmd *cobra.Command, err error) error {
+	if f := fault.Of(err); a.running || f.Code != fault.Internal || f.Err != err {
+		return f
+	}
+	return usageFault(cmd, "%s", sentence(err))
+}
+
+func sentence(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ") }
+
+// usageFault is USAGE_ERROR that points at the command's own help.
+func usageFault(cmd *cobra.Command, format string, args ...any) *fault.Fault {
+	return fault.New(fault.UsageError, format, args...).Suggest("See '%s --help'.", cmd.CommandPath())
+}
+
+// flagFault turns what pflag says about a flag into a fault, with a guess at what
+// was meant.
+func flagFault(cmd *cobra.Command, err error) error {
+	if err == pflag.ErrHelp {
+		return err
+	}
+	f := usageFault(cmd, "%s", sentence(err))
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return f
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	f.Message = fmt.Sprintf("'%s' has no flag --%s", cmd.CommandPath(), name)
+	if near := workflow.Nearest(name, names); near != "" {
+		f.Suggest("Did you mean --%s? '%s --help' shows all.", near, cmd.CommandPath())
+	}
+	return f
+}
+
+// subcommand refuses words that name no command of a group.
+func subcommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	f := usageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0])
+	if near := workflow.Nearest(args[0], subcommands(cmd)); near != "" {
+		f.Suggest("Did you mean '%s %s'? '%s --help' shows all.", cmd.CommandPath(), near, cmd.CommandPath())
+	}
+	return f
+}
+
+func missingSubcommand(cmd *cobra.Command) error {
+	return usageFault(cmd, "'%s' needs one of its commands: %s", cmd.CommandPath(), strings.Join(subcommands(cmd), ", "))
+}
+
+func subcommands(cmd *cobra.Command) []string {
+	var out []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			out = append(out, sub.Name())
+		}
+	}
+	return out
+}
+
+// exactly wants one argument for each name.
+func exactly(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
+
+// atMost wants the named arguments or fewer.
+func atMost(names ...string) cobra.PositionalArgs { return between(0, names...) }
+
+// none wants no argument.
+func none() cobra.PositionalArgs { return between(0) }
+
+func between(least int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usageFault(cmd, "'%s' needs %s", cmd.CommandPath(), strings.Join(names[len(args):], " and "))
+		case len(args) > len(names):
+			return usageFault(cmd, "'%s' does not take the argument %q", cmd.CommandPath(), args[len(names)])
+		}
+		return nil
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// common are the flags of every command.
+type common struct {
+	store          string
+	tenant         string
+	as             string
+	json           bool
+	noColor        bool
+	lockWait       time.Duration
+	lockWaitGiven  bool // else the store's configuration says
+	allowNetworkFS bool
+	logLevel       string
+	logFormat      string
+}
+
+// lockWaitDefault is how long a writer waits for another one (R6).
+const lockWaitDefault = 2 * time.Second
+
+func (a *app) addCommonFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.common.store, "store", "", "use the store in `DIR`")
+	f.StringVar(&a.common.tenant, "tenant", "", "use the store called `NAME` beside the default one")
+	f.BoolVar(&a.common.json, "json", false, "answer with exactly one JSON document on stdout")
+	f.StringVar(&a.common.as, "as", "", "put on record that `REF` acts")
+	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault, "wait at most `DURATION` for another writer; 0 fails at once")
+	f.BoolVar(&a.common.allowNetworkFS, "allow-network-fs", false, "accept a store on a network filesystem that one machine alone uses")
+	f.BoolVar(&a.common.noColor, "no-color", false, "print without colors, as with $NO_COLOR")
+	f.StringVar(&a.common.logLevel, "log-level", "warn", "print diagnostics on stderr from `LEVEL` on: debug, info, warn, error, off")
+	f.StringVar(&a.common.logFormat, "log-format", "text", "print diagnostics as `FORMAT`: text or json")
+	root.SetFlagErrorFunc(flagFault)
+	a.lockWaitSet = func() bool { return f.Changed("lock-wait") }
+}
+
+// tenantName keeps a tenant within one folder of the home.
+var tenantName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+// checkCommon refuses what flags alone can show to be wrong, before anything is
+// opened.
+func (a *app) checkCommon() error {
+	c := &a.common
+	c.lockWaitGiven = a.lockWaitSet()
+	switch {
+	case c.store != "" && c.tenant != "":
+		return fault.New(fault.UsageError, "--store names one store exactly and --tenant another one").Suggest("Give one of the two.")
+	case c.tenant != "" && !tenantName.MatchString(c.tenant):
+		return fault.New(fault.UsageError, "%q cannot name a tenant", c.tenant).
+			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
+	case c.lockWait < 0:
+		return fault.New(fault.UsageError, "--lock-wait %s is negative", c.lockWait).Suggest("Give 0 or more, such as 500ms or 10s.")
+	}
+	if err := a.actor().Check(); err != nil {
+		return fault.New(fault.UsageError, "--as: %v", err).Suggest("Give a shorter name.")
+	}
+	return a.checkLogging()
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/engine"
+)
+
+const continueLong = `Show the pending step of a run, or hand in what was done about it and show the next.
+
+Programs name the place with the tokens of the last answer. With --state alone
+nothing is written and the pending step is shown again. With --state and --ack the
+step is acknowledged, once: the same call again, at any time, gives the same answer
+and changes nothing, so a call whose answer was lost can simply be repeated.
+
+People name the run: --run takes its id, the beginning of it, or @last. Giving notes,
+context or artifacts acknowledges the step; --done does so with nothing to add.
+
+What was handed in is checked first. A step that is not accepted (exit status 3)
+keeps what was sent; the answer says what is missing, and the step is tried again.`
+
+// continueInput is what the flags of continue say.
+type continueInput struct {
+	state string
+	ack   string
+	run   string
+	done  bool
+	given givenInput
+}
+
+func newContinueCommand(a *app) *cobra.Command {
+	var in continueInput
+	cmd := &cobra.Command{
+		Use:     "continue (--run RUN | --state TOKEN [--ack TOKEN])",
+		GroupID: groupWork,
+		Short:   "Hand in the pending step of a run, or show it again",
+		Long:    continueLong,
+		Example: `  waybill continue --run @last
+  waybill continue --run @last --notes "Searched twice as fast, see the numbers"
+  waybill continue --run k3j2a7 --notes-file notes.md --artifact result.json --set risk=low
+  waybill continue --state st.v1.… --ack ack.v1.… --notes "Done" --json`,
+		Args: none(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := in.check(cmd); err != nil {
+				return err
+			}
+			return in.send(cmd.Context(), a, in.advances(cmd))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.run, "run", "", "name the run: `RUN` is its id, the beginning of it, or @last")
+	f.StringVar(&in.state, "state", "", "name the place with the state `TOKEN` of an answer")
+	f.StringVar(&in.ack, "ack", "", "acknowledge the step with the ack `TOKEN` of the same answer")
+	f.BoolVar(&in.done, "done", false, "with --run: acknowledge the step with nothing to add")
+	in.given.flags(cmd)
+	return cmd
+}
+
+// check refuses flags that do not go together.
+func (in *continueInput) check(cmd *cobra.Command) error {
+	switch {
+	case in.run == "" && in.state == "":
+		return usageFault(cmd, "'%s' needs --run or --state to know which run is meant", cmd.CommandPath()).
+			Suggest("For the latest run: %s --run @last", cmd.CommandPath())
+	case in.run != "" && in.state+in.ack != "":
+		return usageFault(cmd, "--run finds the place by itself; --state and --ack name one exactly").Suggest("Give --run, or the tokens.")
+	case in.done && in.run == "":
+		return usageFault(cmd, "--done goes with --run").Suggest("With tokens, --ack alone acknowledges the step.")
+	case in.ack == "" && in.state != "" && in.gives(cmd):
+		return usageFault(cmd, "notes, context or artifacts were given without --ack").
+			Suggest("Send the ack token of the same answer along, or nothing but --state to see what is pending.")
+	}
+	return nil
+}
+
+// gives reports whether something is handed in, be it empty.
+func (in *continueInput) gives(cmd *cobra.Command) bool {
+	for _, name := range []string{"notes", "notes-file", "artifact", "set", "context"} {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *continueInput) advances(cmd *cobra.Command) bool { return in.done || in.gives(cmd) }
+
+func (in *continueInput) send(ctx context.Context, a *app, advances bool) error {
+	req, err := in.given.request(a)
+	if err != nil {
+		return err
+	}
+	o, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	var answer engine.Answer
+	if in.state != "" {
+		answer, err = o.Continue(ctx, a.caller(), engine.Continue{StateToken: in.state, AckToken: in.ack, Request: req})
+	} else {
+		var at engine.Position
+		if at, err = o.Locate(ctx, in.run); err != nil {
+			return err
+		}
+		if answer, err = o.Rehydrate(ctx, at); err == nil && advances {
+			if answer.Pending == nil {
+				return a.nothingPending(answer)
+			}
+			answer, err = o.Advance(ctx, a.caller(), at, answer.AttemptID, req)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return a.showAnswer(ctx, o, answer)
+}

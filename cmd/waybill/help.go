@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// newHelpCommand is cobra's, but for a topic that is not there: that is an error
+// like any other.
+func newHelpCommand(_ *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		GroupID: groupSetup,
+		Short:   "Tell about a command",
+		Long:    "Tell what a command is for, what it takes, and how it is used.\n'waybill COMMAND --help' prints the same.",
+		Example: "  waybill help\n  waybill help runs list",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				f := usageFault(cmd.Root(), "there is no command %q", strings.Join(args, " "))
+				if near := workflow.Nearest(args[0], subcommands(cmd.Root())); near != "" && near != args[0] {
+					f.Suggest("Did you mean '%s help %s'?", cmd.Root().Name(), near)
+				}
+				return f
+			}
+			at.InitDefaultHelpFlag()
+			return at.Help()
+		},
+	}
+}

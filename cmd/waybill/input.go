@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// readInput reads a file that a flag names, or stdin for "-", up to a limit. Stdin
+// can be read once.
+func (a *app) readInput(flag, name string, limit int) ([]byte, error) {
+	from := a.in
+	if name == "-" {
+		if a.stdinTaken != "" {
+			return nil, fault.New(fault.UsageError, "%s and %s cannot both read stdin", a.stdinTaken, flag).Suggest("Put one of the two into a file.")
+		}
+		a.stdinTaken = flag
+	} else {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, unreadable(flag, name, err)
+		}
+		defer file.Close()
+		from = file
+	}
+	data, err := io.ReadAll(io.LimitReader(from, int64(limit)+1))
+	if err != nil {
+		return nil, unreadable(flag, name, err)
+	}
+	if len(data) > limit {
+		return nil, fault.New(fault.ValidationError, "%s %s: more than %d bytes, which is the most that is allowed", flag, name, limit).
+			Suggest("Keep large things in files and pass their paths.").With("maxBytes", limit)
+	}
+	return data, nil
+}
+
+func unreadable(flag, name string, err error) error {
+	why := err.Error()
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		why = pe.Err.Error()
+	}
+	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, why).Suggest("Name a file that you may read.")
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// workflow finds the workflow that FILE|ID names, ready to run.
+func (a *app) workflow(ctx context.Context, ref string) (catalog.Entry, error) {
+	e, err := a.anyWorkflow(ctx, ref)
+	if err != nil {
+		return e, err
+	}
+	return e, e.Usable()
+}
+
+// anyWorkflow also gives one that does not validate.
+func (a *app) anyWorkflow(ctx context.Context, ref string) (catalog.Entry, error) {
+	if isFile(ref) {
+		finder, err := a.finder()
+		if err != nil {
+			return catalog.Entry{}, err
+		}
+		file, err := finder.WorkflowFile(ctx, ref)
+		if err != nil {
+			return catalog.Entry{}, err
+		}
+		return catalog.Read(file), nil
+	}
+	c, err := a.catalog(ctx)
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	e, err := c.Find(ref)
+	if fault.Is(err, fault.WorkflowInvalid) {
+		return e, nil
+	}
+	if fault.Is(err, fault.WorkflowNotFound) {
+		if _, statErr := os.Stat(ref); statErr == nil {
+			fault.Of(err).Suggest("There is a file of that name: say ./%s to mean it.", ref)
+		}
+	}
+	return e, err
+}
+
+// catalog is all workflows that can be named from here.
+func (a *app) catalog(ctx context.Context) (catalog.Catalog, error) {
+	finder, err := a.finder()
+	if err != nil {
+		return catalog.Catalog{}, err
+	}
+	files, err := finder.Workflows(ctx)
+	return catalog.Of(files), err
+}
+
+// isFile tells a file from an id: ids have neither slashes nor such endings, so
+// that what a name means never depends on what lies around.
+func isFile(ref string) bool {
+	switch strings.ToLower(filepath.Ext(ref)) {
+	case ".json", ".yaml", ".yml":
+		return true
+	}
+	return strings.ContainsRune(ref, '/') || strings.ContainsRune(ref, filepath.Separator)
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/infra/gitobserver"
+)
+
+// startInput is what a caller says when they begin a run.
+type startInput struct {
+	key     string
+	title   string
+	context contextInput
+}
+
+func (in *startInput) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&in.key, "key", "", "start under `KEY`: the same key again answers what is recorded")
+	f.StringVar(&in.title, "title", "", "call the run `TEXT` in lists; the workflow's name otherwise")
+	in.context.flags(cmd)
+}
+
+// request is the start that the flags and the workflow make together, with what
+// can be seen of the workspace.
+func (in *startInput) request(ctx context.Context, a *app, ref string) (engine.Start, error) {
+	var out engine.Start
+	if err := in.check(); err != nil {
+		return out, err
+	}
+	given, err := in.context.read(a)
+	if err != nil {
+		return out, err
+	}
+	w, err := a.workflow(ctx, ref)
+	if err != nil {
+		return out, err
+	}
+	_, root, err := a.workspace()
+	if err != nil {
+		return out, err
+	}
+	return engine.Start{Workflow: w.Compiled, SourceKind: event.SourceKind(w.Kind), SourceRef: w.Ref, Title: in.title, Key: in.key,
+		Context: given, Observations: gitobserver.Observe(root)}, nil
+}
+
+func (in *startInput) check() error {
+	switch {
+	case !utf8.ValidString(in.title) || !utf8.ValidString(in.key):
+		return fault.New(fault.ValidationError, "--title and --key must be valid UTF-8")
+	case len(in.title) > limits.TitleBytesMax:
+		return fault.New(fault.ValidationError, "--title: %d bytes, at most %d are allowed", len(in.title), limits.TitleBytesMax)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package compile_test
+
+import (
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+const tea = `
+id: example.tea
+name: Tea
+description: Make tea
+version: 1.0.0
+steps:
+  - {id: boil, title: Boil the water, prompt: Boil it.}
+  - {id: milk, title: Warm the milk, prompt: Warm it., runCondition: {var: milk, equals: true}}
+  - {id: pour, title: Pour, prompt: Pour it.}
+`
+
+// A file becomes a workflow that is named by its hash and selects its own steps.
+func ExampleFile() {
+	_, c, found := compile.File("tea.yaml", workflow.SourceProject, []byte(tea))
+	fmt.Println(len(found), "problems")
+	fmt.Println(c.Hash())
+	next, _ := c.After("boil", canon.OfMembers(canon.Member{Name: "milk", Value: canon.OfBool(false)}))
+	for _, entry := range next.Trace() {
+		fmt.Println(entry.Kind+":", entry.Summary)
+	}
+	// Output:
+	// 0 problems
+	// sha256:3dff8467ff9d2ca18030754fc0a2e9af8c64fcfdbe7f4f3a6061908f1da40650
+	// evaluated_condition: Step "milk": its condition does not hold, so the step is passed over: {"equals":true,"var":"milk"}
+	// selected_next_step: Step "pour" is next.
+}
+
+// Every mistake of a file is found at once, with what to type instead.
+func ExampleFile_problems() {
+	_, _, found := compile.File("tea.json", workflow.SourceProject, []byte(`{"id": "tea", "nme": "Tea",
+		"description": "Make tea", "version": "1", "steps": [{"id": "Boil!", "title": "Boil", "prompt": "Boil it."}]}`))
+	for _, p := range found {
+		fmt.Printf("line %d, %q, %s: %s. %s\n", p.Line, p.Pointer, p.Severity, p.Message, p.Fix)
+	}
+	// Output:
+	// line 1, "", error: a workflow lacks "name". Add "name": a string of 1 to 128 characters.
+	// line 1, "/id", warning: workflow id "tea" has no namespace; it runs, but other files may use the same. Write "project.tea".
+	// line 1, "/nme", error: a workflow has no key "nme". Did you mean "name"?
+	// line 2, "/steps/0/id", error: expected a step id of lowercase letters, digits, _ and -, got "Boil!". Write "boil".
+	// line 2, "/version", error: expected a semantic version such as "0.1.0", got "1". Write a semantic version such as "0.1.0".
+}

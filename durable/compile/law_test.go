@@ -1,0 +1,102 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// anySource draws a valid workflow file of up to six steps that uses everything
+// this version carries out.
+func anySource(t *rapid.T) string {
+	pick := func(what string, options ...string) string { return rapid.SampledFrom(options).Draw(t, what) }
+	steps := ""
+	for i := range rapid.IntRange(1, 6).Draw(t, "steps") {
+		if i > 0 {
+			steps += ", "
+		}
+		steps += fmt.Sprintf(`{"id": "s%d", "title": "T"`, i)
+		steps += pick("prompt", `, "prompt": "p {{x}}"`, `, "promptBlocks": {"goal": "g", "verify": ["v", [{"kind": "text", "text": "w"}]]}`,
+			`, "action": {"kind": "command", "argv": ["a", "b"], "env": {"E": "v"}, "retry": {"maxAttempts": 2, "backoffSeconds": 1}}`)
+		steps += pick("condition", ``, ``, `, "runCondition": {"var": "x", "equals": true}`, `, "runCondition": {"and": [{"not": {"var": "y", "gt": 1}}]}`)
+		steps += pick("confirmation", ``, `, "requireConfirmation": true`, `, "requireConfirmation": {"kind": "coordinator_eval"}`,
+			`, "requireConfirmation": {"var": "y", "lt": 3}`, `, "requireConfirmation": {"kind": "human_approval", "condition": {"var": "y", "in": [1]}}`)
+		steps += pick("criteria", ``, `, "validationCriteria": [{"type": "contains", "value": "Finding", "message": "m"}, {"type": "length", "min": 3, "message": "m"}]`,
+			`, "validationCriteria": {"not": {"type": "regex", "pattern": "a|b", "flags": "i", "message": "m", "condition": {"var": "x", "equals": 1}}}`)
+		steps += pick("notes", ``, `, "notesRequired": true`, `, "notesOptional": true`)
+		steps += pick("functions", ``, `, "functionReferences": ["f()"]`, `, "functionDefinitions": [{"name": "f", "definition": "near"}], "functionCalls": [{"name": "f", "args": {"n": 1}}]`)
+		steps += pick("inputs", ``, `, "inputs": [{"contextKey": "k", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "description": "d"}]`) + "}"
+	}
+	more := pick("capabilities", ``, `, "capabilities": {"preferred": ["web_browsing", "delegation"]}`) +
+		pick("guidance", ``, `, "metaGuidance": ["b", "a"]`) + pick("role", ``, `, "agentRole": "You are careful."`) +
+		`, "functionDefinitions": [{"name": "f", "definition": "far"}]`
+	return string(source(more, steps))
+}
+
+// TestLaws: what compiles can be pinned, read again and run, with the same bytes,
+// the same hash and the same way through the steps.
+func TestLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := anySource(t)
+		src, c, found := File("x.json", workflow.SourceProject, []byte(text))
+		if workflow.HasErrors(found) {
+			t.Fatalf("%s: %v", text, found)
+		}
+		again, err := Decode(c.Bytes())
+		if err != nil {
+			t.Fatalf("%s: %v", c.Bytes(), err)
+		}
+		if again.Hash() != c.Hash() || !slices.Equal(again.Bytes(), c.Bytes()) {
+			t.Fatal("pinned bytes change when they are read")
+		}
+		if len(c.Steps) != len(src.Steps) {
+			t.Fatalf("%d steps became %d", len(src.Steps), len(c.Steps))
+		}
+		vars := canon.OfMembers(
+			canon.Member{Name: "x", Value: canon.OfBool(rapid.Bool().Draw(t, "x"))},
+			canon.Member{Name: "y", Value: canon.OfInt(rapid.Int64Range(0, 4).Draw(t, "y"))})
+		way := walk(c, vars)
+		if !slices.Equal(way, walk(again, vars)) {
+			t.Fatal("the pinned workflow takes another way")
+		}
+		checkWay(t, c, way, vars)
+	})
+}
+
+// checkWay: a step is on the way exactly when its condition holds, in the order of
+// the file, and confirmation and approval never fall together.
+func checkWay(t *rapid.T, c Compiled, way []string, vars canon.Value) {
+	var want []string
+	for _, s := range c.Steps {
+		if s.Condition().Eval(vars) {
+			want = append(want, s.StepID)
+		}
+		if s.NeedsApproval(vars) && s.NeedsConfirmation(vars) {
+			t.Fatalf("step %s waits twice", s.StepID)
+		}
+	}
+	if !slices.Equal(way, want) {
+		t.Fatalf("the way is %q, want %q", way, want)
+	}
+}
+
+// TestSpacesAndOrderDoNotMatter: the canonical spelling of a file is the same workflow.
+func TestSpacesAndOrderDoNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := anySource(t)
+		src, c, _ := File("x.json", workflow.SourceProject, []byte(text))
+		for _, other := range [][]byte{src.Root.Value.JCS(), shuffled(t, src.Root.Value)} {
+			for _, name := range []string{"x.json", "x.yaml"} {
+				_, d, found := File(name, workflow.SourceUser, other)
+				if workflow.HasErrors(found) || d.Hash() != c.Hash() {
+					t.Fatalf("%s as %s: %v\n%s\n%s", other, name, found, c.Bytes(), d.Bytes())
+				}
+			}
+		}
+	})
+}

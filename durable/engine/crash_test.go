@@ -1,0 +1,287 @@
+package engine_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+)
+
+// crashLimit is up to how many states of one moment are enumerated whole; beyond
+// it every single choice, every pair and this many more are taken.
+const crashLimit = 256
+
+// on is an engine over a disk in memory, as a process of its own.
+func on(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
+		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
+	if err != nil {
+		return nil, err
+	}
+	return over(s), nil
+}
+
+// useCase is one mutating call to explore: it is the same call whenever and by
+// whomever it is made, so that "send the same call again" can be tried.
+type useCase struct {
+	name  string
+	base  *crashfs.FS
+	call  func(*engine.Engine) (engine.Answer, error)
+	nodes int // of the run, before the call; the call adds one, or an attempt
+	tries int // recorded before the call
+}
+
+func caller(at int64) engine.Caller {
+	return engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: at}
+}
+
+func startCall(w compile.Compiled) func(*engine.Engine) (engine.Answer, error) {
+	return func(g *engine.Engine) (engine.Answer, error) {
+		return g.Start(context.Background(), caller(1), id.Seed{1}, engine.Start{Workflow: w,
+			SourceKind: event.SourceProject, SourceRef: "test.json", Key: "explored", Context: set("what", "it")})
+	}
+}
+
+func continueCall(a engine.Answer, req advance.Request) func(*engine.Engine) (engine.Answer, error) {
+	return func(g *engine.Engine) (engine.Answer, error) {
+		return g.Continue(context.Background(), caller(2), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken, Request: req})
+	}
+}
+
+func useCases(t *testing.T) []useCase {
+	t.Helper()
+	w := newWorld(t).compiled(twoSteps)
+	empty := crashfs.New()
+	started := crashfs.New()
+	g, err := on(started, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := startCall(w)(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := advance.Request{Notes: "done", Context: set("more", "x"), Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}}
+	return []useCase{
+		{"start in a store that is not there", empty, startCall(w), 0, 0},
+		{"continue: advanced, with all that can come with it", started.Revive(), continueCall(a, full), 1, 0},
+		{"continue: blocked", started.Revive(), continueCall(a, note("not yet")), 1, 0},
+	}
+}
+
+// recorded looks at a disk as the next process does: how many nodes and attempts
+// there are, or that the store cannot be read as it must be.
+func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
+	t.Helper()
+	g, err := on(f.Revive(), 3)
+	if err != nil {
+		t.Errorf("the store does not open: %v", err)
+		return 0, 0, false
+	}
+	list, err := g.Runs(context.Background())
+	if err != nil || len(list.Unreadable) > 0 || len(list.Runs) > 1 {
+		t.Errorf("runs: %v, %+v", err, list)
+		return 0, 0, false
+	}
+	if len(list.Runs) == 0 {
+		return 0, 0, true
+	}
+	v, err := g.VerifySession(context.Background(), engine.Last)
+	if err != nil || !v.OK || v.Sessions[0].Health != manifest.Healthy {
+		t.Errorf("verify: %v, %+v", err, v)
+		return 0, 0, false
+	}
+	all, _, err := g.Events(context.Background(), engine.Last)
+	if err != nil {
+		t.Error(err)
+		return 0, 0, false
+	}
+	for _, e := range all {
+		switch e.Data.(type) {
+		case event.NodeCreated:
+			nodes++
+		case event.AdvanceRecorded:
+			tries++
+		}
+	}
+	return nodes, tries, true
+}
+
+// isAfter tells before from after; anything else is a state between.
+func (u useCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
+	t.Helper()
+	nodes, tries, ok := recorded(t, f)
+	if !ok {
+		return false, false
+	}
+	grown := nodes > u.nodes || tries > u.tries
+	if !grown && (nodes != u.nodes || tries != u.tries) || nodes > u.nodes+1 || tries > u.tries+1 {
+		t.Errorf("%d nodes and %d attempts, before there were %d and %d", nodes, tries, u.nodes, u.tries)
+		return grown, false
+	}
+	return grown, true
+}
+
+// again makes the same call on what is left, in a new process: whatever happened
+// before, it must come to the one answer.
+func (u useCase) again(t *testing.T, f *crashfs.FS, want string) bool {
+	t.Helper()
+	next := f.Revive()
+	g, err := on(next, 4)
+	if err != nil {
+		t.Errorf("the store does not open: %v", err)
+		return false
+	}
+	a, err := u.call(g)
+	if err != nil {
+		t.Errorf("the same call again: %v", err)
+		return false
+	}
+	if want != "" && text(t, a) != want {
+		t.Errorf("the same call again answers\n%s\nwant\n%s", text(t, a), want)
+		return false
+	}
+	after, ok := u.isAfter(t, next)
+	return ok && after
+}
+
+// TestExploreCrashesOfUseCases: in whatever state a power cut leaves the disk
+// during start and continue, the store loads, holds all of the call or nothing of
+// it, and the same call goes on from there. After the call has answered, only all
+// of it will do.
+func TestExploreCrashesOfUseCases(t *testing.T) {
+	var total crashfs.Count
+	for _, u := range useCases(t) {
+		t.Run(u.name, func(t *testing.T) {
+			var want string
+			count := crashfs.Explore(u.base, crashLimit, func(f *crashfs.FS) {
+				g, err := on(f, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, err := u.call(g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = text(t, a)
+			}, func(s crashfs.State, done bool) bool {
+				after, ok := u.isAfter(t, s.FS)
+				if ok && done && !after {
+					t.Error("an acknowledged call is lost")
+					ok = false
+				}
+				// A store that was only begun gets new keys: tokens differ then.
+				expect := want
+				if !done {
+					expect = ""
+				}
+				ok = ok && u.again(t, s.FS, expect)
+				if !ok {
+					t.Logf("in the state %s", s.Name)
+				}
+				return ok
+			})
+			t.Logf("%d operations, %d crash states", count.Ops, count.States)
+			total.Add(count)
+		})
+	}
+	t.Logf("together: %d operations, %d crash states", total.Ops, total.States)
+}
+
+// TestFaultsOfUseCases: one operation at a time fails, tears or is the last one.
+// The call tells the truth about it, and the same call goes on from there.
+func TestFaultsOfUseCases(t *testing.T) {
+	var total crashfs.Count
+	for _, u := range useCases(t) {
+		t.Run(u.name, func(t *testing.T) {
+			count := crashfs.Break(u.base, func(f *crashfs.FS) error {
+				g, err := on(f, 2)
+				if err != nil {
+					return err
+				}
+				_, err = u.call(g)
+				return err
+			}, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+				after, ok := u.isAfter(t, left)
+				killed := flaw.Err == nil
+				switch code := fault.CodeOf(err); {
+				case !ok:
+				case err == nil && !after:
+					t.Error("the call answered, and nothing is recorded")
+					ok = false
+				case code == fault.StoreAnswerUnread && !after:
+					t.Error("the call says that it is recorded, and it is not")
+					ok = false
+				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown && code != fault.StoreAnswerUnread:
+					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					ok = false
+				}
+				ok = ok && u.again(t, left, "")
+				if !ok {
+					t.Logf("%s %s: %v", op, flaw, err)
+				}
+				return ok
+			})
+			t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+			total.Add(count)
+		})
+	}
+	t.Logf("together: %d operations, %d faults", total.Ops, total.Faults)
+}
+
+// TestReplayIsDurableBeforeItIsTold: a process dies between writing its group and
+// syncing it. Whoever is then answered from that log must not be told what a
+// power cut can still take back (R8).
+func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
+	for _, u := range useCases(t)[1:] {
+		t.Run(u.name, func(t *testing.T) {
+			last := -1
+			learn := u.base.Revive()
+			learn.Before = func(op crashfs.Op) {
+				if op.Do == "sync" && op.Name != "" && len(op.Name) > 14 && op.Name[len(op.Name)-14:] == manifest.FileName {
+					last = op.N
+				}
+			}
+			g, _ := on(learn, 2)
+			if _, err := u.call(g); err != nil {
+				t.Fatal(err)
+			}
+			dying := u.base.Revive()
+			dying.Fault = &crashfs.Fault{At: last}
+			if g, _ = on(dying, 2); g != nil {
+				_, _ = u.call(g)
+			}
+			left := dying.Revive()
+			if after, ok := u.isAfter(t, left); !ok || !after {
+				t.Fatal("the dying process did not get as far as the test needs")
+			}
+			crashfs.Explore(left, crashLimit, func(f *crashfs.FS) {
+				g, err := on(f, 5)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := u.call(g); err != nil {
+					t.Fatal(err)
+				}
+			}, func(s crashfs.State, done bool) bool {
+				after, ok := u.isAfter(t, s.FS)
+				if ok && done && !after {
+					t.Errorf("an answer was told from a log that a power cut takes back: %s", s.Name)
+					return false
+				}
+				return ok
+			})
+		})
+	}
+}

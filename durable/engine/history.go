@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/projections"
+)
+
+// History is the document "timeline": what happened in a run, in words.
+type History struct {
+	RunID    id.Run               `json:"runId"`
+	Title    string               `json:"title"`
+	Health   manifest.Health      `json:"health"`
+	Moments  []projections.Moment `json:"moments"`
+	Findings []manifest.Finding   `json:"findings"`
+}
+
+// Timeline tells what happened in a run, by id, prefix or @last. A run whose
+// workflow or snapshots cannot be read is told without the titles of its steps.
+func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
+	events, v, err := g.Events(ctx, ref)
+	if err != nil {
+		return History{}, err
+	}
+	out := History{Health: v.Health, Findings: append([]manifest.Finding{}, v.Findings...)}
+	var started event.RunStarted
+	refs := map[id.Node]canon.Digest{}
+	for _, e := range events {
+		switch p := e.Data.(type) {
+		case event.RunStarted:
+			out.RunID, started = e.Scope.RunID, p
+		case event.NodeCreated:
+			refs[e.Scope.NodeID] = p.SnapshotRef
+		}
+	}
+	out.Title = started.Title
+	w, err := g.workflow(ctx, started.WorkflowHash)
+	if err == nil && out.Title == "" {
+		out.Title = w.Name
+	}
+	known := map[id.Node]string{}
+	out.Moments = projections.Timeline(events, func(n id.Node) string {
+		title, ok := known[n]
+		if !ok {
+			title = g.stepTitle(ctx, w, refs[n])
+			known[n] = title
+		}
+		return title
+	})
+	return out, nil
+}
+
+// stepTitle is the title of the step that a snapshot has pending, "" when the run
+// ended there. What cannot be read has no title: history is told as far as it can be.
+func (g *Engine) stepTitle(ctx context.Context, w compile.Compiled, ref canon.Digest) string {
+	data, err := g.Objects.Object(ctx, manifest.Snapshot, ref)
+	if err != nil {
+		return untold
+	}
+	s, err := snapshot.Decode(data)
+	if err != nil {
+		return untold
+	}
+	if s.PendingStep() == nil {
+		return ""
+	}
+	step, ok := w.Step(s.PendingStep().StepID)
+	if !ok {
+		return s.PendingStep().StepID
+	}
+	return step.Title
+}
+
+const untold = "a step that cannot be read"
+
+// Pinned is the workflow version with a hash that some run of the store is pinned to.
+func (g *Engine) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
+	return g.workflow(ctx, hash)
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/projections"
+)
+
+// Selection says which rows of a list are wanted.
+type Selection struct {
+	Status []projections.Status // none: every status
+	Limit  int                  // 0: no limit
+	Cursor string               // the NextCursor of the page before
+}
+
+// Statuses is the closed set that runs can be selected by.
+func Statuses() []projections.Status {
+	return []projections.Status{projections.InProgress, projections.Blocked, projections.CompleteStatus, projections.CompleteWithGaps,
+		projections.Cancelling, projections.Cancelled, projections.Failed}
+}
+
+// Select is the page of l that s asks for, with the cursor of the next one. A
+// cursor names the row that it stands behind, so that runs which come and go
+// between two pages neither repeat a row nor hide one that did not move.
+func (l RunList) Select(s Selection) (RunPage, error) {
+	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: l.Unreadable}}
+	from, err := after(l.Runs, s.Cursor)
+	if err != nil {
+		return out, err
+	}
+	for i := from; i < len(l.Runs); i++ {
+		row := l.Runs[i]
+		if len(s.Status) > 0 && !slices.Contains(s.Status, row.Status) {
+			continue
+		}
+		if s.Limit > 0 && len(out.Runs) == s.Limit {
+			out.NextCursor = cursorOf(out.Runs[s.Limit-1])
+			break
+		}
+		out.Runs = append(out.Runs, row)
+	}
+	return out, nil
+}
+
+// RunPage is the document "runs": a page of a RunList.
+type RunPage struct {
+	RunList
+	NextCursor string `json:"nextCursor,omitzero"`
+}
+
+// cursorOf is a row's place in the order of the list.
+func cursorOf(r RunSummary) string {
+	return fmt.Sprintf("%d.%d.%s", r.LastAtMs, r.LastActivityEventIndex, r.RunID)
+}
+
+// after is the index of the first row behind a cursor.
+func after(rows []RunSummary, cursor string) (int, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	var at, index int64
+	var run string
+	if _, err := fmt.Sscanf(strings.ReplaceAll(cursor, ".", " "), "%d %d %s", &at, &index, &run); err != nil {
+		return 0, fault.New(fault.ValidationError, "the cursor %q is none that a list gave", cursor).
+			Suggest("Copy nextCursor exactly as the page before gave it.")
+	}
+	i := slices.IndexFunc(rows, func(r RunSummary) bool {
+		switch {
+		case r.LastAtMs != at:
+			return r.LastAtMs < at
+		case r.LastActivityEventIndex != index:
+			return r.LastActivityEventIndex < index
+		}
+		return r.RunID.String() > run
+	})
+	if i < 0 {
+		i = len(rows)
+	}
+	return i, nil
+}

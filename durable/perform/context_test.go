@@ -1,0 +1,90 @@
+package perform_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/ports"
+)
+
+func argv(words ...string) canon.Digest { return command.ArgvDigest(workflow.Action{Argv: words}) }
+
+// deltas are the context deltas on record.
+func (w *world) deltas() string {
+	var out []string
+	for _, e := range w.events() {
+		if c, ok := e.Data.(event.ContextSet); ok {
+			out = append(out, string(c.Context.JCS()))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestContextIsSentOnce(t *testing.T) {
+	w := newWorld(t, steps(buildStep+strings.ReplaceAll(buildStep, "build", "again")))
+	if _, err := w.perform(context.Background(), perform.Options{Context: members("k", "v")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.deltas(); got != `{"k":"v"}` {
+		t.Errorf("recorded %s", got)
+	}
+}
+
+func TestContextOfARefusedAttemptIsNotAskedForAgain(t *testing.T) {
+	w := newWorld(t, steps(inputStep))
+	w.answers, w.outcomes = []string{"b", "3"}, []ports.CommandOutcome{bad}
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.StepFailed {
+		t.Fatal(err)
+	}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.deltas(); got != `{"count":3,"target":"b"}` {
+		t.Errorf("recorded %s", got)
+	}
+}
+
+func TestInputsAreReadAsFlagsAre(t *testing.T) {
+	for typed, want := range map[string]string{"3": `3`, "[1, 2]": `[1,2]`, "true": `true`, "007": `"007"`, "null": `"null"`,
+		"12345678901234567890": `"12345678901234567890"`, "plain text": `"plain text"`, `"quoted"`: `"quoted"`} {
+		w := newWorld(t, steps(strings.Replace(inputStep, "      - {contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [a, b], description: Where to}\n", "", 1)))
+		w.answers = []string{typed}
+		if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.deltas(); got != `{"count":`+want+`}` {
+			t.Errorf("%q was recorded as %s", typed, got)
+		}
+	}
+	w := newWorld(t, steps(strings.ReplaceAll(inputStep, "[a, b]", `["1", "2"]`)))
+	w.answers = []string{"1", "x"}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil || w.deltas() != `{"count":"x","target":"1"}` {
+		t.Errorf("a choice was recorded as %s, %v", w.deltas(), err)
+	}
+}
+
+func TestARefusedStepIsTakenUpWhereItWas(t *testing.T) {
+	w := newWorld(t, steps(noteStep))
+	w.answers = []string{"  ", "^D"}
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting {
+		t.Fatal(err)
+	}
+	w.transcript()
+	w.answers = []string{"at last"}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got := w.transcript()
+	for _, line := range []string{`refused before: Step "note" requires notes and none were given.`, `notes? required=true draft="  " "at last"`} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no %q in\n%s", line, got)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package perform_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/ports"
+)
+
+// outputs reads the artifacts that are on record.
+func (w *world) outputs() []command.Result {
+	w.Helper()
+	var out []command.Result
+	for _, e := range w.events() {
+		o, ok := e.Data.(event.NodeOutputAppended)
+		if !ok || o.Payload.ArtifactKind != command.Kind {
+			continue
+		}
+		data, err := w.store.Object(context.Background(), manifest.Artifact, o.Payload.SHA256)
+		if err != nil {
+			w.Fatal(err)
+		}
+		v, err := canon.Parse(data)
+		if err != nil {
+			w.Fatal(err)
+		}
+		r, err := command.Decode(v)
+		if err != nil {
+			w.Fatal(err)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func TestTheResultSpeaksOfTheLastTry(t *testing.T) {
+	w := newWorld(t, steps(retryStep))
+	second := ports.CommandOutcome{DurationMs: 20, OutputBytes: 3, OutputHead: "yes", OutputTail: "tail"}
+	w.outcomes = []ports.CommandOutcome{bad, second}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := command.Result{Kind: command.Kind, DurationMs: 27, Tries: 2, OutputBytes: 3, OutputHead: "yes", OutputTail: "tail",
+		OutputDigest: canon.Sum([]byte("yes")), ArgvDigest: w.outputs()[0].ArgvDigest}
+	if got := w.outputs(); len(got) != 1 || got[0] != want {
+		t.Errorf("recorded %+v", got)
+	}
+}
+
+func TestACommandThatNeverStarted(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	w.outcomes = []ports.CommandOutcome{{ExitStatus: -1, Failure: `the program "make" was not found`, Fix: "Install it: 100% sure."}}
+	_, err := w.perform(context.Background(), perform.Options{})
+	f := fault.Of(err)
+	if f == nil || f.Code != fault.StepFailed || f.Suggestion != "Install it: 100% sure. Then go on with: waybill run --run R." {
+		t.Fatalf("got %+v", f)
+	}
+	if !strings.Contains(f.Message, `the program "make" was not found`) {
+		t.Error(f.Message)
+	}
+	if r := w.outputs(); len(r) != 1 || r[0].OK() || r[0].ExitStatus != -1 {
+		t.Errorf("recorded %+v", r)
+	}
+}
+
+func TestFaultsAreDocuments(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	long := strings.Repeat("a line of output\n", 1000)
+	w.outcomes = []ports.CommandOutcome{{ExitStatus: 1, OutputHead: long, OutputTail: long}}
+	_, err := w.perform(context.Background(), perform.Options{})
+	f := fault.Of(err)
+	v, encErr := canon.ValueOf(f.Details)
+	if encErr != nil {
+		t.Fatal(encErr)
+	}
+	for _, name := range []string{"runId", "sessionId", "stepId", "nodeId", "exitStatus", "tries", "outputTail", "blockers"} {
+		if _, ok := v.Get(name); !ok {
+			t.Errorf("details hold no %s: %s", name, v.JCS())
+		}
+	}
+	tail, _ := v.Get("outputTail")
+	if n := len(tail.Text()); n > 2<<10 || n < 1<<10 || !strings.HasPrefix(tail.Text(), "a line") {
+		t.Errorf("the output in the error has %d bytes and begins with %.20q", n, tail.Text())
+	}
+}
+
+func TestTheCommandKnowsItsAttempt(t *testing.T) {
+	w := newWorld(t, steps("  - {id: build, title: Build, action: {kind: command, argv: [make], cwd: sub, timeoutSeconds: 3, env: {A: \"1\"}}}\n"))
+	a, err := w.g.Rehydrate(context.Background(), w.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crash := context.DeadlineExceeded
+	w.onTry = func(n int, _ ports.Command) error {
+		if n == 1 {
+			return crash
+		}
+		return nil
+	}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != crash || w.attempts() != "" {
+		t.Fatalf("got %v, recorded %q", err, w.attempts())
+	}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range w.tries {
+		want := map[string]string{"A": "1", "WAYBILL_RUN_ID": w.at.Run.String(), "WAYBILL_SESSION_ID": w.at.Session.String(),
+			"WAYBILL_STEP_ID": "build", "WAYBILL_ATTEMPT_ID": a.AttemptID.String()}
+		if len(c.Env) != len(want) || c.Cwd != "sub" || c.TimeoutMs != 3000 {
+			t.Errorf("try %d: %+v", i, c)
+		}
+		for k, v := range want {
+			if c.Env[k] != v {
+				t.Errorf("try %d: %s is %q, want %q", i, k, c.Env[k], v)
+			}
+		}
+	}
+}
+
+func TestInterruptionRecordsNothing(t *testing.T) {
+	w := newWorld(t, steps(lookStep+buildStep))
+	ctx, cancel := context.WithCancel(context.Background())
+	w.onTry = func(int, ports.Command) error { cancel(); return ctx.Err() }
+	_, err := w.perform(ctx, perform.Options{Notes: text("")})
+	f := fault.Of(err)
+	if f == nil || f.Code != fault.Interrupted || !strings.Contains(f.Message, `step 2 of 2, "Build"`) || !strings.Contains(f.Suggestion, "waybill run --run R") {
+		t.Fatalf("got %+v", f)
+	}
+	if got := w.attempts(); got != "advanced" || w.busy {
+		t.Errorf("recorded %q, lock held %v", got, w.busy)
+	}
+}
+
+func TestWhatWasDoneIsRecordedAlsoWhenInterrupted(t *testing.T) {
+	w := newWorld(t, steps(buildStep+lookStep))
+	ctx, cancel := context.WithCancel(context.Background())
+	w.onTry = func(int, ports.Command) error { cancel(); return nil } // it had ended by then
+	if _, err := w.perform(ctx, perform.Options{}); codeOf(err) != fault.Interrupted {
+		t.Fatal(err)
+	}
+	if got := w.attempts(); got != "advanced" {
+		t.Errorf("recorded %q", got)
+	}
+}
+
+func TestABusyLogDoesNotCostTheCommand(t *testing.T) {
+	for _, code := range []fault.Code{fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown} {
+		w := newWorld(t, steps(buildStep))
+		w.onSend = func(n int) error {
+			if n < 3 {
+				return fault.New(code, "for a moment")
+			}
+			return nil
+		}
+		if _, err := w.perform(context.Background(), perform.Options{}); err != nil || len(w.tries) != 1 || w.attempts() != "advanced" {
+			t.Errorf("%s: %v after %d tries, recorded %q", code, err, len(w.tries), w.attempts())
+		}
+	}
+	w := newWorld(t, steps(buildStep))
+	w.onSend = func(int) error { return fault.New(fault.SessionLocked, "for ever") }
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.SessionLocked || w.sent != 3 {
+		t.Errorf("%v after %d sendings", err, w.sent)
+	}
+	w = newWorld(t, steps(buildStep))
+	w.onSend = func(int) error { return fault.New(fault.StoreFull, "no room") }
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.StoreFull || w.sent != 1 {
+		t.Errorf("%v after %d sendings", err, w.sent)
+	}
+}
+
+func TestACompleteRunIsLeftAlone(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	w.transcript()
+	before := len(w.events())
+	report, err := w.perform(context.Background(), perform.Options{Context: members("k", "v"), Notes: text("x")})
+	if err != nil || !report.Already || report.Performed != 0 || len(w.events()) != before || w.transcript() != "" {
+		t.Errorf("%+v, %v, %d events after %d", report, err, len(w.events()), before)
+	}
+}
+
+func TestASecondPerformerIsSentAway(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	w.busy = true
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunBusy || len(w.tries) > 0 {
+		t.Errorf("%v after %d tries", err, len(w.tries))
+	}
+}
+
+// late is a lock that is got just after another performer has gone on.
+type late struct {
+	*world
+	before func()
+}
+
+func (l late) Hold(context.Context, id.Session) (func() error, error) {
+	l.before()
+	return func() error { return nil }, nil
+}
+
+func TestThePerformerBeforeUsMayHaveGoneOn(t *testing.T) {
+	w := newWorld(t, steps(buildStep+strings.ReplaceAll(buildStep, "build", "again")))
+	p := w.performer()
+	p.Performers = late{w, func() {
+		a, err := w.g.Rehydrate(context.Background(), w.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := canon.ValueOf(command.Result{Kind: command.Kind, Tries: 1, OutputDigest: canon.Sum(nil), ArgvDigest: argv("make", "all")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5}, w.at, a.AttemptID,
+			advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(r)}}); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	if _, err := p.Perform(context.Background(), w.at.Session, w.at.Run, perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.tries) != 1 || w.tries[0].Env["WAYBILL_STEP_ID"] != "again" || w.attempts() != "advanced advanced" {
+		t.Errorf("%d tries, recorded %q", len(w.tries), w.attempts())
+	}
+}

@@ -1,0 +1,109 @@
+package perform
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/ports"
+)
+
+// mayBegin checks what has to be settled before anything is done: an approval, a
+// confirmation, leave to run commands, and that somebody is there where the step
+// needs a person. Nothing is recorded when it is not.
+func (t *turn) mayBegin(ctx context.Context) error {
+	if t.step.NeedsApproval(t.known.vars) && !t.known.approved {
+		return t.waiting("needs a person's approval", "Approve it at a terminal: waybill approve %s.", t.report.Run)
+	}
+	if t.missingPerson() {
+		return t.waiting("waits for a person", "Go on at a terminal: %s. Or answer it from here: %s.",
+			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--notes", "TEXT"))
+	}
+	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() {
+		return t.waitingForInputs(missing)
+	}
+	if t.step.Action != nil {
+		if err := t.Allow(ctx, t.flow, t.opts); err != nil {
+			return err
+		}
+	}
+	return t.confirm(ctx)
+}
+
+// missingPerson: the notes that the step wants come from a person, or from the
+// one who said them beforehand.
+func (t *turn) missingPerson() bool {
+	return (t.step.Action == nil || t.needsNotes()) && t.opts.Notes == nil && !t.Person.Present()
+}
+
+// confirm asks where the answer says that a person is waited for. Their yes is not
+// recorded: the attempt that follows is the confirmation (R20).
+func (t *turn) confirm(ctx context.Context) error {
+	if t.answer.NextIntent != engine.AwaitConfirmation || t.opts.Yes {
+		return nil
+	}
+	if !t.Person.Present() {
+		return t.waiting("waits for a confirmation", "Confirm it at a terminal: %s. Or from here: %s.",
+			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--yes"))
+	}
+	question := "Go on with this step?"
+	if t.step.Action != nil {
+		question = "Run this command?"
+	}
+	yes, err := t.Person.Confirm(ctx, question)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return t.waiting("was not confirmed", "Go on when it may be done: %s.", t.GoOn(t.report.Run))
+	}
+	return nil
+}
+
+func (t *turn) missingInputs(given canon.Value) []workflow.Input {
+	return t.flow.MissingInputs(t.step, event.MergeContext(t.known.vars, given))
+}
+
+// inputs asks for what only a person can tell, and adds it to the request.
+func (t *turn) inputs(ctx context.Context, req *advance.Request) error {
+	for _, in := range t.missingInputs(req.Context) {
+		if !t.Person.Present() {
+			return t.waitingForInputs([]workflow.Input{in})
+		}
+		text, err := t.Person.Input(ctx, in)
+		if err != nil {
+			return err
+		}
+		req.Context = req.Context.With(in.ContextKey, inputValue(in, text))
+	}
+	return nil
+}
+
+// inputValue reads what a person typed as --set would: JSON where it parses, else
+// a string. A choice is always the text that was offered.
+func inputValue(in workflow.Input, text string) canon.Value {
+	if len(in.Choices) == 0 {
+		if v, err := canon.Parse([]byte(text)); err == nil && !v.IsNull() {
+			return v
+		}
+	}
+	return canon.OfString(text)
+}
+
+// notes asks what is to be recorded. Said beforehand, it is said once a step: an
+// answer that was refused is not given again.
+func (t *turn) notes(ctx context.Context, req *advance.Request) error {
+	if t.step.Action != nil && !t.needsNotes() {
+		return nil
+	}
+	if t.opts.Notes != nil && !t.again {
+		req.Notes = *t.opts.Notes
+		return nil
+	}
+	var err error
+	req.Notes, err = t.Person.Notes(ctx, ports.NotesQuestion{Required: t.needsNotes(), Draft: t.known.draft})
+	return err
+}

@@ -1,0 +1,141 @@
+package perform
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/projections"
+)
+
+// turn is one pending step, from the moment that it is shown until it is accepted.
+type turn struct {
+	*work
+	step  compile.Step
+	began int64
+	known known
+
+	again  bool            // an attempt was refused in this turn
+	result *command.Result // of the command, once it was performed
+	fix    string          // what to do about its failure, where that is known
+}
+
+// step performs the pending step until it is accepted.
+func (w *work) step(ctx context.Context) error {
+	pending := w.answer.Pending
+	step, ok := w.flow.Step(pending.StepID)
+	if !ok {
+		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
+	}
+	t := &turn{work: w, step: step, began: w.NowMs()}
+	if t.asksOfTheLog() {
+		if _, err := w.view.refresh(ctx, w.Logs); err != nil {
+			return err
+		}
+		t.known = w.view.node(w.answer.NodeID)
+	}
+	w.Display.StepBegan(t.stepView())
+	if err := t.mayBegin(ctx); err != nil {
+		return err
+	}
+	for {
+		blockers, err := t.attempt(ctx)
+		if err != nil {
+			return err
+		}
+		if len(blockers) == 0 {
+			w.Display.StepEnded(StepEnd{w.NowMs() - t.began})
+			return nil
+		}
+		w.Display.Blocked(blockers)
+		if err := t.mayTryAgain(blockers); err != nil {
+			return err
+		}
+	}
+}
+
+// asksOfTheLog: most steps are performed without a look at the log.
+func (t *turn) asksOfTheLog() bool {
+	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.RequireConfirmation.Kind == compile.ConfirmApproval ||
+		t.answer.Status == projections.Blocked
+}
+
+// attempt collects what the step asks for, sends it, and returns the blockers of
+// an attempt that was not accepted.
+func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
+	req := advance.Request{Context: t.opts.Context}
+	if err := t.inputs(ctx, &req); err != nil {
+		return nil, err
+	}
+	if t.step.Action != nil && t.result == nil {
+		if err := t.command(ctx); err != nil {
+			return nil, err
+		}
+		artifact, err := canon.ValueOf(*t.result)
+		if err != nil {
+			return nil, fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", t.step.StepID)
+		}
+		req.Artifacts = []advance.Artifact{advance.JSONArtifact(artifact)}
+	}
+	if err := t.notes(ctx, &req); err != nil {
+		return nil, err
+	}
+	a, err := t.send(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	t.opts.Context = canon.Value{} // it is on record now, accepted or not
+	t.known.vars = event.MergeContext(t.known.vars, req.Context)
+	if req.Notes != "" {
+		t.known.draft = req.Notes
+	}
+	t.answer = a
+	return a.Blockers, nil
+}
+
+// sendTries bounds how often an attempt is sent. A command has run by then, and
+// would run again, for a log that was busy for a moment.
+const (
+	sendTries   = 3
+	sendPauseMs = 250
+)
+
+// send records an attempt. The work is done by now: it is recorded also when the
+// person wants to stop, and again under the same id when the answer got lost.
+func (w *work) send(ctx context.Context, req advance.Request) (engine.Answer, error) {
+	ctx = context.WithoutCancel(ctx)
+	for try := 1; ; try++ {
+		a, err := w.Engine.Advance(ctx, engine.Caller{Actor: w.Actor, AtMs: w.NowMs()}, w.answer.Position(), w.answer.AttemptID, req)
+		switch fault.CodeOf(err) {
+		case fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown:
+			if try < sendTries && w.Pause(ctx, sendPauseMs) == nil {
+				continue
+			}
+		}
+		return a, err
+	}
+}
+
+func (t *turn) stepView() StepView {
+	at, of, _ := t.flow.Position(t.step.StepID)
+	v := StepView{At: at + 1, Of: of, Title: t.step.Title}
+	if t.answer.Status == projections.Blocked {
+		v.Refused = t.known.refused
+	}
+	if t.step.Action == nil || t.needsNotes() || t.answer.NextIntent == engine.AwaitConfirmation {
+		v.Prompt = t.answer.Pending.Prompt
+	}
+	for _, warning := range t.answer.Warnings {
+		v.Warnings = append(v.Warnings, warning.Message)
+	}
+	return v
+}
+
+// needsNotes: without notes no attempt at the step is accepted.
+func (t *turn) needsNotes() bool { return t.step.NotesRequired || !t.step.Criteria().IsZero() }

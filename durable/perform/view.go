@@ -1,0 +1,89 @@
+package perform
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// view is a fold of the run's session: where its tip is, and what the engine's
+// answers do not say about a node. It is brought up to date where a step asks for
+// it, by what is new in the log only, so that a step costs the same however long
+// the run is.
+type view struct {
+	log  manifest.Log
+	at   engine.Position // Node is not used
+	fold *projections.Fold
+}
+
+func newView(session id.Session, run id.Run) *view {
+	return &view{log: manifest.SessionEvents(session), at: engine.Position{Session: session, Run: run}, fold: projections.NewFold()}
+}
+
+// refresh reads on; moved says that there was something new.
+func (v *view) refresh(ctx context.Context, logs ports.Logs) (moved bool, err error) {
+	before := v.fold.Head
+	_, err = logs.Read(ctx, ports.Reading{Log: v.log, From: before}, v.fold)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		v.fold.Reset()
+		_, err = logs.Read(ctx, ports.Reading{Log: v.log}, v.fold)
+	}
+	return v.fold.Head != before, err
+}
+
+func (v *view) run() *projections.Run { return v.fold.Runs[v.at.Run] }
+
+func (v *view) tip() (engine.Position, error) {
+	run := v.run()
+	if run == nil || run.Tip.IsZero() {
+		return v.at, fault.New(fault.RunNotFound, "session %s holds no run %s", v.at.Session, v.at.Run)
+	}
+	at := v.at
+	at.Node = run.Tip
+	return at, nil
+}
+
+// known is what is on record about the node that a step is pending at.
+type known struct {
+	vars     canon.Value
+	draft    string   // its notes so far
+	refused  []string // why earlier attempts were not accepted
+	approved bool     // an approval lies with it; whether it still counts is the engine's to say
+}
+
+func (v *view) node(n id.Node) known {
+	run := v.run()
+	if run == nil || run.Node(n) == nil {
+		return known{}
+	}
+	node := run.Node(n)
+	k := known{vars: node.Context}
+	if o, ok := node.Recap(); ok {
+		k.draft = o.Payload.NotesMarkdown
+	}
+	for _, g := range node.OpenGaps {
+		k.refused = append(k.refused, g.Summary)
+	}
+	for _, o := range node.Artifacts() {
+		k.approved = k.approved || o.Payload.ArtifactKind == advance.ApprovalKind
+	}
+	return k
+}
+
+// pinned reads the workflow that a run is bound to.
+func pinned(ctx context.Context, objects ports.Objects, hash canon.Digest) (compile.Compiled, error) {
+	data, err := objects.Object(ctx, manifest.Workflow, hash)
+	if err != nil {
+		return compile.Compiled{}, err
+	}
+	return compile.Decode(data)
+}

@@ -1,0 +1,235 @@
+package perform_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/ports"
+)
+
+// world is a real engine over a store in memory, with performers that follow a
+// script and write down everything that is asked of them.
+type world struct {
+	*testing.T
+	g     *engine.Engine
+	store *memstore.Store
+	at    engine.Position
+	hash  canon.Digest
+
+	log      []string
+	outcomes []ports.CommandOutcome // of the tries to come; success when there is none
+	onTry    func(n int, c ports.Command) error
+	tries    []ports.Command
+	answers  []string // of the person; nil: nobody is there
+	trusted  bool
+	busy     bool
+	clock    int64
+	sent     int
+	onSend   func(n int) error
+}
+
+func newWorld(t *testing.T, source string) *world {
+	t.Helper()
+	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
+	w := &world{T: t, store: s, trusted: true, clock: 1000}
+	w.g = &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
+	_, c, problems := compile.File("test.yaml", workflow.SourceProject, []byte(source))
+	if workflow.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	a, err := w.g.Start(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 1}, id.Seed{1},
+		engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "test.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.at, w.hash = a.Position(), c.Hash()
+	return w
+}
+
+// performer is one call of the program.
+func (w *world) performer() *perform.Performer {
+	return &perform.Performer{
+		Engine: sender{w}, Logs: w.store, Objects: w.store, Commands: w, Person: w, Performers: w, Display: w,
+		Trusted:  func(context.Context, canon.Digest) (bool, error) { return w.trusted, nil },
+		Remember: func(context.Context, compile.Compiled) error { w.note("remember trust"); w.trusted = true; return nil },
+		Actor:    event.Actor{Kind: event.Human},
+		NowMs:    func() int64 { w.clock += 10; return w.clock },
+		Pause: func(ctx context.Context, ms int64) error {
+			w.note("pause %d ms", ms)
+			return ctx.Err()
+		},
+		GoOn: func(r id.Run, more ...string) string {
+			return strings.Join(append([]string{"waybill run --run R"}, more...), " ")
+		},
+	}
+}
+
+func (w *world) perform(ctx context.Context, o perform.Options) (perform.Report, error) {
+	return w.performer().Perform(ctx, w.at.Session, w.at.Run, o)
+}
+
+func (w *world) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+
+// transcript is what happened since the last look at it.
+func (w *world) transcript() string {
+	out := strings.Join(w.log, "\n")
+	w.log = nil
+	return out
+}
+
+func (w *world) events() []event.Event {
+	w.Helper()
+	all, _, err := w.g.Events(context.Background(), w.at.Run.String())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return all
+}
+
+// attempts counts what is on record: "advanced" and "blocked" in their order.
+func (w *world) attempts() string {
+	var out []string
+	for _, e := range w.events() {
+		if a, ok := e.Data.(event.AdvanceRecorded); ok {
+			out = append(out, string(a.Outcome.Kind))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// sender counts attempts on their way to the engine.
+type sender struct{ w *world }
+
+func (s sender) Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error) {
+	return s.w.g.Rehydrate(ctx, at)
+}
+
+func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Position, a id.Attempt, r advance.Request) (engine.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Answer{}, err
+	}
+	s.w.sent++
+	if s.w.onSend != nil {
+		if err := s.w.onSend(s.w.sent); err != nil {
+			return engine.Answer{}, err
+		}
+	}
+	return s.w.g.Advance(ctx, by, at, a, r)
+}
+
+func (w *world) Hold(context.Context, id.Session) (func() error, error) {
+	if w.busy {
+		return nil, fault.New(fault.RunBusy, "held")
+	}
+	w.busy = true
+	w.note("hold")
+	return func() error { w.busy = false; w.note("release"); return nil }, nil
+}
+
+func (w *world) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome, error) {
+	w.tries = append(w.tries, c)
+	if w.onTry != nil {
+		if err := w.onTry(len(w.tries), c); err != nil {
+			return ports.CommandOutcome{}, err
+		}
+	}
+	out := ports.CommandOutcome{DurationMs: 5, OutputDigest: canon.Sum(nil)}
+	if len(w.outcomes) > 0 {
+		out, w.outcomes = w.outcomes[0], w.outcomes[1:]
+		out.OutputDigest = canon.Sum([]byte(out.OutputHead))
+	}
+	return out, nil
+}
+
+func (w *world) Present() bool { return w.answers != nil }
+
+func (w *world) answer(question string) (string, error) {
+	if !w.Present() {
+		w.Fatalf("asked %q where nobody is", question)
+	}
+	if len(w.answers) == 0 {
+		w.Fatalf("no answer is left for %q", question)
+	}
+	said := w.answers[0]
+	w.answers = w.answers[1:]
+	w.note("%s %q", question, said)
+	switch said {
+	case "^D":
+		return "", ports.ErrLeft
+	case "^C":
+		return "", context.Canceled
+	}
+	return said, nil
+}
+
+func (w *world) Notes(_ context.Context, q ports.NotesQuestion) (string, error) {
+	return w.answer(fmt.Sprintf("notes? required=%v draft=%q", q.Required, q.Draft))
+}
+
+func (w *world) Input(_ context.Context, in workflow.Input) (string, error) {
+	return w.answer("input? " + in.ContextKey)
+}
+
+func (w *world) Confirm(_ context.Context, question string) (bool, error) {
+	said, err := w.answer("confirm? " + question)
+	return said == "y", err
+}
+
+func (w *world) Trust(_ context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
+	said, err := w.answer("trust? " + q.Workflow.WorkflowID)
+	return ports.TrustAnswer(said), err
+}
+
+func (w *world) RunOpened(v perform.RunView) {
+	w.note("run %s, %d of %d done", v.Workflow, v.Done, v.Steps)
+}
+
+func (w *world) StepBegan(v perform.StepView) {
+	prompt, _, _ := strings.Cut(v.Prompt, "\n")
+	w.note("[%d/%d] %s: %q", v.At, v.Of, v.Title, prompt)
+	for _, s := range v.Refused {
+		w.note("refused before: %s", s)
+	}
+	for _, s := range v.Warnings {
+		w.note("warning: %s", s)
+	}
+}
+
+func (w *world) TryBegan(v perform.TryView) {
+	w.note("$ %s (%d of %d)", strings.Join(v.Argv, " "), v.Try, v.Of)
+}
+
+func (w *world) TryEnded(v perform.TryEnd) {
+	w.note("status %d%s, last %v, again in %d ms", v.ExitStatus, v.Failure, v.Last, v.AgainInMs)
+}
+
+func (w *world) Blocked(all []reason.Blocker) {
+	for _, b := range all {
+		w.note("blocked: %s %s%s%s", b.Code, b.Pointer.Key, b.Pointer.ContractRef, b.Pointer.StepID)
+	}
+}
+
+func (w *world) StepEnded(perform.StepEnd) { w.note("ok") }
+
+func codeOf(err error) fault.Code {
+	var f *fault.Fault
+	if err != nil && !errors.As(err, &f) {
+		return "no fault"
+	}
+	return fault.CodeOf(err)
+}

@@ -1,0 +1,178 @@
+package crashfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, f *FS, name, text string, sync bool) {
+	t.Helper()
+	o, err := f.Open(name, osfs.New)
+	ok(t, err)
+	_, err = o.Write([]byte(text))
+	ok(t, err)
+	if sync {
+		ok(t, o.Sync(osfs.Durable))
+	}
+	ok(t, o.Close())
+}
+
+// states lists what a power cut can leave, one line of name=content a state.
+func states(f *FS) (out []string) {
+	f.Crashes(4096, func(s State) bool {
+		var parts []string
+		for name, b := range s.FS.Files() {
+			parts = append(parts, fmt.Sprintf("%s=%q", name, compact(b)))
+		}
+		slices.Sort(parts)
+		out = append(out, strings.Join(parts, " "))
+		return true
+	})
+	slices.Sort(out)
+	return out
+}
+
+// compact writes runs of one byte as a count.
+func compact(b []byte) string {
+	var out strings.Builder
+	for len(b) > 0 {
+		n := 1
+		for n < len(b) && b[n] == b[0] {
+			n++
+		}
+		if n > 3 {
+			fmt.Fprintf(&out, "%d*%c", n, max(b[0], '0'))
+		} else {
+			out.Write(b[:n])
+		}
+		b = b[n:]
+	}
+	return out.String()
+}
+
+func expect(t *testing.T, f *FS, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if got := states(f); !slices.Equal(got, want) {
+		t.Errorf("a power cut can leave\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+func TestNothingIsThereBeforeItsDirectoryIsSynced(t *testing.T) {
+	f := New()
+	write(t, f, "a", "x", true)
+	expect(t, f, "", `a="x"`)
+	ok(t, f.SyncDir(".", osfs.Order))
+	expect(t, f, `a="x"`)
+}
+
+func TestUnsyncedSectorsAndSizesAreEachLostOnTheirOwn(t *testing.T) {
+	f := New()
+	write(t, f, "a", strings.Repeat("o", 512), true)
+	ok(t, f.SyncDir(".", osfs.Order))
+	o, err := f.Open("a", osfs.Append)
+	ok(t, err)
+	_, err = o.Write([]byte(strings.Repeat("n", 1024)))
+	ok(t, err)
+	expect(t, f, `a="512*o"`, `a="512*o1024*0"`, `a="512*o1024*n"`, `a="512*o512*n512*0"`, `a="512*o512*0512*n"`)
+	ok(t, o.Sync(osfs.Durable))
+	expect(t, f, `a="512*o1024*n"`)
+	ok(t, o.Truncate(512))
+	expect(t, f, `a="512*o1024*n"`, `a="512*o"`)
+	_, err = o.Write([]byte("m"))
+	ok(t, err)
+	// The file may have any of its three sizes, the second sector either content.
+	expect(t, f, `a="512*o1024*n"`, `a="512*om511*0512*n"`, `a="512*o"`, `a="512*on"`, `a="512*om"`)
+}
+
+func TestAFailedSyncIsNotMadeGoodByALaterOne(t *testing.T) {
+	f := New()
+	write(t, f, "a", "", true)
+	ok(t, f.SyncDir(".", osfs.Order))
+	o, err := f.Open("a", osfs.Append)
+	ok(t, err)
+	_, err = o.Write([]byte("new"))
+	ok(t, err)
+	f.Fault = &Fault{At: f.Ops(), Err: syscall.EIO}
+	if err := o.Sync(osfs.Durable); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("sync said %v", err)
+	}
+	ok(t, o.Sync(osfs.Durable))
+	expect(t, f, `a=""`, `a="\x00\x00\x00"`, `a="new"`)
+	ok(t, o.Truncate(0))
+	ok(t, o.Sync(osfs.Durable))
+	expect(t, f, `a=""`)
+}
+
+func TestRenamesAreTwoEntriesAndPlaceReplacesNothing(t *testing.T) {
+	f := New()
+	write(t, f, "a", "x", true)
+	write(t, f, "b", "y", true)
+	ok(t, f.SyncDir(".", osfs.Order))
+	if err := f.Place("a", "b"); !errors.Is(err, fs.ErrExist) {
+		t.Fatalf("place over a file said %v", err)
+	}
+	ok(t, f.Replace("a", "b"))
+	expect(t, f, `a="x" b="y"`, `a="x" b="x"`, `b="y"`, `b="x"`)
+	ok(t, f.SyncDir(".", osfs.Order))
+	expect(t, f, `b="x"`)
+}
+
+func TestFaultsTearAndKill(t *testing.T) {
+	f := New()
+	f.Fault = &Fault{At: 1, Part: 2}
+	o, err := f.Open("a", osfs.New)
+	ok(t, err)
+	if n, err := o.Write([]byte("1234")); n != 2 || !errors.Is(err, ErrKilled) {
+		t.Fatalf("a torn write said %d, %v", n, err)
+	}
+	if _, err := f.Open("a", osfs.Read); !errors.Is(err, ErrKilled) {
+		t.Fatalf("after the kill: %v", err)
+	}
+	if got := string(f.Revive().Files()["a"]); got != "12" {
+		t.Fatalf("the next process finds %q", got)
+	}
+}
+
+func TestMutantsLeaveOutAndDelay(t *testing.T) {
+	f := New()
+	f.Mutation = func(op Op) Act {
+		if op.Do == "sync" {
+			return Postpone
+		}
+		return Perform
+	}
+	write(t, f, "t", "x", true)
+	expect(t, f, "", `t=""`, `t="\x00"`, `t="x"`)
+	ok(t, f.Place("t", "a"))
+	ok(t, f.SyncDir(".", osfs.Order))
+	expect(t, f, `a="x"`)
+}
+
+func TestABoundedEnumerationIsTheSameEveryTime(t *testing.T) {
+	f := New()
+	for i := range 20 {
+		write(t, f, fmt.Sprint("f", i), "x", false)
+	}
+	count := func() (n int) {
+		f.Crashes(100, func(State) bool { n++; return true })
+		return n
+	}
+	if a, b := count(), count(); a != b || a < 1000 {
+		t.Fatalf("%d and %d states", a, b)
+	}
+}

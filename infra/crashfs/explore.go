@@ -1,0 +1,75 @@
+package crashfs
+
+import "crypto/sha256"
+
+// Count says how much an exploration looked at.
+type Count struct {
+	Ops    int // operations of the program under test
+	States int // different states of the disk that a power cut can leave
+	Faults int // runs in which one operation went wrong
+}
+
+// Add sums up.
+func (c *Count) Add(more Count) {
+	c.Ops, c.States, c.Faults = c.Ops+more.Ops, c.States+more.States, c.Faults+more.Faults
+}
+
+// Explore lets act run on a copy of base, and hands to check every state that a
+// power cut can leave: before each of its operations, and, with done set, after it
+// has returned. It stops when check says false.
+func Explore(base *FS, limit int, act func(*FS), check func(s State, done bool) bool) Count {
+	var count Count
+	run := base.Revive()
+	run.Mutation, run.Vol = base.Mutation, base.Vol
+	seen := map[[sha256.Size]byte]bool{}
+	going, last := true, -1
+	look := func(at string, done bool) {
+		run.Crashes(limit, func(s State) bool {
+			print := s.FS.Print()
+			if !done && seen[print] {
+				return true
+			}
+			seen[print] = true
+			count.States++
+			s.Name = at + ": " + s.Name
+			going = check(s, done)
+			return going
+		})
+	}
+	run.Before = func(op Op) {
+		if now := run.moment(); going && now != last {
+			last = now
+			look("before "+op.String(), false)
+		}
+	}
+	act(run)
+	run.Before = nil
+	count.Ops = run.Ops()
+	if going {
+		look("in the end", true)
+	}
+	return count
+}
+
+// Break lets act run once for every operation and every way in which that can go
+// wrong, each time on a copy of base. check gets the disk as the next process
+// finds it, not yet cut off its power.
+func Break(base *FS, act func(*FS) error, check func(flaw Fault, op Op, err error, after *FS) bool) Count {
+	var ops []Op
+	learn := base.Revive()
+	learn.Before = func(op Op) { ops = append(ops, op) }
+	_ = act(learn)
+	count := Count{Ops: len(ops)}
+	for _, op := range ops {
+		for _, flaw := range Faults(op) {
+			run := base.Revive()
+			run.Fault = &flaw
+			err := act(run)
+			count.Faults++
+			if !check(flaw, op, err, run.Revive()) {
+				return count
+			}
+		}
+	}
+	return count
+}

@@ -1,0 +1,210 @@
+package crashfs
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+var _ osfs.FS = (*FS)(nil)
+
+func fail(op Op, err error) error { return &fs.PathError{Op: op.Do, Path: op.Name, Err: err} }
+
+// find walks to a name; a file on the way is ENOTDIR.
+func (f *FS) find(name string) (*inode, error) {
+	if !fs.ValidPath(name) {
+		return nil, fs.ErrInvalid
+	}
+	n := f.root
+	if name == "." {
+		return n, nil
+	}
+	for _, step := range strings.Split(name, "/") {
+		if !n.dir {
+			return nil, syscall.ENOTDIR
+		}
+		next, ok := n.entries[step]
+		if !ok {
+			return nil, fs.ErrNotExist
+		}
+		n = next
+	}
+	return n, nil
+}
+
+func (f *FS) parent(name string) (dir *inode, base string, err error) {
+	dir, err = f.find(path.Dir(name))
+	if err == nil && !dir.dir {
+		err = syscall.ENOTDIR
+	}
+	return dir, path.Base(name), err
+}
+
+func (f *FS) link(dir *inode, base string, to *inode) {
+	f.seq++
+	dir.link(base, to, f.seq)
+}
+
+// Place implements osfs.FS.
+func (f *FS) Place(from, to string) error { return f.move("place", from, to, false) }
+
+// Replace implements osfs.FS.
+func (f *FS) Replace(from, to string) error { return f.move("rename", from, to, true) }
+
+func (f *FS) move(do, from, to string, replace bool) error {
+	op, act, flaw, err := f.op(do, to, 0, 0)
+	if err != nil {
+		return err
+	}
+	return f.done(op, flaw, f.rename(from, to, replace || act == Overwrite))
+}
+
+func (f *FS) rename(from, to string, replace bool) error {
+	n, err := f.find(from)
+	if err != nil {
+		return err
+	}
+	oldDir, oldBase, err := f.parent(from)
+	if err != nil {
+		return err
+	}
+	newDir, newBase, err := f.parent(to)
+	if err != nil {
+		return err
+	}
+	if _, taken := newDir.entries[newBase]; taken && !replace {
+		return fs.ErrExist
+	}
+	f.link(newDir, newBase, n)
+	f.link(oldDir, oldBase, nil)
+	return nil
+}
+
+// Remove implements osfs.FS.
+func (f *FS) Remove(name string) error {
+	op, _, flaw, err := f.op("remove", name, 0, 0)
+	if err != nil {
+		return err
+	}
+	n, err := f.find(name)
+	if err == nil && n.dir && len(n.entries) > 0 {
+		err = syscall.ENOTEMPTY
+	}
+	if err == nil {
+		dir, base, _ := f.parent(name)
+		f.link(dir, base, nil)
+	}
+	return f.done(op, flaw, err)
+}
+
+// Mkdir implements osfs.FS. The root is always there.
+func (f *FS) Mkdir(name string) error {
+	op, _, flaw, err := f.op("mkdir", name, 0, 0)
+	if err != nil {
+		return err
+	}
+	dir, base, err := f.parent(name)
+	if err == nil {
+		if _, taken := dir.entries[base]; taken || name == "." {
+			err = fs.ErrExist
+		} else {
+			f.link(dir, base, newDir())
+		}
+	}
+	return f.done(op, flaw, err)
+}
+
+// List implements osfs.FS.
+func (f *FS) List(name string) ([]osfs.Entry, error) {
+	op, _, flaw, err := f.op("list", name, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	n, err := f.find(name)
+	var out []osfs.Entry
+	if err == nil && !n.dir {
+		err = syscall.ENOTDIR
+	}
+	if err == nil {
+		for key, e := range n.entries {
+			out = append(out, osfs.Entry{Name: key, Kind: e.kind()})
+		}
+	}
+	return out, f.done(op, flaw, err)
+}
+
+func (n *inode) kind() osfs.Kind {
+	if n.dir {
+		return osfs.Directory
+	}
+	return osfs.Regular
+}
+
+func (n *inode) info() osfs.Info {
+	if n.dir {
+		return osfs.Info{Kind: osfs.Directory, Perm: 0o700, ID: n}
+	}
+	return osfs.Info{Kind: osfs.Regular, Perm: 0o600, Size: int64(len(n.now)), ID: n}
+}
+
+// Stat implements osfs.FS.
+func (f *FS) Stat(name string) (osfs.Info, error) {
+	op, act, flaw, err := f.op("stat", name, 0, 0)
+	if err != nil {
+		return osfs.Info{}, err
+	}
+	n, err := f.find(name)
+	if act == Deny {
+		err = fs.ErrNotExist
+	}
+	if err = f.done(op, flaw, err); err != nil {
+		return osfs.Info{}, err
+	}
+	return n.info(), nil
+}
+
+// SyncDir implements osfs.FS.
+func (f *FS) SyncDir(name string, kind osfs.Sync) error {
+	op, act, flaw, err := f.op("syncdir", name, 0, kind)
+	if err != nil {
+		return err
+	}
+	n, err := f.find(name)
+	if err == nil {
+		f.sync(n, act, flaw, op)
+	}
+	return f.done(op, flaw, err)
+}
+
+// sync does what a sync is to do, or to leave undone.
+func (f *FS) sync(n *inode, act Act, flaw *Fault, op Op) {
+	f.seq++
+	switch {
+	case flaw != nil && !flaw.After && flaw.Err == nil: // killed before
+	case flaw != nil && !flaw.After:
+		n.failSync()
+	case act == Pretend:
+	case act == Postpone:
+		f.late = append(f.late, postponed{n, op})
+	default:
+		n.sync()
+	}
+}
+
+// Together implements osfs.FS, one after the other: which order a test meets must
+// not change from run to run. All of them run, whatever some return.
+func (f *FS) Together(syncs ...func() error) error {
+	var first error
+	for _, sync := range syncs {
+		if err := sync(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Volume implements osfs.FS.
+func (f *FS) Volume() (osfs.Volume, error) { return f.Vol, nil }

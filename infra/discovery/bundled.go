@@ -1,0 +1,28 @@
+package discovery
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// The bundled workflows: one to try Waybill with, one to copy from.
+//
+//go:embed bundled/*.yaml
+var bundledFiles embed.FS
+
+// bundled gives the files inside the binary. Each is named after its id.
+func bundled() []catalog.File {
+	entries, err := bundledFiles.ReadDir("bundled")
+	if err != nil {
+		panic("discovery: the bundled workflows are not in the binary: " + err.Error())
+	}
+	var out []catalog.File
+	for _, e := range entries {
+		data, err := bundledFiles.ReadFile("bundled/" + e.Name())
+		out = append(out, catalog.File{Kind: workflow.SourceBundled, Ref: strings.TrimSuffix(e.Name(), ".yaml"), Data: data, Err: err})
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package discovery
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// tree writes files, by their path below a new directory.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func find(t *testing.T, at Places) map[string]catalog.File {
+	t.Helper()
+	files, err := New(at).Workflows(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]catalog.File{}
+	for _, f := range files {
+		if f.Kind != workflow.SourceBundled {
+			out[f.Ref] = f
+		}
+	}
+	return out
+}
+
+func TestBundledWorkflowsCompileWithoutAWarning(t *testing.T) {
+	files := bundled()
+	if len(files) < 2 {
+		t.Fatalf("%d bundled workflows", len(files))
+	}
+	for _, f := range files {
+		src, _, problems := compile.File(f.Ref, f.Kind, f.Data)
+		if len(problems) > 0 || src.ID != f.Ref {
+			t.Errorf("%s: id %s, %v", f.Ref, src.ID, problems)
+		}
+	}
+}
+
+func TestProjectsAreLookedThroughUpToTheRoot(t *testing.T) {
+	dir := tree(t, map[string]string{
+		".waybill/workflows/top.yaml":             "x",
+		"repo/.waybill/workflows/a.yaml":          "x",
+		"repo/.waybill/workflows/deep/b.YML":      "x",
+		"repo/.waybill/workflows/.hidden/c.yaml":  "x",
+		"repo/.waybill/workflows/README.md":       "x",
+		"repo/sub/.workrail/workflows/d.json":     "x",
+		"repo/sub/deeper/.waybill/workflows/e.no": "x",
+		"user/f.yaml": "x",
+	})
+	repo := filepath.Join(dir, "repo")
+	got := find(t, Places{User: filepath.Join(dir, "user"), From: filepath.Join(repo, "sub", "deeper"), Root: repo})
+	want := []string{".waybill/workflows/a.yaml", ".waybill/workflows/deep/b.YML", "sub/.workrail/workflows/d.json", "f.yaml"}
+	for _, ref := range want {
+		if f, ok := got[ref]; !ok || f.Err != nil {
+			t.Errorf("%s: found %v, %v", ref, ok, f.Err)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("found %d files: %v", len(got), got)
+	}
+	if got["f.yaml"].Kind != workflow.SourceUser {
+		t.Error("the user's file is of another source")
+	}
+	if outside := find(t, Places{From: repo}); len(outside) != 2 {
+		t.Errorf("outside a repository only the working directory counts, found %v", outside)
+	}
+}
+
+func TestLinksOutOfAFolderAreListedNotFollowed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege on Windows")
+	}
+	dir := tree(t, map[string]string{"secret.yaml": "id: x", ".waybill/workflows/real.yaml": "id: y"})
+	at := filepath.Join(dir, ".waybill", "workflows")
+	links := map[string]string{"out.yaml": "../../secret.yaml", "abs.yaml": filepath.Join(dir, "secret.yaml"),
+		"in.yaml": "real.yaml", "nowhere.yaml": "gone.yaml", "loop.yaml": "loop.yaml"}
+	for name, to := range links {
+		if err := os.Symlink(to, filepath.Join(at, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := find(t, Places{From: dir})
+	for name := range links {
+		f := got[".waybill/workflows/"+name]
+		if (f.Err == nil) != (name == "in.yaml") {
+			t.Errorf("%s: read %q, %v", name, f.Data, f.Err)
+		}
+		if f.Err != nil && strings.Contains(f.Err.Error(), dir) {
+			t.Errorf("%s: the reason names a folder of the machine: %v", name, f.Err)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsListed(t *testing.T) {
+	dir := tree(t, map[string]string{".waybill/workflows/big.yaml": strings.Repeat("x", limits.SourceBytesMax+1), ".workrail/workflows": "a file"})
+	got := find(t, Places{From: dir})
+	if f := got[".waybill/workflows/big.yaml"]; f.Err == nil || f.Data != nil {
+		t.Errorf("a file over the limit: %v", f.Err)
+	}
+	if f := got[".workrail/workflows"]; f.Err == nil {
+		t.Errorf("a file where a folder was meant is not listed: %v", got)
+	}
+}
+
+func TestNamedFiles(t *testing.T) {
+	dir := tree(t, map[string]string{"repo/sub/w.yaml": "id: x", "elsewhere/v.json": "{}", "repo/big.json": strings.Repeat(" ", limits.SourceBytesMax+1)})
+	repo := filepath.Join(dir, "repo")
+	f := New(Places{From: filepath.Join(repo, "sub"), Root: repo})
+	for path, ref := range map[string]string{"w.yaml": "sub/w.yaml", filepath.Join(dir, "elsewhere", "v.json"): "../elsewhere/v.json"} {
+		got, err := f.WorkflowFile(context.Background(), path)
+		if err != nil || got.Ref != ref || got.Kind != workflow.SourceProject || len(got.Data) == 0 {
+			t.Errorf("%s: ref %q, %v", path, got.Ref, err)
+		}
+	}
+	for path, code := range map[string]fault.Code{"gone.yaml": fault.WorkflowNotFound, "..": fault.WorkflowInvalid, "../big.json": fault.WorkflowInvalid} {
+		if _, err := f.WorkflowFile(context.Background(), path); !fault.Is(err, code) {
+			t.Errorf("%s: %v, want %s", path, err, code)
+		}
+	}
+}

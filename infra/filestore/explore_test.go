@@ -1,0 +1,262 @@
+package filestore_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// process opens the store on a disk in memory as a new process would: nobody
+// holds a lock. All run on one boot, so that notes which a power cut brought back
+// are believed: the worst that can happen to them. The seed gives temporary names,
+// which differ between processes.
+func process(f *crashfs.FS, seed byte) (*filestore.Store, error) {
+	return filestore.Open(f, filestore.Options{
+		Locks: lock.NewMemory().On(f), Boot: "boot",
+		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) },
+	})
+}
+
+// scenario is one append to explore: what lies on the disk, the plan, and the
+// heads before and after it.
+type scenario struct {
+	name          string
+	base          *crashfs.FS
+	plan          manifest.Plan
+	before, after manifest.Head
+	further       func(next int64) manifest.Plan // what may follow either head
+}
+
+// act is the append under test, as a process of its own.
+func (sc scenario) act(f *crashfs.FS) error {
+	s, err := process(f, 1)
+	if err != nil {
+		return err
+	}
+	return sc.append(s)
+}
+
+func (sc scenario) append(s *filestore.Store) error {
+	ctx := context.Background()
+	return ports.WithHealthySession(ctx, s, s, sc.plan.Log, sc.before, &porttest.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
+		_, err := s.Append(ctx, w, sc.before, sc.plan)
+		return err
+	})
+}
+
+// scenarios are built on working disks; a failure here is a failure of the test.
+func scenarios(t *testing.T) []scenario {
+	t.Helper()
+	var out []scenario
+	story := porttest.NewStory(1)
+	made := crashfs.New()
+	s, err := process(made, 2)
+	fatal(t, err)
+	_, err = s.StoreID(context.Background(), ports.MayCreate)
+	fatal(t, err)
+	started := made.Revive()
+	after := grow(t, started, story.Start())
+	out = append(out,
+		newScenario("start in a store that is not there", crashfs.New(), story, porttest.NewStory(1).Start(), manifest.Head{}, after),
+		newScenario("start in a store", made, story, porttest.NewStory(1).Start(), manifest.Head{}, after),
+	)
+	before := after
+	grown := started
+	for range 2 {
+		before = grow(t, grown, story.Advance(before.Next))
+	}
+	ahead := *story
+	plan := ahead.Advance(before.Next)
+	full := grown.Revive()
+	after = grow(t, full, plan)
+	out = append(out, newScenario("advance", grown, story, plan, before, after))
+
+	// A torn tail and an orphan of another range: what an advance of more events
+	// left that was killed while it wrote its group, with and without a power cut.
+	longer := plan
+	longer.Events = append(slices.Clone(plan.Events), event.New(plan.Log.Owner, before.Next+3, plan.Events[0].Scope, plan.Events[0].Actor, 1,
+		event.GapRecorded{GapID: id.FromStart(id.RootNode(story.RunID)).Gap(0), Reason: reason.NeedsChoice, Resolution: event.Resolution{Kind: event.Unresolved}, Severity: event.Info, Summary: "a gap"}))
+	for name, p := range map[string]manifest.Plan{"its own": plan, "a longer": longer} {
+		torn := grown.Revive()
+		torn.Fault = &crashfs.Fault{At: manifestWrite(t, grown, before, p), Part: 3}
+		_ = scenario{plan: p, before: before}.act(torn)
+		killed := torn.Revive()
+		out = append(out, newScenario("advance over "+name+" torn group, killed", killed, story, plan, before, after))
+		killed.Crashes(1, func(state crashfs.State) bool {
+			if int64(len(state.FS.Files()[plan.Log.Root+"/manifest.jsonl"])) <= before.Bytes {
+				return true // not the one whose tail was written
+			}
+			out = append(out, newScenario("advance over "+name+" torn group, cut off", state.FS, story, plan, before, after))
+			return false
+		})
+	}
+	return out
+}
+
+func newScenario(name string, base *crashfs.FS, story *porttest.Story, plan manifest.Plan, before, after manifest.Head) scenario {
+	return scenario{name, base, plan, before, after, func(next int64) manifest.Plan {
+		again := *story
+		if next == 0 {
+			return again.Start()
+		}
+		return again.Advance(next)
+	}}
+}
+
+func fatal(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func grow(t *testing.T, f *crashfs.FS, p manifest.Plan) manifest.Head {
+	t.Helper()
+	s, err := process(f, 3)
+	fatal(t, err)
+	head, err := porttest.Gate(s, p)
+	fatal(t, err)
+	return head
+}
+
+// manifestWrite is the operation that writes the group.
+func manifestWrite(t *testing.T, base *crashfs.FS, before manifest.Head, p manifest.Plan) int {
+	t.Helper()
+	at := -1
+	run := base.Revive()
+	run.Before = func(op crashfs.Op) {
+		if op.Do == "write" && op.Name == p.Log.Root+"/manifest.jsonl" {
+			at = op.N
+		}
+	}
+	fatal(t, scenario{plan: p, before: before}.act(run))
+	return at
+}
+
+// truth is what a disk tells: the head, or why it cannot be loaded.
+func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
+	s, err := process(f, 3)
+	if err != nil {
+		return manifest.Head{}, fmt.Errorf("open: %w", err)
+	}
+	seen := &porttest.Seen{}
+	v, err := s.Read(context.Background(), ports.Reading{Log: sc.plan.Log}, seen)
+	if err != nil {
+		return v.Head, fmt.Errorf("read: %w", err)
+	}
+	if v.Health != manifest.Healthy {
+		return v.Head, fmt.Errorf("%s: %+v", v.Health, v.Findings)
+	}
+	if v.Head != sc.before && v.Head != sc.after {
+		return v.Head, fmt.Errorf("neither before nor after: %+v", v.Head)
+	}
+	return v.Head, allThere(s, seen)
+}
+
+// allThere reads every object that committed events refer to.
+func allThere(s *filestore.Store, seen *porttest.Seen) error {
+	for _, seg := range seen.Segments {
+		for _, e := range seg.Events {
+			want := map[manifest.ObjectKind]canon.Digest{}
+			switch data := e.Data.(type) {
+			case event.NodeCreated:
+				want[manifest.Snapshot] = data.SnapshotRef
+			case event.RunStarted:
+				want[manifest.Workflow] = data.WorkflowHash
+			}
+			for kind, ref := range want {
+				if _, err := s.Object(context.Background(), kind, ref); err != nil {
+					return fmt.Errorf("event %d: %w", e.Index, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// goesOn appends once more to what is there, and reads all of it again.
+func (sc scenario) goesOn(f *crashfs.FS) error {
+	s, err := process(f, 3)
+	if err != nil {
+		return err
+	}
+	_, v, err := read(s, sc.plan.Log)
+	if err != nil {
+		return err
+	}
+	if err := s.Confirm(context.Background(), sc.plan.Log, v.Head); err != nil {
+		return fmt.Errorf("confirm: %w", err)
+	}
+	head, err := porttest.Gate(s, sc.further(v.Head.Next))
+	if err != nil {
+		return fmt.Errorf("a further append: %w", err)
+	}
+	seen, v, err := read(s, sc.plan.Log)
+	switch {
+	case err != nil:
+		return err
+	case v.Health != manifest.Healthy || len(v.Findings) > 0 || v.Head != head:
+		return fmt.Errorf("after a further append: %+v", v)
+	}
+	return allThere(s, seen)
+}
+
+func read(s *filestore.Store, log manifest.Log) (*porttest.Seen, manifest.Verdict, error) {
+	seen := &porttest.Seen{}
+	v, err := s.Read(context.Background(), ports.Reading{Log: log}, seen)
+	return seen, v, err
+}
+
+// TestExploreCrashes: whatever a power cut leaves of an append loads, is as before
+// or as after, and after it once the append has said so; and goes on.
+func TestExploreCrashes(t *testing.T) {
+	var total crashfs.Count
+	for _, sc := range scenarios(t) {
+		t.Run(sc.name, func(t *testing.T) {
+			count := sc.explore(sc.base, crashLimit, func(format string, args ...any) bool {
+				t.Fatalf(format, args...)
+				return false
+			})
+			t.Logf("%d operations, %d states", count.Ops, count.States)
+			total.Add(count)
+		})
+	}
+	t.Logf("in all: %d operations, %d crash states", total.Ops, total.States)
+}
+
+// crashLimit is up to how many states a moment is enumerated exhaustively.
+const crashLimit = 4096
+
+// explore reports the first state that is not as it should be.
+func (sc scenario) explore(base *crashfs.FS, limit int, report func(string, ...any) bool) crashfs.Count {
+	var acked error
+	return crashfs.Explore(base, limit, func(f *crashfs.FS) { acked = sc.act(f) }, func(s crashfs.State, done bool) bool {
+		head, err := sc.truth(s.FS)
+		switch {
+		case err != nil:
+			return report("%s: %v", s.Name, err)
+		case done && acked != nil:
+			return report("the append failed: %v", acked)
+		case done && head != sc.after:
+			return report("%s: the append was acknowledged and is lost", s.Name)
+		}
+		if err := sc.goesOn(s.FS); err != nil {
+			return report("%s: %v", s.Name, err)
+		}
+		return true
+	})
+}

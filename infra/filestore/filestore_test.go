@@ -1,0 +1,28 @@
+package filestore_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// dirWorld is a store that is not there yet, in a folder of the test's own.
+func dirWorld(t *testing.T) func(time.Duration) porttest.Store {
+	dir := filepath.Join(t.TempDir(), "home", "local")
+	return func(wait time.Duration) porttest.Store { return openDir(t, dir, wait) }
+}
+
+func openDir(t testing.TB, dir string, wait time.Duration) *filestore.Store {
+	t.Helper()
+	s, err := filestore.OpenDir(dir, filestore.Options{LockWait: wait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestPorts(t *testing.T) { porttest.Run(t, dirWorld) }

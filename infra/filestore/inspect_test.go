@@ -1,0 +1,89 @@
+package filestore_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
+)
+
+// TestInspectNamesWhatIsOdd plants one thing at a time in a fresh store.
+func TestInspectNamesWhatIsOdd(t *testing.T) {
+	session := "sessions/" + id.NewSession(id.Seed{1}).String()
+	snapshot := "snapshots/sha256_" + "0000000000000000000000000000000000000000000000000000000000000000" + ".json"
+	write := func(name, text string, perm os.FileMode) func(string) error {
+		return func(dir string) error {
+			at := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(at, []byte(text), perm)
+		}
+	}
+	for name, tc := range map[string]struct {
+		plant func(dir string) error
+		want  manifest.FindingCode
+		path  string
+	}{
+		"nothing":             {func(string) error { return nil }, "", ""},
+		"temporary file":      {write(".tmp-x", "", 0o600), "", ""},
+		"stranger at the top": {write("notes.txt", "hello", 0o600), manifest.UnknownFile, "notes.txt"},
+		"stranger in session": {write(session+"/junk", "x", 0o600), manifest.UnknownFile, session + "/junk"},
+		"stranger as segment": {write(session+"/events/1-2.jsonl", "x", 0o600), manifest.UnknownFile, session + "/events/1-2.jsonl"},
+		"no session":          {write("sessions/sess_x/manifest.jsonl", "", 0o600), manifest.UnknownFile, "sessions/sess_x"},
+		"suspect":             {write(session+"/suspect", "", 0o600), manifest.SuspectMarker, session + "/suspect"},
+		"open to others":      {write("config.json", "", 0o644), manifest.LooseMode, "config.json"},
+		"damaged config":      {write("config.json", "{}", 0o600), manifest.ControlDamaged, "config.json"},
+		"wrong digest":        {write(snapshot, "x", 0o600), manifest.ObjectDamaged, snapshot},
+		"stranger as object":  {write("artifacts/readme", "x", 0o600), manifest.UnknownFile, "artifacts/readme"},
+		"link":                {func(dir string) error { return os.Symlink("/etc", filepath.Join(dir, "artifacts", "link")) }, manifest.UnknownFile, "artifacts/link"},
+		"damaged keyring": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "keys/keyring.json"), []byte("{}"), 0o600)
+		}, manifest.ControlDamaged, "keys/keyring.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "store")
+			s, err := filestore.OpenDir(dir, filestore.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if _, err := s.Keys(context.Background(), ports.MayCreate); err != nil {
+				t.Fatal(err)
+			}
+			if err := tc.plant(dir); err != nil {
+				t.Fatal(err)
+			}
+			found, err := s.Inspect(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.want == "" {
+				if len(found) > 0 {
+					t.Fatal(found)
+				}
+				return
+			}
+			if !slices.ContainsFunc(found, func(f manifest.Finding) bool { return f.Code == tc.want && f.Path == tc.path }) {
+				t.Fatalf("want %s at %s, got %+v", tc.want, tc.path, found)
+			}
+		})
+	}
+}
+
+func TestInspectOfNoStoreFindsNothing(t *testing.T) {
+	s, err := filestore.OpenDir(filepath.Join(t.TempDir(), "none"), filestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if found, err := s.Inspect(context.Background()); err != nil || len(found) > 0 {
+		t.Fatal(found, err)
+	}
+}

@@ -1,0 +1,131 @@
+package gitobserver
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// smallMax bounds files that hold one line, packedMax the list of packed refs: a
+// repository with 100,000 tags has about 8 MiB of them.
+const (
+	smallMax  = 4 << 10
+	packedMax = 32 << 20
+)
+
+func isRepository(dir string) bool {
+	_, ok := gitDir(dir)
+	return ok
+}
+
+// gitDir is where the repository of a working tree keeps its head: .git itself,
+// or where a .git file points (worktrees and submodules).
+func gitDir(root string) (string, bool) {
+	at := filepath.Join(root, ".git")
+	info, err := os.Stat(at)
+	if err != nil {
+		return "", false
+	}
+	if !info.IsDir() {
+		line, err := oneLine(at)
+		target, ok := strings.CutPrefix(line, "gitdir: ")
+		if err != nil || !ok {
+			return "", false
+		}
+		at = absolute(root, target)
+	}
+	_, err = os.Stat(filepath.Join(at, "HEAD"))
+	return at, err == nil
+}
+
+func absolute(base, path string) string {
+	path = filepath.FromSlash(path)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(base, path)
+}
+
+// head is the branch that is checked out and its commit, "" for what cannot be told.
+func head(root string) (branch, commit string) {
+	dir, ok := gitDir(root)
+	if !ok {
+		return "", ""
+	}
+	line, err := oneLine(filepath.Join(dir, "HEAD"))
+	if err != nil {
+		return "", ""
+	}
+	ref, ok := strings.CutPrefix(line, "ref: ")
+	if !ok {
+		return "", line // detached
+	}
+	if ref = strings.TrimSpace(ref); !plainRef(ref) {
+		return "", ""
+	}
+	return strings.TrimPrefix(ref, "refs/heads/"), resolve(commonDir(dir), ref)
+}
+
+// plainRef accepts a ref that names a branch and cannot lead out of the
+// repository. "refs/heads/.invalid" stands where refs are kept in another form.
+func plainRef(ref string) bool {
+	if !strings.HasPrefix(ref, "refs/heads/") || !fs.ValidPath(ref) {
+		return false
+	}
+	for part := range strings.SplitSeq(ref, "/") {
+		if strings.HasPrefix(part, ".") {
+			return false
+		}
+	}
+	return true
+}
+
+// commonDir is where the refs of a worktree lie: those of its main repository.
+func commonDir(dir string) string {
+	line, err := oneLine(filepath.Join(dir, "commondir"))
+	if err != nil {
+		return dir
+	}
+	return absolute(dir, line)
+}
+
+// resolve looks a ref up: a file of its own first, then the packed ones. A branch
+// without a commit, as in a new repository, has neither.
+func resolve(dir, ref string) string {
+	line, err := oneLine(filepath.Join(dir, filepath.FromSlash(ref)))
+	if err == nil {
+		return line
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	file, err := os.Open(filepath.Join(dir, "packed-refs"))
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(io.LimitReader(file, packedMax))
+	for lines.Scan() {
+		if commit, name, ok := strings.Cut(lines.Text(), " "); ok && name == ref {
+			return commit
+		}
+	}
+	return ""
+}
+
+// oneLine reads a small regular file and trims it.
+func oneLine(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() > smallMax {
+		return "", errors.New("not a small file")
+	}
+	data, err := os.ReadFile(path)
+	return strings.TrimSpace(string(data)), err
+}

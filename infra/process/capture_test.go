@@ -1,0 +1,103 @@
+package process
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"math/rand"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/command"
+)
+
+const keep = command.OutputHeadBytesMax
+
+func TestCaptureKeepsHeadAndTail(t *testing.T) {
+	letters := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte('a' + i%26 + i/(1<<14)%3*2)
+		}
+		return string(b)
+	}
+	for _, n := range []int{0, 1, keep - 1, keep, keep + 1, 2*keep - 1, 2 * keep, 2*keep + 1, 7*keep + 12345} {
+		for _, chunk := range []int{1 << 20, 4096, 777, keep + 5} {
+			all := letters(n)
+			c := newCapture(nil)
+			for rest := all; rest != ""; {
+				k := min(chunk, len(rest))
+				c.add([]byte(rest[:k]))
+				rest = rest[k:]
+			}
+			out := c.outcome()
+			wantHead := all[:min(n, keep)]
+			wantTail := all[len(wantHead):]
+			wantTail = wantTail[max(0, len(wantTail)-keep):]
+			if out.OutputHead != wantHead || out.OutputTail != wantTail {
+				t.Errorf("%d bytes in pieces of %d: head of %d, tail of %d bytes are not the output's", n, chunk, len(out.OutputHead), len(out.OutputTail))
+			}
+			if out.OutputBytes != int64(n) || out.OutputDigest != canon.Sum([]byte(all)) {
+				t.Errorf("%d bytes in pieces of %d: counted %d, digest %s", n, chunk, out.OutputBytes, out.OutputDigest)
+			}
+		}
+	}
+}
+
+func TestCaptureSplitsNoCharacter(t *testing.T) {
+	for shift := range 4 {
+		for _, n := range []int{keep/4 + 2, keep/2 + 3, keep} {
+			all := strings.Repeat("x", shift) + strings.Repeat("😀", n)
+			c := newCapture(nil)
+			c.add([]byte(all))
+			out := c.outcome()
+			if strings.ContainsRune(out.OutputHead+out.OutputTail, utf8.RuneError) {
+				t.Errorf("shift %d, %d characters: a character was cut in two", shift, n)
+			}
+			if !strings.HasPrefix(all, out.OutputHead) || !strings.HasSuffix(all, out.OutputTail) {
+				t.Errorf("shift %d, %d characters: head or tail is not the output's", shift, n)
+			}
+			if len(all) <= 2*keep-4 && out.OutputHead+out.OutputTail != all {
+				t.Errorf("shift %d, %d characters: %d of %d bytes kept where all fit", shift, n, len(out.OutputHead+out.OutputTail), len(all))
+			}
+		}
+	}
+}
+
+func TestCaptureOfBinaryOutputIsTextForJSON(t *testing.T) {
+	noise := make([]byte, 3*keep)
+	rand.New(rand.NewSource(1)).Read(noise)
+	for name, b := range map[string][]byte{"noise": noise, "continuations": bytes.Repeat([]byte{0x80}, 3*keep), "zeros": make([]byte, 3*keep)} {
+		c := newCapture(nil)
+		c.add(b)
+		out := c.outcome()
+		v, err := canon.ValueOf(command.Result{ArgvDigest: canon.Sum(nil), Kind: command.Kind, OutputDigest: out.OutputDigest,
+			OutputHead: out.OutputHead, OutputTail: out.OutputTail})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if n := len(v.JCS()); n > 1<<20 {
+			t.Errorf("%s: the artifact has %d bytes, more than R24 allows", name, n)
+		}
+		if out.OutputDigest != canon.DigestOf(sha256.Sum256(b)) {
+			t.Errorf("%s: digest is not of the bytes as they came", name)
+		}
+	}
+}
+
+type brokenWriter struct{ calls int }
+
+func (w *brokenWriter) Write([]byte) (int, error) { w.calls++; return 0, errors.New("gone") }
+
+func TestCaptureOutlivesItsAudience(t *testing.T) {
+	w := &brokenWriter{}
+	c := newCapture(w)
+	c.add([]byte("one"))
+	c.add([]byte("two"))
+	if out := c.outcome(); out.OutputHead != "onetwo" || w.calls != 1 {
+		t.Errorf("kept %q after %d writes", out.OutputHead, w.calls)
+	}
+}

@@ -1,0 +1,168 @@
+//go:build unix
+
+package process
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/ports"
+)
+
+func sh(script string) ports.Command { return ports.Command{Argv: []string{"sh", "-c", script}} }
+
+// attempt runs one command with short patience.
+func attempt(t *testing.T, r *Runner, c ports.Command) ports.CommandOutcome {
+	t.Helper()
+	if r.Grace == 0 {
+		r.Grace = 300 * time.Millisecond
+	}
+	t.Cleanup(r.Close)
+	out, err := r.Try(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestOutcomes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "sub", "hello"), 0o755, "#!/bin/sh\npwd\n")
+	write(t, filepath.Join(dir, "plain"), 0o644, "just text")
+	write(t, filepath.Join(dir, "lost"), 0o755, "#!/no/such/interpreter\n")
+	write(t, filepath.Join(dir, "bytes"), 0o755, "\x00\x01\x02")
+	cases := []struct {
+		name    string
+		c       ports.Command
+		status  int64
+		failure string // contained
+		fix     string // contained
+		output  string
+	}{
+		{"success", sh("echo out; echo err >&2"), 0, "", "", "out\nerr\n"},
+		{"status", sh("echo no; exit 7"), 7, "", "", "no\n"},
+		{"signal", sh("kill -9 $$"), -1, "signal 9", "", ""},
+		{"no input", sh("cat; echo done"), 0, "", "", "done\n"},
+		{"no terminal", sh("(: </dev/tty) 2>/dev/null && echo has one || echo has none"), 0, "", "", "has none\n"},
+		{"no shell", ports.Command{Argv: []string{"echo", "$HOME", "{{x}}", "a b"}}, 0, "", "", "$HOME {{x}} a b\n"},
+		{"cwd", ports.Command{Argv: []string{"./hello"}, Cwd: "sub"}, 0, "", "", filepath.Join(dir, "sub") + "\n"},
+		{"own path", ports.Command{Argv: []string{"hello"}, Env: map[string]string{"PATH": "sub:/bin"}}, 0, "", "", dir + "\n"},
+		{"environment", ports.Command{Argv: []string{"sh", "-c", "echo $A $B"}, Env: map[string]string{"B": "2"}}, 0, "", "", "1 2\n"},
+		{"missing program", ports.Command{Argv: []string{"no-such-program"}}, -1, `"no-such-program" was not found`, "PATH", ""},
+		{"missing script", ports.Command{Argv: []string{"./nope"}}, -1, `"./nope" was not found`, "", ""},
+		{"missing folder", ports.Command{Argv: []string{"true"}, Cwd: "nowhere"}, -1, `no folder "nowhere"`, "cwd", ""},
+		{"not executable", ports.Command{Argv: []string{"./plain"}}, -1, "may not be executed", "chmod +x ./plain", ""},
+		{"lost interpreter", ports.Command{Argv: []string{"./lost"}}, -1, "interpreter", "#!", ""},
+		{"no program", ports.Command{Argv: []string{"./bytes"}}, -1, "no program that this system can run", "#!/bin/sh", ""},
+		{"no argv", ports.Command{}, -1, "names no program", "argv", ""},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			r := &Runner{Dir: dir, Env: append(os.Environ(), "A=1")}
+			out := attempt(t, r, tc.c)
+			if out.ExitStatus != tc.status || !strings.Contains(out.Failure, tc.failure) || (tc.failure == "") != (out.Failure == "") {
+				t.Errorf("status %d, failure %q", out.ExitStatus, out.Failure)
+			}
+			if !strings.Contains(out.Fix, tc.fix) || out.OutputHead != tc.output {
+				t.Errorf("fix %q, output %q", out.Fix, out.OutputHead)
+			}
+			if strings.Contains(out.Failure+out.Fix, dir) {
+				t.Errorf("an absolute path in %q %q", out.Failure, out.Fix)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string, mode os.FileMode, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTimeoutAsksThenKills(t *testing.T) {
+	polite := attempt(t, &Runner{Grace: 5 * time.Second}, ports.Command{TimeoutMs: 100,
+		Argv: []string{"sh", "-c", "trap 'echo bye; exit 0' TERM; echo on; while :; do sleep 0.02; done"}})
+	if polite.ExitStatus != -1 || !strings.Contains(polite.Failure, "longer than 100ms") || !strings.HasSuffix(polite.OutputHead, "bye\n") {
+		t.Errorf("polite: %+v", polite)
+	}
+	if polite.DurationMs > 3000 {
+		t.Errorf("a command that ends when asked to took %d ms", polite.DurationMs)
+	}
+	stubborn := attempt(t, &Runner{Grace: 200 * time.Millisecond}, ports.Command{TimeoutMs: 100,
+		Argv: []string{"sh", "-c", "trap '' TERM; while :; do sleep 0.02; done"}})
+	if stubborn.Failure == "" || stubborn.DurationMs < 300 || stubborn.DurationMs > 5000 {
+		t.Errorf("stubborn: %+v", stubborn)
+	}
+}
+
+func TestInterruptionEndsTheGroup(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &Runner{Grace: 200 * time.Millisecond}
+	defer r.Close()
+	go func() {
+		waitForLines(t, pids, 2)
+		cancel()
+	}()
+	_, err := r.Try(ctx, sh("trap '' TERM; sleep 60 & echo $! >>"+pids+"; echo $$ >>"+pids+"; wait; sleep 60"))
+	if err != context.Canceled {
+		t.Fatalf("got %v", err)
+	}
+	gone(t, waitForLines(t, pids, 2))
+	if _, err := r.Try(ctx, sh("echo ran >>"+pids)); err != context.Canceled || len(lines(pids)) != 2 {
+		t.Errorf("a command began after the end: %v", err)
+	}
+}
+
+func TestNothingOfTheGroupOutlivesTheCommand(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	began := time.Now()
+	out := attempt(t, &Runner{Grace: 2 * time.Second}, sh("sleep 60 & echo $! >>"+pids+"; echo here"))
+	if !out.OK() || out.OutputHead != "here\n" {
+		t.Errorf("%+v", out)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	gone(t, waitForLines(t, pids, 1))
+}
+
+func TestOutputAfterTheCommandIsNotLost(t *testing.T) {
+	out := attempt(t, &Runner{}, sh("(sleep 0.05; echo late) & echo early"))
+	if out.OutputHead != "early\nlate\n" {
+		t.Errorf("got %q", out.OutputHead)
+	}
+}
+
+func TestOutputIsPassedOnAsItComes(t *testing.T) {
+	var first time.Time
+	began := time.Now()
+	w := writerFunc(func(p []byte) (int, error) {
+		if first.IsZero() {
+			first = time.Now()
+		}
+		return len(p), nil
+	})
+	attempt(t, &Runner{Output: w}, sh("echo now; sleep 0.5"))
+	if d := first.Sub(began); d > 400*time.Millisecond {
+		t.Errorf("the first line came after %s", d)
+	}
+	var all bytes.Buffer
+	attempt(t, &Runner{Output: &all}, sh("echo a; echo b >&2; echo c"))
+	if all.String() != "a\nb\nc\n" {
+		t.Errorf("passed on %q", all.String())
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
