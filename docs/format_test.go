@@ -177,7 +177,7 @@ func (s *formatStore) attempt(l *formatSession, runID id.Run, nodeID id.Node, re
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return plan
+	return manifest.Plan{Log: l.log, Events: plan.Events, Objects: plan.Objects}
 }
 
 func (s *formatStore) state(ref canon.Digest) snapshot.State {

@@ -95,7 +95,7 @@ func (d *drive) try(nodeID id.Node, req advance.Request) event.AdvanceOutcome {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.commit(plan)
+	d.commit(plan.Plan)
 	return plan.Events[0].Data.(event.AdvanceRecorded).Outcome
 }
 

@@ -26,7 +26,7 @@ type app struct {
 	common      common
 	lockWaitSet func() bool
 	stdinTaken  string // the flag that reads stdin
-	running     bool // the command line was read, a command is at work
+	running     bool   // the command line was read, a command is at work
 }
 
 // getenv is the value of an environment variable, "" when it is not set. The last

@@ -95,4 +95,3 @@ func notStrict(where string, err error) *fault.Fault {
 	}
 	return f.Suggest("Correct the JSON there and send it again.")
 }
-

@@ -52,6 +52,12 @@ type errorBody struct {
 // on stdout, else on stderr what is wrong and what to do next.
 func (a *app) fail(err error) int {
 	f := fault.Of(err)
+	log := a.log()
+	if f.Code == fault.Internal {
+		log.Error().Err(f.Err).Msg(f.Message)
+	} else if f.Err != nil {
+		log.Debug().Err(f.Err).Str("code", string(f.Code)).Msg("the cause")
+	}
 	if a.wantsJSON() {
 		raw, encErr := canon.Marshal(errorBody{f.Code, f.Message, f.Retry, f.Suggestion, f.Details})
 		if encErr != nil { // details that JSON does not have must not hide the error

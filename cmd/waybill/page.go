@@ -4,95 +4,63 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 // page is text for people, laid out for where it goes: wrapped to the width of the
 // terminal and colored only there, plain everywhere else.
 type page struct {
 	bytes.Buffer
-	color bool
-	width int // 0: as long as the text is
+	styles terminal.Styles
+	width  int // 0: as long as the text is
 }
 
 func (a *app) newPage(to any) *page {
-	return &page{color: a.colors(to), width: a.widthOf(to)}
+	return &page{styles: terminal.NewStyles(a.colors(to)), width: a.widthOf(to)}
 }
 
-// line writes one line of text that is ours.
-func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *page) bold(s string) string { return p.styles.Bold(s) }
+func (p *page) dim(s string) string  { return p.styles.Dim(s) }
+func (p *page) good(s string) string { return p.styles.Good(s) }
+func (p *page) warn(s string) string { return p.styles.Warn(s) }
+func (p *page) bad(s string) string  { return p.styles.Bad(s) }
 
-func (p *page) style(code, s string) string {
-	if !p.color || s == "" {
-		return s
+// line writes one line. What came from outside must have been cleaned.
+func (p *page) line(format string, args ...any) {
+	p.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	p.WriteByte('\n')
+}
+
+const (
+	// textWidthMax: longer lines are hard to read.
+	textWidthMax = 96
+	// textWidthMin keeps text readable, if not pretty, in a window that is no window.
+	textWidthMin = 20
+)
+
+// text writes text that came from outside, wrapped, its first line behind lead and
+// the others below it.
+func (p *page) text(lead, s string) {
+	used := terminal.TextWidth(lead)
+	room := 0
+	if p.width > 0 {
+		room = max(min(p.width, textWidthMax)-used, textWidthMin)
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-func (p *page) bold(s string) string { return p.style("1", s) }
-func (p *page) dim(s string) string  { return p.style("2", s) }
-func (p *page) good(s string) string { return p.style("32", s) }
-func (p *page) warn(s string) string { return p.style("33", s) }
-func (p *page) bad(s string) string  { return p.style("31", s) }
-
-// text writes text that came from outside, wrapped, every line behind indent.
-func (p *page) text(indent, s string) {
-	for line := range strings.SplitSeq(strings.TrimRight(clean(s), "\n"), "\n") {
-		for _, part := range p.wrap(line, len(indent)) {
-			p.line("%s", strings.TrimRight(indent+part, " "))
-		}
+	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(clean(s), "\n"), room), "\n") {
+		p.line("%s%s", lead, line)
+		lead = strings.Repeat(" ", used)
 	}
 }
 
-// widthMin keeps text readable, if not pretty, in a window that is no window.
-const widthMin = 24
-
-// wrap breaks a line between words. What the line began with, a list's dash or
-// spaces, stays free below it.
-func (p *page) wrap(line string, used int) []string {
-	room := max(p.width-used, widthMin)
-	if p.width == 0 || utf8.RuneCountInString(line) <= room {
-		return []string{line}
-	}
-	lead := line[:len(line)-len(strings.TrimLeft(line, " -*"))]
-	hang := strings.Repeat(" ", utf8.RuneCountInString(lead))
-	var out []string
-	row, count := lead, utf8.RuneCountInString(lead)
-	empty := true
-	for word := range strings.FieldsSeq(line[len(lead):]) {
-		n := utf8.RuneCountInString(word)
-		if !empty && count+1+n > room {
-			out = append(out, row)
-			row, count, empty = hang, len(hang), true
-		}
-		if !empty {
-			row += " "
-			count++
-		}
-		row += word
-		count += n
-		empty = false
-	}
-	return append(out, row)
-}
-
-// clean makes control characters visible: text from files and logs must not drive
-// the terminal that shows it.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || r == utf8.RuneError) {
-			return '�'
-		}
-		return r
-	}, s)
-}
+// clean makes text that came from outside safe to show: it must not drive the
+// terminal that shows it.
+func clean(s string) string { return terminal.Clean(s) }
 
 // fault says what is wrong, and what to do next.
 func (p *page) fault(f *fault.Fault) {
-	p.line("%s %s %s", p.bad("error:"), clean(f.Message), p.dim("["+string(f.Code)+"]"))
+	p.text(p.bad("error: "), f.Message+" "+"["+string(f.Code)+"]")
 	if f.Suggestion != "" {
 		p.text("  ", f.Suggestion)
 	}

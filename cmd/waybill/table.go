@@ -2,7 +2,8 @@ package main
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 // column is one column of a table.
@@ -28,9 +29,11 @@ const flexMin = 12
 func (p *page) table(columns []column, rows [][]cell) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
-		widths[i] = utf8.RuneCountInString(c.title)
+		widths[i] = terminal.TextWidth(c.title)
 		for _, row := range rows {
-			widths[i] = max(widths[i], utf8.RuneCountInString(clean(row[i].text)))
+			// A cell is one line, whatever stands in it.
+			row[i].text = strings.Join(strings.Fields(clean(row[i].text)), " ")
+			widths[i] = max(widths[i], terminal.TextWidth(row[i].text))
 		}
 	}
 	p.fit(columns, widths)
@@ -41,8 +44,8 @@ func (p *page) table(columns []column, rows [][]cell) {
 	for _, row := range append([][]cell{head}, rows...) {
 		var b strings.Builder
 		for i, c := range row {
-			text := cut(clean(c.text), widths[i])
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+			text := terminal.Cut(c.text, widths[i])
+			pad := strings.Repeat(" ", max(widths[i]-terminal.TextWidth(text), 0))
 			if c.paint != nil {
 				text = c.paint(text)
 			}
@@ -56,7 +59,7 @@ func (p *page) table(columns []column, rows [][]cell) {
 				b.WriteString(gap)
 			}
 		}
-		p.line("%s", strings.TrimRight(b.String(), " "))
+		p.line("%s", b.String())
 	}
 }
 
@@ -75,12 +78,4 @@ func (p *page) fit(columns []column, widths []int) {
 			over -= take
 		}
 	}
-}
-
-// cut shortens a text to n characters, the last of which says so.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:max(n-1, 0)]) + "…"
 }

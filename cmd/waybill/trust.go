@@ -57,19 +57,19 @@ func newTrustCommand(a *app) *cobra.Command {
 			if in.list {
 				return a.listTrust(cmd.Context(), o)
 			}
+			if in.revoke {
+				return a.revokeTrust(cmd.Context(), o, args[0])
+			}
 			w, err := a.trustable(cmd.Context(), o, args[0])
 			if err != nil {
 				return err
-			}
-			if in.revoke {
-				return a.revokeTrust(cmd.Context(), o, w)
 			}
 			return a.giveTrust(cmd.Context(), o, w, in.yes)
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&in.yes, "yes", false, "agree without being asked")
-	f.BoolVar(&in.revoke, "revoke", false, "take trust back")
+	f.BoolVar(&in.revoke, "revoke", false, "take trust back: of a FILE as it is now, of every version of an ID, or of a HASH")
 	f.BoolVar(&in.list, "list", false, "list what is trusted, and who agreed")
 	return cmd
 }

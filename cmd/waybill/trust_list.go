@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/trust"
 )
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
@@ -17,9 +15,6 @@ func (a *app) listTrust(ctx context.Context, o *opened) error {
 	list, err := o.Trusted(ctx)
 	if err != nil {
 		return err
-	}
-	if list.Entries == nil {
-		list.Entries = []trust.Entry{}
 	}
 	return a.answer("trusted", list, func(p *page) {
 		if len(list.Entries) == 0 {
@@ -39,18 +34,37 @@ func (a *app) listTrust(ctx context.Context, o *opened) error {
 	})
 }
 
-// revokeTrust takes trust back; where there was none, nothing is to be done.
-func (a *app) revokeTrust(ctx context.Context, o *opened, w compile.Compiled) error {
-	was, err := o.Revoke(ctx, w.Hash())
+// revokeTrust takes trust back and prints what is still trusted; where there was
+// none, nothing is to be done.
+func (a *app) revokeTrust(ctx context.Context, o *opened, ref string) error {
+	list, err := o.Trusted(ctx)
 	if err != nil {
 		return err
 	}
-	doc := trustDocument{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash()}
-	return a.answer("trust", doc, func(p *page) {
-		if was {
-			p.line("%s is not trusted any more.", clean(w.WorkflowID))
+	hash, err := canon.ParseDigest(ref)
+	if err != nil && isFile(ref) {
+		w, err := a.workflow(ctx, ref)
+		if err != nil {
+			return err
+		}
+		hash = w.Compiled.Hash()
+	}
+	gone := 0
+	for _, e := range list.Entries {
+		if e.WorkflowHash != hash && e.WorkflowID != ref {
+			continue
+		}
+		if _, err := o.Revoke(ctx, e.WorkflowHash); err != nil {
+			return err
+		}
+		list = list.Without(e.WorkflowHash)
+		gone++
+	}
+	return a.answer("trusted", list, func(p *page) {
+		if gone == 0 {
+			p.line("%s was not trusted.", clean(ref))
 		} else {
-			p.line("%s was not trusted.", clean(w.WorkflowID))
+			p.line("%s of %s: not trusted any more.", plural(gone, "version"), clean(ref))
 		}
 	})
 }

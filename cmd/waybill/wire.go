@@ -31,30 +31,33 @@ func (a *app) open(ctx context.Context) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.log().Debug().Str("store", dir).Msg("opened")
-	if !a.common.lockWaitGiven {
-		if store, err = reopen(ctx, dir, store, options); err != nil {
+	log := a.log()
+	log.Debug().Str("store", dir).Msg("opened")
+	if wait, ok := a.configuredWait(ctx, store); ok && wait != options.LockWait {
+		_ = store.Close()
+		options.LockWait = wait
+		if store, err = filestore.OpenDir(dir, options); err != nil {
 			return nil, err
 		}
 	}
 	return wire(dir, store), nil
 }
 
-// reopen applies what the store's own configuration says about opening it.
-func reopen(ctx context.Context, dir string, store *filestore.Store, options filestore.Options) (*filestore.Store, error) {
+// configuredWait is how long the store's own configuration waits for locks, where
+// the call does not say. A configuration that cannot be read stops nobody from
+// looking at a run: that is told, and the default holds.
+func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.Duration, bool) {
+	if a.common.lockWaitGiven {
+		return 0, false
+	}
 	settings := engine.Settings{Controls: controls{store}}
 	c, err := settings.Config(ctx)
 	if err != nil {
-		_ = store.Close()
-		return nil, err
+		log := a.log()
+		log.Warn().Err(err).Msg("config.json cannot be read; the defaults hold")
+		return 0, false
 	}
-	wait := time.Duration(c.LockWaitMs()) * time.Millisecond
-	if wait == options.LockWait {
-		return store, nil
-	}
-	_ = store.Close()
-	options.LockWait = wait
-	return filestore.OpenDir(dir, options)
+	return time.Duration(c.LockWaitMs()) * time.Millisecond, true
 }
 
 func wire(dir string, store *filestore.Store) *opened {

@@ -51,3 +51,8 @@ func clockTime(ms int64, layout string) string {
 	}
 	return time.UnixMilli(ms).Local().Format(layout)
 }
+
+func itoa(n int) string { return fmt.Sprintf("%d", n) }
+
+// pad puts a number under others.
+func pad(s string, width int) string { return fmt.Sprintf("%*s", width, s) }

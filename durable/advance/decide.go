@@ -26,24 +26,31 @@ type decision struct {
 	at      event.Scope // the node being left
 	origin  id.Origin
 	seg     *segment
+	next    snapshot.State // at the new node
 	gapsNew int
 }
 
-// Decide plans what an attempt comes to. A nil error gives a plan whose first
-// event is the advance_recorded; a fault (VALIDATION_ERROR, RUN_CLOSED where
-// nothing is pending) records nothing.
-func Decide(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
+// Decided is what an attempt comes to: a plan whose first event is the
+// advance_recorded, and where it advanced the state at the new node.
+type Decided struct {
+	manifest.Plan
+	State snapshot.State
+}
+
+// Decide plans what an attempt comes to. An error, VALIDATION_ERROR for what the
+// caller can mend, records nothing.
+func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	d := &decision{w: w, f: f, a: a, at: event.Scope{RunID: f.Run, NodeID: f.Node}, origin: id.FromAttempt(a.ID, id.OpAck)}
 	if err := d.prepare(); err != nil {
-		return manifest.Plan{}, err
+		return Decided{}, err
 	}
 	d.seg = newSegment(f.Session, f.Next, a.AtMs, a.Actor)
 	if unmet := d.requirements().unmet(); len(unmet) > 0 {
 		d.block(unmet)
 	} else if err := d.advance(); err != nil {
-		return manifest.Plan{}, err
+		return Decided{}, err
 	}
-	return d.seg.plan, nil
+	return Decided{d.seg.plan, d.next}, nil
 }
 
 func (d *decision) prepare() error {
@@ -130,11 +137,11 @@ func (d *decision) advance() error {
 	if !ok {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q", d.step.StepID)
 	}
-	next := snapshot.Done()
+	d.next = snapshot.Done()
 	if selected.Step != nil {
-		next = snapshot.At(selected.Step.StepID, nil, d.f.State.WithCompleted(d.f.State.PendingStep().Key()))
+		d.next = snapshot.At(selected.Step.StepID, nil, d.f.State.WithCompleted(d.f.State.PendingStep().Key()))
 	}
-	bytes, err := next.Encode()
+	bytes, err := d.next.Encode()
 	if err != nil {
 		return fault.Wrap(err, fault.Invariant, "the next state is impossible")
 	}

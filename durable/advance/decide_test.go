@@ -52,7 +52,8 @@ func at(stepID string) advance.Facts {
 
 func decide(t testing.TB, f advance.Facts, r advance.Request) (manifest.Plan, error) {
 	t.Helper()
-	plan, err := advance.Decide(compiled(t), f, advance.Attempt{ID: id.NextAttempt(root, id.OpAck, 0), Request: r, Actor: agent, AtMs: 99})
+	decided, err := advance.Decide(compiled(t), f, advance.Attempt{ID: id.NextAttempt(root, id.OpAck, 0), Request: r, Actor: agent, AtMs: 99})
+	plan := decided.Plan
 	if err == nil {
 		// Whatever is decided must be storable: no plan may fail at the disk.
 		if _, err := manifest.EncodeSegment(plan.Log, plan.Events); err != nil {

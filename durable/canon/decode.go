@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strconv"
 )
 
 // ErrSpelling says that a stored document means something but is not written in
@@ -46,10 +45,10 @@ func Decode(v Value, out any) error {
 	return d.value(v, reflect.ValueOf(out).Elem())
 }
 
-type decoder struct{ path []string }
+type decoder struct{ path trail }
 
 func (d *decoder) fail(v Value, format string, args ...any) error {
-	return &ParseError{Pointer: pointer(d.path), Line: v.Line(), Reason: fmt.Sprintf(format, args...)}
+	return &ParseError{Pointer: d.path.pointer(), Line: v.Line(), Reason: fmt.Sprintf(format, args...)}
 }
 
 func (d *decoder) want(v Value, kind Kind) error {
@@ -122,7 +121,7 @@ func (d *decoder) list(v Value, out reflect.Value) error {
 	}
 	out.Set(reflect.MakeSlice(out.Type(), len(v.list), len(v.list)))
 	for i, item := range v.list {
-		if err := d.at(strconv.Itoa(i), item, out.Index(i)); err != nil {
+		if err := d.at(turn{item: i}, item, out.Index(i)); err != nil {
 			return err
 		}
 	}
@@ -136,11 +135,11 @@ func (d *decoder) mapping(v Value, out reflect.Value) error {
 	out.Set(reflect.MakeMapWithSize(out.Type(), len(v.list)))
 	for i, item := range v.list {
 		elem := reflect.New(out.Type().Elem()).Elem()
-		if err := d.at(v.keys[i], item, elem); err != nil {
+		if err := d.at(turn{v.keys[i], noItem}, item, elem); err != nil {
 			return err
 		}
 		key := reflect.New(out.Type().Key()).Elem()
-		if err := d.at(v.keys[i], OfString(v.keys[i]), key); err != nil {
+		if err := d.at(turn{v.keys[i], noItem}, OfString(v.keys[i]), key); err != nil {
 			return err
 		}
 		out.SetMapIndex(key, elem)
@@ -164,7 +163,7 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 			}
 			continue
 		}
-		if err := d.at(f.name, v.list[at], out.FieldByIndex(f.index)); err != nil {
+		if err := d.at(turn{f.name, noItem}, v.list[at], out.FieldByIndex(f.index)); err != nil {
 			return err
 		}
 		at++
@@ -175,8 +174,8 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) at(token string, v Value, out reflect.Value) error {
-	d.path = append(d.path, token)
+func (d *decoder) at(where turn, v Value, out reflect.Value) error {
+	d.path = append(d.path, where)
 	err := d.value(v, out)
 	d.path = d.path[:len(d.path)-1]
 	return err

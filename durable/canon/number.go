@@ -26,12 +26,12 @@ func parseNumber(lit string) (float64, error) {
 		}
 	}
 	f, err := strconv.ParseFloat(lit, 64)
-	if err != nil || math.IsInf(f, 0) {
+	if err != nil {
 		return 0, errInexact
 	}
-	digits, exp := decimal(lit)
-	short, shortExp := decimal(strconv.FormatFloat(f, 'e', -1, 64))
-	if digits != short || (digits != "" && exp != shortExp) {
+	// A double lies within a factor of two of the literal it was read from, so equal
+	// digits are equal numbers.
+	if significant(lit) != significant(strconv.FormatFloat(f, 'e', -1, 64)) {
 		return 0, errInexact
 	}
 	if f == 0 {
@@ -40,20 +40,11 @@ func parseNumber(lit string) (float64, error) {
 	return f, nil
 }
 
-// decimal normalizes a literal to its significant digits d1d2…dn and the
-// exponent e of 0.d1d2…dn x 10^e, so that two literals of one value compare equal.
-func decimal(lit string) (digits string, exp int) {
-	lit = strings.TrimPrefix(lit, "-")
-	mantissa, e, _ := strings.Cut(strings.ToLower(lit), "e")
-	if e != "" {
-		exp, _ = strconv.Atoi(strings.TrimPrefix(e, "+"))
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	exp += len(whole)
-	all := whole + fraction
-	trimmed := strings.TrimLeft(all, "0")
-	exp -= len(all) - len(trimmed)
-	return strings.TrimRight(trimmed, "0"), exp
+// significant is the digits of a literal without sign, point, exponent and the
+// zeros at both ends, in which two spellings of one number agree.
+func significant(lit string) string {
+	mantissa, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(lit, "-")), "e")
+	return strings.Trim(strings.Replace(mantissa, ".", "", 1), "0")
 }
 
 // AppendNumber writes f as RFC 8785 wants it (ECMAScript's shortest form).

@@ -3,6 +3,7 @@ package canon
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,19 +46,34 @@ type parser struct {
 	text string
 	pos  int
 	line int
-	path []string // JSON pointer tokens of the value being read
+	path trail // of the value being read
 }
 
 func (p *parser) fail(format string, args ...any) error {
-	return &ParseError{Pointer: pointer(p.path), Line: p.line, Reason: fmt.Sprintf(format, args...)}
+	return &ParseError{Pointer: p.path.pointer(), Line: p.line, Reason: fmt.Sprintf(format, args...)}
 }
 
-// pointer joins tokens by RFC 6901.
-func pointer(path []string) string {
+// trail is the way from the document to a value. It becomes text only when
+// something is wrong there: spelling out every index would cost more than reading.
+type trail []turn
+
+// turn is one step of a trail: a member's name, or an item's index.
+type turn struct {
+	name string
+	item int
+}
+
+const noItem = -1
+
+func (t trail) pointer() string {
 	var b strings.Builder
-	for _, token := range path {
+	for _, turn := range t {
 		b.WriteByte('/')
-		b.WriteString(EscapePointer(token))
+		if turn.item == noItem {
+			b.WriteString(EscapePointer(turn.name))
+		} else {
+			b.WriteString(strconv.Itoa(turn.item))
+		}
 	}
 	return b.String()
 }
@@ -160,7 +176,7 @@ func (p *parser) array(depth int, line int32) (Value, error) {
 		return v, nil
 	}
 	for {
-		p.path = append(p.path, fmt.Sprint(len(v.list)))
+		p.path = append(p.path, turn{item: len(v.list)})
 		item, err := p.value(depth + 1)
 		if err != nil {
 			return Value{}, err
@@ -194,7 +210,7 @@ func (p *parser) object(depth int, line int32) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		p.path = append(p.path, name)
+		p.path = append(p.path, turn{name, noItem})
 		p.space()
 		if !p.take(':') {
 			return Value{}, p.fail("unexpected %s after a key: want a colon", p.here())

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -180,22 +179,22 @@ func (v Value) Equal(w Value) bool {
 // it accepts may stand inside another document that has the rest of the levels.
 func (v Value) Strict(depth int) error { return v.strict(nil, depth) }
 
-func (v Value) strict(path []string, depth int) error {
+func (v Value) strict(path trail, depth int) error {
 	if v.kind != Array && v.kind != Object {
 		return nil
 	}
 	if len(path) == depth {
-		return &ParseError{pointer(path), v.Line(), fmt.Sprintf("nested deeper than %d levels", depth)}
+		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("nested deeper than %d levels", depth)}
 	}
 	if i, j, ok := twins(v.keys); ok {
-		return &ParseError{pointer(path), v.Line(), fmt.Sprintf("keys %q and %q differ only in case", v.keys[i], v.keys[j])}
+		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("keys %q and %q differ only in case", v.keys[i], v.keys[j])}
 	}
 	for i, item := range v.list {
-		token := strconv.Itoa(i)
+		where := turn{item: i}
 		if v.kind == Object {
-			token = v.keys[i]
+			where = turn{v.keys[i], noItem}
 		}
-		if err := item.strict(append(path, token), depth); err != nil {
+		if err := item.strict(append(path, where), depth); err != nil {
 			return err
 		}
 	}

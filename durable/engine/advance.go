@@ -101,7 +101,11 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		if err != nil {
 			return err
 		}
-		return g.append(ctx, w, fold, plan)
+		if err := g.append(ctx, w, fold, plan.Plan); err != nil {
+			return err
+		}
+		g.knowNext(plan)
+		return nil
 	}
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
@@ -109,6 +113,16 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, manifest.Head{}, fold, inside)
 	}
 	return done, err
+}
+
+// knowNext keeps the state at the node that a decision made, so that the answer
+// and the next attempt need no disk for it.
+func (g *Engine) knowNext(d advance.Decided) {
+	for _, e := range d.Events {
+		if n, ok := e.Data.(event.NodeCreated); ok {
+			g.knowState(n.SnapshotRef, d.State)
+		}
+	}
 }
 
 // mayAttempt refuses attempts at a closed run, and attempts that no answer over

@@ -70,6 +70,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
+	g.knowStates(plan)
 	at := Position{begin.Session, begin.Run, id.RootNode(begin.Run)}
 	if recorded {
 		a, err := g.replayStart(ctx, keys, at, plan)
@@ -89,6 +90,16 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	return a, nil
 }
 
+// knowStates keeps the states that a plan brings: an answer about what was
+// committed should not depend on the disk once more.
+func (g *Engine) knowStates(plan manifest.Plan) {
+	for _, o := range plan.Objects {
+		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
+			g.knowState(o.Ref(), s)
+		}
+	}
+}
+
 // unread says that something was recorded, and only the answer about it failed.
 func unread(err error) error {
 	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s", fault.Of(err).Message)
@@ -102,17 +113,10 @@ func (a *Answer) noteDropped(n int) {
 }
 
 // append commits a plan and folds it, so that the fold stands where the log does.
-// The states it brings are kept: an answer about what was committed should not
-// depend on the disk once more.
 func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fold, plan manifest.Plan) error {
 	head, err := g.Logs.Append(ctx, w, f.Head, plan)
 	if err != nil {
 		return err
-	}
-	for _, o := range plan.Objects {
-		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
-			g.knowState(o.Ref(), s)
-		}
 	}
 	return f.Visit(manifest.Segment{Events: plan.Events}, head)
 }

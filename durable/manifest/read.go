@@ -40,7 +40,12 @@ var ErrNotOnChain = errors.New("the head is not on this log's chain")
 // It stops at the first thing that is not committed, and says what that is (R9).
 // The error is From's, the world's or visit's; damage never is one.
 func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
-	r := &reader{in: in, manifest: bufio.NewReaderSize(in.Manifest, 64<<10), v: Verdict{Head: in.From, Health: Healthy}}
+	// From a known head on there is nearly always nothing: no buffer to speak of.
+	buffer := 64 << 10
+	if !in.From.IsZero() {
+		buffer = 4 << 10
+	}
+	r := &reader{in: in, manifest: bufio.NewReaderSize(in.Manifest, buffer), v: Verdict{Head: in.From, Health: Healthy}}
 	if err := r.skipKnown(); err != nil {
 		return r.v, err
 	}

@@ -64,7 +64,7 @@ func TestSuggestionsHold(t *testing.T) {
 func TestNearest(t *testing.T) {
 	keys := []string{"id", "name", "steps", "description", "requireConfirmation", "runCondition", "prompt"}
 	for word, want := range map[string]string{
-		"stpes": "steps", "step": "steps", "Steps": "steps", "descripton": "description", "decsription": "description",
+		"stpes": "steps", "stepsxx": "steps", "stepsxxx": "", "step": "steps", "Steps": "steps", "descripton": "description", "decsription": "description",
 		"requiresConfirmation": "requireConfirmation", "confirmation": "", "run_condition": "runCondition", "promt": "prompt",
 		"di": "id", "i": "id", "x": "", "": "", "entirelyOther": "", strings.Repeat("steps", 100): "",
 	} {

@@ -14,9 +14,9 @@ import (
 )
 
 // Parse reads a workflow file and finds everything that is wrong with it. The name
-// chooses the language (.json, .yaml, .yml); with any other name the first character
-// does. Source.Valid tells whether the file can be compiled; problems are in the
-// order of the file.
+// is never opened; it chooses the language (.json, .yaml, .yml), and with any other
+// name the first character does. Source.Valid tells whether the file can be
+// compiled. Problems are in the order of the file.
 func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 	var found collector
 	report := problem.Report(found.add)

@@ -64,6 +64,7 @@ func TestWorkflowKeys(t *testing.T) {
 		{`, "inputs": [{"contextKey": "a", "reason": "needs_user_artifact", "choiceKind": "scope_boundary", "description": "d"}]`, "", "/inputs/0/choiceKind", "belongs to reason needs_user_choice", "Remove it"},
 		{`, "inputs": [{"contextKey": "a", "reason": "needs_user_choice", "choiceKind": "taste", "description": "d"}]`, "", "/inputs/0/choiceKind", "preference_tradeoff", "Write"},
 		{`, "inputs": [{"contextKey": "a", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "choices": ["one"], "description": "d"}]`, "", "/inputs/0/choices", "at least 2", "Add"},
+		{`, "inputs": [{"contextKey": "a", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "choices": ["one", "two", "one"], "description": "d"}]`, "", "/inputs/0/choices/2", "repeats item 1", "Remove"},
 		{`, "inputs": [{"contextKey": "a", "reason": "needs_user_artifact", "description": "d"}, {"contextKey": "a", "reason": "needs_user_artifact", "description": "e"}]`, "", "/inputs/1", "repeats item 1", "rename"},
 	})
 }

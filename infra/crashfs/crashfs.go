@@ -93,7 +93,7 @@ func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act
 	if f.Mutation != nil {
 		act = f.Mutation(op)
 	}
-	if f.Fault != nil && f.Fault.At == op.N {
+	if f.Fault != nil && op.N >= f.Fault.At && op.N <= f.Fault.At+f.Fault.For {
 		flaw = f.Fault
 		if flaw.Err == nil {
 			f.killed = true
@@ -136,6 +136,7 @@ type Fault struct {
 	Err   error // what it says; nil: the process is killed there
 	After bool  // it happens all the same, and says that it did not
 	Part  int   // of a write, this many of 4 quarters happen
+	For   int   // so many operations behind it go wrong as well
 }
 
 // String is the fault for messages.
@@ -143,6 +144,9 @@ func (f Fault) String() string {
 	what := "kill"
 	if f.Err != nil {
 		what = f.Err.Error()
+	}
+	if f.For > 0 {
+		what += fmt.Sprintf(", and for %d more", f.For)
 	}
 	switch {
 	case f.After:
@@ -167,7 +171,8 @@ func Faults(op Op) []Fault {
 		}
 		fallthrough
 	case "open", "place", "rename", "remove", "mkdir", "truncate", "sync", "syncdir":
-		out = append(out, Fault{At: op.N, Err: syscall.EIO, After: true}, Fault{At: op.N, After: true})
+		out = append(out, Fault{At: op.N, Err: syscall.EIO, After: true}, Fault{At: op.N, After: true},
+			Fault{At: op.N, Err: syscall.EIO, For: 1}, Fault{At: op.N, Err: syscall.EIO, For: 2}, Fault{At: op.N, Err: syscall.EIO, For: 1 << 20})
 	}
 	return out
 }

@@ -42,6 +42,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
+			a.giveUp()
 			return at, writeFault(err)
 		}
 	}
@@ -66,8 +67,9 @@ type appending struct {
 	incoming []*incoming // objects, then the segment
 
 	manifest osfs.File
-	tail     int64 // bytes behind at that a crash left
-	tidied   bool  // the last writer's note says that nothing was left over
+	tail     int64  // bytes behind at that a crash left
+	found    string // the last writer's note
+	doubtful bool   // what the manifest holds may be in memory only
 	useHeld  *lock.Held
 	relied   entries // names that must be durable before the commit
 }
@@ -149,15 +151,22 @@ func (a *appending) compare(ctx context.Context) error {
 	return nil
 }
 
-// announce takes the last writer's note away before anything changes: whoever
-// comes after a crash of ours finds none, and looks.
+// announce says that a writer is at work, before anything changes; see notes.go.
 func (a *appending) announce() error {
-	note := a.held.Note()
-	if note == "" {
+	a.found = a.held.Note()
+	note := a.s.openNote()
+	if note == a.found {
+		a.doubtful = note != ""
 		return nil
 	}
-	a.tidied = note == a.s.tidyNote(a.at.Digest)
-	return a.held.SetNote("")
+	return a.held.SetNote(note)
+}
+
+// giveUp takes the announcement back where the manifest is what it was.
+func (a *appending) giveUp() {
+	if !a.doubtful && a.found != a.held.Note() {
+		_ = a.held.SetNote("")
+	}
 }
 
 // use keeps cleanups away from the objects until they are committed.

@@ -46,6 +46,7 @@ func (a *appending) takeBack(cause error, whole bool) error {
 	if err == nil {
 		return cause
 	}
+	a.doubtful = true
 	a.s.markSuspect(a.log)
 	if !whole {
 		return cause
@@ -78,14 +79,6 @@ func (s *Store) markSuspect(log manifest.Log) {
 	}
 }
 
-func (s *Store) isSuspect(log manifest.Log) (bool, error) {
-	_, err := s.fs.Stat(path.Join(log.Root, suspectFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // renew copies the valid prefix of a manifest to a new file, whose syncs mean
 // what they say, and lifts the mark (R7). The log's lock is held.
 func (s *Store) renew(log manifest.Log, valid int64) error {
@@ -114,5 +107,8 @@ func (s *Store) renew(log manifest.Log, valid int64) error {
 	if err := s.fs.SyncDir(log.Root, osfs.Durable); err != nil {
 		return err
 	}
-	return s.fs.Remove(path.Join(log.Root, suspectFile))
+	if err := s.fs.Remove(path.Join(log.Root, suspectFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -25,7 +25,7 @@ func (s *Store) Confirm(ctx context.Context, log manifest.Log, head manifest.Hea
 	if err != nil {
 		return s.busyLog(err, log)
 	}
-	suspect, err := s.isSuspect(log)
+	suspect, err := s.isSuspect(log, s.locks.Note(lockName(log)))
 	if err == nil && !suspect {
 		err = s.syncUpTo(log, head)
 	}
@@ -82,6 +82,7 @@ func (s *Store) confirmSuspect(ctx context.Context, log manifest.Log, head manif
 		return err
 	}
 	defer func() { _ = unlock() }()
+	held, _ := s.holding(log)
 	verdict, err := s.Read(ctx, ports.Reading{Log: log, From: head, Locked: true}, ignore{})
 	if err != nil {
 		return err
@@ -89,7 +90,11 @@ func (s *Store) confirmSuspect(ctx context.Context, log manifest.Log, head manif
 	if verdict.Damaged() {
 		return ports.Unhealthy(log, verdict)
 	}
-	return writeFault(s.renew(log, verdict.Head.Bytes))
+	if err := s.renew(log, verdict.Head.Bytes); err != nil {
+		return writeFault(err)
+	}
+	_ = held.SetNote("") // it only saves the next one the same work
+	return nil
 }
 
 // ignore visits nothing.

@@ -136,3 +136,12 @@ func readAll(f osfs.File, limit int64) ([]byte, error) {
 	}
 	return b[:n], nil
 }
+
+// stat is Stat for what may be absent.
+func (s *Store) stat(name string) (info osfs.Info, ok bool, err error) {
+	info, err = s.fs.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return info, false, nil
+	}
+	return info, err == nil, err
+}

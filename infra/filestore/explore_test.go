@@ -39,6 +39,7 @@ type scenario struct {
 	plan          manifest.Plan
 	before, after manifest.Head
 	further       func(next int64) manifest.Plan // what may follow either head
+	noStore       bool                           // the append makes the store
 }
 
 // act is the append under test, as a process of its own.
@@ -108,13 +109,14 @@ func scenarios(t *testing.T) []scenario {
 }
 
 func newScenario(name string, base *crashfs.FS, story *porttest.Story, plan manifest.Plan, before, after manifest.Head) scenario {
-	return scenario{name, base, plan, before, after, func(next int64) manifest.Plan {
+	further := func(next int64) manifest.Plan {
 		again := *story
 		if next == 0 {
 			return again.Start()
 		}
 		return again.Advance(next)
-	}}
+	}
+	return scenario{name, base, plan, before, after, further, len(base.Files()) == 0}
 }
 
 func fatal(t testing.TB, err error) {

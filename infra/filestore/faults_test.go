@@ -55,6 +55,9 @@ func (sc scenario) breakAll(base *crashfs.FS, report func(string, ...any) bool) 
 		if err := sc.judge(after, err, limit, &states); err != nil {
 			return report("%s, %s: %v", op, flaw, err)
 		}
+		if flaw.For > 0 && sc.noStore {
+			return true // that the store's own folders are in doubt, nothing is left to say
+		}
 		if err := sc.recover(after, limit, &states); err != nil {
 			return report("%s, %s, the next process: %v", op, flaw, err)
 		}
@@ -65,10 +68,15 @@ func (sc scenario) breakAll(base *crashfs.FS, report func(string, ...any) bool) 
 		if err != nil {
 			return err
 		}
-		if err := sc.append(s); err == nil || f.Fault == nil || f.Fault.Err == nil {
-			return err
+		first := sc.append(s)
+		if first == nil || f.Fault == nil || f.Fault.Err == nil {
+			return first
 		}
-		return sc.appendUnlessThere(s)
+		second := sc.appendUnlessThere(s)
+		if second != nil && fault.Is(first, fault.StoreOutcomeUnknown) {
+			return first // the second says nothing about the first
+		}
+		return second
 	}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 		if err := sc.judge(after, err, limitFor(flaw), &states); err != nil {
 			return report("%s, %s, tried again: %v", op, flaw, err)

@@ -102,9 +102,9 @@ func (a *appending) stage() error {
 	return nil
 }
 
-// look compares an object that is there with ours. One whose folder once failed to
-// sync is moved in anew: its entry may be in memory only, and another sync of the
-// same folder would not say so (R7).
+// look compares an object that is there with ours. One whose folder may have failed
+// to sync is moved in anew: its entry may be in memory only, and another sync of
+// the same folder would not say so (R7).
 func (a *appending) look(in *incoming) error {
 	same, err := a.s.holds(in.path(), in.bytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func (a *appending) look(in *incoming) error {
 	if err != nil {
 		return err
 	}
-	in.there = same && !a.s.doubts(in.path())
+	in.there = same && !a.doubtful && !a.s.doubts(in.path())
 	in.damaged = !in.there
 	return nil
 }

@@ -90,11 +90,8 @@ func (s *Store) keysFolder() error {
 // readKeyring refuses a keyring that others can read: whoever has the key can
 // sign tokens for any node.
 func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
-	info, err := s.fs.Stat(keyringFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return keys, false, nil
-	}
-	if err != nil {
+	info, ok, err := s.stat(keyringFile)
+	if err != nil || !ok {
 		return keys, false, readFault(err)
 	}
 	if info.Perm&0o077 != 0 {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"sync"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/lock"
@@ -24,12 +23,10 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 	if _, err := s.toWrite(); err != nil {
 		return nil, err
 	}
-	held, err := s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err = s.mkdirs(log.Root); err != nil {
-			return nil, writeFault(err)
-		}
-		held, err = s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
+	held, err := s.acquire(ctx, log)
+	if err == nil && s.anew(log, held) {
+		_ = held.Unlock()
+		held, err = s.acquire(ctx, log)
 	}
 	if err != nil {
 		return nil, s.busyLog(err, log)
@@ -41,6 +38,18 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 		s.letGo(log)
 		return writeFault(held.Unlock())
 	}), nil
+}
+
+// acquire takes the exclusive lock of a log, in a folder made for it if need be.
+func (s *Store) acquire(ctx context.Context, log manifest.Log) (*lock.Held, error) {
+	held, err := s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return held, err
+	}
+	if _, err := s.mkdirs(log.Root); err != nil {
+		return nil, err
+	}
+	return s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
 }
 
 func (s *Store) letGo(log manifest.Log) {
@@ -62,19 +71,4 @@ func (s *Store) busyLog(err error, log manifest.Log) error {
 		return busyFault(err, fault.StoreLocked, log.Root)
 	}
 	return busyFault(err, fault.SessionLocked, log.Owner)
-}
-
-// tidyNote is what a writer leaves in the lock file behind a commit: nothing but
-// committed segments lies in this log as long as its head is that one. The next
-// writer then spares listing the folder, which grows with history.
-//
-// It is not synced, so it is believed only within the run of the machine that
-// wrote it: within one, everybody reads what was written last. Should an older
-// note come back all the same, an orphan stays where it is: no reader minds it,
-// and its name is noticed when a segment is placed. "" says nothing.
-func (s *Store) tidyNote(head canon.Digest) string {
-	if s.o.Boot == "" || head.IsZero() {
-		return ""
-	}
-	return s.o.Boot + "/" + head.FileName()
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 )
 
@@ -30,17 +32,40 @@ func (a *appending) settle() error {
 	return err
 }
 
-// unsettle makes entries of which a sync failed new changes to their folders, as
-// far as the failing disk lets it: only what changes again is written again, and
-// the next process would take a sync that then succeeds for the whole truth (R7).
+// relyOnTheWay adds what leads to a log and to its objects. It refuses where a
+// sync on that way failed: a folder cannot be moved in anew as a file can.
+func (a *appending) relyOnTheWay() error {
+	a.relied.add(a.file(), a.events())
+	ends := []string{a.log.Root}
+	for _, in := range a.incoming {
+		ends = append(ends, in.dir)
+	}
+	for _, dir := range ends {
+		for ; dir != "."; dir = path.Dir(dir) {
+			a.relied.add(dir)
+		}
+	}
+	for dir, names := range a.relied.names {
+		for _, name := range names {
+			if a.s.doubts(name) {
+				return fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told", dir).
+					Suggest("Start the command again, and look after the disk.").With("path", dir)
+			}
+		}
+	}
+	return nil
+}
+
+// unsettle leaves word that entries may be in memory only, although a later sync
+// would not say so (R7). Objects are moved in anew, as far as the failing disk
+// lets it: other logs may rely on them, and what changes again is written again.
+// For the rest the announcement in the lock file stays; see anew.
 func (a *appending) unsettle() {
+	a.doubtful = true
 	for _, in := range a.incoming {
 		if !in.segment && a.s.moveAnew(in.path(), in.bytes) {
 			a.s.doubt([]string{in.path()}, false)
 		}
-	}
-	if a.at.IsZero() {
-		a.dismantle()
 	}
 }
 
@@ -60,39 +85,32 @@ func (s *Store) moveAnew(name string, b []byte) bool {
 	return err == nil
 }
 
-// dismantle removes a log that nothing was committed to, since a folder cannot be
-// moved in anew as a file can. The lock goes with it: whoever waits for it starts
-// over, and what is left of this gate may not append any more.
-func (a *appending) dismantle() {
-	a.s.letGo(a.log)
-	for _, in := range a.incoming {
-		if in.segment {
-			_ = a.s.fs.Remove(in.path())
+// anew removes a log that was announced and never committed to, with its lock
+// file, so that its folder is a new entry of its parent: the old one may be of
+// those that a failed sync lost. Whoever waits for the lock starts over.
+func (s *Store) anew(log manifest.Log, held *lock.Held) (removed bool) {
+	if held.Note() == "" || held.Note() != s.openNote() {
+		return false
+	}
+	file := path.Join(log.Root, manifest.FileName)
+	if info, ok, err := s.stat(file); err != nil || ok && info.Size > 0 {
+		return false
+	}
+	events := path.Join(log.Root, manifest.SegmentDir)
+	names, err := s.segmentNames(log)()
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		_ = s.fs.Remove(path.Join(events, name))
+	}
+	for _, name := range []string{events, file, path.Join(log.Root, suspectFile), lockName(log), log.Root} {
+		if s.fs.Remove(name) == nil {
+			s.doubt([]string{name}, false)
 		}
 	}
-	gone := []string{a.events(), a.file(), lockName(a.log), a.log.Root}
-	for _, name := range gone {
-		if a.s.fs.Remove(name) == nil {
-			a.s.doubt([]string{name}, false)
-		}
-	}
-}
-
-// relyOnTheWay refuses a new log on the way to which a sync failed: a folder
-// cannot be moved in anew as a file can.
-func (a *appending) relyOnTheWay() error {
-	way := []string{a.file(), a.events()}
-	for dir := a.log.Root; dir != "."; dir = path.Dir(dir) {
-		way = append(way, dir)
-	}
-	for _, name := range way {
-		if a.s.doubts(name) {
-			return fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told", path.Dir(name)).
-				Suggest("Start the command again, and look after the disk.").With("path", path.Dir(name))
-		}
-	}
-	a.relied.add(way...)
-	return nil
+	_, there, err := s.stat(log.Root)
+	return err == nil && !there
 }
 
 func (s *Store) doubts(name string) bool {

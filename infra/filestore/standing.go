@@ -185,17 +185,21 @@ func (s *Store) toWrite() (standing, error) {
 }
 
 func (s *Store) make() error {
-	for _, dir := range append([]string{"."}, skeleton...) {
+	if err := s.fs.Mkdir("."); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// Empty folders that are there may be what a failed sync left in memory only:
+	// they are made anew, so that the syncs below mean them (R7).
+	for _, dir := range slices.Backward(skeleton) {
+		_ = s.fs.Remove(dir)
+	}
+	for _, dir := range skeleton {
 		if err := s.fs.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
 	for _, dir := range []string{"workflows", "."} {
 		if err := s.fs.SyncDir(dir, osfs.Order); err != nil {
-			// They are made anew next time; see unsettle.
-			for _, made := range slices.Backward(skeleton) {
-				_ = s.fs.Remove(made)
-			}
 			return err
 		}
 	}

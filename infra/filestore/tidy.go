@@ -17,7 +17,7 @@ const quarantineDir = "quarantine"
 // tidy removes what a crash or a failed disk left of an append that never was
 // acknowledged, before anything else is written (R6, R7, R9).
 func (a *appending) tidy() error {
-	suspect, err := a.s.isSuspect(a.log)
+	suspect, err := a.s.isSuspect(a.log, a.found)
 	switch {
 	case err != nil:
 		return err
@@ -26,7 +26,7 @@ func (a *appending) tidy() error {
 	case a.tail > 0:
 		err = a.cut()
 	}
-	if err != nil || a.tidied {
+	if err != nil || a.found != "" && a.found == a.s.tidyNote(a.at.Digest) {
 		return err
 	}
 	return a.quarantineOrphans()
@@ -40,6 +40,7 @@ func (a *appending) cut() error {
 		return err
 	}
 	if err := a.manifest.Sync(osfs.Order); err != nil {
+		a.doubtful = true
 		a.s.markSuspect(a.log)
 		return err
 	}
@@ -47,6 +48,7 @@ func (a *appending) cut() error {
 }
 
 func (a *appending) renew() error {
+	a.doubtful = true
 	if err := a.s.renew(a.log, a.at.Bytes); err != nil {
 		return err
 	}

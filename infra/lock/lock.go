@@ -169,16 +169,27 @@ func (l *Locks) make(name string) error {
 
 // holder is the pid in the file, 0 where none can be read.
 func (l *Locks) holder(name string) int {
-	f, err := l.fs.Open(name, osfs.Read)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	pid, _ := readRecord(f)
+	pid, _ := l.record(name)
 	return pid
 }
 
-// Note is what the last holder left to say, "" when nothing can be known.
+func (l *Locks) record(name string) (pid int, note string) {
+	f, err := l.fs.Open(name, osfs.Read)
+	if err != nil {
+		return 0, ""
+	}
+	defer f.Close()
+	return readRecord(f)
+}
+
+// Note is what the last exclusive holder left to say, for those who hold the lock
+// shared; "" when nothing can be known.
+func (l *Locks) Note(name string) string {
+	_, note := l.record(name)
+	return note
+}
+
+// Note is what the last exclusive holder left to say, or what was set since.
 func (h *Held) Note() string { return h.note }
 
 // SetNote leaves a note for the next holder. It is written, not synced: a power

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+func newRunsEventsCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "events [RUN]",
+		Short: "Print the events of a run exactly as they are stored",
+		Long: `Print the events of a run, and those of its session that belong to no run, exactly as
+they are stored: one JSON object a line, in their order. Without RUN, of the latest run.`,
+		Example: "  waybill runs events @last\n  waybill runs events k3j2a7 | jq -c '[.eventIndex, .kind]'",
+		Args:    atMost("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.close()
+			events, _, err := o.Events(cmd.Context(), runArg(args))
+			if err != nil {
+				return err
+			}
+			lines, err := stored(events)
+			if err != nil {
+				return err
+			}
+			if !a.common.json {
+				return a.write(lines)
+			}
+			list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
+			return a.document("events", []byte(`{"events":[`+string(list)+`]}`))
+		},
+	}
+}
+
+// stored is the lines of events as the log has them.
+func stored(events []event.Event) (out []byte, err error) {
+	for _, e := range events {
+		if out, err = event.Domain.AppendLine(out, e); err != nil {
+			return nil, fault.Wrap(err, fault.Internal, "event %d cannot be written: %v", e.Index, err)
+		}
+	}
+	return out, nil
+}

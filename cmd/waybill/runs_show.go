@@ -1,0 +1,98 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/manifest"
+)
+
+func newRunsShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [RUN]",
+		Short: "Show one run: its steps, notes and what is open",
+		Long: `Show where a run stands: each step with its notes, what is open, and the command that
+goes on. Without RUN the latest run is shown.`,
+		Example: "  waybill runs show\n  waybill runs show k3j2a7\n  waybill runs show @last --json | jq .data.progress",
+		Args:    atMost("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.close()
+			run, err := o.Run(cmd.Context(), runArg(args))
+			if err != nil {
+				return err
+			}
+			return a.answer("run", run, func(p *page) { a.tellRun(run, p) })
+		},
+	}
+}
+
+func (a *app) tellRun(r engine.RunDetails, p *page) {
+	p.line("%s %s  %s", p.mark(r.Status), p.bold(clean(r.Title)), told(r.Status))
+	p.line("%s", p.dim(clean(r.Workflow.WorkflowID)+" · "+r.RunID.String()))
+	p.line("%s", p.dim("started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04")+" · last "+clockTime(r.LastAtMs, "2 Jan 15:04")+" · "+count(int(r.Progress.Completed), int(r.Progress.Total))+" done"))
+	if r.Health != manifest.Healthy {
+		p.line("%s", p.bad("Its session is "+string(r.Health)+": nothing can be added to it."))
+	}
+	p.line("")
+	for i, s := range r.Steps {
+		p.stepRow(i+1, s)
+	}
+	p.gaps(r)
+	if hasPending(r) {
+		p.line("")
+		p.line("Next: %s", a.command("continue", "--run", shortRun(r.RunID)))
+	}
+}
+
+func hasPending(r engine.RunDetails) bool {
+	for _, s := range r.Steps {
+		if s.State == engine.StepPending {
+			return true
+		}
+	}
+	return false
+}
+
+// stepRow shows one step and the notes on it.
+func (p *page) stepRow(n int, s engine.StepRow) {
+	mark, title := p.dim("○"), clean(s.Title)
+	switch s.State {
+	case engine.StepDone:
+		mark = p.good("✓")
+	case engine.StepPending:
+		mark, title = p.bold("●"), p.bold(title)
+	case engine.StepSkipped:
+		mark, title = p.dim("–"), p.dim(title+" (passed over)")
+	}
+	line := mark + " " + pad(itoa(n), 2) + "  " + title
+	if s.Attempts > 1 {
+		line += p.dim("  " + itoa(s.Attempts) + " attempts")
+	}
+	if s.DoneAtMs > 0 {
+		line += p.dim("  " + clockTime(s.DoneAtMs, "15:04"))
+	}
+	p.line("%s", line)
+	if s.Notes != "" {
+		p.text("       ", s.Notes)
+	}
+}
+
+func (p *page) gaps(r engine.RunDetails) {
+	if len(r.Gaps) == 0 {
+		return
+	}
+	p.line("")
+	p.line("%s", p.bold("Open"))
+	for _, g := range r.Gaps {
+		word := p.warn(string(g.Severity))
+		if g.Severity == event.Critical {
+			word = p.bad(string(g.Severity))
+		}
+		p.line("  %s  %s", word, clean(g.Summary))
+	}
+}

@@ -1,0 +1,129 @@
+package runview
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/ports"
+)
+
+// Present reports whether there is a person: somebody who can type, and see what
+// they are asked.
+func (v *View) Present() bool { return v.here }
+
+// read shows the prompt sign and takes an answer by take.
+func (v *View) read(ctx context.Context, sign string, take func(context.Context) (string, error)) (string, error) {
+	v.screen.Print(strings.Repeat(" ", indent) + sign + " ")
+	text, err := take(ctx)
+	if err != nil {
+		v.screen.Print("\n") // the cursor stands behind the sign, or a ^C
+	}
+	if err == io.EOF {
+		return "", ports.ErrLeft
+	}
+	return text, err
+}
+
+// Notes asks for notes: a line, a pasted text, or whatever the editor saves.
+func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error) {
+	v.heading()
+	hint := "Notes: a line, e for the editor, Enter for none"
+	if q.Required {
+		hint = "Notes, required: a line, or Enter for the editor"
+	}
+	for {
+		for _, line := range v.folded(hint, indent) {
+			v.print(indent, v.styles.Dim(line))
+		}
+		text, err := v.read(ctx, v.styles.Accent("›"), v.lines.ReadPaste)
+		if err != nil {
+			return "", err
+		}
+		said := strings.TrimSpace(text)
+		if said != "e" && (said != "" || !q.Required) {
+			return said, nil
+		}
+		text, err = v.edit(ctx, q.Draft)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil:
+			v.mark(v.styles.Bad("✗"), clean(err.Error()))
+		case text == "" && q.Required:
+			v.mark(v.styles.Warn("!"), "Nothing was written.")
+		default:
+			v.echo(text)
+			return text, nil
+		}
+	}
+}
+
+func (v *View) edit(ctx context.Context, draft string) (string, error) {
+	v.editing.Store(true)
+	defer v.editing.Store(false)
+	s := v.step
+	return v.editor.Edit(ctx, draft, fmt.Sprintf("What stands above this line becomes the notes of step %d of %d, %s\n\n%s",
+		s.At, s.Of, clean(s.Title), clean(s.Prompt)))
+}
+
+// echoLines is how much of an edited text is shown again: enough to know it by.
+const echoLines = 5
+
+// echo shows what was written in the editor, which took it off the screen.
+func (v *View) echo(text string) {
+	lines := strings.Split(v.wrapped(clean(text), indent+2), "\n")
+	for i, line := range lines {
+		if i == echoLines && len(lines) > echoLines+1 {
+			v.print(indent, v.styles.Dim(fmt.Sprintf("› … %s more", count(len(lines)-i, "line"))))
+			return
+		}
+		v.print(indent, v.styles.Dim("› "+line))
+	}
+}
+
+// Input asks for a declared input until there is an answer that fits.
+func (v *View) Input(ctx context.Context, in workflow.Input) (string, error) {
+	v.heading()
+	v.mark(v.styles.Accent("?"), clean(in.Description)+" "+v.styles.Dim("("+in.ContextKey+")"))
+	if in.Reason == "needs_user_secret_or_token" {
+		v.mark(v.styles.Warn("!"), "What you type is kept in the run's log as it is. Name a place to find the secret rather than the secret.")
+	}
+	for i, choice := range in.Choices {
+		v.print(indent+2, v.styles.Accent(strconv.Itoa(i+1))+" "+clean(choice))
+	}
+	for {
+		text, err := v.read(ctx, v.styles.Accent("›"), v.lines.Read)
+		if err != nil {
+			return "", err
+		}
+		text = strings.TrimSpace(text)
+		switch {
+		case len(in.Choices) == 0 && text != "", slices.Contains(in.Choices, text):
+			return text, nil
+		case len(in.Choices) == 0:
+			v.mark(v.styles.Warn("!"), "The step cannot be left without it. Ctrl-C stops here.")
+		default:
+			if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(in.Choices) {
+				return in.Choices[n-1], nil
+			}
+			v.mark(v.styles.Warn("!"), fmt.Sprintf("Type a number from 1 to %d.", len(in.Choices)))
+		}
+	}
+}
+
+// Confirm asks for a yes; everything else is a no.
+func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
+	v.heading()
+	v.lines.Discard()
+	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold(question)+" [y/N]", v.lines.Read)
+	return yes(text), err
+}
+
+func yes(text string) bool {
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(text)))
+}

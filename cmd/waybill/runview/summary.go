@@ -1,0 +1,46 @@
+package runview
+
+import (
+	"time"
+
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/projections"
+)
+
+// Summary shows the end of a complete run, and how to look at it.
+func (v *View) Summary(r perform.Report, look string) {
+	if r.Already {
+		for _, line := range v.folded("This run is complete already: "+r.Run.String(), 0) {
+			v.print(0, line)
+		}
+		v.print(0, v.styles.Dim("See it: "+look))
+		return
+	}
+	if v.opts.Quiet {
+		return
+	}
+	v.gap()
+	sign, end := v.styles.Good("✓"), " is complete"
+	if r.Last.Status == projections.CompleteWithGaps {
+		sign, end = v.styles.Warn("!"), " is complete, with gaps"
+	}
+	for i, line := range v.folded(clean(r.Workflow)+end, 2) {
+		if i == 0 {
+			v.print(0, sign+" "+v.styles.Bold(line))
+			continue
+		}
+		v.print(2, v.styles.Bold(line))
+	}
+	facts := []string{count(r.Performed, "step") + " in " + Duration(time.Duration(r.ElapsedMs)*time.Millisecond), r.Run.String()}
+	for _, line := range v.joined(facts) {
+		v.print(2, v.styles.Dim(line))
+	}
+	v.print(2, v.styles.Dim("See it: "+look))
+}
+
+// Stopped leaves the screen fit for whatever is written behind it.
+func (v *View) Stopped() {
+	v.screen.Still()
+	v.output.end()
+	v.gap()
+}

@@ -1,0 +1,71 @@
+package runview
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/infra/terminal"
+	"github.com/waybill/waybill/ports"
+)
+
+// trustLines is how many commands are shown before the rest is counted: what a
+// person reads on one screen.
+const trustLines = 20
+
+// Trust shows what would run and asks whether it may. Silence is a no.
+func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
+	var actions []workflow.Action
+	for _, s := range q.Workflow.Steps {
+		if s.Action != nil {
+			actions = append(actions, *s.Action)
+		}
+	}
+	v.gap()
+	noun := "a command that nobody has trusted yet:"
+	if len(actions) > 1 {
+		noun = fmt.Sprintf("%d commands that nobody has trusted yet:", len(actions))
+	}
+	for _, line := range v.folded(clean(q.Workflow.Name)+" runs "+noun, 0) {
+		v.print(0, line)
+	}
+	for i, a := range actions {
+		if i == trustLines && len(actions) > trustLines+1 {
+			v.mark(v.styles.Warn("!"), fmt.Sprintf("… and %d more. See all of them: %s", len(actions)-i, v.opts.Commands))
+			break
+		}
+		v.mark(v.styles.Dim("$"), actionLine(a))
+	}
+	v.screen.Print("\n")
+	v.print(indent, v.styles.Accent("y")+" run them this once")
+	v.print(indent, v.styles.Accent("a")+" always allow this version of the workflow")
+	v.print(indent, v.styles.Accent("n")+" run nothing")
+	v.lines.Discard()
+	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold("Allow it?")+" [y/a/N]", v.lines.Read)
+	switch answer := strings.ToLower(strings.TrimSpace(text)); {
+	case err != nil:
+		return ports.TrustNot, err
+	case yes(answer):
+		return ports.TrustOnce, nil
+	case answer == "a" || answer == "always":
+		return ports.TrustAlways, nil
+	}
+	return ports.TrustNot, nil
+}
+
+// actionLine is everything about an action that decides what it does: also the
+// environment, which can change what a harmless program is.
+func actionLine(a workflow.Action) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		words = append(words, name+"="+Word(a.Env[name]))
+	}
+	line := strings.Join(append(words, CommandLine(a.Argv)), " ")
+	if a.Cwd != "" {
+		line += " (in " + Word(a.Cwd) + ")"
+	}
+	return terminal.Clean(line)
+}

@@ -1,0 +1,171 @@
+// Package runview is how 'waybill run' looks: the steps as they are performed, the
+// output of commands, the questions to the person, the end. On a terminal it draws,
+// elsewhere it writes plain lines. It decides nothing: it implements what package
+// perform shows and asks.
+package runview
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/infra/terminal"
+)
+
+// Options say where a view goes and how much it shows.
+type Options struct {
+	In       *os.File // what the person types on; nil or no terminal: nobody is there
+	Out      *os.File
+	Getenv   func(string) string
+	NoColor  bool
+	Quiet    bool   // only questions and what went wrong
+	Commands string // the command line that shows a workflow's commands in full
+}
+
+// View implements perform.Display and ports.Person, and takes the output of
+// commands as a writer.
+type View struct {
+	screen *terminal.Screen
+	styles terminal.Styles
+	lines  *terminal.Lines
+	editor terminal.Editor
+	opts   Options
+	colors bool
+	here   bool // a person can be asked
+
+	step    perform.StepView
+	shown   bool // the step's heading stands on the screen
+	first   bool // nothing stands on the screen yet
+	output  output
+	editing atomic.Bool
+}
+
+// New makes a view.
+func New(o Options) *View {
+	v := &View{opts: o, first: true, colors: terminal.Color(o.Out, o.Getenv) && !o.NoColor}
+	v.here = terminal.Is(o.In) && terminal.Is(o.Out)
+	width := func() int { return 0 } // lines in a file are broken by whoever reads them
+	if terminal.Is(o.Out) {
+		width = func() int { return terminal.Width(o.Out) }
+	}
+	v.screen = terminal.NewScreen(o.Out, terminal.Draws(o.Out, o.Getenv), width)
+	v.styles = terminal.NewStyles(v.colors)
+	v.lines = terminal.NewLines(o.In)
+	v.editor = terminal.Editor{In: o.In, Out: o.Out, Err: o.Out, Getenv: o.Getenv}
+	v.output.view = v
+	return v
+}
+
+// Editing reports that an editor has the terminal: a Ctrl-C is meant for it then.
+func (v *View) Editing() bool { return v.editing.Load() }
+
+// RunOpened shows which run this is.
+func (v *View) RunOpened(r perform.RunView) {
+	if v.opts.Quiet {
+		return
+	}
+	name := clean(r.Workflow)
+	if r.Title != "" && r.Title != r.Workflow {
+		name = clean(r.Title) + v.styles.Dim(" · "+clean(r.Workflow))
+	}
+	v.print(0, v.styles.Bold(name))
+	facts := []string{r.Run.String(), count(r.Steps, "step")}
+	if r.Done > 0 {
+		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
+	}
+	for _, line := range v.joined(facts) {
+		v.print(0, v.styles.Dim(line))
+	}
+}
+
+// joined puts facts into one line, or where it is too narrow into one each.
+func (v *View) joined(facts []string) []string {
+	line := strings.Join(facts, " · ")
+	if width := v.screen.Width(); width > 0 && terminal.TextWidth(line) > width {
+		return facts
+	}
+	return []string{line}
+}
+
+// StepBegan shows the step, and its prompt where there is somebody to read it.
+func (v *View) StepBegan(s perform.StepView) {
+	v.step, v.shown = s, false
+	if !v.opts.Quiet {
+		v.heading()
+	}
+}
+
+// heading shows the step once; a quiet view gets to it only when it has something
+// to say about the step.
+func (v *View) heading() {
+	if v.shown {
+		return
+	}
+	v.shown = true
+	s := v.step
+	v.gap()
+	place := fmt.Sprintf("[%d/%d] ", s.At, s.Of)
+	for i, line := range v.folded(clean(s.Title), terminal.TextWidth(place)) {
+		if i == 0 {
+			v.print(0, v.styles.Accent(place)+v.styles.Bold(line))
+			continue
+		}
+		v.print(terminal.TextWidth(place), v.styles.Bold(line))
+	}
+	for _, w := range s.Warnings {
+		v.mark(v.styles.Warn("!"), clean(w))
+	}
+	if s.Prompt != "" {
+		v.prompt(s.Prompt)
+	}
+	for i, r := range s.Refused {
+		if i == 0 {
+			v.print(indent, v.styles.Warn("Not accepted before, because:"))
+		}
+		v.mark(v.styles.Warn("!"), clean(r))
+	}
+}
+
+// prompt shows the text of a step: wrapped, its headings set off.
+func (v *View) prompt(text string) {
+	for line := range strings.SplitSeq(v.wrapped(clean(strings.TrimSpace(text)), indent), "\n") {
+		switch {
+		case line == "":
+			v.screen.Print("\n")
+		case strings.HasPrefix(line, "#"):
+			v.print(indent, v.styles.Bold(strings.TrimLeft(line, "# ")))
+		case line == "---":
+			v.print(indent, v.styles.Dim(strings.Repeat("─", 3)))
+		default:
+			v.print(indent, line)
+		}
+	}
+	v.screen.Print("\n")
+}
+
+// Blocked shows what an attempt lacked, and what to do about each.
+func (v *View) Blocked(all []reason.Blocker) {
+	if v.failedTry() {
+		return // the failure of the command stands there already
+	}
+	v.heading()
+	v.print(indent, v.styles.Warn("Not accepted:"))
+	for _, b := range all {
+		v.mark(v.styles.Warn("!"), clean(b.Message))
+		if b.SuggestedFix != "" {
+			v.mark(v.styles.Dim("→"), clean(b.SuggestedFix))
+		}
+	}
+}
+
+// StepEnded shows that a step was accepted, and how long it took.
+func (v *View) StepEnded(e perform.StepEnd) {
+	if v.opts.Quiet {
+		return
+	}
+	v.print(indent, v.styles.Good("✓")+" "+v.styles.Dim(Duration(time.Duration(e.ElapsedMs)*time.Millisecond)))
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+const workflowsLong = `A workflow is a file of steps, in JSON or YAML. Waybill finds workflows
+
+  bundled   in the binary; their ids begin with wr.
+  user      in $XDG_CONFIG_HOME/waybill/workflows (~/.config/waybill/workflows)
+  project   in .waybill/workflows and .workrail/workflows, from the working directory
+            up to the root of its repository
+
+and in any file that you name. No place hides another: two files with one id are an
+error that names both.`
+
+func newWorkflowsCommand(a *app) *cobra.Command {
+	return newGroup("workflows", groupLook, "List, check and look into workflows", workflowsLong,
+		newWorkflowsListCommand(a), newWorkflowsInspectCommand(a), newWorkflowsValidateCommand(a), newWorkflowsCompileCommand(a))
+}
+
+// workflowRow is one workflow as programs see it (locks section 7).
+type workflowRow struct {
+	WorkflowID   string              `json:"workflowId"`
+	Name         string              `json:"name"`
+	Description  string              `json:"description"`
+	Version      string              `json:"version"`
+	SourceKind   workflow.SourceKind `json:"sourceKind"`
+	SourceRef    string              `json:"sourceRef"`
+	IDStatus     string              `json:"idStatus,omitzero"`
+	SuggestedID  string              `json:"suggestedId,omitzero"`
+	Valid        bool                `json:"valid"`
+	WorkflowHash canon.Digest        `json:"workflowHash,omitzero"`
+	SameIDIn     []string            `json:"sameIdIn,omitzero"`
+	Problems     []workflow.Problem  `json:"problems"`
+}
+
+func rowOf(e catalog.Entry) workflowRow {
+	return workflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version, SourceKind: e.Kind, SourceRef: e.Ref,
+		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(), SameIDIn: e.Twins, Problems: e.Problems}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// inspection is the document "workflow": its row, and what is in it.
+type inspection struct {
+	workflowRow
+	Preconditions []string          `json:"preconditions"`
+	Inputs        []workflow.Input  `json:"inputs"`
+	Steps         []compile.Step    `json:"steps"`
+	Commands      []catalog.Command `json:"commands"`
+}
+
+func newWorkflowsInspectCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "inspect FILE|ID",
+		Short: "Show what a workflow asks for, step by step",
+		Long: `Show a workflow before it is run: what it is for, what it needs to be told, its steps,
+and the commands that it would run.`,
+		Example: "  waybill workflows inspect wr.demo\n  waybill workflows inspect ./release.yaml --json",
+		Args:    exactly("FILE or ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := a.workflow(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			w := e.Compiled
+			doc := inspection{workflowRow: rowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps, Commands: catalog.Commands(w)}
+			return a.answer("workflow", doc, func(p *page) { p.inspection(e) })
+		},
+	}
+}
+
+func (p *page) inspection(e catalog.Entry) {
+	w := e.Compiled
+	p.line("%s %s", p.bold(clean(w.Name)), p.dim(clean(w.Version)))
+	p.line("%s", p.dim(clean(w.WorkflowID)+" · "+string(e.Kind)+" · "+clean(e.Ref)+" · "+short(w.Hash())))
+	p.line("")
+	p.text("", w.Description)
+	p.section("Before you start", w.Preconditions)
+	if len(w.Inputs) > 0 {
+		p.line("")
+		p.line("%s", p.bold("It needs to be told"))
+		p.inputs("  ", w.Inputs)
+	}
+	p.line("")
+	p.line("%s", p.bold("Steps"))
+	for i, s := range w.Steps {
+		p.step(i+1, s)
+	}
+}
+
+func (p *page) section(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.line("")
+	p.line("%s", p.bold(title))
+	for _, l := range lines {
+		p.text("  ", "- "+l)
+	}
+}
+
+func (p *page) inputs(indent string, inputs []workflow.Input) {
+	for _, in := range inputs {
+		text := in.ContextKey + ": " + in.Description
+		if len(in.Choices) > 0 {
+			text += " (" + strings.Join(in.Choices, ", ") + ")"
+		}
+		p.text(indent, text)
+	}
+}
+
+// step shows one step: its title, what kind of step it is, and its command in full.
+func (p *page) step(n int, s compile.Step) {
+	var notes []string
+	if !s.RunCondition.IsZero() {
+		notes = append(notes, "only under a condition")
+	}
+	switch s.RequireConfirmation.Kind {
+	case compile.ConfirmAlways:
+		notes = append(notes, "waits for a person")
+	case compile.ConfirmIf:
+		notes = append(notes, "may wait for a person")
+	case compile.ConfirmApproval:
+		notes = append(notes, "needs an approval")
+	}
+	if s.NotesRequired {
+		notes = append(notes, "notes required")
+	}
+	line := pad(itoa(n), 4) + "  " + clean(s.Title)
+	if len(notes) > 0 {
+		line += p.dim("  (" + strings.Join(notes, ", ") + ")")
+	}
+	p.line("%s", line)
+	if s.Action != nil {
+		words := make([]string, len(s.Action.Argv))
+		for i, arg := range s.Action.Argv {
+			words[i] = shellWord(clean(arg))
+		}
+		p.line("      %s", p.dim("$ "+strings.Join(words, " ")))
+	}
+	p.inputs("      needs ", s.Inputs)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+// workflowList is the document "workflows".
+type workflowList struct {
+	Workflows []workflowRow `json:"workflows"`
+}
+
+func newWorkflowsListCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the workflows that can be run from here",
+		Long: `List every workflow that is found from the working directory, with its id, its source
+and its name. One that does not validate, or whose id another file has too, is listed
+with the reason.`,
+		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | select(.valid) | .workflowId'",
+		Args:    none(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.catalog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			doc := workflowList{Workflows: []workflowRow{}}
+			for _, e := range c.Entries {
+				doc.Workflows = append(doc.Workflows, rowOf(e))
+			}
+			return a.answer("workflows", doc, func(p *page) { p.workflows(c.Entries) })
+		},
+	}
+}
+
+// workflows lists the usable ones first, in a table, and what is wrong with the
+// others below it.
+func (p *page) workflows(entries []catalog.Entry) {
+	var rows [][]cell
+	var broken []catalog.Entry
+	for _, e := range entries {
+		if !e.Valid() || len(e.Twins) > 0 {
+			broken = append(broken, e)
+			continue
+		}
+		note := e.Name
+		if e.SuggestedID != "" {
+			note += " (better called " + e.SuggestedID + ")"
+		}
+		rows = append(rows, []cell{{text: e.ID, paint: p.bold}, {text: string(e.Kind)}, {text: note}})
+	}
+	p.table([]column{{title: "ID"}, {title: "SOURCE"}, {title: "NAME", flex: true}}, rows)
+	if len(broken) == 0 {
+		return
+	}
+	p.line("")
+	p.line("%s", p.warn("Not usable:"))
+	for _, e := range broken {
+		id := e.ID
+		if id == "" {
+			id = "no id"
+		}
+		p.line("  %s", clean(e.Ref)+p.dim(" ("+string(e.Kind)+", "+clean(id)+")"))
+		p.text("    ", whyBroken(e))
+	}
+}
+
+// whyBroken is the first reason why an entry cannot be named by its id.
+func whyBroken(e catalog.Entry) string {
+	if e.Valid() {
+		return "Its id is also that of " + strings.Join(e.Twins, ", ") + ": name the file instead, or rename one of them."
+	}
+	var errs []problem.Problem
+	for _, f := range e.Problems {
+		if f.Severity == problem.Error {
+			errs = append(errs, f)
+		}
+	}
+	text := errs[0].Message
+	if more := len(errs) - 1; more > 0 {
+		text += " (and " + plural(more, "more problem") + ")"
+	}
+	return text
+}

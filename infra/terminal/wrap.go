@@ -1,0 +1,85 @@
+package terminal
+
+import (
+	"regexp"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Wrap breaks the lines of text at words so that they fit width, 0 for none. A line
+// keeps its indent, and what follows a bullet or number hangs behind it. Code
+// (fenced, or indented by four) and single words that are too long stay whole.
+func Wrap(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	var out []string
+	fenced := false
+	for line := range strings.SplitSeq(text, "\n") {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		if fence {
+			fenced = !fenced
+		}
+		if fenced || fence || strings.HasPrefix(line, "    ") || TextWidth(line) <= width {
+			out = append(out, line)
+			continue
+		}
+		out = append(out, wrapLine(line, width)...)
+	}
+	return strings.Join(out, "\n")
+}
+
+// lead is what stands in front of the words of a line: indent, quote, bullet.
+var lead = regexp.MustCompile(`^[ \t]*(?:> )*(?:[-*+•→] |[0-9]{1,3}[.)] )?`)
+
+// hangMax keeps a narrow terminal from being used up by indents.
+const hangMax = 8
+
+func wrapLine(line string, width int) []string {
+	first := lead.FindString(line)
+	hang := strings.Repeat(" ", min(TextWidth(first), hangMax))
+	var out []string
+	current, empty := first, true
+	for _, word := range strings.Fields(line[len(first):]) {
+		if !empty && TextWidth(current)+1+TextWidth(word) > width {
+			out = append(out, current)
+			current, empty = hang, true
+		}
+		if !empty {
+			current += " "
+		}
+		current += word
+		empty = false
+	}
+	return append(out, current)
+}
+
+// Indent puts prefix in front of every line that is not empty.
+func Indent(text, prefix string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = prefix + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Fold breaks a line where it is too wide, at words where it can and within them
+// where it must, and carries colors over: for output of programs, of which no
+// character may stand beyond the edge.
+func Fold(line string, width int) []string {
+	if width <= 0 || len(line) <= width || TextWidth(line) <= width {
+		return []string{line}
+	}
+	return strings.Split(lipgloss.Wrap(line, width, ""), "\n")
+}
+
+// Cut shortens a line to width and marks that it did.
+func Cut(line string, width int) string {
+	if width <= 0 || TextWidth(line) <= width {
+		return line
+	}
+	return lipgloss.NewStyle().MaxWidth(width-1).Render(line) + "…"
+}
