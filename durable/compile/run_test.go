@@ -225,6 +225,27 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// TestDecodeBoundsSteps: a document from outside has at least one step and at most
+// as many as a source may have.
+func TestDecodeBoundsSteps(t *testing.T) {
+	d := compiled(t, "", step("a", "")).Document
+	one := d.Steps[0]
+	for _, n := range []int{0, 1, limits.WorkflowStepsMax, limits.WorkflowStepsMax + 1} {
+		d.Steps = make([]Step, n)
+		for i := range d.Steps {
+			d.Steps[i] = one
+			d.Steps[i].StepID = fmt.Sprint("s", i)
+		}
+		data, err := canon.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(data); (err == nil) != (n > 0 && n <= limits.WorkflowStepsMax) {
+			t.Errorf("%d steps: %v", n, err)
+		}
+	}
+}
+
 // FuzzDecode: nothing panics, and what is accepted has one spelling and one hash.
 func FuzzDecode(f *testing.F) {
 	f.Add(compiled(f, "", step("a", `, "runCondition": {"var": "x", "equals": 1}`)).Bytes())

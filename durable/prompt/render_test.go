@@ -141,6 +141,21 @@ func TestCommandsCannotDisguiseThemselves(t *testing.T) {
 	}
 }
 
+func TestParameters(t *testing.T) {
+	for want, p := range map[string]workflow.Parameter{
+		"n: number":                 {Name: "n", Type: "number"},
+		"n: number, required":       {Name: "n", Type: "number", Required: true},
+		`s: string, one of ["a",1]`: {Name: "s", Type: "string", Enum: []canon.Value{canon.OfString("a"), canon.OfInt(1)}},
+		`s: string, else "a"`:       {Name: "s", Type: "string", Default: canon.OfString("a")},
+		"b: boolean, else false":    {Name: "b", Type: "boolean", Default: canon.OfBool(false)},
+		"b: boolean. Why":           {Name: "b", Type: "boolean", Description: "Why"},
+	} {
+		if got := parameter(p); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestPreamble(t *testing.T) {
 	c := compiled(t, "x.json", []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0",
 		"metaGuidance": ["m1", "m2"], "preconditions": ["p"], "clarificationPrompts": ["c?"],

@@ -21,6 +21,8 @@ func TestIDs(t *testing.T) {
 		{SourceProject, "move-house", problem.Warning, `Write "project.move_house".`},
 		{SourceRemote, "move-house", problem.Warning, `Write "repo.move_house".`},
 		{SourcePlugin, "3d-print", problem.Warning, `Write "repo.w_3d_print".`},
+		{SourceUser, "zoo-a", problem.Warning, `Write "user.zoo_a".`},
+		{SourceUser, "a-zoo", problem.Warning, `Write "user.a_zoo".`},
 		{SourceBundled, "move-house", problem.Warning, `Write "wr.move_house".`},
 		{SourceProject, "wr.shaping", problem.Error, `Write "project.shaping".`},
 		{SourceUser, "wr.routine-design-review", problem.Error, `Write "user.routine_design_review".`},

@@ -103,6 +103,9 @@ func TestInvalidIsStillNamed(t *testing.T) {
 	if src.Valid || !HasErrors(found) || src.ID != "test.bad" || src.Name != "Bad" || src.Description != "" || src.Steps != nil {
 		t.Errorf("got %+v", src)
 	}
+	if src, _ := parse(`{"id": "test.bad", "description": "What it does", "steps": 1}`); src.Description != "What it does" || src.Name != "" {
+		t.Errorf("got %+v", src)
+	}
 	for _, text := range []string{`[]`, `"x"`, `null`, `3`} {
 		if src, found := parse(text); src.Valid || len(found) != 1 || found[0].Pointer != "" {
 			t.Errorf("%s: %v", text, found)
@@ -117,6 +120,10 @@ func TestLimits(t *testing.T) {
 			fmt.Fprintf(&b, `, {"id": "s%d", "title": "S", "prompt": "p"}`, i)
 		}
 		return b.String()
+	}
+	whole := file("", "")
+	if _, found := parse(whole + strings.Repeat(" ", limits.SourceBytesMax-len(whole))); len(found) > 0 {
+		t.Errorf("the largest file: %v", found[0])
 	}
 	if _, found := parse(file("", steps(limits.WorkflowStepsMax-1))); len(found) > 0 {
 		t.Errorf("the largest workflow: %v", found[0])

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"waybill": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
+	})
+}
+
+// TestScript runs what a user could type: one file per behaviour. Each has a home,
+// a working directory and a clock zone of its own.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("USERPROFILE", env.WorkDir)
+			env.Setenv("WAYBILL_HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
+			env.Setenv("TZ", "UTC")
+			env.Setenv("NO_COLOR", "")
+			env.Setenv("TERM", "xterm")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat, "grow": grow,
+		},
+	})
+}
+
+// exits N command…: the command must end with exactly this status.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// lookup finds a dotted path in the JSON document on stdout, which must be the
+// only thing there.
+func lookup(ts *testscript.TestScript, path string) any {
+	text := ts.ReadFile("stdout")
+	var doc any
+	d := json.NewDecoder(strings.NewReader(text))
+	if err := d.Decode(&doc); err != nil {
+		ts.Fatalf("stdout is no JSON: %v", err)
+	}
+	if d.More() || strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
+		ts.Fatalf("stdout is not one document on one line:\n%s", text)
+	}
+	for part := range strings.SplitSeq(path, ".") {
+		switch at := doc.(type) {
+		case map[string]any:
+			v, ok := at[part]
+			if !ok {
+				ts.Fatalf("there is no %s in %s", part, path)
+			}
+			doc = v
+		case []any:
+			if part == "#" {
+				doc = float64(len(at))
+				continue
+			}
+			i, err := strconv.Atoi(part)
+			if err != nil || i >= len(at) {
+				ts.Fatalf("there is no item %s in %s (%d items)", part, path, len(at))
+			}
+			doc = at[i]
+		default:
+			ts.Fatalf("%s leads into %v", path, doc)
+		}
+	}
+	return doc
+}
+
+// json PATH VALUE: what stands at a path of the JSON document on stdout. VALUE is
+// JSON where it parses.
+func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
+	got := lookup(ts, args[0])
+	var want any
+	if json.Unmarshal([]byte(args[1]), &want) != nil {
+		want = args[1]
+	}
+	if reflect.DeepEqual(got, want) == neg {
+		ts.Fatalf("%s is %v, wanted %v (negated: %v)", args[0], got, want, neg)
+	}
+}
+
+// get VAR PATH: keep what stands at a path of the document on stdout.
+func getJSON(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], fmt.Sprint(lookup(ts, args[1])))
+}
+
+// files DIR OUT: note every file below DIR with its bytes' digest.
+func files(ts *testscript.TestScript, _ bool, args []string) {
+	var b strings.Builder
+	root := ts.MkAbs(args[0])
+	ts.Check(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(root, path)
+		fmt.Fprintf(&b, "%x %s\n", sha256.Sum256(data), filepath.ToSlash(rel))
+		return err
+	}))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o600))
+}
+
+// race N command…: N processes at once. Each must exit with 0 or 4, one with 0 at
+// least, and all that exit with 0 must print the same.
+func race(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	type result struct {
+		out    string
+		status int
+	}
+	results := make(chan result)
+	for range n {
+		go func() {
+			cmd := exec.Command(path, args[2:]...)
+			cmd.Dir, cmd.Env = ts.MkAbs("."), []string{}
+			for _, name := range []string{"HOME", "WAYBILL_HOME", "XDG_CONFIG_HOME", "PATH", "TMPDIR"} {
+				cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+			}
+			out, _ := cmd.Output()
+			results <- result{string(out), cmd.ProcessState.ExitCode()}
+		}()
+	}
+	answers := map[string]int{}
+	for range n {
+		switch r := <-results; r.status {
+		case 0:
+			answers[r.out]++
+		case 4:
+		default:
+			ts.Fatalf("exit status %d:\n%s", r.status, r.out)
+		}
+	}
+	if len(answers) != 1 {
+		ts.Fatalf("%d different answers: %v", len(answers), answers)
+	}
+}
+
+// repeat N command…: N times one after the other; all must print the same bytes.
+func repeat(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	first := ""
+	for i := range n {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		out := ts.ReadFile("stdout")
+		if i > 0 && out != first {
+			ts.Fatalf("time %d differs:\n%s\nfirst:\n%s", i+1, out, first)
+		}
+		first = out
+	}
+}
+
+// grow FILE N TEXT: write TEXT N times into FILE.
+func grow(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(args[2], n)), 0o600))
+}
