@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -83,7 +84,7 @@ func scalar(key, text string) (canon.Value, error) {
 		}
 		return v, nil
 	}
-	return v, notStrict("--set "+key, err).Suggest("Send it as a string: --set '%s=%q'.", key, text)
+	return v, notStrict("--set "+key, err).Suggest("Correct it, or send it as a string: --set %s", shellWord(fmt.Sprintf("%s=%q", key, text)))
 }
 
 // notStrict says where and why a JSON text was refused (R5).

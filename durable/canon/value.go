@@ -69,9 +69,15 @@ type Member struct {
 
 // OfMembers is a JSON object; of two members with one name the later counts.
 func OfMembers(members ...Member) Value {
-	v := Value{kind: Object}
-	for _, m := range members {
-		v = v.With(m.Name, m.Value)
+	sorted := slices.Clone(members)
+	slices.SortStableFunc(sorted, func(a, b Member) int { return CompareKeys(a.Name, b.Name) })
+	v := Value{kind: Object, keys: make([]string, 0, len(sorted)), list: make([]Value, 0, len(sorted))}
+	for _, m := range sorted {
+		if last := len(v.keys) - 1; last >= 0 && v.keys[last] == m.Name {
+			v.list[last] = m.Value
+			continue
+		}
+		v.keys, v.list = append(v.keys, m.Name), append(v.list, m.Value)
 	}
 	return v
 }

@@ -54,15 +54,18 @@ func IsContextBudget(err error) bool {
 // MergeContext is base with delta laid over it, shallowly; a null member of
 // delta deletes (locks 18.2).
 func MergeContext(base, delta canon.Value) canon.Value {
-	if base.Kind() != canon.Object {
-		base = canon.OfMembers()
-	}
-	for i := range delta.Len() {
-		if delta.Item(i).IsNull() {
-			base = base.Without(delta.Key(i))
-		} else {
-			base = base.With(delta.Key(i), delta.Item(i))
+	members := make([]canon.Member, 0, base.Len()+delta.Len())
+	for _, v := range []canon.Value{base, delta} {
+		for i := 0; v.Kind() == canon.Object && i < v.Len(); i++ {
+			members = append(members, canon.Member{Name: v.Key(i), Value: v.Item(i)})
 		}
 	}
-	return base
+	merged := canon.OfMembers(members...)
+	kept := members[:0]
+	for i := range merged.Len() {
+		if !merged.Item(i).IsNull() {
+			kept = append(kept, canon.Member{Name: merged.Key(i), Value: merged.Item(i)})
+		}
+	}
+	return canon.OfMembers(kept...)
 }

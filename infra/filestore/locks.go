@@ -26,7 +26,9 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 	held, err := s.acquire(ctx, log)
 	if err == nil && s.anew(log, held) {
 		_ = held.Unlock()
-		held, err = s.acquire(ctx, log)
+		if held, err = s.acquire(ctx, log); err == nil {
+			_ = held.SetNote(s.openNote()) // its objects are as doubtful as the log was
+		}
 	}
 	if err != nil {
 		return nil, s.busyLog(err, log)

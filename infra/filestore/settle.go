@@ -35,24 +35,23 @@ func (a *appending) settle() error {
 // relyOnTheWay adds what leads to a log and to its objects. It refuses where a
 // sync on that way failed: a folder cannot be moved in anew as a file can.
 func (a *appending) relyOnTheWay() error {
-	a.relied.add(a.file(), a.events())
+	way := []string{a.file(), a.events()}
 	ends := []string{a.log.Root}
 	for _, in := range a.incoming {
 		ends = append(ends, in.dir)
 	}
 	for _, dir := range ends {
 		for ; dir != "."; dir = path.Dir(dir) {
-			a.relied.add(dir)
+			way = append(way, dir)
 		}
 	}
-	for dir, names := range a.relied.names {
-		for _, name := range names {
-			if a.s.doubts(name) {
-				return fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told", dir).
-					Suggest("Start the command again, and look after the disk.").With("path", dir)
-			}
+	for _, name := range way {
+		if a.s.doubts(name) {
+			return fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told", path.Dir(name)).
+				Suggest("Start the command again, and look after the disk.").With("path", path.Dir(name))
 		}
 	}
+	a.relied.add(way...)
 	return nil
 }
 
