@@ -69,10 +69,13 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, p *page
 		a.tellWarnings(answer, p)
 		return
 	}
-	where := ""
+	where, next := "", a.command("continue", "--run", run, "--notes", "…")
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
 			where = " · step " + count(at+1, of)
+		}
+		if step, _ := w.Step(answer.Pending.StepID); step.Action != nil {
+			next = a.command("run", "--run", run) // what carries commands out
 		}
 	}
 	p.line("%s", p.dim(name+" · "+run+where))
@@ -88,7 +91,7 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, p *page
 		p.line("The run is %s: it takes no further steps.", told(answer.Status))
 		return
 	}
-	p.line("Next: %s", a.command("continue", "--run", run, "--notes", "…"))
+	p.line("Next: %s", next)
 }
 
 func (a *app) tellWarnings(answer engine.Answer, p *page) {

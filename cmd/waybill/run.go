@@ -1,13 +1,180 @@
 package main
 
 import (
+	"context"
+	"errors"
+
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/perform"
 )
 
-// newRunCommand is a placeholder until package perform is wired.
-func newRunCommand(_ *app) *cobra.Command {
-	return &cobra.Command{Use: "run FILE|ID", Short: "Carry out a workflow", GroupID: groupWork,
-		RunE: func(*cobra.Command, []string) error { return fault.New(fault.Internal, "run is not wired yet") }}
+const runLong = `Carry a workflow through to its end: show each step, run its command or ask you for
+notes, and put on record what came of it before the next one begins.
+
+A run can be stopped at any moment, by Ctrl-C, a crash or a power cut, and taken up
+again with --run: what was acknowledged is not done again. A command that was cut off
+starts over, with the same WAYBILL_ATTEMPT_ID in its environment.
+
+Commands run only when you have trusted this version of the workflow: at the prompt,
+with 'waybill trust', or for this call with --trust. They run in the folder that you
+are in, without a shell and without a terminal.
+
+Without a terminal, a step that needs a person ends the command with exit status 3
+and says how to go on; --notes answers every such step, --yes every confirmation.`
+
+func newRunCommand(a *app) *cobra.Command {
+	var in runInput
+	cmd := &cobra.Command{
+		Use:     "run FILE|ID",
+		GroupID: groupWork,
+		Short:   "Carry out a workflow, or go on with a run",
+		Long:    runLong,
+		Example: `  waybill run ./release.yaml
+  waybill run ./release.yaml --set version=2.4 --title "Release 2.4"
+  waybill run --run @last
+  waybill run ./nightly.yaml --trust --yes --notes "unattended" --json`,
+		Args: atMost("FILE or ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.notesGiven = cmd.Flags().Changed("notes")
+			if err := in.check(cmd, args); err != nil {
+				return err
+			}
+			return a.runRun(cmd.Context(), &in, args)
+		},
+	}
+	in.flags(cmd)
+	return cmd
+}
+
+// runInput is what a caller of run says.
+type runInput struct {
+	ref        string
+	start      startInput
+	trust      bool
+	yes        bool
+	quiet      bool
+	notes      string
+	notesGiven bool
+}
+
+func (in *runInput) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&in.ref, "run", "", "go on with the run `ID`: an id, the beginning of one, or @last")
+	f.BoolVar(&in.trust, "trust", false, "let this call run the workflow's commands")
+	f.BoolVar(&in.yes, "yes", false, "give every confirmation that is asked for")
+	f.StringVar(&in.notes, "notes", "", "answer every step that needs a person with `TEXT`")
+	f.BoolVar(&in.quiet, "quiet", false, "show only questions and what went wrong")
+	in.start.flags(cmd)
+}
+
+func (in *runInput) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case in.ref == "" && len(args) == 0:
+		return usageFault(cmd, "'%s' needs FILE or ID, or --run with a run to go on with", cmd.CommandPath())
+	case in.ref != "" && len(args) > 0:
+		return usageFault(cmd, "--run goes on with a run; %q would begin another one", args[0])
+	case in.ref != "" && (in.start.title != "" || in.start.key != ""):
+		return usageFault(cmd, "--title and --key are for a run that begins; --run goes on with one")
+	}
+	return nil
+}
+
+// options are what the flags answer beforehand. Context goes with the start of a
+// run that begins, and else with the first attempt.
+func (in *runInput) options(a *app) (perform.Options, error) {
+	o := perform.Options{Trust: in.trust, Yes: in.yes}
+	if in.notesGiven {
+		o.Notes = &in.notes
+	}
+	if in.ref == "" {
+		return o, nil
+	}
+	var err error
+	o.Context, err = in.start.context.read(a)
+	return o, err
+}
+
+// runRun begins or finds a run and carries it to its end.
+func (a *app) runRun(ctx context.Context, in *runInput, args []string) error {
+	opts, err := in.options(a)
+	if err != nil {
+		return err
+	}
+	var begin engine.Start
+	if in.ref == "" {
+		if begin, err = in.start.request(ctx, a, args[0]); err != nil {
+			return err
+		}
+	}
+	o, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	s := a.newStage(o, in, args)
+	defer s.close()
+	ctx, stop := interruptible(ctx, s.view.Editing)
+	defer stop()
+
+	var at engine.Position
+	if in.ref != "" {
+		at, err = o.Locate(ctx, in.ref)
+	} else {
+		at, err = s.begin(ctx, begin, opts)
+	}
+	if err != nil {
+		s.view.Stopped()
+		return notStarted(ctx, err)
+	}
+	return s.carry(ctx, at, opts)
+}
+
+// begin starts the run, once it is clear that its commands may run: a refusal
+// leaves nothing behind.
+func (s *stage) begin(ctx context.Context, req engine.Start, opts perform.Options) (engine.Position, error) {
+	var none engine.Position
+	if err := s.performer.Allow(ctx, req.Workflow, opts); err != nil {
+		return none, err
+	}
+	seed, err := s.app.seed()
+	if err != nil {
+		return none, err
+	}
+	answer, err := s.store.Start(ctx, s.app.caller(), seed, req)
+	return answer.Position(), err
+}
+
+// carry performs the run and shows its end.
+func (s *stage) carry(ctx context.Context, at engine.Position, opts perform.Options) error {
+	report, err := s.performer.Perform(ctx, at.Session, at.Run, opts)
+	if err != nil {
+		s.view.Stopped()
+		return err
+	}
+	if !s.app.common.json {
+		s.view.Summary(report, s.app.command("runs", "show", shortRun(at.Run)))
+		return nil
+	}
+	run, err := s.store.Run(ctx, at.Run.String())
+	if err != nil {
+		return err
+	}
+	return s.app.answer("run", run, nil)
+}
+
+// notStarted says that an interruption came before anything was there to go on with.
+func notStarted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return fault.New(fault.Interrupted, "interrupted; no run was begun").Suggest("Send the same command again.")
+	}
+	return err
+}
+
+// goOn is the command line that takes a run up again.
+func (a *app) goOn(run id.Run, more ...string) string {
+	return a.command(append([]string{"run", "--run", shortRun(run)}, more...)...)
 }

@@ -15,6 +15,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/infra/controlfile"
 )
 
 func TestMain(m *testing.M) {
@@ -41,7 +44,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat, "grow": grow,
+			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat, "grow": grow, "control": control,
 		},
 	})
 }
@@ -195,4 +198,15 @@ func grow(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(args[2], n)), 0o600))
+}
+
+// control FILE KIND VERSION DATA: write a control file whose digest holds.
+func control(ts *testscript.TestScript, _ bool, args []string) {
+	v, err := strconv.ParseInt(args[2], 10, 64)
+	ts.Check(err)
+	data, err := canon.Parse([]byte(args[3]))
+	ts.Check(err)
+	b, err := controlfile.Encode(controlfile.Document{Kind: args[1], V: v, Data: data})
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
 }

@@ -76,7 +76,7 @@ func (p *page) verification(v engine.Verification) {
 	sum := plural(len(v.Sessions), "session") + " and " + plural(int(events), "event") + " checked: "
 	switch {
 	case !v.OK:
-		p.line("%s %s%s, %s.", p.bad("✗"), sum, plural(errs, "error"), plural(warns, "warning"))
+		p.line("%s %s%s.", p.bad("✗"), sum, tally(errs, warns))
 	case warns > 0:
 		p.line("%s %sno errors, %s.", p.warn("!"), sum, plural(warns, "warning"))
 	default:

@@ -28,6 +28,14 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// tally counts errors, and warnings where there are any.
+func tally(errs, warns int) string {
+	if warns == 0 {
+		return plural(errs, "error")
+	}
+	return plural(errs, "error") + " and " + plural(warns, "warning")
+}
+
 // ago is a time in the past, as people say it.
 func (a *app) ago(ms int64) string {
 	d := time.Duration(a.nowMs()-ms) * time.Millisecond

@@ -92,7 +92,7 @@ func (p *page) validation(name string, e catalog.Entry) {
 	}
 	switch {
 	case errs > 0:
-		p.line("%s %s: %s, %s.", p.bad("✗"), clean(name), plural(errs, "error"), plural(warns, "warning"))
+		p.line("%s %s: %s.", p.bad("✗"), clean(name), tally(errs, warns))
 	case warns > 0:
 		p.line("%s %s can be run: %s.", p.good("✓"), clean(name), plural(warns, "warning"))
 	default:

@@ -120,16 +120,15 @@ func (t *Table) envelope(v canon.Value) (e Event, err error) {
 	return e, nil
 }
 
-// exact fills e from v and reports whether e encodes to line again. On false, e
-// holds what could be read; its data is typed only where it and its scope keep
-// the promises of the kind.
+// exact fills e from v and reports whether e encodes to line again: what could not
+// be read is left out of e, so that the two differ. On false, e holds the rest; its
+// data is typed only where it and its scope keep the promises of the kind.
 func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
-	ours := true
 	if raw, ok := v.Get("scope"); ok && canon.Decode(raw, &e.Scope) != nil {
-		e.Scope, ours = Scope{}, false
+		e.Scope = Scope{}
 	}
 	if raw, ok := v.Get("actor"); ok && (canon.Decode(raw, &e.Actor) != nil || e.Actor.Check() != nil) {
-		e.Actor, ours = Actor{}, false
+		e.Actor = Actor{}
 	}
 	spec, known := t.specs[e.Data.Kind()]
 	data, ok := v.Get("data")
@@ -142,7 +141,7 @@ func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
 		return false
 	}
 	e.Data = p
-	if !ours || checkDedupeKey(e.DedupeKey()) != nil {
+	if checkDedupeKey(e.DedupeKey()) != nil {
 		return false
 	}
 	again, err := t.appendEnvelope(make([]byte, 0, len(line)), *e)

@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"errors"
 
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
@@ -39,6 +40,9 @@ func (p *Performer) ask(ctx context.Context, w compile.Compiled) (bool, error) {
 		return false, nil
 	}
 	answer, err := p.Person.Trust(ctx, ports.TrustQuestion{Workflow: w})
+	if errors.Is(err, ports.ErrLeft) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

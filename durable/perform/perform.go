@@ -22,6 +22,8 @@ import (
 type Engine interface {
 	// Rehydrate answers what is pending at a position and writes nothing.
 	Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error)
+	// Pinned is a workflow that a run is bound to.
+	Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
 	// Advance carries an attempt; the same one again is answered from the log.
 	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt, req advance.Request) (engine.Answer, error)
 }
@@ -30,7 +32,6 @@ type Engine interface {
 type Performer struct {
 	Engine     Engine
 	Logs       ports.Logs
-	Objects    ports.Objects
 	Commands   ports.Commands
 	Person     ports.Person
 	Performers ports.Performers
@@ -153,6 +154,6 @@ func (w *work) find(ctx context.Context) error {
 	if w.flow.Hash() == w.answer.Workflow.WorkflowHash {
 		return nil
 	}
-	w.flow, err = pinned(ctx, w.Objects, w.answer.Workflow.WorkflowHash)
+	w.flow, err = w.Engine.Pinned(ctx, w.answer.Workflow.WorkflowHash)
 	return err
 }

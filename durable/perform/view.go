@@ -6,7 +6,6 @@ import (
 
 	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -77,13 +76,4 @@ func (v *view) node(n id.Node) known {
 		k.approved = k.approved || o.Payload.ArtifactKind == advance.ApprovalKind
 	}
 	return k
-}
-
-// pinned reads the workflow that a run is bound to.
-func pinned(ctx context.Context, objects ports.Objects, hash canon.Digest) (compile.Compiled, error) {
-	data, err := objects.Object(ctx, manifest.Workflow, hash)
-	if err != nil {
-		return compile.Compiled{}, err
-	}
-	return compile.Decode(data)
 }

@@ -64,7 +64,7 @@ func newWorld(t *testing.T, source string) *world {
 // performer is one call of the program.
 func (w *world) performer() *perform.Performer {
 	return &perform.Performer{
-		Engine: sender{w}, Logs: w.store, Objects: w.store, Commands: w, Person: w, Performers: w, Display: w,
+		Engine: sender{w}, Logs: w.store, Commands: w, Person: w, Performers: w, Display: w,
 		Trusted:  func(context.Context, canon.Digest) (bool, error) { return w.trusted, nil },
 		Remember: func(context.Context, compile.Compiled) error { w.note("remember trust"); w.trusted = true; return nil },
 		Actor:    event.Actor{Kind: event.Human},
@@ -117,6 +117,10 @@ type sender struct{ w *world }
 
 func (s sender) Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error) {
 	return s.w.g.Rehydrate(ctx, at)
+}
+
+func (s sender) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
+	return s.w.g.Pinned(ctx, hash)
 }
 
 func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Position, a id.Attempt, r advance.Request) (engine.Answer, error) {

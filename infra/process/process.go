@@ -26,7 +26,7 @@ import (
 // left the group on purpose (setsid) goes on. On Windows only the command itself
 // is stopped.
 type Runner struct {
-	Dir    string    // what a relative Cwd is relative to
+	Dir    string    // what a relative Cwd is relative to; "" is the current folder
 	Env    []string  // the performer's environment, as os.Environ gives it; nil: this process's
 	Output io.Writer // gets output as it comes; nil: nobody does
 

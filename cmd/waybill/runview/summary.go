@@ -10,7 +10,7 @@ import (
 // Summary shows the end of a complete run, and how to look at it.
 func (v *View) Summary(r perform.Report, look string) {
 	if r.Already {
-		for _, line := range v.folded("This run is complete already: "+r.Run.String(), 0) {
+		for _, line := range v.folded("This run is complete already: "+v.opts.Short(r.Run), 0) {
 			v.print(0, line)
 		}
 		v.print(0, v.styles.Dim("See it: "+look))
@@ -31,7 +31,7 @@ func (v *View) Summary(r perform.Report, look string) {
 		}
 		v.print(2, v.styles.Bold(line))
 	}
-	facts := []string{count(r.Performed, "step") + " in " + Duration(time.Duration(r.ElapsedMs)*time.Millisecond), r.Run.String()}
+	facts := []string{count(r.Performed, "step") + " in " + Duration(time.Duration(r.ElapsedMs)*time.Millisecond), v.opts.Short(r.Run)}
 	for _, line := range v.joined(facts) {
 		v.print(2, v.styles.Dim(line))
 	}

@@ -6,11 +6,13 @@ package runview
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/infra/terminal"
@@ -18,12 +20,14 @@ import (
 
 // Options say where a view goes and how much it shows.
 type Options struct {
-	In       *os.File // what the person types on; nil or no terminal: nobody is there
-	Out      *os.File
+	In       io.Reader // what the person types on; no terminal: nobody is there
+	Out      io.Writer
 	Getenv   func(string) string
 	NoColor  bool
 	Quiet    bool   // only questions and what went wrong
 	Commands string // the command line that shows a workflow's commands in full
+	// Short is what people call a run by.
+	Short func(id.Run) string
 }
 
 // View implements perform.Display and ports.Person, and takes the output of
@@ -46,16 +50,18 @@ type View struct {
 
 // New makes a view.
 func New(o Options) *View {
-	v := &View{opts: o, first: true, colors: terminal.Color(o.Out, o.Getenv) && !o.NoColor}
-	v.here = terminal.Is(o.In) && terminal.Is(o.Out)
+	in, _ := o.In.(*os.File)
+	out, _ := o.Out.(*os.File)
+	v := &View{opts: o, first: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
+	v.here = terminal.Is(in) && terminal.Is(out)
 	width := func() int { return 0 } // lines in a file are broken by whoever reads them
-	if terminal.Is(o.Out) {
-		width = func() int { return terminal.Width(o.Out) }
+	if terminal.Is(out) {
+		width = func() int { return terminal.Width(out) }
 	}
-	v.screen = terminal.NewScreen(o.Out, terminal.Draws(o.Out, o.Getenv), width)
+	v.screen = terminal.NewScreen(o.Out, terminal.Draws(out, o.Getenv), width)
 	v.styles = terminal.NewStyles(v.colors)
-	v.lines = terminal.NewLines(o.In)
-	v.editor = terminal.Editor{In: o.In, Out: o.Out, Err: o.Out, Getenv: o.Getenv}
+	v.lines = terminal.NewLines(in)
+	v.editor = terminal.Editor{In: in, Out: out, Err: out, Getenv: o.Getenv}
 	v.output.view = v
 	return v
 }
@@ -73,7 +79,7 @@ func (v *View) RunOpened(r perform.RunView) {
 		name = clean(r.Title) + v.styles.Dim(" · "+clean(r.Workflow))
 	}
 	v.print(0, v.styles.Bold(name))
-	facts := []string{r.Run.String(), count(r.Steps, "step")}
+	facts := []string{v.opts.Short(r.Run), count(r.Steps, "step")}
 	if r.Done > 0 {
 		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
 	}

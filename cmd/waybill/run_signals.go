@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// interruptible gives a context that ends with the first signal to stop. A second
+// one ends the process as if nobody listened: whoever is in a hurry is not made to
+// wait for a command that takes its time. While an editor has the terminal, Ctrl-C
+// is the editor's.
+func interruptible(parent context.Context, editing func() bool) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 1)
+	listen := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		listen = append(listen, syscall.SIGHUP)
+	}
+	signal.Notify(signals, listen...)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-signals:
+				if s == os.Interrupt && editing() {
+					continue
+				}
+				signal.Stop(signals)
+				cancel()
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel()
+	}
+}
