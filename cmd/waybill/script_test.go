@@ -43,6 +43,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("TERM", "xterm")
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat, "grow": grow, "control": control,
 		},
@@ -193,11 +199,12 @@ func repeat(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// grow FILE N TEXT: write TEXT N times into FILE.
+// grow FILE N TEXT: write TEXT N times into FILE. \xff stands for that byte.
 func grow(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(args[2], n)), 0o600))
+	text := strings.ReplaceAll(args[2], `\xff`, "\xff")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(text, n)), 0o600))
 }
 
 // control FILE KIND VERSION DATA: write a control file whose digest holds.

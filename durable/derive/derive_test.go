@@ -2,6 +2,7 @@ package derive_test
 
 import (
 	"encoding/hex"
+	"sync"
 	"testing"
 
 	"github.com/waybill/waybill/durable/derive"
@@ -34,6 +35,27 @@ func TestBytes16(t *testing.T) {
 		}
 		seen[got] = true
 	}
+}
+
+// Hashers are kept and used again, by many goroutines and for several contexts.
+func TestBytes16SideBySide(t *testing.T) {
+	contexts := []string{"waybill test", "waybill other test"}
+	var want [2][16]byte
+	for i, c := range contexts {
+		want[i] = derive.Bytes16(c, "abc")
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range 200 {
+				if got := derive.Bytes16(contexts[i%2], "abc"); got != want[i%2] {
+					t.Errorf("%s: got %x, want %x", contexts[i%2], got, want[i%2])
+				}
+				derive.Bytes16(contexts[i%2], "something longer", "in between")
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestBytes16TellsPartsApart(t *testing.T) {

@@ -20,9 +20,9 @@ const (
 	TraceBytesMax = 8192
 	// TraceRefsMax is how many refs one trace entry holds (locks section 1).
 	TraceRefsMax = 10
-	// ShortStringMax bounds a short_string observation (locks section 1).
+	// ShortStringMax bounds a short_string observation, in characters (locks section 1).
 	ShortStringMax = 80
-	// PathMax bounds a path observation (locks section 1).
+	// PathMax bounds a path observation, in characters (locks section 1).
 	PathMax = 512
 	// ContextBytesMax bounds context, given and merged, by its JCS bytes (locks 16.3.1; R19).
 	ContextBytesMax = 256 << 10
@@ -46,7 +46,7 @@ const (
 	ContextDepthMax = 48
 	// LineBytesMax bounds one line of a log: a reader buffers a line at a time.
 	LineBytesMax = 1 << 20
-	// PayloadBytesMax bounds one event's data; twice of it and an envelope fit a line.
+	// PayloadBytesMax bounds one event's data; half a line leaves any envelope room.
 	PayloadBytesMax = 512 << 10
 	// ArtifactBytesMax bounds one artifact: they are held in memory once.
 	ArtifactBytesMax = 64 << 20

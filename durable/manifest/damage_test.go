@@ -160,6 +160,19 @@ func TestGroupsOfAnotherHistory(t *testing.T) {
 	twice.read(t).expect(t, f, 3, manifest.CorruptTail, manifest.ManifestDamaged)
 }
 
+// Strict contiguity: a group that is right in all but where its segment begins
+// commits nothing, be it a repetition or beyond a gap.
+func TestGroupsThatAreNotContiguous(t *testing.T) {
+	f := threeGroups(t)
+	again := f.with(slices.Concat(f.manifest, manifest.Group(log, f.heads[3], f.segs[2])))
+	again.read(t).expect(t, f, 3, manifest.CorruptTail, manifest.ManifestDamaged)
+
+	gap := orphan(t, plan(f.heads[3].Next+1, cancel("x")))
+	beyond := f.with(slices.Concat(f.manifest, manifest.Group(log, f.heads[3], gap)))
+	beyond.segments[gap.Name()] = gap.Bytes
+	beyond.read(t).expect(t, f, 3, manifest.CorruptTail, manifest.ManifestDamaged)
+}
+
 // Members that a hand or another version changed: none is taken for our group.
 func TestChangedMembers(t *testing.T) {
 	f := threeGroups(t)

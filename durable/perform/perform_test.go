@@ -62,7 +62,7 @@ func TestACommandThatNeverStarted(t *testing.T) {
 	w.outcomes = []ports.CommandOutcome{{ExitStatus: -1, Failure: `the program "make" was not found`, Fix: "Install it: 100% sure."}}
 	_, err := w.perform(context.Background(), perform.Options{})
 	f := fault.Of(err)
-	if f == nil || f.Code != fault.StepFailed || f.Suggestion != "Install it: 100% sure. Then go on with: waybill run --run R." {
+	if f == nil || f.Code != fault.StepFailed || f.Suggestion != "Install it: 100% sure. Then go on with 'waybill run --run R'." {
 		t.Fatalf("got %+v", f)
 	}
 	if !strings.Contains(f.Message, `the program "make" was not found`) {

@@ -16,10 +16,10 @@ import (
 // needs a person. Nothing is recorded when it is not.
 func (t *turn) mayBegin(ctx context.Context) error {
 	if t.step.NeedsApproval(t.known.vars) && !t.known.approved {
-		return t.waiting("needs a person's approval", "Approve it at a terminal: waybill approve %s.", t.report.Run)
+		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
 	}
 	if t.missingPerson() {
-		return t.waiting("waits for a person", "Go on at a terminal: %s. Or answer it from here: %s.",
+		return t.waiting("waits for a person", "Go on at a terminal with '%s', or answer it from here with '%s'.",
 			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--notes", "TEXT"))
 	}
 	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() {
@@ -46,7 +46,7 @@ func (t *turn) confirm(ctx context.Context) error {
 		return nil
 	}
 	if !t.Person.Present() {
-		return t.waiting("waits for a confirmation", "Confirm it at a terminal: %s. Or from here: %s.",
+		return t.waiting("waits for a confirmation", "Confirm it at a terminal with '%s', or from here with '%s'.",
 			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--yes"))
 	}
 	question := "Go on with this step?"
@@ -58,7 +58,7 @@ func (t *turn) confirm(ctx context.Context) error {
 		return err
 	}
 	if !yes {
-		return t.waiting("was not confirmed", "Go on when it may be done: %s.", t.GoOn(t.report.Run))
+		return t.waiting("was not confirmed", "Go on when it may be done, with '%s'.", t.GoOn(t.report.Run))
 	}
 	return nil
 }

@@ -211,7 +211,7 @@ var scenarios = []scenario{
 			[1/1] Risky: "## Command"
 			confirm? Run this command? "n"
 			release`},
-	{name: "confirmation with nobody there", source: steps(riskyStep), code: fault.RunWaiting, says: "waybill run --run R --yes",
+	{name: "confirmation with nobody there", source: steps(riskyStep), code: fault.RunWaiting, says: "'waybill run --run R --yes'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Risky: "## Command"
@@ -263,7 +263,7 @@ var scenarios = []scenario{
 			run Release, 0 of 1 done
 			[1/1] Told: "## Command"
 			release`},
-	{name: "the person leaves", source: steps(lookStep), answers: []string{"^D"}, code: fault.RunWaiting, says: "Go on with: waybill run --run R",
+	{name: "the person leaves", source: steps(lookStep), answers: []string{"^D"}, code: fault.RunWaiting, says: "Go on with 'waybill run --run R'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."

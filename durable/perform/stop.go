@@ -30,10 +30,10 @@ func (w *work) stopped(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ports.ErrLeft):
-		return w.about(fault.New(fault.RunWaiting, "you left the run at %s", w.place()).Suggest("Go on with: %s.", w.GoOn(w.report.Run)))
+		return w.about(fault.New(fault.RunWaiting, "you left the run at %s", w.place()).Suggest("Go on with '%s'.", w.GoOn(w.report.Run)))
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return w.about(fault.New(fault.Interrupted, "interrupted at %s; nothing of this attempt is recorded, and everything before it is", w.place()).
-			Suggest("Go on with: %s.", w.GoOn(w.report.Run)))
+			Suggest("Go on with '%s'.", w.GoOn(w.report.Run)))
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func (t *turn) waitingForInputs(missing []workflow.Input) error {
 		keys = append(keys, in.ContextKey)
 	}
 	f := fault.New(fault.RunWaiting, "%s needs what only a person can tell: %s", t.place(), strings.Join(asked, ", ")).
-		Suggest("Go on with: %s.", t.GoOn(t.report.Run, flags...))
+		Suggest("Go on with '%s'.", t.GoOn(t.report.Run, flags...))
 	return t.about(f).With("inputs", keys)
 }
 
@@ -87,7 +87,7 @@ func (t *turn) mayTryAgain(blockers []reason.Blocker) error {
 	if slices.ContainsFunc(blockers, func(b reason.Blocker) bool {
 		return b.Code == reason.BlockerUserOnly && b.Pointer.Kind == reason.AtWorkflowStep
 	}) {
-		return t.waiting("needs a person's approval", "Approve it at a terminal: waybill approve %s.", t.report.Run)
+		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
 	}
 	if !t.Person.Present() {
 		first := blockers[0]
@@ -96,7 +96,7 @@ func (t *turn) mayTryAgain(blockers []reason.Blocker) error {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
 		f := fault.New(fault.RunBlocked, "%s was not accepted. %s", t.place(), message).
-			Suggest("%s Then go on with: %s.", first.SuggestedFix, t.GoOn(t.report.Run))
+			Suggest("%s Then go on with '%s'.", first.SuggestedFix, t.GoOn(t.report.Run))
 		return t.about(f).With("blockers", blockers)
 	}
 	t.again = true
@@ -110,9 +110,9 @@ const outputShownBytesMax = 2 << 10
 // failed says that a command failed for good. Its attempt is recorded.
 func (t *turn) failed(blockers []reason.Blocker) error {
 	r := t.result
-	suggestion := "Look at its output, mend the cause, and go on with: %s."
+	suggestion := "Look at its output, mend the cause, and go on with '%s'."
 	if t.fix != "" {
-		suggestion = strings.ReplaceAll(t.fix, "%", "%%") + " Then go on with: %s."
+		suggestion = strings.ReplaceAll(t.fix, "%", "%%") + " Then go on with '%s'."
 	}
 	output := r.OutputTail
 	if output == "" {

@@ -47,7 +47,13 @@ func (f *FS) Crashes(limit int, yield func(State) bool) {
 	f.mu.Unlock()
 	choices := collect(frozen.root)
 	seen := map[[sha256.Size]byte]bool{}
+	tried := map[string]bool{}
 	for vector := range vectors(choices, limit) {
+		if key := fmt.Sprint(vector); tried[key] {
+			continue
+		} else {
+			tried[key] = true
+		}
 		after := materialize(frozen, choices, vector)
 		print := after.Print()
 		if seen[print] {

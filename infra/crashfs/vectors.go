@@ -87,9 +87,17 @@ func asOf(choices []choice, moment int) []int {
 	return vector
 }
 
-// pairs changes two choices of a base to every other option; i and j may be one.
+// pairs changes two choices of a base to every option; i and j may be one.
 func pairs(choices []choice, base []int, i, j int, yield func([]int) bool) bool {
 	for a := range choices[i].seqs {
+		if i == j {
+			vector := slices.Clone(base)
+			vector[i] = a
+			if !yield(vector) {
+				return false
+			}
+			continue
+		}
 		for b := range choices[j].seqs {
 			vector := slices.Clone(base)
 			vector[i], vector[j] = a, b

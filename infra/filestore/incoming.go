@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -167,9 +168,13 @@ func (a *appending) place(in *incoming) error {
 	return err
 }
 
-// placeAgain moves an orphan with the segment's name out of the way: the note
-// that promised there was none came from before a power cut.
+// placeAgain: a name that is taken is an orphan's, and the note that promised there
+// was none came from before a power cut; or else somebody writes without the lock,
+// and what stands there may be committed. The head tells.
 func (a *appending) placeAgain(in *incoming) error {
+	if err := a.compare(context.Background()); err != nil {
+		return err
+	}
 	if err := a.quarantineOrphans(); err != nil {
 		return err
 	}

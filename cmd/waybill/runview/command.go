@@ -19,17 +19,7 @@ import (
 func (v *View) TryBegan(t perform.TryView) {
 	v.output.begin()
 	if !v.opts.Quiet {
-		line := CommandLine(t.Argv)
-		if t.Cwd != "" {
-			line += " (in " + Word(t.Cwd) + ")"
-		}
-		for i, part := range v.folded(line, indent+2) {
-			sign := "  "
-			if i == 0 {
-				sign = "$ "
-			}
-			v.print(indent, v.styles.Dim(sign+part))
-		}
+		v.commandLine(t)
 	}
 	began, place := time.Now(), ""
 	if v.opts.Quiet {
@@ -43,6 +33,28 @@ func (v *View) TryBegan(t perform.TryView) {
 		}
 		return line
 	})
+}
+
+// commandLinesMax is how much of a command line is shown while it runs: enough to
+// know it by, where a script stands in it. The question for trust shows all of it.
+const commandLinesMax = 2
+
+func (v *View) commandLine(t perform.TryView) {
+	if t.Try > 1 {
+		v.print(indent, v.styles.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
+		return
+	}
+	line := CommandLine(t.Argv)
+	if t.Cwd != "" {
+		line += " (in " + Word(t.Cwd) + ")"
+	}
+	lines := v.folded(line, indent+4)
+	if len(lines) > commandLinesMax {
+		lines = append(lines[:commandLinesMax-1], lines[commandLinesMax-1]+" …")
+	}
+	for i, part := range lines {
+		v.print(indent+2*min(i, 1), v.styles.Dim([]string{"$ ", ""}[min(i, 1)]+part))
+	}
 }
 
 // TryEnded shows how it ended; success is the step's to show.

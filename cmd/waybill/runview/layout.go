@@ -15,14 +15,15 @@ func clean(text string) string { return terminal.Clean(text) }
 
 // print writes one line.
 func (v *View) print(in int, line string) {
-	v.first = false
+	v.set = false
 	v.screen.Print(strings.Repeat(" ", in) + line + "\n")
 }
 
 // gap sets a part off from what stands above it.
 func (v *View) gap() {
-	if !v.first {
+	if !v.set {
 		v.screen.Print("\n")
+		v.set = true
 	}
 }
 
@@ -61,6 +62,8 @@ func Duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute && d%time.Second == 0:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Minute:
 		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
 	case d < time.Hour:

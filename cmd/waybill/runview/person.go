@@ -19,6 +19,7 @@ func (v *View) Present() bool { return v.here }
 // read shows the prompt sign and takes an answer by take.
 func (v *View) read(ctx context.Context, sign string, take func(context.Context) (string, error)) (string, error) {
 	v.screen.Print(strings.Repeat(" ", indent) + sign + " ")
+	v.set = false
 	text, err := take(ctx)
 	if err != nil {
 		v.screen.Print("\n") // the cursor stands behind the sign, or a ^C

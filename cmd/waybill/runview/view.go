@@ -43,7 +43,7 @@ type View struct {
 
 	step    perform.StepView
 	shown   bool // the step's heading stands on the screen
-	first   bool // nothing stands on the screen yet
+	set     bool // the last line is empty, or there is none: no gap is needed
 	output  output
 	editing atomic.Bool
 }
@@ -52,7 +52,7 @@ type View struct {
 func New(o Options) *View {
 	in, _ := o.In.(*os.File)
 	out, _ := o.Out.(*os.File)
-	v := &View{opts: o, first: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
+	v := &View{opts: o, set: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
 	v.here = terminal.Is(in) && terminal.Is(out)
 	width := func() int { return 0 } // lines in a file are broken by whoever reads them
 	if terminal.Is(out) {
@@ -141,7 +141,7 @@ func (v *View) prompt(text string) {
 	for line := range strings.SplitSeq(v.wrapped(clean(strings.TrimSpace(text)), indent), "\n") {
 		switch {
 		case line == "":
-			v.screen.Print("\n")
+			v.gap()
 		case strings.HasPrefix(line, "#"):
 			v.print(indent, v.styles.Bold(strings.TrimLeft(line, "# ")))
 		case line == "---":
@@ -150,7 +150,7 @@ func (v *View) prompt(text string) {
 			v.print(indent, line)
 		}
 	}
-	v.screen.Print("\n")
+	v.gap()
 }
 
 // Blocked shows what an attempt lacked, and what to do about each.

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// go test ./cmd/waybill -update writes the generated documents and golden files anew.
+var update = flag.Bool("update", false, "write docs/cli.md, docs/errors.md and golden files anew")
+
+// current compares a generated file with what it should be.
+func current(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("%s is not current: run 'go test ./cmd/waybill -update' (%v)", path, err)
+	}
+}
+
+func TestCommandLineDocIsCurrent(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# The command line
+
+<!-- Generated from the commands themselves by 'go test ./cmd/waybill -update'. Do not edit. -->
+
+stdout carries the answer: text for people, or with ` + "`--json`" + ` exactly one JSON document,
+` + "`{\"v\":1,\"kind\":…,\"data\":…}`" + ` or ` + "`{\"v\":1,\"kind\":\"error\",\"error\":…}`" + `. Errors and diagnostics go to stderr.
+Exit statuses: 0 done, 1 failed, 2 usage or input that did not validate, 3 waiting for someone,
+4 busy, 5 integrity, 6 not found; errors.md has every code. A FILE ends in .json, .yaml or .yml or
+has a slash in it; anything else is an ID. Without a terminal nothing ever waits for an answer.
+
+`)
+	root := newRoot(&app{})
+	fmt.Fprintf(&b, "## Flags of every command\n\n```text\n%s```\n", root.PersistentFlags().FlagUsages())
+	walk(root, func(cmd *cobra.Command) { b.WriteString(commandDoc(cmd)) })
+	current(t, "../../docs/cli.md", b.String())
+}
+
+// walk visits every command that help shows, parents first.
+func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
+	cmd.InitDefaultHelpFlag()
+	visit(cmd)
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			walk(sub, visit)
+		}
+	}
+}
+
+func commandDoc(cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## %s\n\n%s\n", cmd.CommandPath(), cmd.Short+".")
+	fmt.Fprintf(&b, "\n```text\n%s\n```\n", strings.TrimRight(cmd.Long, "\n"))
+	if cmd.HasSubCommands() {
+		b.WriteString("\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&b, "- `%s`: %s\n", sub.CommandPath(), sub.Short)
+			}
+		}
+	} else {
+		fmt.Fprintf(&b, "\n```text\n%s\n```\n", cmd.UseLine())
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
+	}
+	if flags := cmd.LocalNonPersistentFlags().FlagUsages(); cmd.HasParent() && flags != "" {
+		fmt.Fprintf(&b, "\n```text\n%s```\n", flags)
+	}
+	return b.String()
+}
+
+func TestErrorDocIsCurrent(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# Errors
+
+<!-- Generated from the table of codes by 'go test ./cmd/waybill -update'. Do not edit. -->
+
+Every error has a code for programs, a sentence that says what and where, advice on whether to try again, and
+a suggestion. The suggestion here is the general one; where the error knows a better one, it gives that.
+
+Retry: *never* — the same call fails again; *at once* — the same call may succeed now; *in a second* — later.
+
+| code | exit | retry | meaning | what to do |
+| --- | --- | --- | --- | --- |
+`)
+	words := map[fault.RetryKind]string{fault.NotRetryable: "never", fault.RetryableImmediate: "at once", fault.RetryableAfterMs: "in a second"}
+	for _, row := range fault.Table {
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s |\n", row.Code, row.Exit, words[row.Retry.Kind],
+			strings.ReplaceAll(row.Meaning, "|", `\|`), row.Suggestion)
+	}
+	current(t, "../../docs/errors.md", b.String())
+}
+
+// TestHelpTeaches: every command says in a line what it does, at length how, and
+// shows how it is used, and its help is what the document shows.
+func TestHelpTeaches(t *testing.T) {
+	walk(newRoot(&app{}), func(cmd *cobra.Command) {
+		path := cmd.CommandPath()
+		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 60 {
+			t.Errorf("%s: Short %q wants one line without a full stop", path, cmd.Short)
+		}
+		if len(cmd.Long) < 60 {
+			t.Errorf("%s: Long is too short to teach anything", path)
+		}
+		if n := strings.Count(cmd.Example, "waybill "); !cmd.HasSubCommands() && n < 2 {
+			t.Errorf("%s: %d examples, want 2 or more", path, n)
+		}
+		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+			if len([]rune(line)) > 121 {
+				t.Errorf("%s: a line of %d characters in its help", path, len([]rune(line)))
+			}
+		}
+		var out bytes.Buffer
+		args := append(strings.Fields(path)[1:], "--help")
+		if status := run(args, strings.NewReader(""), &out, &out, nil); status != 0 || !strings.Contains(out.String(), cmd.Long) {
+			t.Errorf("%s --help: exit status %d", path, status)
+		}
+	})
+}
+
+// TestExamplesAreCommandsThatExist parses the examples of every help text.
+func TestExamplesAreCommandsThatExist(t *testing.T) {
+	root := newRoot(&app{})
+	var examples []string
+	walk(root, func(cmd *cobra.Command) { examples = append(examples, strings.Split(cmd.Example, "\n")...) })
+	for _, line := range examples {
+		_, call, ok := strings.Cut(line, "waybill ")
+		if !ok {
+			continue
+		}
+		call, _, _ = strings.Cut(call, " | ")
+		cmd, rest, err := root.Find(strings.Fields(strings.TrimRight(call, ")")))
+		if err != nil || cmd == root && !strings.HasPrefix(call, "COMMAND") {
+			t.Errorf("%q names no command: %v", line, err)
+			continue
+		}
+		for _, word := range rest {
+			name, isFlag := strings.CutPrefix(word, "--")
+			if name, _, _ = strings.Cut(name, "="); isFlag && cmd.Flag(name) == nil {
+				t.Errorf("%q: there is no flag --%s", line, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// killSteps and kills are the numbers that the project promises to survive.
+const (
+	killSteps = 200
+	kills     = 30
+)
+
+// program is this test's own binary, as the shell would find it.
+type program struct {
+	t     *testing.T
+	dir   string
+	store string
+}
+
+func (p program) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("waybill", append(args, "--store", p.store)...)
+	cmd.Dir = p.dir
+	return cmd
+}
+
+// json runs a command and reads its document's data into out.
+func (p program) json(out any, args ...string) {
+	p.t.Helper()
+	text, err := p.command(append(args, "--json")...).Output()
+	if err != nil {
+		p.t.Fatalf("%v: %v\n%s", args, err, text)
+	}
+	doc := struct {
+		Data any `json:"data"`
+	}{out}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		p.t.Fatalf("%v: %v\n%s", args, err, text)
+	}
+}
+
+func manyCommands(n int) string {
+	steps := make([]string, n)
+	for i := range steps {
+		steps[i] = fmt.Sprintf(`{"id":"step-%d","title":"Step %d","action":{"kind":"command","argv":["sleep","0.01"]}}`, i, i)
+	}
+	return `{"id":"test.kill","name":"Kill","description":"d","version":"1.0.0","steps":[` + strings.Join(steps, ",") + `]}`
+}
+
+// TestKilledAtAnyMoment: a run of 200 command steps is killed thirty times, at
+// random moments, and continued each time. Nothing acknowledged is lost, no step
+// advances twice, and the store is clean.
+func TestKilledAtAnyMoment(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no SIGKILL on windows, and no program called sleep")
+	}
+	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
+	if err := os.WriteFile(filepath.Join(p.dir, "kill.json"), []byte(manyCommands(killSteps)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 1))
+	t.Logf("seed %d", seed)
+
+	var runID string
+	inTime := 0
+	for range kills {
+		args := []string{"run", "kill.json", "--trust", "--quiet"}
+		if runID != "" {
+			args = []string{"run", "--run", runID, "--trust", "--quiet"}
+		}
+		cmd := p.command(args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// All kills together leave work to do; most fall into it, some come before
+		// the first step has begun.
+		time.Sleep(time.Duration(2+random.IntN(80)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err != nil {
+			inTime++
+		}
+		if runID == "" {
+			runID = p.theRun()
+		}
+	}
+	if inTime < kills {
+		t.Errorf("only %d of %d kills hit a running process: the test kills too late", inTime, kills)
+	}
+	args := []string{"run", "kill.json", "--trust", "--quiet"}
+	if runID != "" {
+		args = []string{"run", "--run", runID, "--trust", "--quiet"}
+	}
+	if out, err := p.command(args...).CombinedOutput(); err != nil {
+		t.Fatalf("going on after the kills: %v\n%s", err, out)
+	}
+	p.judge()
+}
+
+// theRun is the one run of the store, "" while there is none.
+func (p program) theRun() string {
+	p.t.Helper()
+	var list struct {
+		Runs []struct{ RunID string } `json:"runs"`
+	}
+	p.json(&list, "runs", "list")
+	if len(list.Runs) > 1 {
+		p.t.Fatalf("%d runs where one was started", len(list.Runs))
+	}
+	if len(list.Runs) == 0 {
+		return ""
+	}
+	return list.Runs[0].RunID
+}
+
+// judge counts outcomes per node in the stored events, and verifies the store.
+func (p program) judge() {
+	p.t.Helper()
+	var log struct {
+		Events []struct {
+			Kind  string
+			Scope struct{ NodeID string }
+			Data  struct{ Outcome struct{ Kind string } }
+		} `json:"events"`
+	}
+	p.json(&log, "runs", "events", "@last")
+	advanced := map[string]int{}
+	for _, e := range log.Events {
+		if e.Kind == "advance_recorded" && e.Data.Outcome.Kind == "advanced" {
+			advanced[e.Scope.NodeID]++
+		}
+	}
+	for node, n := range advanced {
+		if n != 1 {
+			p.t.Errorf("node %s advanced %d times", node, n)
+		}
+	}
+	if len(advanced) != killSteps {
+		p.t.Errorf("%d steps advanced, want %d", len(advanced), killSteps)
+	}
+	var run struct{ Status string }
+	p.json(&run, "runs", "show", "@last")
+	if run.Status != "complete" {
+		p.t.Errorf("the run is %s", run.Status)
+	}
+	var verified struct {
+		OK       bool
+		Sessions []struct{ Findings []any }
+		Findings []any
+	}
+	p.json(&verified, "verify")
+	if !verified.OK || len(verified.Findings) > 0 {
+		p.t.Errorf("verify: %+v", verified)
+	}
+	for _, s := range verified.Sessions {
+		if len(s.Findings) > 0 {
+			p.t.Errorf("verify: %+v", s.Findings)
+		}
+	}
+}
