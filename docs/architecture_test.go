@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"durable/event", "durable/snapshot", "durable/token", "durable/condition", "durable/criteria", "durable/yamlsource", "durable/config", "durable/trust"},
 	{"durable/manifest", "durable/workflow"},
 	{"durable/command", "durable/compile"},
-	{"durable/prompt", "durable/advance"},
+	{"durable/prompt", "durable/advance", "durable/catalog"},
 	{"projections"},
 	{"ports", "ports/porttest"},
 	{"durable/engine"},
@@ -43,6 +43,7 @@ var owners = map[string][]string{
 	"github.com/gowebpki/jcs":                    {"durable/canon"},
 	"github.com/zeebo/blake3":                    {"durable/derive"},
 	"github.com/gofrs/flock":                     {"infra/lock"},
+	"github.com/spf13/pflag":                     {"cmd/waybill"}, // cobra's own flags
 	"github.com/spf13/cobra":                     {"cmd/waybill"},
 	"github.com/rs/zerolog":                      {"cmd/waybill"},
 	"go.yaml.in/yaml/v3":                         {"durable/yamlsource"},

@@ -73,6 +73,9 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 		if p.lines > fileLinesMax {
 			t.Errorf("%s has %d lines: want at most %d", p.name, p.lines, fileLinesMax)
 		}
+		if p.test {
+			continue // a table of cases may be as long as there are cases
+		}
 		ast.Inspect(p.file, func(n ast.Node) bool {
 			var name string
 			switch f := n.(type) {

@@ -69,16 +69,16 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, p *page
 		a.tellWarnings(answer, p)
 		return
 	}
-	where, next := "", a.command("continue", "--run", run, "--notes", "…")
+	where, next := []string(nil), a.command("continue", "--run", run, "--notes", "…")
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
-			where = " · step " + count(at+1, of)
+			where = []string{"step " + count(at+1, of)}
 		}
 		if step, _ := w.Step(answer.Pending.StepID); step.Action != nil {
 			next = a.command("run", "--run", run) // what carries commands out
 		}
 	}
-	p.line("%s", p.dim(name+" · "+run+where))
+	p.facts(append([]string{name, run}, where...)...)
 	p.line("%s", p.bold(clean(answer.Pending.Title)))
 	p.line("")
 	p.text("  ", answer.Pending.Prompt)

@@ -96,13 +96,12 @@ func plainValue(v canon.Value) string {
 }
 
 func (p *page) settings(all []config.Setting) {
-	var rows [][]cell
 	for _, s := range all {
-		origin := "default"
+		origin := "the default"
 		if s.Set {
-			origin = "set"
+			origin = "set here"
 		}
-		rows = append(rows, []cell{{text: string(s.Key), paint: p.bold}, {text: plainValue(s.Value)}, {text: origin}, {text: s.Meaning}})
+		p.line("%s = %s  %s", p.bold(string(s.Key)), plainValue(s.Value), p.dim("("+origin+")"))
+		p.text("    ", s.Meaning)
 	}
-	p.table([]column{{title: "KEY"}, {title: "VALUE"}, {title: "FROM"}, {title: "MEANING", flex: true}}, rows)
 }

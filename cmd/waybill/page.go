@@ -54,6 +54,24 @@ func (p *page) text(lead, s string) {
 	}
 }
 
+// facts writes short facts about something on one line, or on as many as they need:
+// a fact is never broken.
+func (p *page) facts(parts ...string) {
+	const between = " · "
+	line := ""
+	for _, part := range parts {
+		if line != "" && p.width > 0 && terminal.TextWidth(line+between+part) > p.width {
+			p.line("%s", p.dim(line))
+			line = ""
+		}
+		if line != "" {
+			line += between
+		}
+		line += part
+	}
+	p.line("%s", p.dim(line))
+}
+
 // clean makes text that came from outside safe to show: it must not drive the
 // terminal that shows it.
 func clean(s string) string { return terminal.Clean(s) }

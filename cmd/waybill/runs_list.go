@@ -74,7 +74,7 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 	}
 	switch {
 	case len(rows) > 0:
-		p.table([]column{{title: "RUN"}, {title: "STATUS"}, {title: "DONE"}, {title: "TITLE", flex: true}, {title: "LAST", right: true}}, rows)
+		p.table(p.narrow([]column{{title: "RUN"}, {title: "STATUS"}, {title: "DONE"}, {title: "TITLE", flex: true}, {title: "LAST", right: true}}, rows))
 	case filtered:
 		p.line("No run is in that state.")
 	default:
@@ -86,6 +86,23 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 	for _, u := range list.Unreadable {
 		p.line("%s %s is %s: %s", p.bad("✗"), u.SessionID, strings.ReplaceAll(string(u.Health), "_", " "), clean(u.Message))
 	}
+}
+
+// The widths below which a list does without its bars, and without the last column.
+const (
+	barWidthMin = 68
+	agoWidthMin = 50
+)
+
+func (p *page) narrow(columns []column, rows [][]cell) ([]column, [][]cell) {
+	if p.width == 0 || p.width >= agoWidthMin {
+		return columns, rows
+	}
+	last := len(columns) - 1
+	for i := range rows {
+		rows[i] = rows[i][:last]
+	}
+	return columns[:last], rows
 }
 
 // runRow is one line of the list. In a pipe ids are whole, so that they can be cut
@@ -123,7 +140,7 @@ func (p *page) progress(g engine.Progress) string {
 		return itoa(int(g.Completed))
 	}
 	text := itoa(int(g.Completed)) + "/" + itoa(int(g.Total))
-	if p.width == 0 {
+	if p.width < barWidthMin {
 		return text
 	}
 	full := int(g.Completed * barCells / g.Total)

@@ -33,8 +33,8 @@ goes on. Without RUN the latest run is shown.`,
 
 func (a *app) tellRun(r engine.RunDetails, p *page) {
 	p.line("%s %s  %s", p.mark(r.Status), p.bold(clean(r.Title)), told(r.Status))
-	p.line("%s", p.dim(clean(r.Workflow.WorkflowID)+" · "+r.RunID.String()))
-	p.line("%s", p.dim("started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04")+" · last "+clockTime(r.LastAtMs, "2 Jan 15:04")+" · "+count(int(r.Progress.Completed), int(r.Progress.Total))+" done"))
+	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done",
+		"started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"), "last "+clockTime(r.LastAtMs, "2 Jan 2006 15:04"))
 	if r.Health != manifest.Healthy {
 		p.line("%s", p.bad("Its session is "+string(r.Health)+": nothing can be added to it."))
 	}
@@ -93,6 +93,6 @@ func (p *page) gaps(r engine.RunDetails) {
 		if g.Severity == event.Critical {
 			word = p.bad(string(g.Severity))
 		}
-		p.line("  %s  %s", word, clean(g.Summary))
+		p.text("  "+word+"  ", g.Summary)
 	}
 }

@@ -23,7 +23,7 @@ type cell struct {
 const gap = "  "
 
 // flexMin is what is left of a column that gives way.
-const flexMin = 12
+const flexMin = 8
 
 // table writes rows below their titles, every column as wide as its widest cell.
 func (p *page) table(columns []column, rows [][]cell) {

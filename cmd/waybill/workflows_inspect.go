@@ -42,7 +42,7 @@ and the commands that it would run.`,
 func (p *page) inspection(e catalog.Entry) {
 	w := e.Compiled
 	p.line("%s %s", p.bold(clean(w.Name)), p.dim(clean(w.Version)))
-	p.line("%s", p.dim(clean(w.WorkflowID)+" · "+string(e.Kind)+" · "+clean(e.Ref)+" · "+short(w.Hash())))
+	p.facts(clean(w.WorkflowID), string(e.Kind), clean(e.Ref), short(w.Hash()))
 	p.line("")
 	p.text("", w.Description)
 	p.section("Before you start", w.Preconditions)

@@ -81,9 +81,9 @@ func (v *Verification) judge(findings []manifest.Finding) {
 	}
 }
 
-// objectVerdicts remembers what was wrong with an object, "" for nothing: many
+// objectVerdicts remembers what was wrong with an object, nil for nothing: many
 // sessions share snapshots and workflows.
-type objectVerdicts map[projections.ObjectRef]string
+type objectVerdicts map[projections.ObjectRef]*manifest.Finding
 
 func (g *Engine) verifyInto(ctx context.Context, out *Verification, s id.Session, objects objectVerdicts) error {
 	log := manifest.SessionEvents(s)
@@ -100,9 +100,10 @@ func (g *Engine) verifyInto(ctx context.Context, out *Verification, s id.Session
 			why = g.checkObject(ctx, ref)
 			objects[ref] = why
 		}
-		if why != "" {
-			f := manifest.NewFinding(manifest.ObjectDamaged, manifest.ObjectDir(ref.Kind)+"/"+manifest.ObjectName(ref.Kind, ref.Ref),
-				"%s (event %d refers to it)", why, refs.Objects[ref])
+		if why != nil {
+			index := refs.Objects[ref]
+			f := *why
+			f.Event = &index // the first one that refers to it here
 			row.Findings = append(row.Findings, f)
 		}
 	}
@@ -124,15 +125,21 @@ func sortedRefs(refs map[projections.ObjectRef]int64) []projections.ObjectRef {
 
 // checkObject reads an object, which recomputes its digest. A pinned workflow
 // must be one; a snapshot of a foreign form is for the session's health to say.
-func (g *Engine) checkObject(ctx context.Context, ref projections.ObjectRef) string {
+func (g *Engine) checkObject(ctx context.Context, ref projections.ObjectRef) *manifest.Finding {
+	at := manifest.ObjectDir(ref.Kind) + "/" + manifest.ObjectName(ref.Kind, ref.Ref)
 	data, err := g.Objects.Object(ctx, ref.Kind, ref.Ref)
-	if err != nil {
-		return fault.Of(err).Message
-	}
-	if ref.Kind == manifest.Workflow {
-		if _, err := compile.Decode(data); err != nil && fault.Is(err, fault.StoreCorrupt) {
-			return fault.Of(err).Message
+	if err == nil && ref.Kind == manifest.Workflow {
+		if _, decodeErr := compile.Decode(data); fault.Is(decodeErr, fault.StoreCorrupt) {
+			err = decodeErr
 		}
 	}
-	return ""
+	if err == nil {
+		return nil
+	}
+	code := manifest.ObjectDamaged
+	if fault.Of(err).Details["missing"] == true {
+		code = manifest.ObjectMissing
+	}
+	f := manifest.NewFinding(code, at, "%s", fault.Of(err).Message)
+	return &f
 }

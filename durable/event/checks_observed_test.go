@@ -14,12 +14,12 @@ import (
 func TestChecksOfObservations(t *testing.T) {
 	sha1 := strings.Repeat("0a", 20)
 	checkAll(t, noScope, []refusal{
-		{"branch of 80 characters", observed("git_branch", "short_string", strings.Repeat("é", 80)), ""},
-		{"branch of 81 characters", observed("git_branch", "short_string", text(81)), "short_string of 81 characters: want 1 to 80"},
-		{"branch without a name", observed("git_branch", "short_string", ""), "short_string of 0 characters: want 1 to 80"},
-		{"path of 512 characters", observed("repo_root", "path", text(512)), ""},
-		{"path of 513 characters", observed("repo_root", "path", text(513)), "path of 513 characters: want 1 to 512"},
-		{"path without a name", observed("repo_root", "path", ""), "path of 0 characters: want 1 to 512"},
+		{"branch of 80 bytes", observed("git_branch", "short_string", strings.Repeat("é", 40)), ""},
+		{"branch of 81 bytes", observed("git_branch", "short_string", text(81)), "short_string of 81 bytes: want 1 to 80"},
+		{"branch without a name", observed("git_branch", "short_string", ""), "short_string of 0 bytes: want 1 to 80"},
+		{"path of 512 bytes", observed("repo_root", "path", text(512)), ""},
+		{"path of 513 bytes", observed("repo_root", "path", text(513)), "path of 513 bytes: want 1 to 512"},
+		{"path without a name", observed("repo_root", "path", ""), "path of 0 bytes: want 1 to 512"},
 		{"commit", observed("git_head_sha", "git_sha1", sha1), ""},
 		{"commit too short", observed("git_head_sha", "git_sha1", sha1[1:]), "git_sha1: want 40 hexadecimal digits"},
 		{"commit in capitals", observed("git_head_sha", "git_sha1", strings.ToUpper(sha1)), "git_sha1: want 40 hexadecimal digits"},

@@ -81,6 +81,15 @@ func TestForeignLines(t *testing.T) {
 	}
 }
 
+// A scope that can be read by half is none: folds look runs and nodes up by it.
+func TestHalfAScopeIsNone(t *testing.T) {
+	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: aDigest, WorkflowHash: aDigest})
+	e, err := event.Domain.DecodeLine([]byte(strings.ReplaceAll(node, run.String(), "run_01JH")))
+	if err != nil || !e.Foreign() || !e.Scope.IsZero() {
+		t.Errorf("got %+v, %v", e.Scope, err)
+	}
+}
+
 // A foreign event keeps its bytes even when whoever decoded it reuses the buffer.
 func TestForeignEventsOwnTheirBytes(t *testing.T) {
 	buffer := []byte(`{"eventIndex":0,"kind":"x","sessionId":"s"}`)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -47,8 +46,8 @@ func (o ObservationRecorded) Check(Scope) error {
 	v := o.Value.Value
 	switch o.Value.Type {
 	case "short_string":
-		if v == "" || utf8.RuneCountInString(v) > limits.ShortStringMax {
-			return fmt.Errorf("short_string of %d characters: want 1 to %d", utf8.RuneCountInString(v), limits.ShortStringMax)
+		if v == "" || len(v) > limits.ShortStringMax {
+			return fmt.Errorf("short_string of %d bytes: want 1 to %d", len(v), limits.ShortStringMax)
 		}
 	case "git_sha1":
 		if !gitSHA1.MatchString(v) {
@@ -58,8 +57,8 @@ func (o ObservationRecorded) Check(Scope) error {
 		_, err := canon.ParseDigest(v)
 		return err
 	case "path":
-		if v == "" || utf8.RuneCountInString(v) > limits.PathMax {
-			return fmt.Errorf("path of %d characters: want 1 to %d", utf8.RuneCountInString(v), limits.PathMax)
+		if v == "" || len(v) > limits.PathMax {
+			return fmt.Errorf("path of %d bytes: want 1 to %d", len(v), limits.PathMax)
 		}
 	default:
 		return fmt.Errorf("unknown value type %q", o.Value.Type)

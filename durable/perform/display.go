@@ -32,6 +32,8 @@ type StepView struct {
 	At, Of   int // 1 is the first
 	Title    string
 	Prompt   string   // what the person has to read; "" when there is nothing for them to do
+	Argv     []string // of the step's command, if it has one
+	Cwd      string
 	Warnings []string // about the answer that shows the step
 	Refused  []string // why it was not accepted when it was tried before
 }

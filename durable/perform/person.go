@@ -25,12 +25,14 @@ func (t *turn) mayBegin(ctx context.Context) error {
 	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() {
 		return t.waitingForInputs(missing)
 	}
-	if t.step.Action != nil {
-		if err := t.Allow(ctx, t.flow, t.opts); err != nil {
-			return err
-		}
+	if t.mustConfirm() && !t.Person.Present() {
+		return t.waiting("waits for a confirmation", "Confirm it at a terminal with '%s', or from here with '%s'.",
+			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--yes"))
 	}
-	return t.confirm(ctx)
+	if t.step.Action == nil {
+		return nil
+	}
+	return t.Allow(ctx, t.flow, t.opts)
 }
 
 // missingPerson: the notes that the step wants come from a person, or from the
@@ -39,25 +41,25 @@ func (t *turn) missingPerson() bool {
 	return (t.step.Action == nil || t.needsNotes()) && t.opts.Notes == nil && !t.Person.Present()
 }
 
+func (t *turn) mustConfirm() bool {
+	return t.answer.NextIntent == engine.AwaitConfirmation && !t.opts.Yes && !t.confirmed
+}
+
 // confirm asks where the answer says that a person is waited for. Their yes is not
 // recorded: the attempt that follows is the confirmation (R20).
 func (t *turn) confirm(ctx context.Context) error {
-	if t.answer.NextIntent != engine.AwaitConfirmation || t.opts.Yes {
+	if !t.mustConfirm() {
 		return nil
-	}
-	if !t.Person.Present() {
-		return t.waiting("waits for a confirmation", "Confirm it at a terminal with '%s', or from here with '%s'.",
-			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--yes"))
 	}
 	question := "Go on with this step?"
 	if t.step.Action != nil {
 		question = "Run this command?"
 	}
-	yes, err := t.Person.Confirm(ctx, question)
-	if err != nil {
+	var err error
+	if t.confirmed, err = t.Person.Confirm(ctx, question); err != nil {
 		return err
 	}
-	if !yes {
+	if !t.confirmed {
 		return t.waiting("was not confirmed", "Go on when it may be done, with '%s'.", t.GoOn(t.report.Run))
 	}
 	return nil

@@ -195,7 +195,7 @@ var scenarios = []scenario{
 	{name: "confirmed", source: steps(riskyStep + goStep), answers: []string{"y", "y", ""}, attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 2 done
-			[1/2] Risky: "## Command"
+			[1/2] Risky: ""
 			confirm? Run this command? "y"
 			$ rm x (1 of 1)
 			status 0, last true, again in 0 ms
@@ -208,18 +208,18 @@ var scenarios = []scenario{
 	{name: "not confirmed", source: steps(riskyStep), answers: []string{"n"}, code: fault.RunWaiting, says: "was not confirmed",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Risky: "## Command"
+			[1/1] Risky: ""
 			confirm? Run this command? "n"
 			release`},
 	{name: "confirmation with nobody there", source: steps(riskyStep), code: fault.RunWaiting, says: "'waybill run --run R --yes'",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Risky: "## Command"
+			[1/1] Risky: ""
 			release`},
 	{name: "yes confirms", source: steps(riskyStep), opts: perform.Options{Yes: true}, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Risky: "## Command"
+			[1/1] Risky: ""
 			$ rm x (1 of 1)
 			status 0, last true, again in 0 ms
 			ok
@@ -250,7 +250,7 @@ var scenarios = []scenario{
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Told: "## Command"
+			[1/1] Told: "---"
 			$ tell (1 of 1)
 			status 0, last true, again in 0 ms
 			notes? required=true draft="" " "
@@ -261,7 +261,7 @@ var scenarios = []scenario{
 	{name: "a command with notes does not run for nobody", source: steps(toldStep), code: fault.RunWaiting, says: "--notes",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Told: "## Command"
+			[1/1] Told: "---"
 			release`},
 	{name: "the person leaves", source: steps(lookStep), answers: []string{"^D"}, code: fault.RunWaiting, says: "Go on with 'waybill run --run R'",
 		script: `hold

@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"strings"
 
 	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
@@ -10,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/prompt"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/projections"
 )
@@ -21,9 +23,10 @@ type turn struct {
 	began int64
 	known known
 
-	again  bool            // an attempt was refused in this turn
-	result *command.Result // of the command, once it was performed
-	fix    string          // what to do about its failure, where that is known
+	confirmed bool            // the person said yes in this turn
+	again     bool            // an attempt was refused in this turn
+	result    *command.Result // of the command, once it was performed
+	fix       string          // what to do about its failure, where that is known
 }
 
 // step performs the pending step until it is accepted.
@@ -63,7 +66,12 @@ func (w *work) step(ctx context.Context) error {
 // asksOfTheLog: most steps are performed without a look at the log.
 func (t *turn) asksOfTheLog() bool {
 	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.RequireConfirmation.Kind == compile.ConfirmApproval ||
-		t.answer.Status == projections.Blocked
+		t.answer.Status == projections.Blocked || t.step.Action != nil && t.concernsPerson()
+}
+
+// concernsPerson: the step is a person's, or a command's that a person has a part in.
+func (t *turn) concernsPerson() bool {
+	return t.step.Action == nil || t.needsNotes() || t.answer.NextIntent == engine.AwaitConfirmation
 }
 
 // attempt collects what the step asks for, sends it, and returns the blockers of
@@ -71,6 +79,9 @@ func (t *turn) asksOfTheLog() bool {
 func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
 	req := advance.Request{Context: t.opts.Context}
 	if err := t.inputs(ctx, &req); err != nil {
+		return nil, err
+	}
+	if err := t.confirm(ctx); err != nil {
 		return nil, err
 	}
 	if t.step.Action != nil && t.result == nil {
@@ -128,13 +139,34 @@ func (t *turn) stepView() StepView {
 	if t.answer.Status == projections.Blocked {
 		v.Refused = t.known.refused
 	}
-	if t.step.Action == nil || t.needsNotes() || t.answer.NextIntent == engine.AwaitConfirmation {
-		v.Prompt = t.answer.Pending.Prompt
+	if t.concernsPerson() {
+		v.Prompt = t.prompt()
+	}
+	if a := t.step.Action; a != nil {
+		v.Argv, v.Cwd = a.Argv, a.Cwd
 	}
 	for _, warning := range t.answer.Warnings {
 		v.Warnings = append(v.Warnings, warning.Message)
 	}
 	return v
+}
+
+// prompt is the text of the pending step. What the performer sees to itself, the
+// command and the questions for inputs, is not in it: who reads the answer of the
+// engine has to be told of them, who is asked has not.
+func (t *turn) prompt() string {
+	whole := t.answer.Pending.Prompt
+	if t.step.Action == nil && len(t.flow.Inputs)+len(t.step.Inputs) == 0 {
+		return whole
+	}
+	flow, step := t.flow, t.step
+	flow.Inputs, step.Inputs, step.Action = nil, nil, nil
+	text, _ := prompt.Render(flow, step, t.known.vars)
+	text = strings.TrimSpace(text) // requirements alone stand apart from nothing
+	if preamble := prompt.Preamble(flow); preamble != "" && strings.HasPrefix(whole, preamble) {
+		text = preamble + "\n\n" + text
+	}
+	return text
 }
 
 // needsNotes: without notes no attempt at the step is accepted.

@@ -24,7 +24,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	b, err := s.readFile(name, int64(objectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, corrupt(name, "the %s is referred to and not there", kind)
+		return nil, corrupt(name, "the %s is referred to and not there", kind).With("missing", true)
 	case err != nil:
 		return nil, readFault(err)
 	case canon.Sum(b) != ref:

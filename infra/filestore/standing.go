@@ -84,6 +84,13 @@ func (s *Store) examine() (standing, error) {
 	if err != nil || unmade {
 		return standing{}, err
 	}
+	// Another process may have made a store while we looked around.
+	if _, made, err := s.stat(storeFile); err != nil || made {
+		if err != nil {
+			return standing{}, readFault(err)
+		}
+		return s.examine()
+	}
 	if slices.Contains(entries, osfs.Entry{Name: "sessions", Kind: osfs.Directory}) {
 		// The layout without store.json is WorkRail's.
 		refusal := fault.New(fault.StoreForeign, "the store was written by another program (no %s); it can only be read", storeFile)
@@ -140,13 +147,13 @@ func (s *Store) unmade(entries []osfs.Entry) (bool, error) {
 			return false, nil
 		}
 		inside, err := s.fs.List(e.Name)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, readFault(err)
 		}
 		if e.Name == "workflows" && len(inside) == 1 && inside[0].Name == "pinned" {
 			inside, err = s.fs.List("workflows/pinned")
 		}
-		if err != nil || len(inside) > 0 {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) || len(inside) > 0 {
 			return false, readFault(err)
 		}
 	}
@@ -194,7 +201,7 @@ func (s *Store) make() error {
 		_ = s.fs.Remove(dir)
 	}
 	for _, dir := range skeleton {
-		if err := s.fs.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, err := s.mkdirs(dir); err != nil {
 			return err
 		}
 	}

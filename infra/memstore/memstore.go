@@ -170,7 +170,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	defer s.disk.mu.Unlock()
 	b, ok := s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)]
 	if !ok || canon.Sum(b) != ref {
-		return nil, fault.New(fault.StoreCorrupt, "the %s %s is referred to and not there", kind, ref)
+		return nil, fault.New(fault.StoreCorrupt, "the %s %s is referred to and not there", kind, ref).With("missing", true)
 	}
 	return bytes.Clone(b), nil
 }

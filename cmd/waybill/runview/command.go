@@ -19,7 +19,10 @@ import (
 func (v *View) TryBegan(t perform.TryView) {
 	v.output.begin()
 	if !v.opts.Quiet {
-		v.commandLine(t)
+		v.commandLine(t.Argv, t.Cwd)
+		if t.Try > 1 {
+			v.print(indent, v.styles.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
+		}
 	}
 	began, place := time.Now(), ""
 	if v.opts.Quiet {
@@ -39,14 +42,15 @@ func (v *View) TryBegan(t perform.TryView) {
 // know it by, where a script stands in it. The question for trust shows all of it.
 const commandLinesMax = 2
 
-func (v *View) commandLine(t perform.TryView) {
-	if t.Try > 1 {
-		v.print(indent, v.styles.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
+// commandLine shows the command once a step, further tries by their number.
+func (v *View) commandLine(argv []string, cwd string) {
+	if v.named {
 		return
 	}
-	line := CommandLine(t.Argv)
-	if t.Cwd != "" {
-		line += " (in " + Word(t.Cwd) + ")"
+	v.named = true
+	line := CommandLine(argv)
+	if cwd != "" {
+		line += " (in " + Word(cwd) + ")"
 	}
 	lines := v.folded(line, indent+4)
 	if len(lines) > commandLinesMax {

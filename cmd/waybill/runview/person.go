@@ -37,6 +37,7 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 	if q.Required {
 		hint = "Notes, required: a line, or Enter for the editor"
 	}
+	v.gap()
 	for {
 		for _, line := range v.folded(hint, indent) {
 			v.print(indent, v.styles.Dim(line))
@@ -83,7 +84,7 @@ func (v *View) echo(text string) {
 			v.print(indent, v.styles.Dim(fmt.Sprintf("› … %s more", count(len(lines)-i, "line"))))
 			return
 		}
-		v.print(indent, v.styles.Dim("› "+line))
+		v.print(indent, v.styles.Dim(strings.TrimRight("› "+line, " ")))
 	}
 }
 
@@ -120,6 +121,9 @@ func (v *View) Input(ctx context.Context, in workflow.Input) (string, error) {
 // Confirm asks for a yes; everything else is a no.
 func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 	v.heading()
+	if len(v.step.Argv) > 0 {
+		v.commandLine(v.step.Argv, v.step.Cwd)
+	}
 	v.lines.Discard()
 	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold(question)+" [y/N]", v.lines.Read)
 	return yes(text), err

@@ -40,9 +40,9 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 		v.mark(v.styles.Dim("$"), actionLine(a))
 	}
 	v.gap()
-	v.print(indent, v.styles.Accent("y")+" run them this once")
-	v.print(indent, v.styles.Accent("a")+" always allow this version of the workflow")
-	v.print(indent, v.styles.Accent("n")+" run nothing")
+	v.mark(v.styles.Accent("y"), "run them this once")
+	v.mark(v.styles.Accent("a"), "always allow this version of the workflow")
+	v.mark(v.styles.Accent("n"), "run nothing")
 	v.lines.Discard()
 	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold("Allow it?")+" [y/a/N]", v.lines.Read)
 	v.gap()

@@ -43,6 +43,7 @@ type View struct {
 
 	step    perform.StepView
 	shown   bool // the step's heading stands on the screen
+	named   bool // its command line does
 	set     bool // the last line is empty, or there is none: no gap is needed
 	output  output
 	editing atomic.Bool
@@ -99,7 +100,7 @@ func (v *View) joined(facts []string) []string {
 
 // StepBegan shows the step, and its prompt where there is somebody to read it.
 func (v *View) StepBegan(s perform.StepView) {
-	v.step, v.shown = s, false
+	v.step, v.shown, v.named = s, false, false
 	if !v.opts.Quiet {
 		v.heading()
 	}

@@ -1,0 +1,182 @@
+"""Whether the events of a log fit together: cross-references (section 17), derived ids (5), order (8)."""
+import re
+
+from blake3 import derive_id
+from shapes import event_id
+
+FACTS = {"node_output_appended": ("out", "outputId"), "gap_recorded": ("gap", "gapId"),
+         "preferences_changed": ("chg", "changeId"), "decision_trace_appended": ("trace", "traceId"),
+         "context_set": ("ctx", "contextId"), "capability_observed": ("capobs", "capObsId"),
+         "divergence_recorded": ("div", "divergenceId")}
+LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "preferences_changed": "P",
+           "context_set": "C", "decision_trace_appended": "T", "gap_recorded": "G", "observation_recorded": "B",
+           "advance_recorded": "A", "capability_observed": "K", "divergence_recorded": "D", "edge_created": "E",
+           "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z"}
+# The page's tables, with divergences behind capabilities and a trace that may be absent at the start.
+ORDERS = {"start": "SRNPC?T?G*B*", "advanced": "AC?K*D*TG*P?NEO*", "blocked": "AC?K*D*G*P?O*", "other": "NE|X|Z"}
+CALLER, ENGINE = ("human", "agent"), ("engine",)
+ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
+          "K": CALLER, "E": ENGINE, "O": CALLER}
+
+
+class References:
+    """One pass over the events of a log; `find(code, message, event)` takes what does not fit."""
+
+    def __init__(self, log):
+        self.log = log
+        self.runs = {}       # runId -> workflowHash
+        self.nodes = {}      # (runId, nodeId) -> the node's event
+        self.roots = {}      # runId -> nodeId
+        self.attempts = {}   # nodeId -> how many advance_recorded
+        self.checkpoints = {}
+        self.keys, self.event_ids, self.gaps, self.outputs = {}, set(), set(), {}
+        self.checked = 0     # derived ids that were computed
+        for segment in log.segments:
+            self._segment(segment)
+
+    def find(self, code, message, event):
+        path = "%s/events/%s" % (self.log.rel, event.segment)
+        self.log.find(code, path, "%s: %s" % (event.kind, message), None, event.index)
+
+    def broken(self, event, ok, message):
+        if not ok:
+            self.find("broken_reference", message, event)
+
+    def _derived(self, event, found, *recipe):
+        """Compares an id with its derivation. Another id is no damage, so it is a warning."""
+        if found is None or any(p is None for p in recipe):
+            return
+        self.checked += 1
+        want = derive_id(*recipe)
+        if found != want:
+            self.find("underived_id", "%s is not the derived %s" % (found, want), event)
+
+    def _segment(self, segment):
+        created = {(e.get("scope", "runId"), e.get("scope", "nodeId"))
+                   for e in segment.events if e.kind == "node_created"}
+        for e in segment.events:
+            self._event(e, created)
+        known = [e for e in segment.events if not e.foreign]
+        if len(known) == len(segment.events):
+            self._facts(segment)
+            self._order(segment)
+
+    def _event(self, e, created):
+        run, node = e.get("scope", "runId"), e.get("scope", "nodeId")
+        if not e.foreign:
+            key = e.obj["dedupeKey"]
+            if key in self.keys:
+                self.find("duplicate_dedupe_key", "%s stands at %d already" % (key, self.keys[key]), e)
+            self.keys.setdefault(key, e.index)
+            self.checked += 1
+            if e.obj["eventId"] != event_id(e.obj, self.log.owner):
+                self.find("underived_id", "eventId is not derived from owner and dedupeKey", e)
+        if e.kind == "session_created" and e.index != 0:
+            self.find("segment_order", "it is not event 0", e)
+        if run is not None and e.kind != "run_started":
+            self.broken(e, run in self.runs, "run %s was not started" % run)
+        if node is not None and e.kind != "node_created":
+            self.broken(e, (run, node) in self.nodes, "node %s is not there" % node)
+        check = getattr(self, "_" + e.kind, None)
+        if check:
+            check(e, run, node, created)
+        if e.get("eventId") is not None:
+            self.event_ids.add(e.get("eventId"))
+
+    def _run_started(self, e, run, node, created):
+        self.runs[run] = e.get("data", "workflowHash")
+
+    def _node_created(self, e, run, node, created):
+        parent = e.get("data", "parentNodeId")
+        self.broken(e, e.get("data", "workflowHash") == self.runs.get(run), "workflowHash is not the run's")
+        if parent is None:
+            self.broken(e, run not in self.roots, "the run has a second root")
+            self.roots.setdefault(run, node)
+            self._derived(e, node, "node", "root", run)
+        else:
+            self.broken(e, (run, parent) in self.nodes, "parent %s is not there" % parent)
+        if e.get("data", "nodeKind") == "checkpoint" and parent is not None:
+            n = self.checkpoints.get(parent, 0)
+            self.checkpoints[parent] = n + 1
+            attempt = derive_id("attempt", parent, "checkpoint", n)
+            self._derived(e, node, "node", parent, attempt, "checkpoint")
+        self.nodes[(run, node)] = e
+
+    def _advance_recorded(self, e, run, node, created):
+        attempt, to = e.get("data", "attemptId"), e.get("data", "outcome", "toNodeId")
+        n = self.attempts.get(node, 0)
+        self.attempts[node] = n + 1
+        self._derived(e, attempt, "attempt", node, "ack", n)
+        if e.get("data", "outcome", "kind") == "advanced":
+            self.broken(e, (run, to) in created, "%s is not created in this segment" % to)
+            self._derived(e, to, "node", node, attempt, "ack")
+
+    def _context_set(self, e, run, node, created):
+        names = e.get("data", "nodeId")
+        if names is not None:
+            self.broken(e, (run, names) in self.nodes or (run, names) in created, "node %s is not there" % names)
+
+    def _edge_created(self, e, run, node, created):
+        source, target = (run, e.get("data", "fromNodeId")), (run, e.get("data", "toNodeId"))
+        self.broken(e, source in self.nodes and target in self.nodes, "one of its nodes is not there")
+        if target in self.nodes:
+            n = self.nodes[target]
+            self.broken(e, n.get("data", "parentNodeId") == source[1], "the parent of its node is another")
+            if e.get("data", "edgeKind") == "checkpoint":
+                self.broken(e, n.get("data", "nodeKind") == "checkpoint", "it leads to no checkpoint")
+        self.broken(e, e.get("data", "cause", "eventId") in self.event_ids, "its cause is no earlier event")
+
+    def _gap_recorded(self, e, run, node, created):
+        resolves = e.get("data", "resolution", "resolvesGapId")
+        if resolves is not None:
+            self.broken(e, resolves in self.gaps, "gap %s was not recorded" % resolves)
+        self.gaps.add(e.get("data", "gapId"))
+
+    def _node_output_appended(self, e, run, node, created):
+        replaces, place = e.get("data", "supersedesOutputId"), (node, e.get("data", "outputChannel"))
+        if replaces is not None:
+            self.broken(e, self.outputs.get(replaces) == place, "%s is no output of this node and channel" % replaces)
+        self.outputs[e.get("data", "outputId")] = place
+
+    def _facts(self, segment):
+        """Ids of facts: of a start from the root, of an attempt from the attempt."""
+        first, source, counts = segment.events[0], None, {}
+        if first.kind == "advance_recorded":
+            source, operation = first.get("data", "attemptId"), "ack"
+        elif first.kind == "session_created":
+            roots = [e.get("scope", "nodeId") for e in segment.events if e.kind == "node_created"]
+            source, operation = (roots or [None])[0], "start"
+        if source is None:
+            return
+        for e in segment.events:
+            if e.kind in FACTS:
+                prefix, member = FACTS[e.kind]
+                n = counts[prefix] = counts.get(prefix, -1) + 1
+                self._derived(e, e.get("data", member), prefix, source, operation, n)
+
+    def _order(self, segment):
+        """The order of section 8, whose events are whose, and which node they name."""
+        events = segment.events
+        first = events[0]
+        form = {"session_created": "start", "advance_recorded": first.get("data", "outcome", "kind")}.get(
+            first.kind, "other")
+        letters = "".join(LETTERS[e.kind] for e in events)
+        if not re.fullmatch(ORDERS[form], letters):
+            self.find("segment_order", "%s is no order of section 8 (%s)" % (letters, ORDERS[form]), first)
+        names = set()
+        for letter, e in zip(letters, events):
+            kind = e.get("actor", "kind")
+            if kind is not None and kind not in ACTORS.get(letter, (kind,)):
+                self.find("segment_order", "its actor is %s" % kind, e)
+            if form in ("advanced", "blocked"):
+                if letter not in "NEC" and e.get("scope", "nodeId") != first.get("scope", "nodeId"):
+                    self.find("segment_order", "it names another node than was attempted", e)
+                if letter == "C":
+                    names.add((e.get("data", "nodeId"), e.get("data", "source")))
+        to = first.get("data", "outcome", "toNodeId") if form == "advanced" else first.get("scope", "nodeId")
+        if names - {(to, "agent_delta"), (None, "agent_delta")}:
+            self.find("segment_order", "context_set names another node or source", first)
+        places = [(e.get("data", "outputChannel") != "recap", e.get("data", "payload", "sha256") or "",
+                   e.get("data", "payload", "contentType") or "") for e in events if e.kind == "node_output_appended"]
+        if places != sorted(places) or sum(not p[0] for p in places) > 1:
+            self.find("segment_order", "outputs are out of order", first)
