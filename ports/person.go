@@ -9,7 +9,9 @@ import (
 )
 
 // Person is whoever sits at the terminal. Every question ends early, with ctx's
-// error, when ctx does; ErrLeft says that the person wants to stop here.
+// error, when ctx does; ErrLeft says that the person wants to stop here. Whatever
+// was typed before a question was shown does not answer it: nobody can agree to
+// what they have not seen.
 type Person interface {
 	// Present reports whether there is anybody to ask. When it is false none of
 	// the questions is asked: nothing may wait for input that cannot come.
@@ -20,10 +22,9 @@ type Person interface {
 	// Input asks for a declared input. The answer is not empty, and one of the
 	// choices where there are any.
 	Input(ctx context.Context, in workflow.Input) (string, error)
-	// Confirm asks for a yes or a no. Whatever was typed before the question was
-	// shown answers nothing.
+	// Confirm asks for a yes or a no.
 	Confirm(ctx context.Context, question string) (bool, error)
-	// Trust shows what would run and asks whether it may. It asks as Confirm does.
+	// Trust shows what would run and asks whether it may.
 	Trust(ctx context.Context, q TrustQuestion) (TrustAnswer, error)
 }
 

@@ -42,14 +42,19 @@ const (
 
 // text writes text that came from outside, wrapped, its first line behind lead and
 // the others below it.
-func (p *page) text(lead, s string) {
+func (p *page) text(lead, s string) { p.painted(lead, s, plainly) }
+
+func plainly(line string) string { return line }
+
+// painted is text in a style.
+func (p *page) painted(lead, s string, paint func(string) string) {
 	used := terminal.TextWidth(lead)
 	room := 0
 	if p.width > 0 {
 		room = max(min(p.width, textWidthMax)-used, textWidthMin)
 	}
 	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(clean(s), "\n"), room), "\n") {
-		p.line("%s%s", lead, line)
+		p.line("%s%s", lead, paint(line))
 		lead = strings.Repeat(" ", used)
 	}
 }

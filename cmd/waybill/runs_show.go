@@ -32,7 +32,7 @@ goes on. Without RUN the latest run is shown.`,
 }
 
 func (a *app) tellRun(r engine.RunDetails, p *page) {
-	p.line("%s %s  %s", p.mark(r.Status), p.bold(clean(r.Title)), told(r.Status))
+	p.painted(p.mark(r.Status)+" ", r.Title+"  "+told(r.Status), p.bold)
 	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done",
 		"started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"), "last "+clockTime(r.LastAtMs, "2 Jan 2006 15:04"))
 	if r.Health != manifest.Healthy {
@@ -60,23 +60,22 @@ func hasPending(r engine.RunDetails) bool {
 
 // stepRow shows one step and the notes on it.
 func (p *page) stepRow(n int, s engine.StepRow) {
-	mark, title := p.dim("○"), clean(s.Title)
+	mark, title, paint := p.dim("○"), s.Title, plainly
 	switch s.State {
 	case engine.StepDone:
 		mark = p.good("✓")
 	case engine.StepPending:
-		mark, title = p.bold("●"), p.bold(title)
+		mark, paint = p.bold("●"), p.bold
 	case engine.StepSkipped:
-		mark, title = p.dim("–"), p.dim(title+" (passed over)")
+		mark, title = p.dim("–"), title+" (passed over)"
 	}
-	line := mark + " " + pad(itoa(n), 2) + "  " + title
 	if s.Attempts > 1 {
-		line += p.dim("  " + itoa(s.Attempts) + " attempts")
+		title += "  (" + itoa(s.Attempts) + " attempts)"
 	}
 	if s.DoneAtMs > 0 {
-		line += p.dim("  " + clockTime(s.DoneAtMs, "15:04"))
+		title += "  " + clockTime(s.DoneAtMs, "15:04")
 	}
-	p.line("%s", line)
+	p.painted(mark+" "+pad(itoa(n), 2)+"  ", title, paint)
 	if s.Notes != "" {
 		p.text("       ", s.Notes)
 	}

@@ -56,7 +56,7 @@ func briefly(all []projections.Moment) []projections.Moment {
 func (p *page) timeline(h engine.History) {
 	day := ""
 	for _, m := range h.Moments {
-		at, text := clockTime(m.AtMs, time.RFC3339), clean(m.Text)
+		at, paint := clockTime(m.AtMs, time.RFC3339), plainly
 		if p.width > 0 {
 			if d := clockTime(m.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
 				p.line("%s", p.bold(d))
@@ -65,12 +65,12 @@ func (p *page) timeline(h engine.History) {
 			at = clockTime(m.AtMs, time.TimeOnly)
 		}
 		if m.Working {
-			text = p.dim(text)
+			paint = p.dim
 		}
 		if at == "" {
 			at = "-"
 		}
-		p.line("%s  %s  %s", p.dim(at), who(m.Actor), text)
+		p.painted(p.dim(at)+"  "+who(m.Actor)+"  ", m.Text, paint)
 	}
 	if h.Health != manifest.Healthy {
 		p.line("%s", p.warn("The session is "+string(h.Health)+": what stands behind is not told."))

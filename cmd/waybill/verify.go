@@ -76,10 +76,10 @@ func (p *page) verification(v engine.Verification) {
 	sum := plural(len(v.Sessions), "session") + " and " + plural(int(events), "event") + " checked: "
 	switch {
 	case !v.OK:
-		p.line("%s %s%s.", p.bad("✗"), sum, tally(errs, warns))
+		p.text(p.bad("✗ "), sum+tally(errs, warns)+".")
 	case warns > 0:
-		p.line("%s %sno errors, %s.", p.warn("!"), sum, plural(warns, "warning"))
+		p.text(p.warn("! "), sum+"no errors, "+plural(warns, "warning")+".")
 	default:
-		p.line("%s %severything is as it was written.", p.good("✓"), sum)
+		p.text(p.good("✓ "), sum+"everything is as it was written.")
 	}
 }

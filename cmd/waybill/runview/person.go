@@ -38,6 +38,7 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 		hint = "Notes, required: a line, or Enter for the editor"
 	}
 	v.gap()
+	v.lines.Discard()
 	for {
 		for _, line := range v.folded(hint, indent) {
 			v.print(indent, v.styles.Dim(line))
@@ -95,6 +96,7 @@ func (v *View) Input(ctx context.Context, in workflow.Input) (string, error) {
 	if in.Reason == "needs_user_secret_or_token" {
 		v.mark(v.styles.Warn("!"), "What you type is kept in the run's log as it is. Name a place to find the secret rather than the secret.")
 	}
+	v.lines.Discard()
 	for i, choice := range in.Choices {
 		v.print(indent+2, v.styles.Accent(strconv.Itoa(i+1))+" "+clean(choice))
 	}

@@ -13,7 +13,7 @@ func (v *View) Summary(r perform.Report, look string) {
 		for _, line := range v.folded("This run is complete already: "+v.opts.Short(r.Run), 0) {
 			v.print(0, line)
 		}
-		v.print(0, v.styles.Dim("See it: "+look))
+		v.look(0, look)
 		return
 	}
 	if v.opts.Quiet {
@@ -35,7 +35,13 @@ func (v *View) Summary(r perform.Report, look string) {
 	for _, line := range v.joined(facts) {
 		v.print(2, v.styles.Dim(line))
 	}
-	v.print(2, v.styles.Dim("See it: "+look))
+	v.look(2, look)
+}
+
+func (v *View) look(in int, command string) {
+	for _, line := range v.folded("See it with '"+command+"'.", in) {
+		v.print(in, v.styles.Dim(line))
+	}
 }
 
 // Stopped leaves the screen fit for whatever is written behind it.
