@@ -1,7 +1,6 @@
 package main
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,8 +40,19 @@ func (a *app) addCommonFlags(root *cobra.Command) {
 	a.lockWaitSet = func() bool { return f.Changed("lock-wait") }
 }
 
-// tenantName keeps a tenant within one folder of the home.
-var tenantName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+// tenantNameMax is what every filesystem takes for a folder's name, with room.
+const tenantNameMax = 64
+
+// isTenantName keeps a tenant within one folder of the home.
+func isTenantName(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
+		if !letter && (i == 0 || r != '_' && r != '-') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= tenantNameMax
+}
 
 // checkCommon refuses what flags alone can show to be wrong, before anything is
 // opened.
@@ -52,7 +62,7 @@ func (a *app) checkCommon() error {
 	switch {
 	case c.store != "" && c.tenant != "":
 		return fault.New(fault.UsageError, "--store names one store exactly and --tenant another one").Suggest("Give one of the two.")
-	case c.tenant != "" && !tenantName.MatchString(c.tenant):
+	case c.tenant != "" && !isTenantName(c.tenant):
 		return fault.New(fault.UsageError, "%q cannot name a tenant", c.tenant).
 			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
 	case c.lockWait < 0:

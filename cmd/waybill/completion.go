@@ -6,12 +6,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completions writes the script of each shell.
-var completions = map[string]func(*cobra.Command, *bytes.Buffer) error{
-	"bash":       func(root *cobra.Command, b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) },
-	"zsh":        func(root *cobra.Command, b *bytes.Buffer) error { return root.GenZshCompletion(b) },
-	"fish":       func(root *cobra.Command, b *bytes.Buffer) error { return root.GenFishCompletion(b, true) },
-	"powershell": func(root *cobra.Command, b *bytes.Buffer) error { return root.GenPowerShellCompletionWithDesc(b) },
+// complete writes the script of a shell.
+func complete(cmd *cobra.Command, shell string, b *bytes.Buffer) error {
+	switch root := cmd.Root(); shell {
+	case "bash":
+		return root.GenBashCompletionV2(b, true)
+	case "zsh":
+		return root.GenZshCompletion(b)
+	case "fish":
+		return root.GenFishCompletion(b, true)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(b)
+	}
+	return usageFault(cmd, "there is no completion for the shell %q", shell).Suggest("Use bash, zsh, fish or powershell.")
 }
 
 // completionScript is the document "completion".
@@ -33,12 +40,8 @@ the tab key. Load it once to try it, or put it where your shell looks for such s
 		Args:      exactly("a shell: bash, zsh, fish or powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, ok := completions[args[0]]
-			if !ok {
-				return usageFault(cmd, "there is no completion for the shell %q", args[0]).Suggest("Use bash, zsh, fish or powershell.")
-			}
 			var b bytes.Buffer
-			if err := write(cmd.Root(), &b); err != nil {
+			if err := complete(cmd, args[0], &b); err != nil {
 				return err
 			}
 			return a.answer("completion", completionScript{args[0], b.String()}, func(p *page) { p.Write(b.Bytes()) })

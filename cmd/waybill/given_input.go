@@ -54,13 +54,38 @@ func (in *givenInput) request(a *app) (advance.Request, error) {
 	return out, err
 }
 
-// contentTypes are fixed: the machine's own tables would make the same call mean
-// different things in different places.
-var contentTypes = map[string]string{
-	".csv": "text/csv", ".diff": "text/x-diff", ".gif": "image/gif", ".html": "text/html", ".jpg": "image/jpeg", ".jpeg": "image/jpeg",
-	".log": "text/plain", ".md": "text/markdown", ".patch": "text/x-diff", ".pdf": "application/pdf", ".png": "image/png",
-	".svg": "image/svg+xml", ".txt": "text/plain", ".xml": "application/xml", ".yaml": "application/yaml", ".yml": "application/yaml",
-	".zip": "application/zip",
+// contentType tells a file by its ending. The table is fixed: the machine's own
+// would make the same call mean different things in different places.
+func contentType(name string) string {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".csv":
+		return "text/csv"
+	case ".diff", ".patch":
+		return "text/x-diff"
+	case ".html":
+		return "text/html"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".json":
+		return "application/json"
+	case ".log", ".txt":
+		return "text/plain"
+	case ".md":
+		return "text/markdown"
+	case ".pdf":
+		return "application/pdf"
+	case ".png":
+		return "image/png"
+	case ".svg":
+		return "image/svg+xml"
+	case ".xml":
+		return "application/xml"
+	case ".yaml", ".yml":
+		return "application/yaml"
+	case ".zip":
+		return "application/zip"
+	}
+	return "application/octet-stream"
 }
 
 // artifact reads a file to attach.
@@ -69,12 +94,7 @@ func (a *app) artifact(name string) (advance.Artifact, error) {
 	if err != nil {
 		return advance.Artifact{}, err
 	}
-	ext := strings.ToLower(filepath.Ext(name))
-	if ext != ".json" {
-		kind := contentTypes[ext]
-		if kind == "" {
-			kind = "application/octet-stream"
-		}
+	if kind := contentType(name); kind != "application/json" {
 		return advance.Artifact{ContentType: kind, Bytes: data}, nil
 	}
 	v, err := canon.Parse(data)

@@ -8,12 +8,25 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// logLevels are the values of --log-level.
-var logLevels = map[string]zerolog.Level{"debug": zerolog.DebugLevel, "info": zerolog.InfoLevel, "warn": zerolog.WarnLevel,
-	"error": zerolog.ErrorLevel, "off": zerolog.Disabled}
+// logLevel reads a value of --log-level.
+func logLevel(word string) (zerolog.Level, bool) {
+	switch word {
+	case "debug":
+		return zerolog.DebugLevel, true
+	case "info":
+		return zerolog.InfoLevel, true
+	case "warn":
+		return zerolog.WarnLevel, true
+	case "error":
+		return zerolog.ErrorLevel, true
+	case "off":
+		return zerolog.Disabled, true
+	}
+	return zerolog.WarnLevel, false
+}
 
 func (a *app) checkLogging() error {
-	if _, ok := logLevels[a.common.logLevel]; !ok {
+	if _, ok := logLevel(a.common.logLevel); !ok {
 		return fault.New(fault.UsageError, "there is no log level %q", a.common.logLevel).Suggest("Use debug, info, warn, error or off.")
 	}
 	if a.common.logFormat != "text" && a.common.logFormat != "json" {
@@ -26,10 +39,7 @@ func (a *app) checkLogging() error {
 // never the only place where a fact is. It is made when it is needed, since most
 // calls have nothing to say.
 func (a *app) log() zerolog.Logger {
-	level, ok := logLevels[a.common.logLevel]
-	if !ok {
-		level = zerolog.WarnLevel
-	}
+	level, _ := logLevel(a.common.logLevel)
 	if a.common.logFormat == "json" {
 		return zerolog.New(a.errOut).Level(level).With().Timestamp().Logger()
 	}

@@ -136,7 +136,7 @@ func (a *app) askTrust(w compile.Compiled, commands []catalog.Command) error {
 	}
 	untrusted := fault.New(fault.WorkflowUntrusted, "nobody has agreed to the commands of %s", w.WorkflowID).With("workflowHash", w.Hash().String())
 	if !asked {
-		return untrusted.Suggest("Read them ('waybill workflows inspect'), then run this at a terminal, or say --yes.")
+		return untrusted.Suggest("Read them, then run this at a terminal, or say --yes.")
 	}
 	line, err := bufio.NewReader(a.in).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {

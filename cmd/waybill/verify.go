@@ -25,6 +25,9 @@ such as the remains of an interrupted write, do not.`,
 		Args:    atMost("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := a.open(cmd.Context())
+			if fault.Is(err, fault.StoreCorrupt) {
+				return fault.Of(err).Suggest("Restore that file from a backup; without it nothing else of the store can be checked.")
+			}
 			if err != nil {
 				return err
 			}

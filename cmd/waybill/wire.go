@@ -61,7 +61,7 @@ func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.
 }
 
 func wire(dir string, store *filestore.Store) *opened {
-	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: inspector(store)}
+	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store}
 	return &opened{Engine: e, Settings: engine.Settings{Controls: controls{store}}, dir: dir, store: store}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,9 +24,11 @@ type validation struct {
 	Problems     []workflow.Problem  `json:"problems"`
 }
 
-// sourceKinds are the values of --source-kind.
-var sourceKinds = map[string]workflow.SourceKind{"bundled": workflow.SourceBundled, "user": workflow.SourceUser,
-	"project": workflow.SourceProject, "remote": workflow.SourceRemote, "plugin": workflow.SourcePlugin}
+// sourceKind reads a value of --source-kind; "" stands for the file's own.
+func sourceKind(word string) (workflow.SourceKind, bool) {
+	kinds := []workflow.SourceKind{"", workflow.SourceBundled, workflow.SourceUser, workflow.SourceProject, workflow.SourceRemote, workflow.SourcePlugin}
+	return workflow.SourceKind(word), slices.Contains(kinds, workflow.SourceKind(word))
+}
 
 func newWorkflowsValidateCommand(a *app) *cobra.Command {
 	var kind string
@@ -38,8 +41,8 @@ Warnings alone do not fail.`,
 		Example: "  waybill workflows validate ./release.yaml\n  waybill workflows validate ./release.yaml --json | jq .data.problems",
 		Args:    exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			as, ok := sourceKinds[kind]
-			if kind != "" && !ok {
+			as, ok := sourceKind(kind)
+			if !ok {
 				return usageFault(cmd, "there is no source kind %q", kind).Suggest("Use bundled, user, project, remote or plugin.")
 			}
 			e, err := a.checked(cmd.Context(), args[0], as)

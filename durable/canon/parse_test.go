@@ -9,18 +9,38 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// What R5 refuses, each with the place and the clause that a person reads.
+// refused is a text with the place and the clause that a person reads.
+type refused struct {
+	name, text, pointer string
+	line                int
+	reason              string
+}
+
+func refuseAll(t *testing.T, tests []refused) {
+	t.Helper()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v, err := canon.Parse([]byte(tt.text))
+			var got *canon.ParseError
+			if !errors.As(err, &got) {
+				t.Fatalf("accepted as %s (error %v)", v.JCS(), err)
+			}
+			want := canon.ParseError{Pointer: tt.pointer, Line: tt.line, Reason: tt.reason}
+			if *got != want {
+				t.Errorf("got  %+v\nwant %+v", *got, want)
+			}
+		})
+	}
+}
+
+// What JSON allows and R5 refuses.
 func TestParseRefuses(t *testing.T) {
 	nested := func(n int, inside string) string {
 		return strings.Repeat("[", n) + inside + strings.Repeat("]", n)
 	}
 	deep := strings.Repeat("/0", limits.JSONDepthMax)
 	const inexact = "number is not exactly a double; send it as a string"
-	tests := []struct {
-		name, text, pointer string
-		line                int
-		reason              string
-	}{
+	refuseAll(t, []refused{
 		{"duplicate key", "{\"a\":1,\n\"b\":2,\n\"a\":3\n}", "", 3, `duplicate key "a"`},
 		{"duplicate key in order", `{"a":1,"a":1}`, "", 1, `duplicate key "a"`},
 		{"duplicate key, one escaped", `{"x":{"a":1,"\u0061":2}}`, "/x", 1, `duplicate key "a"`},
@@ -50,6 +70,12 @@ func TestParseRefuses(t *testing.T) {
 		{"high half before a letter", `"\ud83dx"`, "", 1, "half a surrogate pair in a string"},
 		{"high half before another escape", `"\ud83d\u0041"`, "", 1, "half a surrogate pair in a string"},
 		{"half a pair in a key", `{"a":{"\ud800":1}}`, "/a", 1, "half a surrogate pair in a string"},
+	})
+}
+
+// What is no JSON at all.
+func TestParseRefusesOtherGrammars(t *testing.T) {
+	refuseAll(t, []refused{
 		{"short escape", `"\u12"`, "", 1, `want four hexadecimal digits after \u`},
 		{"signed escape", `"\u+123"`, "", 1, `want four hexadecimal digits after \u`},
 		{"unknown escape", `"\x41"`, "", 1, `unknown escape \x in a string`},
@@ -80,20 +106,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no colon", `{"a/b~c" 1}`, "/a~1b~0c", 1, "unexpected '1' after a key: want a colon"},
 		{"key without quotes", `{a:1}`, "", 1, "unexpected 'a': want a key in double quotes"},
 		{"comment", "// no\n1", "", 1, "unexpected '/' where a value should stand"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			v, err := canon.Parse([]byte(tt.text))
-			var got *canon.ParseError
-			if !errors.As(err, &got) {
-				t.Fatalf("accepted as %s (error %v)", v.JCS(), err)
-			}
-			want := canon.ParseError{Pointer: tt.pointer, Line: tt.line, Reason: tt.reason}
-			if *got != want {
-				t.Errorf("got  %+v\nwant %+v", *got, want)
-			}
-		})
-	}
+	})
 }
 
 // What is accepted, and how it is spelled from then on.

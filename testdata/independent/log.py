@@ -223,6 +223,8 @@ class Log:
             if first == self.head["next"]:
                 self.find("orphan_segment", path, "no group commits it")
             elif first > self.head["next"]:
+                if self.health.startswith("corrupt"):
+                    continue
                 self.health = "corrupt_tail" if self.segments else "corrupt_head"
                 self.find("lost_tail", path, "it begins beyond the end, at %d: more had been committed" % first)
             elif name not in committed:

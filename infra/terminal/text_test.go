@@ -1,0 +1,129 @@
+package terminal
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCleanLetsNothingDriveTheTerminal(t *testing.T) {
+	cases := map[string]string{
+		"plain, ünïcode ✓\nnext":     "plain, ünïcode ✓\nnext",
+		"a\tb":                       "a    b",
+		"win\r\nline":                "win\nline",
+		"\x1b[31mred\x1b[0m":         "␛[31mred␛[0m",
+		"over\rwritten":              "over␍written",
+		"bell\a del\x7f":             "bell␇ del\uFFFD",
+		"c1 \u009b31m":               "c1 \uFFFD31m",
+		"user\u202Egnp.exe":          "user\uFFFDgnp.exe",
+		"bad \xff utf":               "bad \uFFFD utf",
+		"\x1b]0;title\a\x1b[2J ok\n": "␛]0;title␇␛[2J ok\n",
+	}
+	for in, want := range cases {
+		if got := Clean(in); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestOutputLineKeepsColorsOnly(t *testing.T) {
+	cases := []struct{ in, colored, plain string }{
+		{"plain", "plain", "plain"},
+		{"a\tb\tc", "a       b       c", "a       b       c"},
+		{"10%\r50%\r100%", "100%", "100%"},
+		{"dos\r", "dos", "dos"},
+		{"\x1b[1;32mok\x1b[0m", "\x1b[1;32mok\x1b[0m\x1b[0m", "ok"},
+		{"\x1b[31mleft on", "\x1b[31mleft on\x1b[0m", "left on"},
+		{"\x1b[2Kcleared\x1b[10;10H\x1b[?25lmoved", "clearedmoved", "clearedmoved"},
+		{"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b", "ab", "ab"},
+		{"\x1b(Bset\x1b7save\x1b", "setsave", "setsave"},
+		{"\x1b[<1m not colors", " not colors", " not colors"},
+		{"back\bspace \a", "backspace ", "backspace "},
+		{"\x1b[", "", ""},
+		{"\x1bP never ends", "", ""},
+	}
+	for _, c := range cases {
+		if got := OutputLine(c.in, true); got != c.colored {
+			t.Errorf("with color, %q: %q, want %q", c.in, got, c.colored)
+		}
+		if got := OutputLine(c.in, false); got != c.plain {
+			t.Errorf("plain, %q: %q, want %q", c.in, got, c.plain)
+		}
+	}
+}
+
+func FuzzOutputLine(f *testing.F) {
+	for _, s := range []string{"a\x1b[31mb", "\x1b]0;x\x07", "\x1b", "x\ry", "\u202e"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := OutputLine(s, false); strings.ContainsAny(got, "\x1b\r\n\a\b\x7f\u009b\u202e") && !strings.Contains(s, "\n") {
+			t.Errorf("%q gives %q", s, got)
+		}
+		if got := Clean(s); strings.ContainsAny(got, "\x1b\r\a\b\x7f\u009b\u202e") {
+			t.Errorf("%q is cleaned to %q", s, got)
+		}
+	})
+}
+
+func TestWrap(t *testing.T) {
+	cases := []struct {
+		width    int
+		in, want string
+	}{
+		{0, "as long as it wants to be", "as long as it wants to be"},
+		{10, "one two three four", "one two\nthree four"},
+		{10, "  in by two words", "  in by\n  two\n  words"},
+		{12, "- a bullet that hangs", "- a bullet\n  that hangs"},
+		{12, "10. a number too", "10. a number\n    too"},
+		{8, "a verylongwordindeed b", "a\nverylongwordindeed\nb"},
+		{8, "    code stays as it is", "    code stays as it is"},
+		{8, "```\nfenced code stays\n```\nnot this one", "```\nfenced code stays\n```\nnot this\none"},
+		{8, "日本 日本 日本", "日本\n日本\n日本"},
+		{9, "a\n\nb", "a\n\nb"},
+	}
+	for _, c := range cases {
+		if got := Wrap(c.in, c.width); got != c.want {
+			t.Errorf("%d: %q is\n%s\nwant\n%s", c.width, c.in, got, c.want)
+		}
+	}
+}
+
+func TestFoldAndCut(t *testing.T) {
+	long := strings.Repeat("x", 25)
+	for _, part := range Fold(long, 10) {
+		if TextWidth(part) > 10 {
+			t.Errorf("%q is wider than 10", part)
+		}
+	}
+	if got := strings.Join(Fold(long, 10), ""); got != long {
+		t.Errorf("folding lost something: %q", got)
+	}
+	if got := Fold("\x1b[31m"+long+"\x1b[0m", 10); len(got) != 3 || !strings.Contains(got[1], "\x1b[31m") {
+		t.Errorf("the color is not carried over: %q", got)
+	}
+	if got := Cut("0123456789", 5); got != "0123…" {
+		t.Errorf("got %q", got)
+	}
+	if got := Cut("日本語日本語", 6); TextWidth(got) > 6 {
+		t.Errorf("%q is wider than 6", got)
+	}
+	if got := Cut("fits", 4) + Cut("any", 0); got != "fitsany" {
+		t.Errorf("got %q", got)
+	}
+	if got := Indent("a\n\nb", "> "); got != "> a\n\n> b" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestStyles(t *testing.T) {
+	plain, color := NewStyles(false), NewStyles(true)
+	if got := plain.Bold("x") + plain.Bad("y"); got != "xy" {
+		t.Errorf("plain styles write %q", got)
+	}
+	if got := color.Good("x"); !strings.HasPrefix(got, "\x1b[") || TextWidth(got) != 1 {
+		t.Errorf("color styles write %q", got)
+	}
+	if color.Dim("") != "" {
+		t.Error("nothing is dressed")
+	}
+}
