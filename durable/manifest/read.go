@@ -66,6 +66,8 @@ type reader struct {
 	v        Verdict
 	byFirst  map[int64][]string    // segment names by their first event
 	pinned   map[canon.Digest]bool // of plain groups, which pin a snapshot once
+
+	committed map[int64]string // segment names by their first event, of what was read
 }
 
 // skipKnown passes over the last group of From and checks that it is the one.
@@ -140,6 +142,12 @@ func (r *reader) commit(c candidate, visit func(Segment, Head) error) error {
 		return err
 	}
 	r.v.Head = r.v.Head.After(c.group, c.seg)
+	if r.in.From.IsZero() {
+		if r.committed == nil {
+			r.committed = map[int64]string{}
+		}
+		r.committed[c.seg.First] = c.seg.Name()
+	}
 	r.v.note(r.in.Log, c.seg.Events)
 	return visit(c.seg, r.v.Head)
 }
@@ -218,15 +226,45 @@ func (r *reader) tail(candidates []candidate, why *Finding) error {
 			return nil
 		}
 	}
-	f := NewFinding(ManifestDamaged, path.Join(r.in.Log.Root, FileName), "the bytes from %d on commit no segment", at)
-	if why != nil {
-		f = *why
-	} else if len(candidates) > 0 {
-		f.Message = fmt.Sprintf("the bytes from %d on do not attest %s as it is", at, candidates[0].seg.Name())
+	f, err := r.blame(candidates, why)
+	if err != nil {
+		return err
 	}
 	f.At = at
 	r.v.damage(f)
 	return nil
+}
+
+// blame says what is damaged, as well as that can be told.
+func (r *reader) blame(candidates []candidate, why *Finding) (Finding, error) {
+	if why != nil {
+		return *why, nil
+	}
+	f := NewFinding(ManifestDamaged, path.Join(r.in.Log.Root, FileName), "the bytes from %d on commit no segment", r.v.Head.Bytes)
+	line, err := r.peekLine()
+	if err != nil {
+		return f, err
+	}
+	for _, c := range candidates {
+		name := c.seg.Name()
+		f.Message = fmt.Sprintf("the bytes from %d on do not attest %s as it is", r.v.Head.Bytes, name)
+		if attested := attestedDigest(line); namedSegment(line) == name && !attested.IsZero() && attested != canon.Sum(c.seg.Bytes) {
+			return NewFinding(SegmentDamaged, path.Join(r.in.Log.Root, SegmentDir, name),
+				"the segment does not have the digest that the manifest attests: one of the two was changed"), nil
+		}
+	}
+	return f, nil
+}
+
+// attestedDigest is the segment's digest in a line that looks like a segment_closed.
+func attestedDigest(line []byte) canon.Digest {
+	v, err := canon.Parse(line)
+	if err != nil {
+		return canon.Digest{}
+	}
+	text, _ := v.Get("sha256")
+	d, _ := canon.ParseDigest(text.Text())
+	return d
 }
 
 // SectorBytes is the unit that a disk writes whole or not at all.
@@ -250,8 +288,10 @@ func torn(have, group []byte, at int64) bool {
 }
 
 // orphans looks for segments that no group commits. One at the next index is
-// what a crash leaves; one beyond it proves that more had been committed. A
-// reading from a known head leaves the folder alone unless it had to list it.
+// what a crash leaves, or all that is left of a last group that was lost: the two
+// cannot be told apart (R9). One beyond it proves that more had been committed,
+// one before it that two appends once began at one index. A reading from a known
+// head leaves the folder alone unless it had to list it.
 func (r *reader) orphans() error {
 	if r.v.Damaged() || !r.in.From.IsZero() && r.byFirst == nil {
 		return nil
@@ -267,8 +307,14 @@ func (r *reader) orphans() error {
 				r.v.damage(NewFinding(LostTail, where, "the segment begins beyond event %d: what was committed before it is lost", r.v.Head.Next))
 				return nil
 			case first == r.v.Head.Next:
+				code := OrphanSegment
+				if r.v.TailBytes == 0 && !r.v.Head.IsZero() {
+					code = UncommittedTail
+				}
 				r.v.Orphans = append(r.v.Orphans, name)
-				r.v.Findings = append(r.v.Findings, NewFinding(OrphanSegment, where, "no group commits the segment: a write that was never acknowledged"))
+				r.v.Findings = append(r.v.Findings, NewFinding(code, where, "no group commits the segment: an append that never was acknowledged, or one whose group is lost"))
+			case r.in.From.IsZero() && r.committed[first] != name:
+				r.v.Findings = append(r.v.Findings, NewFinding(OrphanSegment, where, "no group commits the segment: another one stands in its place"))
 			}
 		}
 	}

@@ -36,7 +36,7 @@ const (
 	UnknownEvents   FindingCode = "unknown_version"  // facts that this binary does not know (R14)
 	ManifestDamaged FindingCode = "manifest_damaged" // lines that commit no segment that is there
 	SegmentMissing  FindingCode = "segment_missing"
-	SegmentDamaged  FindingCode = "segment_damaged" // digest, length or events are not as attested
+	SegmentDamaged  FindingCode = "segment_damaged" // no segment, or not the one that is attested
 	LostTail        FindingCode = "lost_tail"       // a segment beyond the end proves more was committed
 )
 

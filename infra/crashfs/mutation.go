@@ -1,9 +1,6 @@
 package crashfs
 
-import (
-	"path"
-	"slices"
-)
+import "path"
 
 // Mutation decides what becomes of an operation that works: mutants leave one out
 // or change its order, as a careless change to the program would.
@@ -16,7 +13,7 @@ type Act int
 const (
 	Perform   Act = iota
 	Pretend       // a sync or truncate that says it happened
-	Postpone      // a sync that happens too late: a file's after the next rename, a folder's after the next write to a manifest
+	Postpone      // a sync that happens too late: with the next sync of a manifest
 	Overwrite     // a Place that replaces what is there
 	Deny          // a Stat that finds nothing
 	Flatter       // a Stat that tells the size as this handle alone made it
@@ -30,14 +27,11 @@ type postponed struct {
 
 // runLate carries out what was postponed until op.
 func (f *FS) runLate(op Op) {
-	f.late = slices.DeleteFunc(f.late, func(p postponed) bool {
-		due := op.Do == "place" || op.Do == "rename"
-		if p.n.dir {
-			due = op.Do == "write" && path.Base(op.Name) == "manifest.jsonl"
-		}
-		if due {
-			p.n.sync()
-		}
-		return due
-	})
+	if op.Do != "sync" || path.Base(op.Name) != "manifest.jsonl" {
+		return
+	}
+	for _, p := range f.late {
+		p.n.sync()
+	}
+	f.late = nil
 }

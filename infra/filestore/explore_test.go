@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,9 +25,11 @@ import (
 // holds a lock. All run on one boot, so that notes which a power cut brought back
 // are believed: the worst that can happen to them. The seed gives temporary names,
 // which differ between processes.
-func process(f *crashfs.FS, seed byte) (*filestore.Store, error) {
+func process(f *crashfs.FS, seed byte) (*filestore.Store, error) { return onBoot(f, "boot", seed) }
+
+func onBoot(f *crashfs.FS, boot string, seed byte) (*filestore.Store, error) {
 	return filestore.Open(f, filestore.Options{
-		Locks: lock.NewMemory().On(f), Boot: "boot",
+		Locks: lock.NewMemory().On(f), Boot: boot,
 		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) },
 	})
 }
@@ -40,11 +43,16 @@ type scenario struct {
 	before, after manifest.Head
 	further       func(next int64) manifest.Plan // what may follow either head
 	noStore       bool                           // the append makes the store
+	boot          string                         // the run of the machine that the append belongs to
+}
+
+func (sc scenario) process(f *crashfs.FS, seed byte) (*filestore.Store, error) {
+	return onBoot(f, sc.boot, seed)
 }
 
 // act is the append under test, as a process of its own.
 func (sc scenario) act(f *crashfs.FS) error {
-	s, err := process(f, 1)
+	s, err := sc.process(f, 1)
 	if err != nil {
 		return err
 	}
@@ -58,6 +66,12 @@ func (sc scenario) append(s *filestore.Store) error {
 		return err
 	})
 }
+
+// Where a session may start.
+const (
+	absentStore   = "start in a store that is not there"
+	existingStore = "start in a store"
+)
 
 // What an append may find of one before it: the torn group of its own plan or of a
 // longer one, with or without a power cut behind it.
@@ -81,8 +95,8 @@ func scenarios(t *testing.T) []scenario {
 	started := made.Revive()
 	after := grow(t, started, story.Start())
 	out = append(out,
-		newScenario("start in a store that is not there", crashfs.New(), story, porttest.NewStory(1).Start(), manifest.Head{}, after),
-		newScenario("start in a store", made, story, porttest.NewStory(1).Start(), manifest.Head{}, after),
+		newScenario(absentStore, crashfs.New(), story, porttest.NewStory(1).Start(), manifest.Head{}, after),
+		newScenario(existingStore, made, story, porttest.NewStory(1).Start(), manifest.Head{}, after),
 	)
 	before := after
 	grown := started
@@ -103,14 +117,16 @@ func scenarios(t *testing.T) []scenario {
 	for i, p := range []manifest.Plan{plan, longer} {
 		torn := grown.Revive()
 		torn.Fault = &crashfs.Fault{At: manifestWrite(t, grown, before, p), Part: 3}
-		_ = scenario{plan: p, before: before}.act(torn)
+		_ = scenario{plan: p, before: before, boot: "boot"}.act(torn)
 		killed := torn.Revive()
 		out = append(out, newScenario([]string{overOwnKilled, overLongerKilled}[i], killed, story, plan, before, after))
 		killed.Crashes(1, func(state crashfs.State) bool {
 			if int64(len(state.FS.Files()[plan.Log.Root+"/manifest.jsonl"])) <= before.Bytes {
 				return true // not the one whose tail was written
 			}
-			out = append(out, newScenario([]string{overOwnCutOff, overLongerCutOff}[i], state.FS, story, plan, before, after))
+			cutOff := newScenario([]string{overOwnCutOff, overLongerCutOff}[i], state.FS, story, plan, before, after)
+			cutOff.boot = "the next"
+			out = append(out, cutOff)
 			return false
 		})
 	}
@@ -125,7 +141,7 @@ func newScenario(name string, base *crashfs.FS, story *porttest.Story, plan mani
 		}
 		return again.Advance(next)
 	}
-	return scenario{name, base, plan, before, after, further, len(base.Files()) == 0}
+	return scenario{name, base, plan, before, after, further, len(base.Files()) == 0, "boot"}
 }
 
 func fatal(t testing.TB, err error) {
@@ -154,13 +170,13 @@ func manifestWrite(t *testing.T, base *crashfs.FS, before manifest.Head, p manif
 			at = op.N
 		}
 	}
-	fatal(t, scenario{plan: p, before: before}.act(run))
+	fatal(t, scenario{plan: p, before: before, boot: "boot"}.act(run))
 	return at
 }
 
 // truth is what a disk tells: the head, or why it cannot be loaded.
 func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
-	s, err := process(f, 3)
+	s, err := sc.process(f, 3)
 	if err != nil {
 		return manifest.Head{}, fmt.Errorf("open: %w", err)
 	}
@@ -201,7 +217,7 @@ func allThere(s *filestore.Store, seen *porttest.Seen) error {
 
 // goesOn appends once more to what is there, and reads all of it again.
 func (sc scenario) goesOn(f *crashfs.FS) error {
-	s, err := process(f, 3)
+	s, err := sc.process(f, 3)
 	if err != nil {
 		return err
 	}
@@ -235,18 +251,22 @@ func read(s *filestore.Store, log manifest.Log) (*porttest.Seen, manifest.Verdic
 // TestExploreCrashes: whatever a power cut leaves of an append loads, is as before
 // or as after, and after it once the append has said so; and goes on.
 func TestExploreCrashes(t *testing.T) {
+	var mu sync.Mutex
 	var total crashfs.Count
+	t.Cleanup(func() { t.Logf("in all: %d operations, %d crash states", total.Ops, total.States) })
 	for _, sc := range scenarios(t) {
 		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
 			count := sc.explore(sc.base, crashLimit, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
 			t.Logf("%d operations, %d states", count.Ops, count.States)
+			mu.Lock()
+			defer mu.Unlock()
 			total.Add(count)
 		})
 	}
-	t.Logf("in all: %d operations, %d crash states", total.Ops, total.States)
 }
 
 // crashLimit is up to how many states a moment is enumerated exhaustively.

@@ -67,7 +67,7 @@ func (sc scenario) breakAll(base *crashfs.FS, report func(string, ...any) bool) 
 		return true
 	})
 	again := crashfs.Break(base, func(f *crashfs.FS) error {
-		s, err := process(f, 1)
+		s, err := sc.process(f, 1)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (sc scenario) judge(f *crashfs.FS, said error, limit int, states *int) erro
 // recover is what a caller does who got an error or no answer: the same call once
 // more. Its answer must hold whatever comes.
 func (sc scenario) recover(f *crashfs.FS, limit int, states *int) error {
-	s, err := process(f, 4)
+	s, err := sc.process(f, 4)
 	if err == nil {
 		err = sc.appendUnlessThere(s)
 	}

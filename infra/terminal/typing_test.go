@@ -138,6 +138,7 @@ func editor(t *testing.T, tty *os.File, script string) Editor {
 }
 
 func TestEditor(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
 	_, tty := open(t)
 	e := editor(t, tty, `[ "$1" = --wait ] || exit 9
 		test -t 0 || exit 8

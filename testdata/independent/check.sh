@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# Drives waybill through a temporary store, verifies what it wrote with verify.py, damages copies of it in
+# every kind of file, and expects the verifier to see that. WAYBILL names another binary, PYTHON another Python.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+waybill=${WAYBILL:-$here/../../bin/waybill}
+python=${PYTHON:-python3}
+export PYTHONDONTWRITEBYTECODE=1 WAYBILL_ATTEMPT_ID=
+unset WAYBILL_HOME
+[ -x "$waybill" ] || { echo "check.sh: $waybill is not there; build it, or set WAYBILL" >&2; exit 2; }
+case $waybill in /*) ;; *) waybill=$PWD/$waybill ;; esac
+
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+umask 077
+cp "$here/workflow.json" "$tmp/workflow.json"
+cd "$tmp" || exit 2
+passed=0 failed=0
+
+check() { # check DESCRIPTION WANTED GOT
+  if [ "$2" = "$3" ]; then passed=$((passed + 1)); echo "ok    $1"
+  else failed=$((failed + 1)); echo "FAIL  $1: $3 instead of $2"; fi
+}
+drive() { # drive STATUS ANSWER COMMAND...
+  local want=$1 answer=$2; shift 2
+  "$waybill" "$@" --store store >"$answer" 2>"$answer.err" </dev/null
+  check "waybill $1 → $answer" "$want" $?
+}
+member() { "$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["data"][sys.argv[2]])' "$1" "$2"; }
+tokens() { state=$(member "$1" stateToken) ack=$(member "$1" ackToken); }
+verify() { # verify DESCRIPTION STATUS STORE [ARGUMENTS]
+  local what=$1 want=$2 dir=$3; shift 3
+  "$python" "$here/verify.py" "$dir" "$@" >out 2>&1
+  local got=$?
+  check "$what" "$want" $got
+  [ $got = "$want" ] || cat out
+}
+copy() { rm -rf copy; cp -R store copy; }
+says() { check "$1: says $2" yes "$(grep -q " $2 " out && echo yes || echo no)"; }
+flip() { # flip FILE [OFFSET]: one bit of one byte
+  "$python" - "$@" <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    data = f.read()
+    at = int(sys.argv[2]) if len(sys.argv) > 2 else len(data) // 2
+    at += len(data) if at < 0 else 0
+    f.seek(at)
+    f.write(bytes([data[at] ^ 1]))
+PY
+}
+cut() { # cut FILE SIZE: a negative size counts from the end
+  "$python" -c 'import os, sys; n = int(sys.argv[2]); os.truncate(sys.argv[1], n if n >= 0 else os.path.getsize(sys.argv[1]) + n)' "$1" "$2"
+}
+
+echo "# The verifier's own parts"
+"$python" "$here/blake3.py"; check "BLAKE3 against its vectors" 0 $?
+"$python" "$here/jcs.py"; check "strict JSON and JCS" 0 $?
+
+echo "# A store"
+drive 0 start.json start workflow.json --json --title 'Größe 😀' \
+  --set severity=0.25 --set '😀=1e21' --set 'deep={"ﬂ":[1e-7,123456.789,-0.5,1.50],"😀":null}'
+tokens start.json; first_state=$state first_ack=$ack
+drive 3 blocked.json continue --json --state "$state" --ack "$ack"
+tokens blocked.json
+printf '{"text":"caf\\u00e9","kind":"demo.finding","n":1.50}' >finding.json
+printf 'plain\n' >plain.txt
+drive 0 second.json continue --json --state "$state" --ack "$ack" --notes 'Größe 😀 𝒳 “done”' \
+  --set ticket=T-7 --set ratio=3.14159 --artifact finding.json --artifact plain.txt
+tokens second.json; second_state=$state
+drive 3 invalid.json continue --json --state "$state" --ack "$ack" --notes 'nothing decided'
+tokens invalid.json
+drive 0 done.json continue --json --state "$state" --ack "$ack" --notes 'Decision: go'
+check "the run is complete" True "$(member done.json isComplete)"
+cp -R store before
+drive 0 replay.json continue --json --state "$second_state" --ack "$ack" --notes 'Decision: go'
+check "a replay wrote nothing" "" "$(diff -r before store)"
+drive 0 again.json continue --json --state "$second_state"
+tokens again.json
+drive 0 fork.json continue --json --state "$state" --ack "$ack" --notes 'Decision: another way'
+drive 0 run.txt run workflow.json --trust --yes --notes 'Decision: 𝒳' --set ticket=T-8 --set severity=0.75
+drive 0 unfinished.json start workflow.json --json --key nightly --set severity=1
+drive 0 trust.txt trust workflow.json --yes
+drive 0 config.txt config set lockWaitMs 5000
+rm -rf before
+
+echo "# What it wrote"
+verify "the store is whole" 0 store
+cat out
+check "three sessions are healthy" 3 "$(grep -c '^sess_.* healthy ' out)"
+check "no finding" 0 "$(grep -c -e '^error ' -e '^warn ' out)"
+verify "answers as JSON" 0 store --json
+check "which is JSON" 0 "$("$python" -m json.tool <out >/dev/null; echo $?)"
+verify "its tokens, with the keys" 0 store --keyring store/keys/keyring.json --token "$first_state" --token "$first_ack" --token "$ack"
+last=${first_state%?} end=${first_state##*.}
+verify "a token with another signature" 5 store --keyring store/keys/keyring.json --token "${first_state%.*}.A${end#?}"
+verify "a token that is cut" 5 store --token "$last"
+verify "no store" 2 "$tmp/nothing"
+verify "no argument that is known" 2 store --unknown
+
+session=$(grep -o 'sess_[a-z2-7]*' done.json | head -1)
+[ -n "$session" ] || session=$(grep -l '"forkedFrom\|non_tip' store/sessions/*/events/* | head -1 | cut -d/ -f3)
+manifest=sessions/$session/manifest.jsonl
+segments=$(cd store && ls "sessions/$session/events/"* )
+one() { (cd store && ls $1 | head -1); }
+
+echo "# One byte in each kind of file"
+for file in store.json config.json trust.json keys/keyring.json "$manifest" $segments \
+  $(cd store && ls snapshots/* artifacts/* workflows/pinned/*); do
+  copy; flip "copy/$file"; verify "a bit flips in $file" 5 copy
+done
+for at in 0 1 -1 -2; do
+  copy; flip "copy/$manifest" $at; verify "a bit flips in the manifest at $at" 5 copy
+done
+
+echo "# Something is cut off, or gone"
+group=$("$python" "$here/verify.py" store --json | "$python" -c 'import json, sys
+print([s["head"]["groupAt"] for s in json.load(sys.stdin)["sessions"] if s["id"] == sys.argv[1]][0])' "$session")
+copy; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it orphan_segment
+copy; cut "copy/$manifest" -1; verify "the last newline is gone: a warning" 0 copy; says it uncommitted_tail
+copy; cut "copy/$manifest" $((group + 100)); verify "a part of the last group is there: a warning" 0 copy; says it uncommitted_tail
+copy; cut "copy/$manifest" $((group - 1)); verify "more than the last group is gone" 5 copy; says it lost_tail
+copy; cut "copy/$manifest" 0; verify "the manifest is empty" 5 copy; says it lost_tail
+copy; rm "copy/$manifest"; verify "the manifest is gone" 5 copy; says it lost_tail
+copy; printf x >>"copy/$manifest"; verify "a byte behind the manifest" 5 copy; says it manifest_damaged
+for file in $segments $(one 'snapshots/*') $(one 'artifacts/*') $(one 'workflows/pinned/*') store.json keys/keyring.json; do
+  copy; cut "copy/$file" -1; verify "the last byte of $file is gone" 5 copy
+done
+for file in $(echo "$segments" | head -1) $(echo "$segments" | tail -1) $(one 'snapshots/*') $(one 'artifacts/*') $(one 'workflows/pinned/*'); do
+  copy; rm "copy/$file"; verify "$file is gone" 5 copy
+done
+
+echo "# What is no damage"
+copy; printf x >copy/snapshots/.tmp-00; verify "a file on its way" 0 copy; check "no finding" 0 "$(grep -c '^warn' out)"
+copy; printf x >copy/stray; verify "a file that nobody knows" 0 copy; says it unknown_file
+copy; chmod 644 copy/store.json; verify "others can open a file" 0 copy; says it permissions
+copy; chmod 644 copy/keys/keyring.json; verify "others can open the keyring" 5 copy; says it control_damaged
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
