@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"io"
 	"path"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,6 +85,9 @@ func OpenDir(dir string, o Options) (*Store, error) {
 func Open(tree osfs.FS, o Options) (*Store, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	if strings.ContainsAny(o.Boot, " \t\r\n") {
+		o.Boot = "" // a note is one word
 	}
 	if o.Now == nil {
 		o.Now = time.Now

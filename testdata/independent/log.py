@@ -36,6 +36,11 @@ class Event:
             value = value.get(name) if isinstance(value, dict) else None
         return value
 
+    def text(self, *path):
+        """The same, where it is a text."""
+        value = self.get(*path)
+        return value if isinstance(value, str) else None
+
 
 def segment_bounds(name):
     """(first, last) of a segment's name, or None."""
@@ -73,7 +78,7 @@ class Segment:
         """(createdByEventId, eventIndex, snapshotRef) of each node_created."""
         return [(e.get("eventId"), e.index, e.get("data", "snapshotRef")) for e in self.events
                 if e.kind == "node_created" and shapes.is_digest(e.get("data", "snapshotRef"))
-                and isinstance(e.get("eventId"), str)]
+                and e.text("eventId") is not None]
 
 
 def write_group(owner_key, owner, head, segment, pins, chained):

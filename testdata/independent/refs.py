@@ -52,7 +52,7 @@ class References:
             self.find("underived_id", "%s is not the derived %s" % (found, want), event)
 
     def _segment(self, segment):
-        created = {(e.get("scope", "runId"), e.get("scope", "nodeId"))
+        created = {(e.text("scope", "runId"), e.text("scope", "nodeId"))
                    for e in segment.events if e.kind == "node_created"}
         for e in segment.events:
             self._event(e, created)
@@ -62,7 +62,7 @@ class References:
             self._order(segment)
 
     def _event(self, e, created):
-        run, node = e.get("scope", "runId"), e.get("scope", "nodeId")
+        run, node = e.text("scope", "runId"), e.text("scope", "nodeId")
         if not e.foreign:
             key = e.obj["dedupeKey"]
             if key in self.keys:
@@ -80,22 +80,22 @@ class References:
         check = getattr(self, "_" + e.kind, None)
         if check:
             check(e, run, node, created)
-        if e.get("eventId") is not None:
-            self.event_ids.add(e.get("eventId"))
+        if e.text("eventId") is not None:
+            self.event_ids.add(e.text("eventId"))
 
     def _run_started(self, e, run, node, created):
-        self.runs[run] = e.get("data", "workflowHash")
+        self.runs[run] = e.text("data", "workflowHash")
 
     def _node_created(self, e, run, node, created):
-        parent = e.get("data", "parentNodeId")
-        self.broken(e, e.get("data", "workflowHash") == self.runs.get(run), "workflowHash is not the run's")
+        parent = e.text("data", "parentNodeId")
+        self.broken(e, e.text("data", "workflowHash") == self.runs.get(run), "workflowHash is not the run's")
         if parent is None:
             self.broken(e, run not in self.roots, "the run has a second root")
             self.roots.setdefault(run, node)
             self._derived(e, node, "node", "root", run)
         else:
             self.broken(e, (run, parent) in self.nodes, "parent %s is not there" % parent)
-        if e.get("data", "nodeKind") == "checkpoint" and parent is not None:
+        if e.text("data", "nodeKind") == "checkpoint" and parent is not None:
             n = self.checkpoints.get(parent, 0)
             self.checkpoints[parent] = n + 1
             attempt = derive_id("attempt", parent, "checkpoint", n)
@@ -103,48 +103,48 @@ class References:
         self.nodes[(run, node)] = e
 
     def _advance_recorded(self, e, run, node, created):
-        attempt, to = e.get("data", "attemptId"), e.get("data", "outcome", "toNodeId")
+        attempt, to = e.text("data", "attemptId"), e.text("data", "outcome", "toNodeId")
         n = self.attempts.get(node, 0)
         self.attempts[node] = n + 1
         self._derived(e, attempt, "attempt", node, "ack", n)
-        if e.get("data", "outcome", "kind") == "advanced":
+        if e.text("data", "outcome", "kind") == "advanced":
             self.broken(e, (run, to) in created, "%s is not created in this segment" % to)
             self._derived(e, to, "node", node, attempt, "ack")
 
     def _context_set(self, e, run, node, created):
-        names = e.get("data", "nodeId")
+        names = e.text("data", "nodeId")
         if names is not None:
             self.broken(e, (run, names) in self.nodes or (run, names) in created, "node %s is not there" % names)
 
     def _edge_created(self, e, run, node, created):
-        source, target = (run, e.get("data", "fromNodeId")), (run, e.get("data", "toNodeId"))
+        source, target = (run, e.text("data", "fromNodeId")), (run, e.text("data", "toNodeId"))
         self.broken(e, source in self.nodes and target in self.nodes, "one of its nodes is not there")
         if target in self.nodes:
             n = self.nodes[target]
-            self.broken(e, n.get("data", "parentNodeId") == source[1], "the parent of its node is another")
-            if e.get("data", "edgeKind") == "checkpoint":
-                self.broken(e, n.get("data", "nodeKind") == "checkpoint", "it leads to no checkpoint")
-        self.broken(e, e.get("data", "cause", "eventId") in self.event_ids, "its cause is no earlier event")
+            self.broken(e, n.text("data", "parentNodeId") == source[1], "the parent of its node is another")
+            if e.text("data", "edgeKind") == "checkpoint":
+                self.broken(e, n.text("data", "nodeKind") == "checkpoint", "it leads to no checkpoint")
+        self.broken(e, e.text("data", "cause", "eventId") in self.event_ids, "its cause is no earlier event")
 
     def _gap_recorded(self, e, run, node, created):
-        resolves = e.get("data", "resolution", "resolvesGapId")
+        resolves = e.text("data", "resolution", "resolvesGapId")
         if resolves is not None:
             self.broken(e, resolves in self.gaps, "gap %s was not recorded" % resolves)
-        self.gaps.add(e.get("data", "gapId"))
+        self.gaps.add(e.text("data", "gapId"))
 
     def _node_output_appended(self, e, run, node, created):
-        replaces, place = e.get("data", "supersedesOutputId"), (node, e.get("data", "outputChannel"))
+        replaces, place = e.text("data", "supersedesOutputId"), (node, e.text("data", "outputChannel"))
         if replaces is not None:
             self.broken(e, self.outputs.get(replaces) == place, "%s is no output of this node and channel" % replaces)
-        self.outputs[e.get("data", "outputId")] = place
+        self.outputs[e.text("data", "outputId")] = place
 
     def _facts(self, segment):
         """Ids of facts: of a start from the root, of an attempt from the attempt."""
         first, source, counts = segment.events[0], None, {}
         if first.kind == "advance_recorded":
-            source, operation = first.get("data", "attemptId"), "ack"
+            source, operation = first.text("data", "attemptId"), "ack"
         elif first.kind == "session_created":
-            roots = [e.get("scope", "nodeId") for e in segment.events if e.kind == "node_created"]
+            roots = [e.text("scope", "nodeId") for e in segment.events if e.kind == "node_created"]
             source, operation = (roots or [None])[0], "start"
         if source is None:
             return
@@ -152,31 +152,31 @@ class References:
             if e.kind in FACTS:
                 prefix, member = FACTS[e.kind]
                 n = counts[prefix] = counts.get(prefix, -1) + 1
-                self._derived(e, e.get("data", member), prefix, source, operation, n)
+                self._derived(e, e.text("data", member), prefix, source, operation, n)
 
     def _order(self, segment):
         """The order of section 8, whose events are whose, and which node they name."""
         events = segment.events
         first = events[0]
-        form = {"session_created": "start", "advance_recorded": first.get("data", "outcome", "kind")}.get(
+        form = {"session_created": "start", "advance_recorded": first.text("data", "outcome", "kind")}.get(
             first.kind, "other")
         letters = "".join(LETTERS[e.kind] for e in events)
         if not re.fullmatch(ORDERS[form], letters):
             self.find("segment_order", "%s is no order of section 8 (%s)" % (letters, ORDERS[form]), first)
         names = set()
         for letter, e in zip(letters, events):
-            kind = e.get("actor", "kind")
+            kind = e.text("actor", "kind")
             if kind is not None and kind not in ACTORS.get(letter, (kind,)):
                 self.find("segment_order", "its actor is %s" % kind, e)
             if form in ("advanced", "blocked"):
-                if letter not in "NEC" and e.get("scope", "nodeId") != first.get("scope", "nodeId"):
+                if letter not in "NEC" and e.text("scope", "nodeId") != first.text("scope", "nodeId"):
                     self.find("segment_order", "it names another node than was attempted", e)
                 if letter == "C":
-                    names.add((e.get("data", "nodeId"), e.get("data", "source")))
-        to = first.get("data", "outcome", "toNodeId") if form == "advanced" else first.get("scope", "nodeId")
+                    names.add((e.text("data", "nodeId"), e.text("data", "source")))
+        to = first.text("data", "outcome", "toNodeId") if form == "advanced" else first.text("scope", "nodeId")
         if names - {(to, "agent_delta"), (None, "agent_delta")}:
             self.find("segment_order", "context_set names another node or source", first)
-        places = [(e.get("data", "outputChannel") != "recap", e.get("data", "payload", "sha256") or "",
-                   e.get("data", "payload", "contentType") or "") for e in events if e.kind == "node_output_appended"]
+        places = [(e.text("data", "outputChannel") != "recap", e.text("data", "payload", "sha256") or "",
+                   e.text("data", "payload", "contentType") or "") for e in events if e.kind == "node_output_appended"]
         if places != sorted(places) or sum(not p[0] for p in places) > 1:
             self.find("segment_order", "outputs are out of order", first)

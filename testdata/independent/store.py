@@ -206,7 +206,7 @@ class Store:
     def _references(self, log):
         runs, pending = {}, {}
         for e in log.events:
-            run, node = e.get("scope", "runId"), e.get("scope", "nodeId")
+            run, node = e.text("scope", "runId"), e.text("scope", "nodeId")
             if e.kind == "run_started":
                 runs[run] = self._refer(log, e, "workflows/pinned", e.get("data", "workflowHash"))
             elif e.kind == "node_created":

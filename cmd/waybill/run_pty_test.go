@@ -1,0 +1,271 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// seat is a person at a terminal with the program in front of them.
+type seat struct {
+	*testing.T
+	tty  *os.File
+	cmd  *exec.Cmd
+	mu   sync.Mutex
+	all  strings.Builder
+	from int // what was looked at so far
+	done chan struct{}
+}
+
+// folder is a place with a store of its own and one workflow file.
+func folder(t *testing.T, workflow string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(workflow), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// sit starts the program at a terminal of so many columns.
+func sit(t *testing.T, dir string, columns uint16, args ...string) *seat {
+	t.Helper()
+	s := &seat{T: t, cmd: exec.Command("waybill", args...), done: make(chan struct{})}
+	s.cmd.Dir = dir
+	s.cmd.Env = append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir, "TERM=xterm", "NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor")
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := s.tty.Read(buf)
+			s.mu.Lock()
+			s.all.Write(buf[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.tty.Close() })
+	return s
+}
+
+var (
+	drawnOver = regexp.MustCompile(`[^\n]*\r\x1b\[2K`)
+	escapes   = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
+)
+
+// text is what the person sees, without colors and without what was drawn over.
+func (s *seat) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := strings.ReplaceAll(s.all.String(), "\r\n", "\n")
+	return escapes.ReplaceAllString(drawnOver.ReplaceAllString(text, ""), "")
+}
+
+// sees waits until something new stands on the screen, and takes it as read.
+func (s *seat) sees(what string) {
+	s.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		text := s.text()
+		if i := strings.Index(text[min(s.from, len(text)):], what); i >= 0 {
+			s.from += i + len(what)
+			return
+		}
+		if time.Now().After(deadline) {
+			s.Fatalf("no %q on the screen:\n%s", what, text)
+		}
+	}
+}
+
+func (s *seat) types(text string) {
+	s.Helper()
+	time.Sleep(30 * time.Millisecond) // a person is slower than the question
+	if _, err := io.WriteString(s.tty, text); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// leaves waits for the end and compares the exit status.
+func (s *seat) leaves(status int) {
+	s.Helper()
+	<-s.done
+	err := s.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		s.Fatal(err)
+	}
+	if got := s.cmd.ProcessState.ExitCode(); got != status {
+		s.Fatalf("exit status %d, want %d:\n%s", got, status, s.text())
+	}
+}
+
+const personFlow = `
+id: test.person
+name: Person
+description: d
+version: 1.0.0
+steps:
+  - {id: read, title: Read it, prompt: "Read every line of it, from the first to the last, and say what you think of it."}
+  - {id: note, title: Write it down, prompt: Say what was decided., notesRequired: true, validationCriteria: [{type: contains, value: because, message: Give the reason}]}
+  - {id: ask, title: Deploy, prompt: Deploy it., inputs: [{contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [north, south], description: Where to}]}
+`
+
+func TestAPersonCarriesARunThrough(t *testing.T) {
+	s := sit(t, folder(t, personFlow), 50, "run", "w.yaml")
+	s.sees("Person\n")
+	s.sees("[1/3] Read it")
+	s.sees("Read every line of it, from the first to the\n  last, and say")
+	s.sees("Enter for none")
+	s.sees("›")
+	s.types("looks good\n")
+	s.sees("✓")
+	s.sees("[2/3] Write it down")
+	s.sees("Notes, required")
+	s.types("we ship it\n")
+	s.sees("Not accepted")
+	s.sees("Give the reason")
+	s.sees("→")
+	s.sees("›")
+	s.types("we ship it, because it works\n")
+	s.sees("[3/3] Deploy")
+	s.sees("Where to (target)")
+	s.sees("1 north")
+	s.types("3\n")
+	s.sees("Type a number from 1 to 2")
+	s.types("2\n")
+	s.sees("Enter for none")
+	s.types("\n")
+	s.sees("✓ Person is complete")
+	s.sees("3 steps in")
+	s.leaves(0)
+	for _, line := range strings.Split(s.text(), "\n") {
+		if n := len([]rune(line)); n > 50 {
+			t.Errorf("a line of %d characters on 50 columns: %q", n, line)
+		}
+	}
+}
+
+func TestCtrlCLeavesARunThatGoesOn(t *testing.T) {
+	dir := folder(t, personFlow)
+	s := sit(t, dir, 100, "run", "w.yaml")
+	s.sees("›")
+	s.types("done\n")
+	s.sees("[2/3]")
+	s.sees("›")
+	s.types("half a thou\x03")
+	s.sees(`interrupted at step 2 of 3, "Write it down"`)
+	s.sees("waybill run --run ")
+	s.leaves(1)
+	again := sit(t, dir, 100, "run", "--run", "@last", "--notes", "because")
+	again.sees("1 done before")
+	again.sees("[2/3]")
+	again.sees("[3/3]")
+	again.types("1\n")
+	again.leaves(0)
+	if strings.Contains(again.text(), "[1/3]") {
+		t.Error("what was acknowledged was asked again")
+	}
+}
+
+func TestCtrlDLeavesToo(t *testing.T) {
+	s := sit(t, folder(t, personFlow), 80, "run", "w.yaml")
+	s.sees("›")
+	s.types("\x04")
+	s.sees("you left the run at step 1 of 3")
+	s.leaves(3)
+}
+
+func TestNotesFromTheEditor(t *testing.T) {
+	dir := folder(t, personFlow)
+	script := "#!/bin/sh\n{ echo 'because of this:'; echo; echo '- one'; cat \"$1\"; } >\"$1.new\" && mv \"$1.new\" \"$1\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "editor"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := sit(t, dir, 80, "run", "w.yaml")
+	s.sees("›")
+	s.types("e\n")
+	s.sees("› because of this:")
+	s.sees("› - one")
+	s.sees("[2/3]")
+	s.sees("›")
+	s.types("\n")
+	s.sees("› because of this:")
+	s.sees("[3/3]")
+	s.types("south\n")
+	s.sees("Enter for none")
+	s.types("first\n\nthird\n") // pasted
+	s.leaves(0)
+	run := struct{ Steps []struct{ Notes string } }{}
+	program{t, dir, filepath.Join(dir, "home", "local")}.json(&run, "runs", "show", "@last")
+	if run.Steps[0].Notes != "because of this:\n\n- one" || run.Steps[2].Notes != "first\n\nthird" {
+		t.Errorf("recorded %q", run.Steps)
+	}
+}
+
+const commandFlow = `
+id: test.command
+name: Commands
+description: d
+version: 1.0.0
+steps:
+  - {id: one, title: First, action: {kind: command, argv: [sh, -c, "echo one; printf 'two\\rthree\\n'; printf '\\033[2J\\033[31mred\\033[0m'"]}}
+  - {id: wait, title: Wait, action: {kind: command, argv: [sh, -c, "echo $$ >pid; exec sleep 60"]}}
+`
+
+func TestTrustAtTheTerminal(t *testing.T) {
+	dir := folder(t, commandFlow)
+	s := sit(t, dir, 80, "run", "w.yaml")
+	s.sees("2 commands that nobody has trusted yet")
+	s.sees("echo one")
+	s.sees("[y/a/N]")
+	s.types("\n")
+	s.sees("WORKFLOW_UNTRUSTED")
+	s.leaves(3)
+	if list, _ := os.ReadDir(filepath.Join(dir, "home")); len(list) > 0 {
+		t.Errorf("a refusal left %v", list)
+	}
+	s = sit(t, dir, 80, "run", "w.yaml")
+	s.sees("[y/a/N]")
+	s.types("a\n")
+	s.sees("│ one\n  │ three\n  │ red\n  ✓")
+	s.sees("[2/2] Wait")
+	s.types("\x03")
+	s.sees("interrupted at step 2 of 2")
+	s.leaves(1)
+	s = sit(t, dir, 80, "run", "--run", "@last")
+	s.sees("[2/2] Wait")
+	s.sees("$ sh -c") // trusted from now on
+	s.types("\x03")
+	s.leaves(1)
+}
+
+// What is typed while a command runs must not acknowledge the step that follows.
+func TestTypingAheadConfirmsNothing(t *testing.T) {
+	s := sit(t, folder(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"]}}`,
+		`"sleep 0.5"]}}`+"\n  - {id: last, title: Last, prompt: Sure.}\n")), 80, "run", "w.yaml", "--trust")
+	s.sees("[2/3] Wait")
+	s.types("\n\n")
+	s.sees("[3/3] Last")
+	s.sees("›")
+	s.types("yes\n")
+	s.leaves(0)
+	if !strings.Contains(s.text(), "› yes") {
+		t.Error("the step was acknowledged before it was shown")
+	}
+}
