@@ -45,7 +45,7 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 	p.gaps(r)
 	if hasPending(r) {
 		p.line("")
-		p.line("Next: %s", a.command("continue", "--run", shortRun(r.RunID)))
+		p.line("Next: %s", a.command("run", "--run", shortRun(r.RunID)))
 	}
 }
 

@@ -305,6 +305,8 @@ func TestRefusalsRecordNothing(t *testing.T) {
 		"complete":                {done, advance.Request{}, "complete"},
 		"approval by another way": {at("plain"), advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(approval)}}, "waybill approve"},
 		"empty artifact":          {at("plain"), advance.Request{Artifacts: []advance.Artifact{{ContentType: "text/plain"}}}, "empty"},
+		"no content type":         {at("plain"), advance.Request{Artifacts: []advance.Artifact{{Bytes: []byte("x")}}}, "type/subtype"},
+		"odd content type":        {at("plain"), advance.Request{Artifacts: []advance.Artifact{{ContentType: "text/\xff", Bytes: []byte("x")}}}, "type/subtype"},
 		"unknown preference":      {at("plain"), advance.Request{Preferences: []event.PreferenceChange{{Key: "mood", Value: "good"}}}, "mood"},
 		"preference twice":        {at("plain"), advance.Request{Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "guided"}, {Key: "autonomy", Value: "guided"}}}, "twice"},
 		"bad UTF-8":               {at("plain"), advance.Request{Notes: "\xff"}, "UTF-8"},

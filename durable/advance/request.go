@@ -2,6 +2,7 @@ package advance
 
 import (
 	"fmt"
+	"regexp"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -15,6 +16,9 @@ const ApprovalKind = "wr.human_approval"
 
 // jsonType is the content type of artifacts that are JSON values.
 const jsonType = "application/json"
+
+// contentType is the essence of RFC 6838 names, with parameters in plain ASCII.
+var contentType = regexp.MustCompile(`^[a-zA-Z0-9!#$&^_.+-]{1,64}/[a-zA-Z0-9!#$&^_.+-]{1,64}(;[ -~]{0,64})?$`)
 
 // Artifact is a structured result that an attempt brings: a JSON value, or the
 // bytes of a file of another type.
@@ -111,8 +115,8 @@ func (a Artifact) check(i int) error {
 		return fault.New(fault.ValidationError, "artifact %d is empty", i)
 	case len(a.Bytes) > limits.ArtifactBytesMax:
 		return tooLarge(fmt.Sprintf("artifact %d", i), len(a.Bytes), limits.ArtifactBytesMax)
-	case a.ContentType == "":
-		return fault.New(fault.ValidationError, "artifact %d has no content type", i)
+	case !contentType.MatchString(a.ContentType):
+		return fault.New(fault.ValidationError, "artifact %d has the content type %q; want type/subtype", i, a.ContentType)
 	case a.Kind() == ApprovalKind:
 		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only 'waybill approve' writes", i, ApprovalKind)
 	}

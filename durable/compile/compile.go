@@ -47,6 +47,9 @@ func Compile(src workflow.Source, _ Options) (Compiled, []workflow.Problem) {
 	c, err := prepare(b.document(src))
 	if err != nil {
 		b.report.Error(src.Root, "Report this as a bug of Waybill.", "the workflow cannot be compiled: %s", err)
+	} else if _, err := canon.Parse(c.Bytes()); err != nil {
+		// The compiled form wraps some parts once more: what is pinned must be readable.
+		b.report.Error(src.Root, "Nest conditions and criteria less deeply.", "the compiled workflow could not be read again: %s", err)
 	}
 	problem.Sort(b.found)
 	return c, b.found

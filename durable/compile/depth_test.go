@@ -1,0 +1,31 @@
+package compile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// TestWhatIsPinnedCanBeReadAgain: requireConfirmation stands one level deeper in
+// the compiled form. Whatever depth a source has, it is refused or readable later.
+func TestWhatIsPinnedCanBeReadAgain(t *testing.T) {
+	refused := false
+	for depth := 20; depth < 34; depth++ {
+		gate := strings.Repeat(`{"and":[`, depth) + `{"var":"x","equals":1}` + strings.Repeat(`]}`, depth)
+		source := fmt.Sprintf(`{"id":"test.deep","name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p","requireConfirmation":%s}]}`, gate)
+		_, c, problems := compile.File("deep.json", workflow.SourceProject, []byte(source))
+		if workflow.HasErrors(problems) {
+			refused = true
+			continue
+		}
+		if _, err := compile.Decode(c.Bytes()); err != nil {
+			t.Errorf("%d levels of and: compiled, and then %v", depth, err)
+		}
+	}
+	if !refused {
+		t.Error("no depth was refused: the test does not reach the limit")
+	}
+}
