@@ -2,7 +2,6 @@ package compile_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/compile"
@@ -14,7 +13,11 @@ import (
 func TestWhatIsPinnedCanBeReadAgain(t *testing.T) {
 	refused := false
 	for depth := 20; depth < 34; depth++ {
-		gate := strings.Repeat(`{"and":[`, depth) + `{"var":"x","equals":1}` + strings.Repeat(`]}`, depth)
+		// Alternating, and never alone: a normal form would take levels out.
+		gate := `{"var":"x","equals":1}`
+		for i := range depth {
+			gate = fmt.Sprintf(`{%q:[%s,{"var":"y","equals":2}]}`, []string{"and", "or"}[i%2], gate)
+		}
 		source := fmt.Sprintf(`{"id":"test.deep","name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p","requireConfirmation":%s}]}`, gate)
 		_, c, problems := compile.File("deep.json", workflow.SourceProject, []byte(source))
 		if workflow.HasErrors(problems) {

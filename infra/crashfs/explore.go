@@ -14,17 +14,21 @@ func (c *Count) Add(more Count) {
 	c.Ops, c.States, c.Faults = c.Ops+more.Ops, c.States+more.States, c.Faults+more.Faults
 }
 
+// Look says how closely to look: up to how many states of a moment exhaustively
+// (see Crashes), and from which operation on.
+type Look struct{ Limit, From int }
+
 // Explore lets act run on a copy of base, and hands to check every state that a
 // power cut can leave: before each of its operations, and, with done set, after it
 // has returned. It stops when check says false.
-func Explore(base *FS, limit int, act func(*FS), check func(s State, done bool) bool) Count {
+func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) bool) Count {
 	var count Count
 	run := base.Revive()
 	run.Mutation, run.Vol = base.Mutation, base.Vol
 	seen := map[[sha256.Size]byte]bool{}
 	going, last := true, -1
 	look := func(at string, done bool) {
-		run.Crashes(limit, func(s State) bool {
+		run.Crashes(how.Limit, func(s State) bool {
 			print := s.FS.Print()
 			if !done && seen[print] {
 				return true
@@ -37,7 +41,7 @@ func Explore(base *FS, limit int, act func(*FS), check func(s State, done bool) 
 		})
 	}
 	run.Before = func(op Op) {
-		if now := run.moment(); going && now != last {
+		if now := run.moment(); going && now != last && op.N >= how.From {
 			last = now
 			look("before "+op.String(), false)
 		}

@@ -261,7 +261,7 @@ func TestExploreCrashes(t *testing.T) {
 	for _, sc := range scenarios(t) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.explore(sc.base, crashLimit, func(format string, args ...any) bool {
+			count := sc.explore(sc.base, crashfs.Look{Limit: crashLimit}, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
@@ -277,9 +277,9 @@ func TestExploreCrashes(t *testing.T) {
 const crashLimit = 4096
 
 // explore reports the first state that is not as it should be.
-func (sc scenario) explore(base *crashfs.FS, limit int, report func(string, ...any) bool) crashfs.Count {
+func (sc scenario) explore(base *crashfs.FS, how crashfs.Look, report func(string, ...any) bool) crashfs.Count {
 	var acked error
-	return crashfs.Explore(base, limit, func(f *crashfs.FS) { acked = sc.act(f) }, func(s crashfs.State, done bool) bool {
+	return crashfs.Explore(base, how, func(f *crashfs.FS) { acked = sc.act(f) }, func(s crashfs.State, done bool) bool {
 		head, err := sc.truth(s.FS)
 		switch {
 		case err != nil:
