@@ -25,6 +25,15 @@ func (a *app) showAnswer(ctx context.Context, o *opened, answer engine.Answer) e
 // withStoreFlags puts the store flags of this call behind the words of a command,
 // so that a copied command reaches the same store.
 func (a *app) withStoreFlags(argv []string) []string {
+	at := slices.IndexFunc(argv, func(s string) bool { return strings.HasPrefix(s, "-") })
+	if at < 0 {
+		at = len(argv)
+	}
+	return slices.Insert(slices.Clone(argv), at, a.storeFlags()...)
+}
+
+// storeFlags are the flags of this call that say which store is meant.
+func (a *app) storeFlags() []string {
 	var flags []string
 	if a.common.store != "" {
 		flags = append(flags, "--store", a.common.store)
@@ -35,11 +44,7 @@ func (a *app) withStoreFlags(argv []string) []string {
 	if a.common.allowNetworkFS {
 		flags = append(flags, "--allow-network-fs")
 	}
-	at := slices.IndexFunc(argv, func(s string) bool { return strings.HasPrefix(s, "-") })
-	if at < 0 {
-		at = len(argv)
-	}
-	return slices.Insert(slices.Clone(argv), at, flags...)
+	return flags
 }
 
 // nothingPending is the answer to handing something in where nothing is asked for.

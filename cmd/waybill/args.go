@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow"
@@ -27,26 +25,6 @@ func usageFault(cmd *cobra.Command, format string, args ...any) *fault.Fault {
 	return fault.New(fault.UsageError, format, args...).Suggest("See '%s --help'.", cmd.CommandPath())
 }
 
-// flagFault turns what pflag says about a flag into a fault, with a guess at what
-// was meant.
-func flagFault(cmd *cobra.Command, err error) error {
-	if err == pflag.ErrHelp {
-		return err
-	}
-	f := usageFault(cmd, "%s", sentence(err))
-	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !ok {
-		return f
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	f.Message = fmt.Sprintf("'%s' has no flag --%s", cmd.CommandPath(), name)
-	if near := workflow.Nearest(name, names); near != "" {
-		f.Suggest("Did you mean --%s? '%s --help' shows all.", near, cmd.CommandPath())
-	}
-	return f
-}
-
 // subcommand refuses words that name no command of a group.
 func subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -59,10 +37,13 @@ func subcommand(cmd *cobra.Command, args []string) error {
 	return f
 }
 
+// missingSubcommand is an error, not a page of help: a script that forgot a word must
+// not go on as if something had been done.
 func missingSubcommand(cmd *cobra.Command) error {
 	return usageFault(cmd, "'%s' needs one of its commands: %s", cmd.CommandPath(), strings.Join(subcommands(cmd), ", "))
 }
 
+// subcommands lists what may stand behind a group, as help shows it.
 func subcommands(cmd *cobra.Command) []string {
 	var out []string
 	for _, sub := range cmd.Commands() {

@@ -37,6 +37,7 @@ func (a *app) addCommonFlags(root *cobra.Command) {
 	f.StringVar(&a.common.logLevel, "log-level", "warn", "print diagnostics on stderr from `LEVEL` on: debug, info, warn, error, off")
 	f.StringVar(&a.common.logFormat, "log-format", "text", "print diagnostics as `FORMAT`: text or json")
 	root.SetFlagErrorFunc(flagFault)
+	// The configuration of the store counts only where the call says nothing.
 	a.lockWaitSet = func() bool { return f.Changed("lock-wait") }
 }
 

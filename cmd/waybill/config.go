@@ -11,6 +11,8 @@ const configLong = `What can be configured is a closed set of keys, kept in the 
 
 `
 
+// newConfigCommand builds its help from the table of keys, so that a new key is
+// explained without anybody thinking of it.
 func newConfigCommand(a *app) *cobra.Command {
 	long := configLong
 	for _, row := range config.Table {
@@ -24,6 +26,7 @@ type settings struct {
 	Settings []config.Setting `json:"settings"`
 }
 
+// newConfigGetCommand prints one bare value for a script, or all with their meaning.
 func newConfigGetCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "get [KEY]",
@@ -95,6 +98,8 @@ func plainValue(v canon.Value) string {
 	return string(v.JCS())
 }
 
+// settings lists keys with where their value comes from: whoever debugs has to know
+// whether somebody chose it.
 func (p *page) settings(all []config.Setting) {
 	for _, s := range all {
 		origin := "the default"

@@ -45,6 +45,7 @@ func (in *contextInput) read(a *app) (canon.Value, error) {
 	if len(in.set) == 0 {
 		return out, nil
 	}
+	// A key that is given twice is a slip: which one was meant cannot be told.
 	given := canon.OfMembers()
 	for _, pair := range in.set {
 		key, text, ok := strings.Cut(pair, "=")

@@ -85,9 +85,16 @@ func (in *continueInput) gives(cmd *cobra.Command) bool {
 	return false
 }
 
+// advances tells handing in from looking: only with --run is there a choice, since
+// with tokens the ack token says it.
 func (in *continueInput) advances(cmd *cobra.Command) bool { return in.done || in.gives(cmd) }
 
+// send asks the engine and shows what it says. By --run the attempt is the next one
+// that the log has room for: two people who hand in at once both name it, so that
+// one advances and the other is told what is recorded, instead of both advancing.
 func (in *continueInput) send(ctx context.Context, a *app, advances bool) error {
+	// Everything is read before the store is opened: a file that is not there must
+	// not leave a store behind.
 	req, err := in.given.request(a)
 	if err != nil {
 		return err

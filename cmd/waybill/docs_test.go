@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/waybill/waybill/durable/fault"
 )
@@ -51,6 +52,9 @@ has a slash in it; anything else is an ID. Without a terminal nothing ever waits
 
 // walk visits every command that help shows, parents first.
 func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
+	if !cmd.HasParent() {
+		cmd.InitDefaultHelpCmd()
+	}
 	cmd.InitDefaultHelpFlag()
 	visit(cmd)
 	for _, sub := range cmd.Commands() {
@@ -74,13 +78,44 @@ func commandDoc(cmd *cobra.Command) string {
 	} else {
 		fmt.Fprintf(&b, "\n```text\n%s\n```\n", cmd.UseLine())
 	}
+	if kinds := answers[cmd.CommandPath()]; kinds != "" {
+		fmt.Fprintf(&b, "\nKind of its JSON document: %s.\n", kinds)
+	}
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
 	}
-	if flags := cmd.LocalNonPersistentFlags().FlagUsages(); cmd.HasParent() && flags != "" {
+	if flags := ownFlags(cmd); flags != "" {
 		fmt.Fprintf(&b, "\n```text\n%s```\n", flags)
 	}
 	return b.String()
+}
+
+// ownFlags are those of one command alone; that each has --help goes without saying.
+func ownFlags(cmd *cobra.Command) string {
+	own := pflag.NewFlagSet("own", pflag.ContinueOnError)
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			own.AddFlag(f)
+		}
+	})
+	return own.FlagUsages()
+}
+
+// answers are the kinds of document that commands give.
+var answers = map[string]string{
+	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`", "waybill trust": "`trust`, or `trusted` for the list",
+	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`", "waybill workflows validate": "`validation`",
+	"waybill workflows compile": "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`", "waybill runs events": "`events`",
+	"waybill runs timeline": "`timeline`", "waybill verify": "`verification`", "waybill config get": "`config`", "waybill config set": "`config`",
+	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
+}
+
+func TestEveryCommandSaysWhatItAnswers(t *testing.T) {
+	walk(newRoot(&app{}), func(cmd *cobra.Command) {
+		if path := cmd.CommandPath(); !cmd.HasSubCommands() && answers[path] == "" {
+			t.Errorf("%s: which kind of document does it give?", path)
+		}
+	})
 }
 
 func TestErrorDocIsCurrent(t *testing.T) {

@@ -26,6 +26,8 @@ func (a *app) readInput(flag, name string, limit int) ([]byte, error) {
 		defer file.Close()
 		from = file
 	}
+	// One byte more than allowed tells too much from just enough, whatever size the
+	// file claims to have.
 	data, err := io.ReadAll(io.LimitReader(from, int64(limit)+1))
 	if err != nil {
 		return nil, unreadable(flag, name, err)

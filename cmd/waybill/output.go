@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -51,7 +52,9 @@ type errorBody struct {
 // fail prints an error and returns its exit status: with --json the one document
 // on stdout, else on stderr what is wrong and what to do next.
 func (a *app) fail(err error) int {
-	f := fault.Of(err)
+	f := a.aimed(fault.Of(err))
+	// The cause is for whoever looks for it: an answer shows what to do, and a bug of
+	// ours always leaves its trace.
 	log := a.log()
 	if f.Code == fault.Internal {
 		log.Error().Err(f.Err).Msg(f.Message)
@@ -70,6 +73,27 @@ func (a *app) fail(err error) int {
 		_, _ = a.errOut.Write(p.Bytes())
 	}
 	return fault.ExitOf(f)
+}
+
+// aimed is f with the store flags of this call in the commands that it suggests:
+// a copied command must reach the same store.
+func (a *app) aimed(f *fault.Fault) *fault.Fault {
+	flags := a.storeFlags()
+	if len(flags) == 0 {
+		return f
+	}
+	for i := range flags {
+		flags[i] = shellWord(flags[i])
+	}
+	out := *f
+	parts := strings.Split(f.Suggestion, "'")
+	for i := 1; i < len(parts)-1; i += 2 { // what stands between two quotes
+		if strings.HasPrefix(parts[i], "waybill ") {
+			parts[i] += " " + strings.Join(flags, " ")
+		}
+	}
+	out.Suggestion = strings.Join(parts, "'")
+	return &out
 }
 
 // wantsJSON also holds when the flags could not be parsed to their end: a

@@ -19,6 +19,7 @@ func (s shown) Error() string { return fmt.Sprintf("exit status %d", s.status) }
 
 // execute runs one command line and returns the exit status.
 func (a *app) execute() (status int) {
+	// Whoever calls us reads one document or one message, also where we fail.
 	defer func() {
 		if r := recover(); r != nil {
 			f := fault.New(fault.Internal, "waybill met a bug of its own: %v", r)
@@ -75,6 +76,7 @@ func newRoot(a *app) *cobra.Command {
 			return err
 		},
 	}
+	// Cobra must not write to the process's own streams: tests and --json rely on it.
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
@@ -88,6 +90,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(newRunCommand(a), newStartCommand(a), newContinueCommand(a), newTrustCommand(a), newWorkflowsCommand(a),
 		newRunsCommand(a), newVerifyCommand(a),
 		newConfigCommand(a), newCompletionCommand(a), newVersionCommand(a))
+	a.offerEverything(root)
 	return root
 }
 

@@ -34,6 +34,9 @@ they are stored: one JSON object a line, in their order. Without RUN, of the lat
 			if !a.common.json {
 				return a.write(lines)
 			}
+			// The bytes go in as they are: decoding and encoding them again would no
+			// longer show what is stored. A line holds no raw line end, so that the ones
+			// between them can become commas.
 			list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
 			return a.document("events", []byte(`{"events":[`+string(list)+`]}`))
 		},

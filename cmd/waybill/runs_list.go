@@ -27,6 +27,7 @@ continues there.`,
 		Args:    none(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, word := range status {
+				// People write what they see in lists, in one word.
 				st := projections.Status(strings.ReplaceAll(word, "-", "_"))
 				if !slices.Contains(engine.Statuses(), st) {
 					return usageFault(cmd, "there is no status %q", word).Suggest("Use %s.", statusWords())
@@ -59,6 +60,7 @@ continues there.`,
 	return cmd
 }
 
+// statusWords lists the closed set for help and errors, from where it is defined.
 func statusWords() string {
 	var words []string
 	for _, s := range engine.Statuses() {
@@ -67,6 +69,8 @@ func statusWords() string {
 	return strings.Join(words, ", ")
 }
 
+// tellRuns shows the list, and below it what stands in none of its rows: that there
+// is more, and sessions that cannot be read.
 func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 	var rows [][]cell
 	for _, r := range list.Runs {
@@ -94,6 +98,8 @@ const (
 	agoWidthMin = 50
 )
 
+// narrow drops the column that is missed least: which run is meant and how it
+// stands must stay readable in a split window.
 func (p *page) narrow(columns []column, rows [][]cell) ([]column, [][]cell) {
 	if p.width == 0 || p.width >= agoWidthMin {
 		return columns, rows
@@ -114,11 +120,15 @@ func (p *page) runRow(a *app, r engine.RunSummary) []cell {
 	}
 	status := cell{text: told(r.Status), paint: p.statusPaint(r.Status)}
 	if r.Health != manifest.Healthy {
+		// What is told of a damaged session is its valid beginning; its status would
+		// be taken for how things are.
 		status = cell{text: strings.ReplaceAll(string(r.Health), "_", " "), paint: p.bad}
 	}
 	return []cell{{text: name, paint: p.bold}, status, {text: p.progress(r.Progress)}, {text: r.Title}, {text: a.ago(r.LastAtMs)}}
 }
 
+// statusPaint colors what is over, and what waits for someone; what simply goes on
+// needs no color.
 func (p *page) statusPaint(s projections.Status) func(string) string {
 	switch s {
 	case projections.CompleteStatus:

@@ -31,6 +31,8 @@ goes on. Without RUN the latest run is shown.`,
 	}
 }
 
+// tellRun shows a run as a checklist: what it is, its steps with the notes on them,
+// what is open, and how to go on.
 func (a *app) tellRun(r engine.RunDetails, p *page) {
 	p.painted(p.mark(r.Status)+" ", r.Title+"  "+told(r.Status), p.bold)
 	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done",
@@ -49,6 +51,8 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 	}
 }
 
+// hasPending reports a run that waits for somebody; one that is closed or complete
+// has nothing to go on with.
 func hasPending(r engine.RunDetails) bool {
 	for _, s := range r.Steps {
 		if s.State == engine.StepPending {
@@ -81,6 +85,7 @@ func (p *page) stepRow(n int, s engine.StepRow) {
 	}
 }
 
+// gaps lists what is open on the way to the tip, worst told in its color.
 func (p *page) gaps(r engine.RunDetails) {
 	if len(r.Gaps) == 0 {
 		return

@@ -41,6 +41,7 @@ went about it.`,
 	return cmd
 }
 
+// briefly keeps what was done and leaves out how the engine went about it.
 func briefly(all []projections.Moment) []projections.Moment {
 	out := []projections.Moment{}
 	for _, m := range all {
@@ -80,6 +81,7 @@ func (p *page) timeline(h engine.History) {
 // whoWidth is that of the longest actor kind.
 const whoWidth = len(event.Engine)
 
+// who is the actor's name for itself where it gave one, in a column of its own.
 func who(a event.Actor) string {
 	name := clean(a.Ref)
 	if name == "" {

@@ -58,6 +58,14 @@ func TestDocumentShapes(t *testing.T) {
 		if kind != want {
 			t.Fatalf("%s gave a document of kind %s, want %s: %s", call, kind, want, out.String())
 		}
+		words := strings.Fields(call + " -")
+		path := "waybill " + words[0] + " " + words[1]
+		if answers[path] == "" {
+			path = "waybill " + words[0]
+		}
+		if want != "error" && !strings.Contains(answers[path], "`"+want+"`") {
+			t.Errorf("docs/cli.md says that %s gives %s, and it gave %s", path, answers[path], want)
+		}
 		if shapes[kind] == nil {
 			shapes[kind] = map[string]bool{}
 		}

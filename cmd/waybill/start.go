@@ -29,6 +29,8 @@ func newStartCommand(a *app) *cobra.Command {
 		Args: exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			// The workflow and everything given is read and checked first: a refused
+			// start makes no store.
 			req, err := in.request(ctx, a, args[0])
 			if err != nil {
 				return err

@@ -92,6 +92,7 @@ func (a *app) trustable(ctx context.Context, o *opened, ref string) (compile.Com
 // giveTrust shows what would run, asks, and puts the agreement on record.
 func (a *app) giveTrust(ctx context.Context, o *opened, w compile.Compiled, yes bool) error {
 	doc := trustDocument{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
+	// Whoever agreed to this very version before is not asked again.
 	list, err := o.Trusted(ctx)
 	if err != nil {
 		return err
@@ -127,6 +128,7 @@ func (a *app) giveTrust(ctx context.Context, o *opened, w compile.Compiled, yes 
 func (a *app) askTrust(w compile.Compiled, commands []catalog.Command) error {
 	p := a.newPage(a.errOut)
 	p.commands(w, commands)
+	// With --json a program reads the answer, even where a terminal is near.
 	asked := a.isTerminal(a.in) && !a.common.json
 	if asked {
 		p.WriteString("Trust them? [y/N] ")

@@ -49,6 +49,8 @@ such as the remains of an interrupted write, do not.`,
 	}
 }
 
+// verification names sessions only where something was found: in a store of a
+// thousand, the good ones would bury the bad one.
 func (p *page) verification(v engine.Verification) {
 	var events int64
 	errs, warns := 0, 0

@@ -60,6 +60,8 @@ func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.
 	return time.Duration(c.LockWaitMs()) * time.Millisecond, true
 }
 
+// wire puts the one store behind every port. It does everything that the engine
+// asks for, so that what belongs together is locked and synced together.
 func wire(dir string, store *filestore.Store) *opened {
 	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store}
 	return &opened{Engine: e, Settings: engine.Settings{Controls: controls{store}}, dir: dir, store: store}

@@ -23,7 +23,8 @@ func newWorkflowsCommand(a *app) *cobra.Command {
 		newWorkflowsListCommand(a), newWorkflowsInspectCommand(a), newWorkflowsValidateCommand(a), newWorkflowsCompileCommand(a))
 }
 
-// workflowRow is one workflow as programs see it (locks section 7).
+// workflowRow is one workflow as programs see it (locks section 7): with what they
+// need to tell people how a legacy id should be renamed.
 type workflowRow struct {
 	WorkflowID   string              `json:"workflowId"`
 	Name         string              `json:"name"`
@@ -39,6 +40,7 @@ type workflowRow struct {
 	Problems     []workflow.Problem  `json:"problems"`
 }
 
+// rowOf is the row for an entry of the catalog, usable or not.
 func rowOf(e catalog.Entry) workflowRow {
 	return workflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version, SourceKind: e.Kind, SourceRef: e.Ref,
 		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(), SameIDIn: e.Twins, Problems: e.Problems}

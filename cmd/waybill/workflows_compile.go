@@ -35,6 +35,7 @@ workflow's hash.`,
 			}
 			w := e.Compiled
 			if out != "" {
+				// A file of the user's, not of the store: it gets the mode that they chose.
 				if err := os.WriteFile(out, w.Bytes(), 0o666); err != nil {
 					return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", out, err).Suggest("Name a file that you may write.")
 				}

@@ -39,6 +39,7 @@ and the commands that it would run.`,
 	}
 }
 
+// inspection is what a person wants to know before they start or trust something.
 func (p *page) inspection(e catalog.Entry) {
 	w := e.Compiled
 	p.line("%s %s", p.bold(clean(w.Name)), p.dim(clean(w.Version)))
@@ -58,6 +59,7 @@ func (p *page) inspection(e catalog.Entry) {
 	}
 }
 
+// section is a list below its title; an empty one has no title either.
 func (p *page) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -69,6 +71,7 @@ func (p *page) section(title string, lines []string) {
 	}
 }
 
+// inputs lists what only the caller can give, with the choices where they are fixed.
 func (p *page) inputs(indent string, inputs []workflow.Input) {
 	for _, in := range inputs {
 		text := in.ContextKey + ": " + in.Description

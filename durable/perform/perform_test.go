@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
 )
 
 // outputs reads the artifacts that are on record.
@@ -138,6 +139,46 @@ func TestInterruptionRecordsNothing(t *testing.T) {
 	}
 	if got := w.attempts(); got != "advanced" || w.busy {
 		t.Errorf("recorded %q, lock held %v", got, w.busy)
+	}
+}
+
+func TestInterruptionEndsThePauseBetweenTries(t *testing.T) {
+	w := newWorld(t, steps(retryStep))
+	w.outcomes = []ports.CommandOutcome{bad, bad, bad}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.onTry = func(int, ports.Command) error { cancel(); return nil }
+	if _, err := w.perform(ctx, perform.Options{}); codeOf(err) != fault.Interrupted || len(w.tries) != 1 || w.attempts() != "" {
+		t.Fatalf("%v after %d tries, recorded %q", err, len(w.tries), w.attempts())
+	}
+}
+
+// closing is an engine whose answers say that the run is closed.
+type closing struct {
+	sender
+	status projections.Status
+}
+
+func (c closing) Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error) {
+	a, err := c.sender.Rehydrate(ctx, at)
+	a.Status = c.status
+	return a, err
+}
+
+func TestAClosedRunIsLeftAlone(t *testing.T) {
+	for _, status := range []projections.Status{projections.Cancelling, projections.Cancelled, projections.Failed} {
+		w := newWorld(t, steps(buildStep))
+		p := w.performer()
+		p.Engine = closing{sender{w}, status}
+		if _, err := p.Perform(context.Background(), w.at.Session, w.at.Run, perform.Options{}); codeOf(err) != fault.RunClosed || w.transcript() != "" {
+			t.Errorf("%s: %v", status, err)
+		}
+	}
+}
+
+func TestARunThatIsNotThere(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	if _, err := w.performer().Perform(context.Background(), w.at.Session, id.NewRun(id.Seed{7}), perform.Options{}); codeOf(err) != fault.RunNotFound {
+		t.Error(err)
 	}
 }
 

@@ -27,6 +27,8 @@ const (
 	inputStep   = "  - id: deploy\n    title: Deploy\n    action: {kind: command, argv: [deploy]}\n    inputs:\n" +
 		"      - {contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [a, b], description: Where to}\n" +
 		"      - {contextKey: count, reason: needs_user_artifact, description: How many}\n"
+	askedStep = "  - id: asked\n    title: Asked\n    prompt: Say.\n    notesRequired: true\n    inputs:\n" +
+		"      - {contextKey: who, reason: needs_user_artifact, description: Who}\n"
 	toldStep = "  - {id: told, title: Told, notesRequired: true, action: {kind: command, argv: [tell]}}\n"
 )
 
@@ -262,6 +264,32 @@ var scenarios = []scenario{
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Told: "---"
+			release`},
+	{name: "what was answered with a refused attempt is not asked again", source: steps(askedStep), answers: []string{"me", " ", "done"},
+		attempts: "blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Asked: "Say."
+			input? who "me"
+			notes? required=true draft="" " "
+			blocked: MISSING_REQUIRED_OUTPUT wr.notesMarkdown
+			notes? required=true draft=" " "done"
+			ok
+			release`},
+	{name: "what a workflow says once is said with its first step", answers: []string{"me", "x"}, attempts: "advanced",
+		source: "preconditions: [A quiet day]\n" + steps(askedStep),
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Asked: "## Before you begin, this must be so"
+			input? who "me"
+			notes? required=true draft="" "x"
+			ok
+			release`},
+	{name: "leaving the question of trust is a no", source: steps(buildStep), distrust: true, answers: []string{"^D"}, code: fault.WorkflowUntrusted,
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Build: ""
+			trust? test.w "^D"
 			release`},
 	{name: "the person leaves", source: steps(lookStep), answers: []string{"^D"}, code: fault.RunWaiting, says: "Go on with 'waybill run --run R'",
 		script: `hold

@@ -25,7 +25,13 @@ func (a *appending) commit() error {
 	if err != nil {
 		return a.takeBack(err, true)
 	}
-	if info.Size != a.next.Bytes {
+	same := true
+	if a.s.o.AllowNetworkFS {
+		// A writer whom the lock did not stop may also have put a new file in place.
+		now, err := a.s.fs.Stat(a.file())
+		same = err == nil && osfs.SameFile(info, now)
+	}
+	if info.Size != a.next.Bytes || !same {
 		return a.collide(info.Size)
 	}
 	if err := a.manifest.Sync(osfs.Durable); err != nil {

@@ -29,7 +29,8 @@ func process(f *crashfs.FS, seed byte) (*filestore.Store, error) { return onBoot
 
 func onBoot(f *crashfs.FS, boot string, seed byte) (*filestore.Store, error) {
 	return filestore.Open(f, filestore.Options{
-		Locks: lock.NewMemory().On(f), Boot: boot,
+		AllowNetworkFS: f.Vol.Network,
+		Locks:          lock.NewMemory().On(f), Boot: boot,
 		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) },
 	})
 }

@@ -172,6 +172,9 @@ func (a *appending) place(in *incoming) error {
 // was none came from before a power cut; or else somebody writes without the lock,
 // and what stands there may be committed. The head tells.
 func (a *appending) placeAgain(in *incoming) error {
+	if err := a.reopen(); err != nil {
+		return err
+	}
 	if err := a.compare(context.Background()); err != nil {
 		return err
 	}

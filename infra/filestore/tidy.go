@@ -52,6 +52,11 @@ func (a *appending) renew() error {
 	if err := a.s.renew(a.log, a.at.Bytes); err != nil {
 		return err
 	}
+	return a.reopen()
+}
+
+// reopen takes the file that the name stands for now.
+func (a *appending) reopen() error {
 	_ = a.manifest.Close()
 	a.manifest = nil
 	return a.open()

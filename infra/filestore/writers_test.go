@@ -20,6 +20,8 @@ import (
 // its own in turn, and checks what is there then.
 func interrupt(base *crashfs.FS, mutation crashfs.Mutation, act func(*crashfs.FS), between func(*crashfs.FS), check func(op crashfs.Op, after *crashfs.FS) error) error {
 	var ops []crashfs.Op
+	base = base.Revive()
+	base.Vol.Network = true // where locks do not hold
 	learn := base.Revive()
 	learn.Before = func(op crashfs.Op) { ops = append(ops, op) }
 	act(learn)

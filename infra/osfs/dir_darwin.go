@@ -11,6 +11,17 @@ func openBeneath(root int, name string, flags int, perm uint32) (int, error) {
 	return walkBeneath(root, name, flags, perm)
 }
 
+func statBeneath(root int, name string) (Info, error) {
+	a, err := parentOf(root, name)
+	if err != nil {
+		return Info{}, err
+	}
+	defer a.close()
+	var st unix.Stat_t
+	err = unix.Fstatat(a.dir, a.base, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return infoOf(&st), err
+}
+
 func renameNoReplace(fromDir int, from string, toDir int, to string) error {
 	err := unix.RenameatxNp(fromDir, from, toDir, to, unix.RENAME_EXCL)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {

@@ -22,7 +22,7 @@ func openBeneath(root int, name string, flags int, perm uint32) (fd int, err err
 	if noOpenat2.Load() {
 		return walkBeneath(root, name, flags, perm)
 	}
-	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
 	if flags&unix.O_CREAT != 0 {
 		how.Mode = uint64(perm)
 	}
@@ -40,6 +40,19 @@ func openBeneath(root int, name string, flags int, perm uint32) (fd int, err err
 		return -1, ErrSymlink
 	}
 	return fd, err
+}
+
+// statBeneath takes one call for a name that is not there, which is the answer
+// most often hoped for.
+func statBeneath(root int, name string) (Info, error) {
+	fd, err := openBeneath(root, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return Info{}, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	err = unix.Fstat(fd, &st)
+	return infoOf(&st), err
 }
 
 // renameNoReplace falls back where the filesystem does not know the flag.

@@ -70,12 +70,16 @@ func (a at) close() {
 
 // parent opens the directory that name stands in, refusing links on the way.
 func (d *Dir) parent(name string) (at, error) {
-	if !fs.ValidPath(name) {
-		return at{}, fs.ErrInvalid
-	}
 	root, err := d.root()
 	if err != nil {
 		return at{}, err
+	}
+	return parentOf(root, name)
+}
+
+func parentOf(root int, name string) (at, error) {
+	if !fs.ValidPath(name) {
+		return at{}, fs.ErrInvalid
 	}
 	dir, base := path.Split(name)
 	if dir == "" {

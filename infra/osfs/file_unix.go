@@ -17,18 +17,19 @@ type openFile struct {
 	name string
 }
 
+var modeFlags = [...]int{
+	Read: unix.O_RDONLY, New: unix.O_RDWR | unix.O_CREAT | unix.O_EXCL,
+	Append: unix.O_RDWR | unix.O_APPEND, Update: unix.O_RDWR,
+}
+
 // Open implements FS. A pipe or device in the store's place is refused without
 // waiting for its other end.
 func (d *Dir) Open(name string, mode Mode) (File, error) {
-	flags := map[Mode]int{
-		Read: unix.O_RDONLY, New: unix.O_RDWR | unix.O_CREAT | unix.O_EXCL,
-		Append: unix.O_RDWR | unix.O_APPEND, Update: unix.O_RDWR,
-	}[mode]
 	root, err := d.root()
 	if err != nil {
 		return nil, fail("open", name, err)
 	}
-	fd, err := openBeneath(root, name, flags|unix.O_NONBLOCK, privateFile)
+	fd, err := openBeneath(root, name, modeFlags[mode]|unix.O_NONBLOCK, privateFile)
 	if err != nil {
 		return nil, fail("open", name, err)
 	}

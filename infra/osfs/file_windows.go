@@ -16,12 +16,13 @@ type openFile struct {
 	name string
 }
 
+var modeFlags = [...]int{
+	Read: os.O_RDONLY, New: os.O_RDWR | os.O_CREATE | os.O_EXCL,
+	Append: os.O_RDWR | os.O_APPEND, Update: os.O_RDWR,
+}
+
 // Open implements FS.
 func (d *Dir) Open(name string, mode Mode) (File, error) {
-	flags := map[Mode]int{
-		Read: os.O_RDONLY, New: os.O_RDWR | os.O_CREATE | os.O_EXCL,
-		Append: os.O_RDWR | os.O_APPEND, Update: os.O_RDWR,
-	}[mode]
 	root, err := d.root(name)
 	if err != nil {
 		return nil, fail("open", name, err)
@@ -37,7 +38,7 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 			return nil, fail("open", name, ErrNotRegular)
 		}
 	}
-	f, err := root.OpenFile(filepath.FromSlash(name), flags, privateFile)
+	f, err := root.OpenFile(filepath.FromSlash(name), modeFlags[mode], privateFile)
 	if err != nil {
 		return nil, fail("open", name, err)
 	}

@@ -24,14 +24,12 @@ func (d *Dir) Stat(name string) (Info, error) {
 		err = unix.Fstat(root, &st)
 		return infoOf(&st), fail("stat", name, err)
 	}
-	a, err := d.parent(name)
+	root, err := d.root()
 	if err != nil {
 		return Info{}, fail("stat", name, err)
 	}
-	defer a.close()
-	var st unix.Stat_t
-	err = unix.Fstatat(a.dir, a.base, &st, unix.AT_SYMLINK_NOFOLLOW)
-	return infoOf(&st), fail("stat", name, err)
+	info, err := statBeneath(root, name)
+	return info, fail("stat", name, err)
 }
 
 func infoOf(st *unix.Stat_t) Info {

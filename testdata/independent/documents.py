@@ -4,7 +4,7 @@ import re
 from shapes import (AUTONOMY, COUNT, FULL, KEY, NEEDS, RISK, SHA, SLUG, Shape, anything, boolean, integer, many,
                     one_of, record, text, true, variant)
 
-ANY_TEXT, TEXTS = text(), many(text())
+ANY_TEXT, TEXTS, SOME_TEXTS = text(), many(text()), many(text(), 1)
 INSTANCE = re.compile(r"(?:[a-z0-9_-]+@\d+(?:/[a-z0-9_-]+@\d+)*::)?[a-z0-9_-]+")
 FRAME = record({"bodyIndex": COUNT, "iteration": COUNT, "loopId": SLUG}, {"count": integer(1)})
 STEP = record({"stepId": SLUG, "loopPath": many(record({"iteration": COUNT, "loopId": SLUG}))})
@@ -77,9 +77,9 @@ RULE = {"message": ANY_TEXT}
 CRITERIA = _joined(variant("type", {
     "contains": (dict(RULE, value=ANY_TEXT), {"condition": CONDITION}),
     "regex": (dict(RULE, pattern=ANY_TEXT), {"condition": CONDITION, "flags": FULL}),
-    "length": (RULE, {"condition": CONDITION, "min": COUNT, "max": COUNT})}))
+    "length": (RULE, {"condition": CONDITION, "min": integer(1), "max": integer(1)})}))
 INPUT = record({"contextKey": KEY, "reason": one_of(*NEEDS), "description": ANY_TEXT},
-               {"choices": TEXTS, "choiceKind": one_of(
+               {"choices": SOME_TEXTS, "choiceKind": one_of(
                    "preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect",
                    "policy_or_compliance")})
 
@@ -90,17 +90,15 @@ def _input(v):
         raise Shape("choiceKind stands exactly with needs_user_choice")
 
 
-def _texts(v):
-    (TEXTS if isinstance(v, list) else ANY_TEXT)(v)
-
-
 def _env(v):
     record({}, {name: ANY_TEXT for name in v} if isinstance(v, dict) else None)(v)
+    if not v:
+        raise Shape("an optional object that says nothing")
 
 
 ACTION = record({"kind": one_of("command"), "argv": many(ANY_TEXT, 1)}, {
     "cwd": FULL, "env": _env, "timeoutSeconds": integer(1, 604800),
-    "retry": record({"maxAttempts": integer(1, 100)}, {"backoffSeconds": integer(0, 86400)})})
+    "retry": record({"maxAttempts": integer(1, 100)}, {"backoffSeconds": integer(1, 86400)})})
 PARAMETER = record({"name": FULL, "type": FULL}, {"required": true, "description": ANY_TEXT, "enum": many(anything, 1),
                                                   "default": anything})
 FUNCTION = record({"name": FULL, "definition": ANY_TEXT, "scope": one_of("step", "workflow")},
@@ -113,14 +111,14 @@ COMPILED_STEP = record(
     {"action": ACTION, "agentRole": FULL, "askForFiles": true, "notesRequired": true, "functions": many(FUNCTION, 1),
      "guidance": many(ANY_TEXT, 1), "inputs": many(_input, 1), "runCondition": CONDITION,
      "validationCriteria": CRITERIA, "promptBlocks": record({}, {
-         "goal": _texts, "constraints": _texts, "procedure": _texts, "outputRequired": _env, "verify": _texts})})
+         "goal": FULL, "constraints": SOME_TEXTS, "procedure": SOME_TEXTS, "outputRequired": _env, "verify": SOME_TEXTS})})
 EMPTY = many(anything, 0, 0)
 WORKFLOW = record(
     {"schemaVersion": integer(1, 1), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
      "version": ANY_TEXT, "capabilities": record({"required": EMPTY, "preferred": TEXTS, "disabled": TEXTS}),
      "features": EMPTY, "contracts": EMPTY, "conditions": EMPTY, "loops": EMPTY, "steps": many(COMPILED_STEP, 1, 2000),
      "compiledWarnings": many(record({"code": one_of("coordinator_eval_as_confirmation"), "stepId": SLUG}))},
-    {"agentRole": FULL, "clarificationPrompts": TEXTS, "metaGuidance": TEXTS, "preconditions": TEXTS,
+    {"agentRole": FULL, "clarificationPrompts": SOME_TEXTS, "metaGuidance": SOME_TEXTS, "preconditions": SOME_TEXTS,
      "inputs": many(_input, 1),
      "recommendedPreferences": record({}, {"recommendedAutonomy": AUTONOMY, "recommendedRiskPolicy": RISK}),
      "references": many(record({"id": FULL, "title": ANY_TEXT, "source": ANY_TEXT, "purpose": ANY_TEXT,

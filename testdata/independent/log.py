@@ -41,6 +41,11 @@ class Event:
         value = self.get(*path)
         return value if isinstance(value, str) else None
 
+    def id(self, *path):
+        """The same, where it is an id."""
+        value = self.get(*path)
+        return value if shapes.is_id(value) else None
+
 
 def segment_bounds(name):
     """(first, last) of a segment's name, or None."""
@@ -76,9 +81,8 @@ class Segment:
 
     def pins(self):
         """(createdByEventId, eventIndex, snapshotRef) of each node_created."""
-        return [(e.get("eventId"), e.index, e.get("data", "snapshotRef")) for e in self.events
-                if e.kind == "node_created" and shapes.is_digest(e.get("data", "snapshotRef"))
-                and e.text("eventId") is not None]
+        return [(e.text("eventId") or "", e.index, e.get("data", "snapshotRef")) for e in self.events
+                if e.kind == "node_created" and shapes.is_digest(e.get("data", "snapshotRef"))]
 
 
 def write_group(owner_key, owner, head, segment, pins, chained):

@@ -52,7 +52,7 @@ class References:
             self.find("underived_id", "%s is not the derived %s" % (found, want), event)
 
     def _segment(self, segment):
-        created = {(e.text("scope", "runId"), e.text("scope", "nodeId"))
+        created = {(e.id("scope", "runId"), e.id("scope", "nodeId"))
                    for e in segment.events if e.kind == "node_created"}
         for e in segment.events:
             self._event(e, created)
@@ -62,7 +62,7 @@ class References:
             self._order(segment)
 
     def _event(self, e, created):
-        run, node = e.text("scope", "runId"), e.text("scope", "nodeId")
+        run, node = e.id("scope", "runId"), e.id("scope", "nodeId")
         if not e.foreign:
             key = e.obj["dedupeKey"]
             if key in self.keys:
@@ -75,21 +75,24 @@ class References:
             self.find("segment_order", "it is not event 0", e)
         if run is not None and e.kind != "run_started":
             self.broken(e, run in self.runs, "run %s was not started" % run)
-        if node is not None and e.kind != "node_created":
+        if run is not None and node is not None and e.kind != "node_created":
             self.broken(e, (run, node) in self.nodes, "node %s is not there" % node)
         check = getattr(self, "_" + e.kind, None)
         if check:
             check(e, run, node, created)
-        if e.text("eventId") is not None:
-            self.event_ids.add(e.text("eventId"))
+        if e.id("eventId") is not None:
+            self.event_ids.add(e.id("eventId"))
 
     def _run_started(self, e, run, node, created):
         self.runs[run] = e.text("data", "workflowHash")
 
     def _node_created(self, e, run, node, created):
-        parent = e.text("data", "parentNodeId")
-        self.broken(e, e.text("data", "workflowHash") == self.runs.get(run), "workflowHash is not the run's")
-        if parent is None:
+        parent = e.id("data", "parentNodeId")
+        digest = e.text("data", "workflowHash")
+        self.broken(e, digest is None or digest == self.runs.get(run, digest), "workflowHash is not the run's")
+        if run is None or (parent is None and e.foreign):
+            pass  # no more can be read
+        elif parent is None:
             self.broken(e, run not in self.roots, "the run has a second root")
             self.roots.setdefault(run, node)
             self._derived(e, node, "node", "root", run)
@@ -103,48 +106,49 @@ class References:
         self.nodes[(run, node)] = e
 
     def _advance_recorded(self, e, run, node, created):
-        attempt, to = e.text("data", "attemptId"), e.text("data", "outcome", "toNodeId")
+        attempt, to = e.id("data", "attemptId"), e.id("data", "outcome", "toNodeId")
         n = self.attempts.get(node, 0)
         self.attempts[node] = n + 1
         self._derived(e, attempt, "attempt", node, "ack", n)
         if e.text("data", "outcome", "kind") == "advanced":
-            self.broken(e, (run, to) in created, "%s is not created in this segment" % to)
+            self.broken(e, to is None or (run, to) in created, "%s is not created in this segment" % to)
             self._derived(e, to, "node", node, attempt, "ack")
 
     def _context_set(self, e, run, node, created):
-        names = e.text("data", "nodeId")
-        if names is not None:
+        names = e.id("data", "nodeId")
+        if names is not None and run is not None:
             self.broken(e, (run, names) in self.nodes or (run, names) in created, "node %s is not there" % names)
 
     def _edge_created(self, e, run, node, created):
-        source, target = (run, e.text("data", "fromNodeId")), (run, e.text("data", "toNodeId"))
-        self.broken(e, source in self.nodes and target in self.nodes, "one of its nodes is not there")
+        source, target = (run, e.id("data", "fromNodeId")), (run, e.id("data", "toNodeId"))
+        self.broken(e, all(n in self.nodes or None in n for n in (source, target)), "one of its nodes is not there")
         if target in self.nodes:
             n = self.nodes[target]
-            self.broken(e, n.text("data", "parentNodeId") == source[1], "the parent of its node is another")
+            self.broken(e, source[1] in (None, n.id("data", "parentNodeId")), "the parent of its node is another")
             if e.text("data", "edgeKind") == "checkpoint":
                 self.broken(e, n.text("data", "nodeKind") == "checkpoint", "it leads to no checkpoint")
-        self.broken(e, e.text("data", "cause", "eventId") in self.event_ids, "its cause is no earlier event")
+        cause = e.id("data", "cause", "eventId")
+        self.broken(e, cause is None or cause in self.event_ids, "its cause is no earlier event")
 
     def _gap_recorded(self, e, run, node, created):
-        resolves = e.text("data", "resolution", "resolvesGapId")
+        resolves = e.id("data", "resolution", "resolvesGapId")
         if resolves is not None:
             self.broken(e, resolves in self.gaps, "gap %s was not recorded" % resolves)
-        self.gaps.add(e.text("data", "gapId"))
+        self.gaps.add(e.id("data", "gapId"))
 
     def _node_output_appended(self, e, run, node, created):
-        replaces, place = e.text("data", "supersedesOutputId"), (node, e.text("data", "outputChannel"))
-        if replaces is not None:
+        replaces, place = e.id("data", "supersedesOutputId"), (run, node, e.text("data", "outputChannel"))
+        if replaces is not None and None not in place:
             self.broken(e, self.outputs.get(replaces) == place, "%s is no output of this node and channel" % replaces)
-        self.outputs[e.text("data", "outputId")] = place
+        self.outputs[e.id("data", "outputId")] = place
 
     def _facts(self, segment):
         """Ids of facts: of a start from the root, of an attempt from the attempt."""
         first, source, counts = segment.events[0], None, {}
         if first.kind == "advance_recorded":
-            source, operation = first.text("data", "attemptId"), "ack"
+            source, operation = first.id("data", "attemptId"), "ack"
         elif first.kind == "session_created":
-            roots = [e.text("scope", "nodeId") for e in segment.events if e.kind == "node_created"]
+            roots = [e.id("scope", "nodeId") for e in segment.events if e.kind == "node_created"]
             source, operation = (roots or [None])[0], "start"
         if source is None:
             return
@@ -169,11 +173,11 @@ class References:
             if kind is not None and kind not in ACTORS.get(letter, (kind,)):
                 self.find("segment_order", "its actor is %s" % kind, e)
             if form in ("advanced", "blocked"):
-                if letter not in "NEC" and e.text("scope", "nodeId") != first.text("scope", "nodeId"):
+                if letter not in "NEC" and e.id("scope", "nodeId") != first.id("scope", "nodeId"):
                     self.find("segment_order", "it names another node than was attempted", e)
                 if letter == "C":
-                    names.add((e.text("data", "nodeId"), e.text("data", "source")))
-        to = first.text("data", "outcome", "toNodeId") if form == "advanced" else first.text("scope", "nodeId")
+                    names.add((e.id("data", "nodeId"), e.text("data", "source")))
+        to = first.id("data", "outcome", "toNodeId") if form == "advanced" else first.id("scope", "nodeId")
         if names - {(to, "agent_delta"), (None, "agent_delta")}:
             self.find("segment_order", "context_set names another node or source", first)
         places = [(e.text("data", "outputChannel") != "recap", e.text("data", "payload", "sha256") or "",

@@ -39,6 +39,12 @@ def integer(low=-2 ** 53, high=2 ** 53):
     return check
 
 
+def nonzero(v):
+    integer()(v)
+    if v == 0:
+        _fail("an optional member that says nothing", v)
+
+
 def anything(v):
     return None
 
@@ -98,6 +104,10 @@ def variant(member, forms):
 
 def identifier(prefix):
     return matching(prefix + "_[a-z2-7]{25}[aeimquy4]", "id of " + prefix)
+
+
+def is_id(v):
+    return isinstance(v, str) and re.fullmatch("[a-z]+_[a-z2-7]{25}[aeimquy4]", v) is not None
 
 
 def is_digest(v):
@@ -261,7 +271,7 @@ def check_event(event, owner_key):
     record({"data": data_check, "dedupeKey": matching("[a-z0-9_:>-]{1,256}", "dedupeKey"), "eventId": EVT,
             "eventIndex": COUNT, "kind": anything, owner_key: anything, "v": integer(1, 1)},
            {"actor": ACTOR, "ignorable": true, "scope": record({}, {"runId": RUN, "nodeId": NODE}),
-            "timestampMs": integer()})(event)
+            "timestampMs": nonzero})(event)
     scope, data = event.get("scope"), event["data"]
     if (None if scope is None else set(scope)) not in (SCOPES[scope_rule] or (None,)):
         raise Shape("scope does not fit: %s is wanted" % scope_rule)

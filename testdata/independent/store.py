@@ -224,7 +224,7 @@ class Store:
         def bad(code, message):
             log.find(code, "%s/events/%s" % (log.rel, e.segment), message, None, e.index)
         payload = e.obj["data"]["payload"]
-        if payload.get("byteLength") != len(data):
+        if isinstance(payload.get("byteLength"), int) and payload["byteLength"] != len(data):
             bad("broken_reference", "byteLength is not the artifact's")
         if payload.get("contentType") != "application/json":
             return
@@ -236,7 +236,7 @@ class Store:
             bad("broken_reference", "an artifact of JSON has another spelling than JCS")
         kind = doc.get("kind") if isinstance(doc, dict) else None
         if payload.get("artifactKind") not in (None, kind):
-            bad("broken_reference", "artifactKind is not the artifact's kind")
+            bad("artifact_form", "artifactKind is not the artifact's kind")
         if kind == "wr.command_result":
             try:
                 documents.COMMAND_RESULT(doc)

@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/ports"
+)
+
+// controls keeps control files in memory, and counts what was written.
+type controls struct {
+	files  map[string]ports.Control
+	writes int
+}
+
+func (c *controls) Control(_ context.Context, f ports.ControlFile) (ports.Control, error) {
+	return c.files[f.Name], nil
+}
+
+func (c *controls) UpdateControl(_ context.Context, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+	next, err := change(c.files[f.Name])
+	if err == nil {
+		c.files[f.Name], c.writes = next, c.writes+1
+	}
+	return err
+}
+
+func newSettings() (engine.Settings, *controls) {
+	c := &controls{files: map[string]ports.Control{}}
+	return engine.Settings{Controls: c}, c
+}
+
+func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {
+	s, c := newSettings()
+	ctx := context.Background()
+	for _, bad := range [][2]string{{"nothing", "1"}, {"lockWaitMs", "soon"}} {
+		if _, err := s.SetConfig(ctx, bad[0], bad[1]); !fault.Is(err, fault.ConfigInvalid) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	if c.writes != 0 {
+		t.Error("a refused change was written")
+	}
+	if got, err := s.SetConfig(ctx, "lockWaitMs", "7"); err != nil || !got.Set || got.Value.Float() != 7 {
+		t.Errorf("set: %+v, %v", got, err)
+	}
+	if _, err := s.SetConfig(ctx, "agentMaxAutonomy", "guided"); err != nil {
+		t.Error(err)
+	}
+	if conf, err := s.Config(ctx); err != nil || conf.LockWaitMs() != 7 || conf.AgentMaxAutonomy() != event.Guided {
+		t.Errorf("one key lost the other: %v, %v", conf.Data().Len(), err)
+	}
+	if got, err := s.ResetConfig(ctx, "lockWaitMs"); err != nil || got.Set || got.Value.Float() != 2000 {
+		t.Errorf("reset: %+v, %v", got, err)
+	}
+	if c.files["config.json"].V != 1 {
+		t.Error("the file has no version")
+	}
+}
+
+func TestControlFilesOfANewerVersionAreLeftAlone(t *testing.T) {
+	s, c := newSettings()
+	ctx := context.Background()
+	newer := ports.Control{V: 2, Data: canon.OfMembers()}
+	c.files["config.json"], c.files["trust.json"] = newer, newer
+	w := newWorld(t)
+	calls := map[string]func() error{
+		"config":  func() error { _, err := s.Config(ctx); return err },
+		"set":     func() error { _, err := s.SetConfig(ctx, "lockWaitMs", "1"); return err },
+		"trusted": func() error { _, err := s.Trusted(ctx); return err },
+		"trust":   func() error { _, err := s.Trust(ctx, w.by(), w.compiled(twoSteps)); return err },
+		"revoke":  func() error { _, err := s.Revoke(ctx, canon.Sum(nil)); return err },
+	}
+	for name, call := range calls {
+		if err := call(); !fault.Is(err, fault.StoreNewer) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if c.writes != 0 {
+		t.Error("a newer file was written")
+	}
+}
+
+const withCommands = `{"id":"test.cmd","name":"Cmd","description":"d","version":"1.0.0","steps":[
+ {"id":"a","title":"A","action":{"kind":"command","argv":["true"]}},{"id":"b","title":"B","prompt":"p"}]}`
+
+func TestTrustIsOfOneVersion(t *testing.T) {
+	s, c := newSettings()
+	ctx := context.Background()
+	w := newWorld(t)
+	cmd := w.compiled(withCommands)
+	first, err := s.Trust(ctx, engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "Ada"}, AtMs: 1}, cmd)
+	if err != nil || first.Commands != 1 || first.WorkflowID != "test.cmd" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	again, err := s.Trust(ctx, w.by(), cmd)
+	if err != nil || again != first {
+		t.Errorf("the second agreement replaced the first: %+v, %v", again, err)
+	}
+	list, err := s.Trusted(ctx)
+	if err != nil || len(list.Entries) != 1 {
+		t.Fatal(list, err)
+	}
+	if _, ok := list.Of(w.compiled(twoSteps).Hash()); ok {
+		t.Error("another workflow is trusted too")
+	}
+	writes := c.writes
+	if was, err := s.Revoke(ctx, canon.Sum([]byte("other"))); was || err != nil || c.writes != writes {
+		t.Errorf("revoking what is not trusted: %v, %v", was, err)
+	}
+	if was, err := s.Revoke(ctx, cmd.Hash()); !was || err != nil {
+		t.Errorf("revoke: %v, %v", was, err)
+	}
+	if list, _ := s.Trusted(ctx); len(list.Entries) != 0 {
+		t.Error("still trusted")
+	}
+}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package filestore_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// counting counts what a store asks of the disk: flushes, and barriers, which are
+// flushes that wait at the same time.
+type counting struct {
+	*osfs.Dir
+	flushes, barriers, lists, together atomic.Int64
+}
+
+func (c *counting) Open(name string, mode osfs.Mode) (osfs.File, error) {
+	f, err := c.Dir.Open(name, mode)
+	return countingFile{f, c}, err
+}
+
+func (c *counting) List(name string) ([]osfs.Entry, error) {
+	c.lists.Add(1)
+	return c.Dir.List(name)
+}
+
+func (c *counting) SyncDir(name string, kind osfs.Sync) error {
+	c.flush()
+	return c.Dir.SyncDir(name, kind)
+}
+
+func (c *counting) Together(syncs ...func() error) error {
+	if len(syncs) > 0 {
+		c.barriers.Add(1)
+	}
+	c.together.Add(1)
+	defer c.together.Add(-1)
+	return c.Dir.Together(syncs...)
+}
+
+func (c *counting) flush() {
+	c.flushes.Add(1)
+	if c.together.Load() == 0 {
+		c.barriers.Add(1)
+	}
+}
+
+type countingFile struct {
+	osfs.File
+	c *counting
+}
+
+func (f countingFile) Sync(kind osfs.Sync) error {
+	f.c.flush()
+	return f.File.Sync(kind)
+}
+
+// TestFlushesOfAnAppend holds the numbers that docs/performance.md cites.
+func TestFlushesOfAnAppend(t *testing.T) {
+	dir := osfs.NewDir(filepath.Join(t.TempDir(), "store"))
+	c := &counting{Dir: dir}
+	s, err := filestore.Open(c, filestore.Options{Locks: lock.Files(dir), Boot: "boot"})
+	fatal(t, err)
+	story := porttest.NewStory(1)
+	head, err := porttest.Gate(s, story.Start())
+	fatal(t, err)
+	for _, want := range []struct {
+		name                     string
+		snapshot                 bool
+		flushes, barriers, lists int64
+	}{
+		{"3 events and a new snapshot", true, 5, 3, 0},
+		{"3 events", false, 3, 3, 0},
+	} {
+		plan := story.Advance(head.Next)
+		if !want.snapshot {
+			plan.Objects = nil
+		}
+		c.flushes.Store(0)
+		c.barriers.Store(0)
+		c.lists.Store(0)
+		head, err = appendPlan(s, head, plan)
+		fatal(t, err)
+		if c.flushes.Load() != want.flushes || c.barriers.Load() != want.barriers || c.lists.Load() != want.lists {
+			t.Errorf("%s: %d flushes, %d barriers, %d listings; want %d, %d, %d", want.name,
+				c.flushes.Load(), c.barriers.Load(), c.lists.Load(), want.flushes, want.barriers, want.lists)
+		}
+		t.Logf("%s: %d flushes in %d barriers", want.name, c.flushes.Load(), c.barriers.Load())
+	}
+}
+
+// BenchmarkAppend commits 3 events and a new snapshot, lock and gate included, on
+// a filesystem in memory where there is one: what is left is our own CPU time.
+func BenchmarkAppend(b *testing.B) {
+	root := "/dev/shm"
+	if _, err := os.Stat(root); err != nil {
+		root = ""
+	}
+	dir, err := os.MkdirTemp(root, "waybill")
+	fatal(b, err)
+	defer os.RemoveAll(dir)
+	s := openDir(b, filepath.Join(dir, "store"), time.Second)
+	story := porttest.NewStory(1)
+	head, err := porttest.Gate(s, story.Start())
+	fatal(b, err)
+	before := cpuTime()
+	b.ReportAllocs()
+	for b.Loop() {
+		if head, err = appendPlan(s, head, story.Advance(head.Next)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpuTime()-before)/float64(b.N)/1000, "cpu-µs/op")
+}
+
+// appendPlan is the engine's way: from a head it has folded up to.
+func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
+	ctx := context.Background()
+	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &porttest.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
+		head, err = s.Append(ctx, w, v.Head, p)
+		return err
+	})
+	return head, err
+}
+
+func cpuTime() int64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}

@@ -1,0 +1,230 @@
+//go:build linux || darwin
+
+package osfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t *testing.T, d *Dir, name, text string) {
+	t.Helper()
+	f, err := d.Open(name, New)
+	ok(t, err)
+	_, err = f.Write([]byte(text))
+	ok(t, err)
+	ok(t, f.Sync(Durable))
+	ok(t, f.Close())
+}
+
+func get(t *testing.T, d *Dir, name string) string {
+	t.Helper()
+	f, err := d.Open(name, Read)
+	ok(t, err)
+	defer f.Close()
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<20))
+	ok(t, err)
+	return string(b)
+}
+
+// bothWays runs a test with and without openat2, where there is such a thing.
+func bothWays(t *testing.T, run func(t *testing.T, d *Dir, path string)) {
+	for _, way := range []string{"in one call", "step by step"} {
+		t.Run(way, func(t *testing.T) {
+			defer stepByStep(way == "step by step")()
+			path := filepath.Join(t.TempDir(), "a", "root")
+			d := NewDir(path)
+			ok(t, d.Mkdir("."))
+			run(t, d, path)
+			ok(t, d.Close())
+		})
+	}
+}
+
+func TestFilesAreWrittenReadAndMoved(t *testing.T) {
+	bothWays(t, func(t *testing.T, d *Dir, _ string) {
+		ok(t, d.Mkdir("x"))
+		ok(t, d.Mkdir("x/y"))
+		put(t, d, "x/y/one", "1")
+		put(t, d, "x/two", "22")
+		if err := d.Place("x/two", "x/y/one"); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("place over a file: %v", err)
+		}
+		ok(t, d.Replace("x/two", "x/y/one"))
+		ok(t, d.Place("x/y/one", "x/three"))
+		if got := get(t, d, "x/three"); got != "22" {
+			t.Errorf("read %q", got)
+		}
+		f, err := d.Open("x/three", Append)
+		ok(t, err)
+		_, err = f.Write([]byte("end"))
+		ok(t, err)
+		ok(t, f.Truncate(4))
+		info, err := f.Stat()
+		ok(t, err)
+		same, err := d.Stat("x/three")
+		ok(t, err)
+		if info.Size != 4 || !SameFile(info, same) || same.Kind != Regular {
+			t.Errorf("%+v and %+v", info, same)
+		}
+		ok(t, f.Close())
+		u, err := d.Open("x/three", Update)
+		ok(t, err)
+		_, err = u.WriteAt([]byte("3"), 1)
+		ok(t, err)
+		ok(t, u.Close())
+		if got := get(t, d, "x/three"); got != "23en" {
+			t.Errorf("read %q", got)
+		}
+		ok(t, d.SyncDir("x", Order))
+		entries, err := d.List("x")
+		ok(t, err)
+		slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+		if !slices.Equal(entries, []Entry{{"three", Regular}, {"y", Directory}}) {
+			t.Errorf("listed %v", entries)
+		}
+		ok(t, d.Remove("x/y"))
+		ok(t, d.Remove("x/three"))
+		if _, err := d.Stat("x/three"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("stat of a removed file: %v", err)
+		}
+	})
+}
+
+// TestNothingLeavesTheRootOrPassesALink: a store that was unpacked from somewhere
+// must not make us read or write anything else.
+func TestNothingLeavesTheRootOrPassesALink(t *testing.T) {
+	bothWays(t, func(t *testing.T, d *Dir, path string) {
+		outside := filepath.Join(filepath.Dir(path), "outside")
+		ok(t, os.Mkdir(outside, 0o700))
+		ok(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600))
+		ok(t, os.Symlink(outside, filepath.Join(path, "dir")))
+		ok(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(path, "file")))
+		ok(t, d.Mkdir("in"))
+		ok(t, os.Symlink("in", filepath.Join(path, "inside")))
+		put(t, d, "mine", "m")
+		put(t, d, "in/mine", "m")
+		for name, call := range map[string]func() error{
+			"open a link":          func() error { _, err := d.Open("file", Read); return err },
+			"append to a link":     func() error { _, err := d.Open("file", Append); return err },
+			"open past a link":     func() error { _, err := d.Open("dir/secret", Read); return err },
+			"open past an inner":   func() error { _, err := d.Open("inside/mine", Read); return err },
+			"create past a link":   func() error { _, err := d.Open("dir/new", New); return err },
+			"list a link":          func() error { _, err := d.List("dir"); return err },
+			"sync a link":          func() error { return d.SyncDir("dir", Order) },
+			"remove past a link":   func() error { return d.Remove("dir/secret") },
+			"make past a link":     func() error { return d.Mkdir("dir/new") },
+			"place past a link":    func() error { return d.Place("mine", "dir/mine") },
+			"replace past a link":  func() error { return d.Replace("dir/secret", "stolen") },
+			"stat past a link":     func() error { _, err := d.Stat("dir/secret"); return err },
+			"open a parent":        func() error { _, err := d.Open("../outside/secret", Read); return err },
+			"open an absolute one": func() error { _, err := d.Open("/etc/passwd", Read); return err },
+			"place into a parent":  func() error { return d.Place("mine", "../mine") },
+		} {
+			err := call()
+			if !errors.Is(err, ErrSymlink) && !errors.Is(err, fs.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err != nil && strings.Contains(err.Error(), filepath.Dir(path)) {
+				t.Errorf("%s: the error tells where the store lies: %v", name, err)
+			}
+		}
+		if info, err := d.Stat("file"); err != nil || info.Kind != Symlink {
+			t.Errorf("stat of a link itself: %+v, %v", info, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(b) != "s" {
+			t.Errorf("the file outside is %q, %v", b, err)
+		}
+	})
+}
+
+func TestWhatIsNoFileIsRefusedWithoutWaiting(t *testing.T) {
+	bothWays(t, func(t *testing.T, d *Dir, path string) {
+		ok(t, syscall.Mkfifo(filepath.Join(path, "pipe"), 0o600))
+		ok(t, d.Mkdir("dir"))
+		for _, name := range []string{"pipe", "dir"} {
+			if _, err := d.Open(name, Read); !errors.Is(err, ErrNotRegular) {
+				t.Errorf("open %s: %v", name, err)
+			}
+		}
+		put(t, d, "file", "")
+		if _, err := d.Open("file/x", Read); !IsNotDirectory(err) {
+			t.Errorf("a file as a folder: %v", err)
+		}
+	})
+}
+
+// TestEverythingIsPrivate whatever the umask: open to nobody else, and not closed
+// to its owner either.
+func TestEverythingIsPrivate(t *testing.T) {
+	for _, mask := range []int{0, 0o777} {
+		old := syscall.Umask(mask)
+		d := NewDir(filepath.Join(t.TempDir(), "a", "b"))
+		err := errors.Join(d.Mkdir("."), d.Mkdir("dir"))
+		f, openErr := d.Open("dir/file", New)
+		syscall.Umask(old)
+		ok(t, errors.Join(err, openErr))
+		ok(t, f.Close())
+		for name, want := range map[string]fs.FileMode{".": 0o700, "dir": 0o700, "dir/file": 0o600} {
+			info, err := d.Stat(name)
+			if err != nil || info.Perm != want {
+				t.Errorf("umask %#o: %s has mode %#o, %v; want %#o", mask, name, info.Perm, err, want)
+			}
+		}
+	}
+}
+
+func TestTogetherRunsAllAndJoinsErrors(t *testing.T) {
+	d := NewDir(t.TempDir())
+	var mu sync.Mutex
+	ran := 0
+	fails := func(err error) func() error {
+		return func() error { mu.Lock(); defer mu.Unlock(); ran++; return err }
+	}
+	one, two := errors.New("one"), errors.New("two")
+	err := d.Together(fails(one), fails(nil), fails(two))
+	if ran != 3 || !errors.Is(err, one) || !errors.Is(err, two) {
+		t.Errorf("%d ran, %v", ran, err)
+	}
+	ok(t, d.Together())
+}
+
+func TestErrorsAreToldApart(t *testing.T) {
+	wrap := func(err error) error { return fail("write", "x", err) }
+	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		if !IsFull(wrap(err)) || IsReadOnly(wrap(err)) {
+			t.Errorf("%v is not full", err)
+		}
+	}
+	for _, err := range []error{syscall.EROFS, syscall.EACCES, syscall.EPERM} {
+		if !IsReadOnly(wrap(err)) || IsFull(wrap(err)) {
+			t.Errorf("%v is not read-only", err)
+		}
+	}
+	if IsFull(wrap(syscall.EIO)) || IsReadOnly(wrap(syscall.EIO)) {
+		t.Error("EIO is something else")
+	}
+}
+
+func TestAVolumeIsToldBeforeTheRootIsThere(t *testing.T) {
+	d := NewDir(filepath.Join(t.TempDir(), "not", "there"))
+	v, err := d.Volume()
+	if err != nil || v.Type == "" || v.Network {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
