@@ -19,8 +19,12 @@ func (t *turn) mayBegin(ctx context.Context) error {
 		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
 	}
 	if t.missingPerson() {
+		answer := []string{"--notes", "TEXT"}
+		if t.answer.NextIntent == engine.AwaitConfirmation && !t.needsNotes() {
+			answer = []string{"--yes"}
+		}
 		return t.waiting("waits for a person", "Go on at a terminal with '%s', or answer it from here with '%s'.",
-			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--notes", "TEXT"))
+			t.GoOn(t.report.Run), t.GoOn(t.report.Run, answer...))
 	}
 	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() {
 		return t.waitingForInputs(missing)
@@ -35,10 +39,21 @@ func (t *turn) mayBegin(ctx context.Context) error {
 	return t.Allow(ctx, t.flow, t.opts)
 }
 
-// missingPerson: the notes that the step wants come from a person, or from the
-// one who said them beforehand.
+// missingPerson: what a person does, a person has to be there for, or has said
+// beforehand: notes where the step wants them, else the yes that it waits for.
 func (t *turn) missingPerson() bool {
-	return (t.step.Action == nil || t.needsNotes()) && t.opts.Notes == nil && !t.Person.Present()
+	switch {
+	case t.Person.Present() || t.opts.Notes != nil:
+		return false
+	case t.needsNotes():
+		return true
+	}
+	return t.step.Action == nil && !t.confirmedBefore()
+}
+
+// confirmedBefore: --yes was said to a step that waits for nothing else.
+func (t *turn) confirmedBefore() bool {
+	return t.answer.NextIntent == engine.AwaitConfirmation && t.opts.Yes
 }
 
 func (t *turn) mustConfirm() bool {
@@ -98,7 +113,7 @@ func inputValue(in workflow.Input, text string) canon.Value {
 // notes asks what is to be recorded. Said beforehand, it is said once a step: an
 // answer that was refused is not given again.
 func (t *turn) notes(ctx context.Context, req *advance.Request) error {
-	if t.step.Action != nil && !t.needsNotes() {
+	if !t.needsNotes() && (t.step.Action != nil || !t.Person.Present() && t.opts.Notes == nil) {
 		return nil
 	}
 	if t.opts.Notes != nil && !t.again {

@@ -226,6 +226,22 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
+	{name: "yes is all that a confirmation step wants", source: steps(goStep), opts: perform.Options{Yes: true}, attempts: "advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Go: "Ready for it"
+			ok
+			release`},
+	{name: "nobody said yes", source: steps(goStep), code: fault.RunWaiting, says: "answer it from here with 'waybill run --run R --yes'",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Go: "Ready for it"
+			release`},
+	{name: "yes does no step", source: steps(lookStep), opts: perform.Options{Yes: true}, code: fault.RunWaiting, says: "--notes TEXT",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Look: "Look at it."
+			release`},
 	{name: "inputs asked for", source: steps(inputStep), answers: []string{"b", "3"}, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
