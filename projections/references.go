@@ -17,6 +17,7 @@ type References struct {
 	Findings []manifest.Finding
 
 	log     manifest.Log
+	unread  bool // an event could not be read: what others refer to may be its
 	keys    map[string]int64
 	events  map[id.Event]bool
 	runs    map[id.Run]canon.Digest // workflow hash
@@ -71,12 +72,18 @@ func (r *References) Visit(seg manifest.Segment, _ manifest.Head) error {
 }
 
 func (r *References) find(e event.Event, code manifest.FindingCode, format string, args ...any) {
+	if r.unread && code == manifest.BrokenReference {
+		return
+	}
 	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(), fmt.Sprintf(format, args...))
 	f.Event = &e.Index
 	r.Findings = append(r.Findings, f)
 }
 
 func (r *References) check(e event.Event, ahead map[id.Node]bool) {
+	if _, ok := e.Data.(event.Unknown); ok {
+		r.unread = true
+	}
 	if !e.Foreign() { // a foreign line's key follows a recipe that is not ours
 		key := e.DedupeKey()
 		if first, twice := r.keys[key]; twice {

@@ -133,3 +133,22 @@ func TestConsumersKnowEveryKind(t *testing.T) {
 		_ = check([]event.Event{e}, d.fold.ID)
 	}
 }
+
+// TestWhatWasNotReadIsNotMissed: where an event could not be read, what others
+// refer to may be its; that is a matter of version, not of damage (R14).
+func TestWhatWasNotReadIsNotMissed(t *testing.T) {
+	d := newDrive(t, gated)
+	line, err := event.Domain.AppendLine(nil, d.events[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	strange, err := event.Domain.DecodeLine([]byte(strings.Replace(strings.TrimSpace(string(line)), `"data":{`, `"data":{"added":1,`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := append([]event.Event{}, d.events...)
+	events[1] = strange
+	if got := check(events, d.fold.ID).Findings; len(got) != 0 {
+		t.Fatal(got)
+	}
+}

@@ -17,9 +17,10 @@ import (
 
 // inspection walks a store once and keeps what it finds odd.
 type inspection struct {
-	s     *Store
-	ctx   context.Context
-	found []manifest.Finding
+	s       *Store
+	ctx     context.Context
+	foreign bool // of another program: its modes are its own
+	found   []manifest.Finding
 }
 
 // Inspect implements ports.Inspector.
@@ -28,7 +29,7 @@ func (s *Store) Inspect(ctx context.Context) ([]manifest.Finding, error) {
 	if err != nil || !st.there {
 		return nil, err
 	}
-	in := &inspection{s: s, ctx: ctx}
+	in := &inspection{s: s, ctx: ctx, foreign: st.foreign}
 	if !st.foreign {
 		in.control()
 	}
@@ -147,7 +148,7 @@ func (in *inspection) list(dir string, known []string) ([]osfs.Entry, error) {
 			in.find(manifest.UnknownFile, at, "nothing of that name belongs to a store")
 			continue
 		}
-		if info, err := in.s.fs.Stat(at); err == nil && info.Perm&0o077 != 0 {
+		if info, err := in.s.fs.Stat(at); err == nil && info.Perm&0o077 != 0 && !in.foreign {
 			in.find(manifest.LooseMode, at, "others can open it (mode %#o)", info.Perm)
 		}
 		out = append(out, e)

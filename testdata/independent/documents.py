@@ -118,8 +118,8 @@ WORKFLOW = record(
      "version": ANY_TEXT, "capabilities": record({"required": EMPTY, "preferred": TEXTS, "disabled": TEXTS}),
      "features": EMPTY, "contracts": EMPTY, "conditions": EMPTY, "loops": EMPTY, "steps": many(COMPILED_STEP, 1, 2000),
      "compiledWarnings": many(record({"code": one_of("coordinator_eval_as_confirmation"), "stepId": SLUG}))},
-    {"agentRole": FULL, "clarificationPrompts": SOME_TEXTS, "metaGuidance": SOME_TEXTS, "preconditions": SOME_TEXTS,
-     "inputs": many(_input, 1),
+    {"agentRole": FULL, "clarificationPrompts": SOME_TEXTS, "metaGuidance": SOME_TEXTS,
+     "preconditions": SOME_TEXTS, "inputs": many(_input, 1),
      "recommendedPreferences": record({}, {"recommendedAutonomy": AUTONOMY, "recommendedRiskPolicy": RISK}),
      "references": many(record({"id": FULL, "title": ANY_TEXT, "source": ANY_TEXT, "purpose": ANY_TEXT,
                                 "authoritative": boolean}, {"resolveFrom": FULL}), 1)})

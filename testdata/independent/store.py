@@ -8,7 +8,7 @@ import stat
 import documents
 import jcs
 import shapes
-from log import Log
+from log import SEGMENT_NAME, Log, segment_bounds
 from refs import References
 
 SEVERITY = dict.fromkeys(("manifest_damaged", "segment_missing", "segment_damaged", "lost_tail", "object_missing",
@@ -20,9 +20,9 @@ SIZES = {"snapshots": 4194304, "artifacts": 67108864}
 KNOWN = re.compile(r"|".join((
     r"\.use\.lock", r"(annotations|proposals|audit|installed|quarantine|trash|cache)(/.*)?", r"keys|sessions",
     r"snapshots|artifacts|workflows(/pinned)?", r"sessions/SESS(/(events|manifest\.jsonl|\.lock|\.performer\.lock))?",
-    r"sessions/SESS/(suspect|keep)", r"sessions/SESS/(cache|annotations)(/.*)?", r"sessions/SESS/events/[\d-]+\.jsonl",
+    r"sessions/SESS/(suspect|keep)", r"sessions/SESS/(cache|annotations)(/.*)?", r"sessions/SESS/events/SEGMENT",
     r"(snapshots|workflows/pinned)/sha256_[0-9a-f]{64}\.json", r"artifacts/sha256_[0-9a-f]{64}",
-    r"(.*/)?\.tmp-[^/]*")).replace("SESS", "sess_[a-z2-7]{26}"))
+    r"(.*/)?\.tmp-[^/]*")).replace("SESS", "sess_[a-z2-7]{26}").replace("SEGMENT", SEGMENT_NAME.pattern))
 TRUSTED = ("actor", "atMs", "commands", "workflowHash", "workflowId")
 
 
@@ -113,12 +113,14 @@ class Store:
             for name in sorted(dirs) + sorted(files):
                 path = os.path.join(folder, name)
                 rel, mode = os.path.relpath(path, self.root).replace(os.sep, "/"), os.lstat(path).st_mode
+                known = rel in CONTROL or KNOWN.fullmatch(rel) and (
+                    not SEGMENT_NAME.fullmatch(name) or segment_bounds(name))
                 if stat.S_ISLNK(mode):
-                    self.find("symlink", rel, "symbolic links are refused")
+                    self.find("symlink" if known else "unknown_file", rel, "symbolic links are refused")
                 elif os.name == "posix" and mode & 0o077:
                     ring = rel == "keys/keyring.json"
                     self.find("control_damaged" if ring else "permissions", rel, "others can open it")
-                if rel not in CONTROL and not KNOWN.fullmatch(rel):
+                if not known and not stat.S_ISLNK(mode):
                     self.find("unknown_file", rel, "no section of the page names it")
                 if name == "suspect":
                     self.find("suspect", rel, "a failed sync left its mark")

@@ -1,0 +1,124 @@
+package filestore_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// TestADamagedObjectIsToldAndMended: a read says so, and a commit that brings the
+// same object writes it again.
+func TestADamagedObjectIsToldAndMended(t *testing.T) {
+	ctx := context.Background()
+	story := porttest.NewStory(1)
+	snapshot := story.Snapshot(0)
+	for name, damage := range map[string][]byte{
+		"flipped":  append(bytes.Clone(snapshot.Bytes[:len(snapshot.Bytes)-1]), '!'),
+		"cut":      snapshot.Bytes[:10],
+		"extended": append(bytes.Clone(snapshot.Bytes), 'x'),
+		"empty":    {},
+	} {
+		dir := filepath.Join(t.TempDir(), "store")
+		s := openDir(t, dir, 0)
+		file := filepath.Join(dir, "snapshots", snapshot.Ref().FileName()+".json")
+		_, err := s.StoreID(ctx, true)
+		fatal(t, err)
+		fatal(t, os.WriteFile(file, damage, 0o600))
+		if _, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); !fault.Is(err, fault.StoreCorrupt) {
+			t.Errorf("%s: reading said %v", name, err)
+		}
+		_, err = porttest.Gate(s, porttest.NewStory(1).Start())
+		fatal(t, err)
+		if b, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); err != nil || !bytes.Equal(b, snapshot.Bytes) {
+			t.Errorf("%s: after a commit it reads %q, %v", name, b, err)
+		}
+	}
+}
+
+func TestTooLargeAnObjectIsRefused(t *testing.T) {
+	s := openDir(t, filepath.Join(t.TempDir(), "store"), 0)
+	plan := porttest.NewStory(1).Start()
+	plan.Objects = append(plan.Objects, manifest.Object{Kind: manifest.Snapshot, Bytes: make([]byte, limits.SnapshotBytesMax+1)})
+	if _, err := porttest.Gate(s, plan); !fault.Is(err, fault.StoreLimit) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestACleanupKeepsCommitsWaiting: what is being unlinked must not be committed to.
+func TestACleanupKeepsCommitsWaiting(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := openDir(t, dir, 0)
+	story := porttest.NewStory(1)
+	head, err := porttest.Gate(s, story.Start())
+	fatal(t, err)
+	cleanup, err := lock.Files(osfs.NewDir(dir)).Acquire(context.Background(), ".use.lock", lock.Exclusive, 0)
+	fatal(t, err)
+	later := *story
+	if _, err := porttest.Gate(s, story.Advance(head.Next)); !fault.Is(err, fault.StoreLocked) {
+		t.Errorf("during a cleanup: %v", err)
+	}
+	fatal(t, cleanup.Unlock())
+	if _, err := porttest.Gate(s, later.Advance(head.Next)); err != nil {
+		t.Errorf("after the cleanup: %v", err)
+	}
+}
+
+type counter struct {
+	N int64 `json:"n"`
+}
+
+// TestControlFilesAreReplacedOneAfterTheOther: no update is lost.
+func TestControlFilesAreReplacedOneAfterTheOther(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "store")
+	var wg sync.WaitGroup
+	for range 4 {
+		s := openDir(t, dir, 10*time.Second)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 5 {
+				err := s.UpdateControl(ctx, "config.json", "config", func(old controlfile.Document) (controlfile.Document, error) {
+					var c counter
+					if !old.Data.IsNull() {
+						if err := canon.Decode(old.Data, &c); err != nil {
+							return old, err
+						}
+					}
+					return controlfile.New("config", 1, counter{c.N + 1})
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	s := openDir(t, dir, 0)
+	doc, ok, err := s.ReadControl(ctx, "config.json", "config")
+	var c counter
+	if err == nil && ok {
+		err = canon.Decode(doc.Data, &c)
+	}
+	if err != nil || c.N != 20 {
+		t.Errorf("after 20 updates: %+v, %v", c, err)
+	}
+	for _, name := range []string{"../store.json", "store.json", "keys/keyring.json", ""} {
+		if err := s.WriteControl(ctx, name, doc); err == nil {
+			t.Errorf("%q was written", name)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package filestore_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// storeJSON is a store file with the features and the version given.
+func storeJSON(t *testing.T, v int64, features map[string][]string) []byte {
+	t.Helper()
+	all := map[string][]string{"compat": {}, "incompat": {}, "roCompat": {}}
+	for kind, names := range features {
+		all[kind] = names
+	}
+	doc, err := controlfile.New("store", v, struct {
+		Features map[string][]string `json:"features"`
+		Future   string              `json:"future"`
+		StoreID  string              `json:"storeId"`
+	}{all, "a member that this version does not know", "store_" + strings.Repeat("a", 26)})
+	fatal(t, err)
+	b, err := controlfile.Encode(doc)
+	fatal(t, err)
+	return b
+}
+
+// TestOpeningRules: what may be opened, and what written to.
+func TestOpeningRules(t *testing.T) {
+	put := func(name string, b []byte) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			fatal(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+			fatal(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+		}
+	}
+	for _, rule := range []struct {
+		name        string
+		lay         func(t *testing.T, dir string)
+		open, write fault.Code
+	}{
+		{"nothing", func(*testing.T, string) {}, "", ""},
+		{"an empty folder", func(t *testing.T, dir string) { fatal(t, os.Mkdir(dir, 0o700)) }, "", ""},
+		{"a store begun", put("snapshots/../.tmp-00", nil), "", ""},
+		{"a file", func(t *testing.T, dir string) { fatal(t, os.WriteFile(dir, nil, 0o600)) }, fault.StoreInvalid, ""},
+		{"other things", put("notes.txt", []byte("mine")), fault.StoreInvalid, ""},
+		{"another program's store", put("sessions/sess_01JH/manifest.jsonl", nil), "", fault.StoreForeign},
+		{"a newer format", put("store.json", storeJSON(t, 2, nil)), fault.StoreNewer, ""},
+		{"a feature to open", put("store.json", storeJSON(t, 1, map[string][]string{"incompat": {"shards"}})), fault.StoreNewer, ""},
+		{"a feature to write", put("store.json", storeJSON(t, 1, map[string][]string{"roCompat": {"index"}})), "", fault.StoreReadOnly},
+		{"a feature to ignore", put("store.json", storeJSON(t, 1, map[string][]string{"compat": {"hints"}})), "", ""},
+		{"a damaged store file", put("store.json", append(storeJSON(t, 1, nil), ' ')), fault.StoreCorrupt, ""},
+	} {
+		t.Run(rule.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "store")
+			rule.lay(t, dir)
+			before := tree(t, filepath.Dir(dir))
+			s, err := filestore.OpenDir(dir, filestore.Options{})
+			if fault.CodeOf(err) != rule.open {
+				t.Fatalf("opening: %v; want %q", err, rule.open)
+			}
+			if err != nil {
+				private(t, err, dir)
+			} else {
+				defer s.Close()
+				reads(t, s)
+				if after := tree(t, filepath.Dir(dir)); after != before {
+					t.Errorf("reading changed the folder from %q to %q", before, after)
+				}
+				writes(t, s, rule.write)
+			}
+			if after := tree(t, filepath.Dir(dir)); (rule.open != "" || rule.write != "") && after != before {
+				t.Errorf("a refused store was changed from %q to %q", before, after)
+			}
+		})
+	}
+}
+
+// reads does all that a store must bear that may only be read.
+func reads(t *testing.T, s *filestore.Store) {
+	t.Helper()
+	ctx := context.Background()
+	if _, err := s.Sessions(ctx); err != nil {
+		t.Errorf("listing: %v", err)
+	}
+	if _, err := s.StoreID(ctx, ports.ReadOnly); err != nil {
+		t.Errorf("identity: %v", err)
+	}
+	if _, v := porttest.Read(t, s, porttest.NewStory(1).Log, manifest.Head{}); !v.Unborn() {
+		t.Errorf("reading: %+v", v)
+	}
+}
+
+func writes(t *testing.T, s *filestore.Store, want fault.Code) {
+	t.Helper()
+	ctx := context.Background()
+	_, gateErr := porttest.Gate(s, porttest.NewStory(1).Start())
+	_, idErr := s.StoreID(ctx, ports.MayCreate)
+	_, keysErr := s.Keys(ctx, ports.MayCreate)
+	doc, err := controlfile.New("config", 1, struct{}{})
+	fatal(t, err)
+	for what, err := range map[string]error{
+		"an append": gateErr, "the identity": idErr, "the keys": keysErr, "the config": s.WriteControl(ctx, "config.json", doc),
+	} {
+		if fault.CodeOf(err) != want {
+			t.Errorf("writing %s: %v; want %q", what, err, want)
+		}
+	}
+}
+
+// private checks that an error does not tell where the store lies.
+func private(t *testing.T, err error, dir string) {
+	t.Helper()
+	f := fault.Of(err)
+	if strings.Contains(f.Error(), filepath.Dir(dir)) {
+		t.Errorf("the error tells where the store lies: %v", f)
+	}
+	for _, v := range f.Details {
+		if s, ok := v.(string); ok && filepath.IsAbs(s) {
+			t.Errorf("the details hold an absolute path: %v", f.Details)
+		}
+	}
+}
+
+// tree is a line of all names, modes and sizes below a folder.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	fatal(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && path != dir {
+			rel, _ := filepath.Rel(dir, path)
+			b.WriteString(rel + " " + info.Mode().String() + "\n")
+		}
+		return err
+	}))
+	return b.String()
+}
+
+func TestNetworkFilesystemsAreRefused(t *testing.T) {
+	f := crashfs.New()
+	f.Vol.Type, f.Vol.Network = "nfs", true
+	if _, err := filestore.Open(f, filestore.Options{}); !fault.Is(err, fault.StoreNetworkFS) {
+		t.Errorf("opening on nfs: %v", err)
+	}
+	if _, err := filestore.Open(f, filestore.Options{AllowNetworkFS: true}); err != nil {
+		t.Errorf("opening on nfs all the same: %v", err)
+	}
+}
+
+// TestEverythingInAStoreIsPrivate: folders 0700, files 0600.
+func TestEverythingInAStoreIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes there")
+	}
+	dir := filepath.Join(t.TempDir(), "home", "store")
+	s := openDir(t, dir, 0)
+	writes(t, s, "")
+	for line := range strings.Lines(tree(t, filepath.Dir(dir))) {
+		if mode := strings.Fields(line)[1]; mode != "drwx------" && mode != "-rw-------" {
+			t.Errorf("%s", line)
+		}
+	}
+	fatal(t, os.Chmod(filepath.Join(dir, "keys", "keyring.json"), 0o640))
+	if _, err := s.Keys(context.Background(), ports.ReadOnly); !fault.Is(err, fault.KeyringInvalid) {
+		t.Errorf("a keyring that others can read: %v", err)
+	}
+}
+
+// TestLinksInAStoreAreRefused: what was unpacked from somewhere must not lead out.
+func TestLinksInAStoreAreRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := openDir(t, dir, 0)
+	one, two := porttest.NewStory(1), porttest.NewStory(2)
+	_, err := porttest.Gate(s, one.Start())
+	fatal(t, err)
+	outside := filepath.Join(filepath.Dir(dir), "outside")
+	fatal(t, os.Rename(filepath.Join(dir, one.Log.Root), outside))
+	if err := os.Symlink(outside, filepath.Join(dir, one.Log.Root)); err != nil {
+		t.Skip("no links here")
+	}
+	_, err = porttest.Gate(s, two.Start())
+	fatal(t, err)
+	if list, err := s.Sessions(context.Background()); err != nil || len(list) != 1 || list[0] != two.Session {
+		t.Errorf("Sessions = %v, %v; want the one that is no link", list, err)
+	}
+	before := tree(t, outside)
+	_, err = s.Read(context.Background(), ports.Reading{Log: one.Log}, &porttest.Seen{})
+	if !fault.Is(err, fault.StoreCorrupt) {
+		t.Errorf("reading a linked session: %v", err)
+	}
+	private(t, err, dir)
+	if _, err := porttest.Gate(s, one.Advance(3)); err == nil || tree(t, outside) != before {
+		t.Errorf("writing to a linked session: %v", err)
+	}
+}

@@ -1,0 +1,176 @@
+package filestore_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// unknownOutcome leaves a log whose last group was written, whose sync failed, and
+// which could not be taken back; the group is in memory, and the disk works again.
+func unknownOutcome(t *testing.T, boot string) (scenario, *crashfs.FS) {
+	t.Helper()
+	sc := advanceScenario(t)
+	sc.boot = boot
+	run := sc.base.Revive()
+	run.Before = func(op crashfs.Op) {
+		if op.Do == "sync" && isManifest(op) && run.Fault == nil {
+			run.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO, For: 1} // the truncation behind it
+		}
+	}
+	if err := sc.act(run); !fault.Is(err, fault.StoreOutcomeUnknown) {
+		t.Fatalf("the append said %v; want STORE_OUTCOME_UNKNOWN", err)
+	}
+	after := run.Revive()
+	if head, err := sc.truth(after); err != nil || head != sc.after {
+		t.Fatalf("the group is not in memory: %+v, %v", head, err)
+	}
+	return sc, after
+}
+
+// confirmed lets the next process confirm what it reads, and then cuts the power.
+func confirmed(sc scenario, f *crashfs.FS) (lost error) {
+	s, err := sc.process(f, 7)
+	if err != nil {
+		return err
+	}
+	if err := s.Confirm(context.Background(), sc.plan.Log, sc.after); err != nil {
+		return err
+	}
+	f.Crashes(64, func(state crashfs.State) bool {
+		if head, err := sc.truth(state.FS); err != nil || head != sc.after {
+			lost = fmt.Errorf("%s: the log is at %d, %v", state.Name, head.Next, err)
+		}
+		return lost == nil
+	})
+	return lost
+}
+
+// TestAfterAFailedSyncALaterOneProvesNothing (R7): the mark, or where machines tell
+// their runs apart the note, makes the next process write the file anew.
+func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
+	for _, boot := range []string{"boot", ""} {
+		sc, f := unknownOutcome(t, boot)
+		if err := confirmed(sc, f); err != nil {
+			t.Errorf("on boot %q: %v", boot, err)
+		}
+	}
+	// Without the mark and without notes, what was confirmed is lost.
+	sc, f := unknownOutcome(t, "")
+	f.Mutation = act(crashfs.Deny, func(op crashfs.Op) bool { return op.Do == "stat" && filepath.Base(op.Name) == "suspect" })
+	if confirmed(sc, f) == nil {
+		t.Error("the mutant that does not look for the mark survives")
+	}
+}
+
+// TestAFailedConfirmLeavesAMark: its own sync may be the one that lost something.
+func TestAFailedConfirmLeavesAMark(t *testing.T) {
+	for _, boot := range []string{"boot", ""} {
+		sc := advanceScenario(t)
+		sc.boot = boot
+		killed := sc.base.Revive()
+		killed.Before = func(op crashfs.Op) { // behind the write of the group
+			if op.Do == "sync" && isManifest(op) && killed.Fault == nil {
+				killed.Fault = &crashfs.Fault{At: op.N}
+			}
+		}
+		_ = sc.act(killed)
+		f := killed.Revive()
+		f.Before = func(op crashfs.Op) {
+			if op.Do == "sync" && f.Fault == nil {
+				f.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO}
+			}
+		}
+		s, err := sc.process(f, 6)
+		fatal(t, err)
+		if err := s.Confirm(context.Background(), sc.plan.Log, sc.after); !fault.Is(err, fault.StoreIO) {
+			t.Fatalf("a confirmation whose sync fails: %v", err)
+		}
+		if err := confirmed(sc, f.Revive()); err != nil {
+			t.Errorf("on boot %q, confirmed at last: %v", boot, err)
+		}
+	}
+}
+
+// TestConfirmMakesNoLock: a store that nobody writes to stays as it is (R8).
+func TestConfirmMakesNoLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := openDir(t, dir, 0)
+	story := porttest.NewStory(1)
+	head, err := porttest.Gate(s, story.Start())
+	fatal(t, err)
+	fatal(t, os.Remove(filepath.Join(dir, story.Log.Root, ".lock")))
+	before := tree(t, dir)
+	fatal(t, openDir(t, dir, 0).Confirm(context.Background(), story.Log, head))
+	if after := tree(t, dir); after != before {
+		t.Errorf("the store was\n%s, is\n%s", before, after)
+	}
+}
+
+// TestReadersSeeNoDamageOfAWriterAtWork: torn tails come, are cut and overwritten
+// under their eyes (R8).
+func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	writer := openDir(t, dir, 5*time.Second)
+	story := porttest.NewStory(1)
+	head, err := porttest.Gate(writer, story.Start())
+	fatal(t, err)
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	for range 2 {
+		s := openDir(t, dir, 5*time.Second)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for !done.Load() {
+				v, err := s.Read(context.Background(), ports.Reading{Log: story.Log}, &porttest.Seen{})
+				if err != nil || v.Health != manifest.Healthy {
+					t.Errorf("a reader beside the writer: %+v, %v", v, err)
+					return
+				}
+			}
+		}()
+	}
+	for range 40 {
+		ahead := *story
+		plan := ahead.Advance(head.Next)
+		tear(t, dir, head, plan)
+		head, err = porttest.Gate(writer, story.Advance(head.Next))
+		fatal(t, err)
+	}
+	done.Store(true)
+	wg.Wait()
+}
+
+// tear leaves what a killed append of a plan does: its segment, and its group but
+// for the end. The plan is a little other than the one that follows.
+func tear(t *testing.T, dir string, head manifest.Head, plan manifest.Plan) {
+	t.Helper()
+	for i := range plan.Events {
+		plan.Events[i].TimestampMs++
+	}
+	seg, err := manifest.EncodeSegment(plan.Log, plan.Events)
+	fatal(t, err)
+	group := manifest.Group(plan.Log, head, seg)
+	fatal(t, os.WriteFile(filepath.Join(dir, plan.Log.Root, "events", seg.Name()), seg.Bytes, 0o600))
+	f, err := os.OpenFile(filepath.Join(dir, plan.Log.Root, "manifest.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
+	fatal(t, err)
+	_, err = f.Write(bytes.Clone(group[:len(group)-7]))
+	fatal(t, err)
+	fatal(t, f.Close())
+	// The process that did so did not come to its end: no note of it stands.
+	fatal(t, os.Truncate(filepath.Join(dir, plan.Log.Root, ".lock"), 0))
+}
