@@ -82,7 +82,8 @@ func newRoot(a *app) *cobra.Command {
 	root.SetErr(a.errOut)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand(a))
-	root.SetUsageTemplate(usageTemplate)
+	root.SetUsageFunc(writeUsage)
+	root.SetHelpFunc(writeHelp)
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Carry out work:"},
 		&cobra.Group{ID: groupLook, Title: "See what happened:"},
 		&cobra.Group{ID: groupSetup, Title: "Set up:"})
@@ -101,31 +102,3 @@ func newGroup(use, group, short, long string, subs ...*cobra.Command) *cobra.Com
 	cmd.AddCommand(subs...)
 	return cmd
 }
-
-// usageTemplate differs from cobra's in that the flags of every command come last
-// and are not repeated on the commands that only have subcommands.
-const usageTemplate = `Usage:
-  {{if .Runnable}}{{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}{{else}}{{.CommandPath}} COMMAND{{end}}
-{{- if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}
-{{- if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
-
-Commands:{{range $cmds}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{else}}{{range $group := .Groups}}
-
-{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}
-{{- if .HasAvailableLocalFlags}}
-
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-{{- if .HasAvailableInheritedFlags}}
-
-Flags of every command:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-{{- if .HasAvailableSubCommands}}
-
-'{{.CommandPath}} COMMAND --help' tells more about one of them.{{end}}
-`

@@ -224,7 +224,7 @@ name: Commands
 description: d
 version: 1.0.0
 steps:
-  - {id: one, title: First, action: {kind: command, argv: [sh, -c, "echo one; printf 'two\\rthree\\n'; printf '\\033[2J\\033[31mred\\033[0m'"]}}
+  - {id: one, title: First, action: {kind: command, argv: [sh, -c, "echo one; (: </dev/tty) 2>&- && echo a terminal; printf 'two\\rthree\\n'; printf '\\033[2J\\033[31mred\\033[0m'"]}}
   - {id: wait, title: Wait, action: {kind: command, argv: [sh, -c, "echo $$ >pid; exec sleep 60"]}}
 `
 

@@ -165,7 +165,7 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
 			var want string
-			count := crashfs.Explore(u.base, crashLimit, func(f *crashfs.FS) {
+			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit}, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err != nil {
 					t.Fatal(err)
@@ -266,7 +266,7 @@ func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
 			if after, ok := u.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashLimit, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.Look{Limit: crashLimit}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err != nil {
 					t.Fatal(err)

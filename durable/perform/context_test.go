@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/workflow"
 	"github.com/waybill/waybill/ports"
@@ -48,6 +49,27 @@ func TestContextOfARefusedAttemptIsNotAskedForAgain(t *testing.T) {
 	}
 	if got := w.deltas(); got != `{"count":3,"target":"b"}` {
 		t.Errorf("recorded %s", got)
+	}
+}
+
+// replaced is a log that was replaced by another one with the same facts, as a
+// repair does: no head that was read before is known to it.
+type replaced struct{ ports.Logs }
+
+func (r replaced) Read(ctx context.Context, q ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+	if q.From != (manifest.Head{}) {
+		return manifest.Verdict{}, manifest.ErrNotOnChain
+	}
+	return r.Logs.Read(ctx, q, v)
+}
+
+func TestALogThatWasReplacedIsReadAgain(t *testing.T) {
+	w := newWorld(t, steps(inputStep))
+	w.answers = []string{"a", "1"}
+	p := w.performer()
+	p.Logs = replaced{w.store}
+	if _, err := p.Perform(context.Background(), w.at.Session, w.at.Run, perform.Options{}); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -3,7 +3,6 @@
 package filestore_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -11,11 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
-	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest"
 )
 
@@ -123,16 +120,6 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(cpuTime()-before)/float64(b.N)/1000, "cpu-µs/op")
-}
-
-// appendPlan is the engine's way: from a head it has folded up to.
-func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
-	ctx := context.Background()
-	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &porttest.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
-		head, err = s.Append(ctx, w, v.Head, p)
-		return err
-	})
-	return head, err
 }
 
 func cpuTime() int64 {

@@ -1,13 +1,16 @@
 package filestore_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest"
 )
 
@@ -35,3 +38,13 @@ func openDir(t testing.TB, dir string, wait time.Duration) *filestore.Store {
 }
 
 func TestPorts(t *testing.T) { porttest.Run(t, dirWorld) }
+
+// appendPlan is the engine's way: from a head it has folded up to.
+func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
+	ctx := context.Background()
+	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &porttest.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
+		head, err = s.Append(ctx, w, v.Head, p)
+		return err
+	})
+	return head, err
+}

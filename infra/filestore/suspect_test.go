@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -68,6 +69,18 @@ func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
 			t.Errorf("on boot %q: %v", boot, err)
 		}
 	}
+	// A writer that builds on such a group must not lose it from under its own.
+	for _, boot := range []string{"boot", ""} {
+		sc, f := unknownOutcome(t, boot)
+		s, err := sc.process(f, 7)
+		fatal(t, err)
+		sc.before = sc.after
+		sc.after, err = appendPlan(s, sc.after, sc.further(sc.after.Next))
+		fatal(t, err)
+		if err := sc.judge(f, nil, 64, new(int)); err != nil {
+			t.Errorf("on boot %q, a further append: %v", boot, err)
+		}
+	}
 	// Without the mark and without notes, what was confirmed is lost.
 	sc, f := unknownOutcome(t, "")
 	f.Mutation = act(crashfs.Deny, func(op crashfs.Op) bool { return op.Do == "stat" && filepath.Base(op.Name) == "suspect" })
@@ -102,6 +115,81 @@ func TestAFailedConfirmLeavesAMark(t *testing.T) {
 		if err := confirmed(sc, f.Revive()); err != nil {
 			t.Errorf("on boot %q, confirmed at last: %v", boot, err)
 		}
+	}
+}
+
+// TestAnObjectOfAFailedSyncServesNobodyElse: an object whose folder failed to sync
+// is there, and looks as if the next sync of the folder kept it. Another session
+// that commits to it must not lose it (R7).
+func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
+	shared := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact of two sessions")}
+	first, second := porttest.NewStory(1).Start(), porttest.NewStory(2).Start()
+	first.Objects, second.Objects = append(first.Objects, shared), append(second.Objects, shared)
+	for name, once := range map[string]bool{"one sync fails": true, "the folder fails from then on": false} {
+		f := crashfs.New()
+		failing := false
+		f.Before = func(op crashfs.Op) {
+			if op.Do == "syncdir" && op.Name == "artifacts" && !failing || failing && !once && strings.HasPrefix(op.Name, "artifacts") {
+				failing = true
+				f.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO}
+			}
+		}
+		s, err := process(f, 1)
+		fatal(t, err)
+		if _, err := porttest.Gate(s, first); !fault.Is(err, fault.StoreIO) {
+			t.Fatalf("%s: the first append said %v", name, err)
+		}
+		f.Fault, f.Before = nil, nil
+		if once { // the next process knows nothing; one that saw the disk fail does
+			f = f.Revive()
+			s, err = process(f, 2)
+			fatal(t, err)
+		}
+		_, err = porttest.Gate(s, second)
+		fatal(t, err)
+		f.Crashes(64, func(state crashfs.State) bool {
+			after, err := process(state.FS, 3)
+			fatal(t, err)
+			if _, err := after.Object(context.Background(), shared.Kind, shared.Ref()); err != nil {
+				t.Errorf("%s: %s: %v", name, state.Name, err)
+				return false
+			}
+			return true
+		})
+	}
+}
+
+// TestAFailedAppendLeavesNoTemporaryFiles where the disk lets them be removed.
+func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
+	sc := advanceScenario(t)
+	crashfs.Break(sc.base, sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+		if flaw.Err != syscall.ENOSPC || op.Do == "remove" || err == nil {
+			return true
+		}
+		for name := range after.Files() {
+			if strings.Contains(name, ".tmp-") && op.Name != name {
+				t.Errorf("%s, %s: %s is left", op, flaw, name)
+			}
+		}
+		return true
+	})
+}
+
+// TestAnOrphanBeyondTheEndIsEvidence: it proves that more was committed, and must
+// not be moved away as what a crash left (R9).
+func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	story := porttest.NewStory(1)
+	head, err := porttest.Gate(openDir(t, dir, 0), story.Start())
+	fatal(t, err)
+	beyond := filepath.Join(dir, story.Log.Root, "events", manifest.SegmentName(head.Next+5, head.Next+6))
+	fatal(t, os.WriteFile(beyond, []byte("{}"), 0o600))
+	fatal(t, os.Truncate(filepath.Join(dir, story.Log.Root, ".lock"), 0)) // another boot's note says nothing
+	if _, err := appendPlan(openDir(t, dir, 0), head, story.Advance(head.Next)); !fault.Is(err, fault.SessionUnhealthy) {
+		t.Errorf("an append said %v", err)
+	}
+	if _, err := os.Stat(beyond); err != nil {
+		t.Errorf("the evidence is gone: %v", err)
 	}
 }
 

@@ -124,12 +124,15 @@ func TestALockOnARemovedFileIsNone(t *testing.T) {
 		ok(t, first.Unlock())
 		ok(t, second.Unlock())
 	})
-	// The file goes away between locking it and looking again.
+	// Another file takes its place between locking it and looking again.
 	d := osfs.NewDir(t.TempDir())
 	swapped := 0
 	l := &Locks{fs: d, keep: swapping{files{d.Path()}, func() {
 		if swapped++; swapped == 1 {
 			ok(t, d.Remove("l"))
+			f, err := d.Open("l", osfs.New)
+			ok(t, err)
+			ok(t, f.Close())
 		}
 	}}, pid: 1}
 	held, err := l.Acquire(ctx, "l", Exclusive, 0)

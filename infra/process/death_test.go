@@ -88,6 +88,22 @@ func TestTheGuardLeavesWhatHasEnded(t *testing.T) {
 	}
 }
 
+// recorder is a pipe to a guard that writes down what it is told.
+type recorder struct{ strings.Builder }
+
+func (*recorder) Close() error { return nil }
+
+// A number that the guard still holds when its group is gone could be another's.
+func TestTheGuardIsToldOfTheEndToo(t *testing.T) {
+	told := &recorder{}
+	r := &Runner{}
+	r.guard.pipe = told
+	out, err := r.Try(context.Background(), sh("echo $$"))
+	if err != nil || told.String() != out.OutputHead+"\n" {
+		t.Errorf("told %q of %q, %v", told.String(), out.OutputHead, err)
+	}
+}
+
 func TestACommandRunsWhenItsGuardIsKilled(t *testing.T) {
 	r := &Runner{}
 	attempt(t, r, sh("true"))

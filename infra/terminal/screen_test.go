@@ -62,6 +62,19 @@ func TestTheLiveLineStaysBelowWhatIsPrinted(t *testing.T) {
 	}
 }
 
+func TestEachWorkHasTimeBeforeTheLiveLine(t *testing.T) {
+	var out sheet
+	s := NewScreen(&out, true, func() int { return 0 })
+	for range 4 { // together they take longer than the delay
+		s.Spin(func(int) string { return "turning" })
+		time.Sleep(spinDelay / 2)
+		s.Still()
+	}
+	if got := out.String(); got != "" {
+		t.Errorf("the live line flashed: %q", got)
+	}
+}
+
 func TestNoLiveLineWhereNothingCanBeDrawn(t *testing.T) {
 	var out sheet
 	s := NewScreen(&out, false, func() int { return 0 })

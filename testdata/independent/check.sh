@@ -36,7 +36,7 @@ verify() { # verify DESCRIPTION STATUS STORE [ARGUMENTS]
   [ $got = "$want" ] || cat out
 }
 copy() { rm -rf copy; cp -R store copy; }
-says() { check "$1: says $2" yes "$(grep -q " $2 " out && echo yes || echo no)"; }
+says() { check "  $1 says $2" yes "$(grep -q " $2 " out && echo yes || echo no)"; }
 flip() { # flip FILE [OFFSET]: one bit of one byte
   "$python" - "$@" <<'PY'
 import sys
@@ -90,6 +90,8 @@ check "three sessions are healthy" 3 "$(grep -c '^sess_.* healthy ' out)"
 check "no finding" 0 "$(grep -c -e '^error ' -e '^warn ' out)"
 verify "answers as JSON" 0 store --json
 check "which is JSON" 0 "$("$python" -m json.tool <out >/dev/null; echo $?)"
+check "every requestDigest was made again" yes "$("$python" -c 'import json, sys
+made, all = json.load(sys.stdin)["requests"]; print("yes" if made == all > 5 else "%d of %d" % (made, all))' <out)"
 verify "its tokens, with the keys" 0 store --keyring store/keys/keyring.json --token "$first_state" --token "$first_ack" --token "$ack"
 last=${first_state%?} end=${first_state##*.}
 verify "a token with another signature" 5 store --keyring store/keys/keyring.json --token "${first_state%.*}.A${end#?}"

@@ -77,7 +77,7 @@ RULE = {"message": ANY_TEXT}
 CRITERIA = _joined(variant("type", {
     "contains": (dict(RULE, value=ANY_TEXT), {"condition": CONDITION}),
     "regex": (dict(RULE, pattern=ANY_TEXT), {"condition": CONDITION, "flags": FULL}),
-    "length": (RULE, {"condition": CONDITION, "min": integer(1), "max": integer(1)})}))
+    "length": (RULE, {"condition": CONDITION, "min": COUNT, "max": integer(1)})}))
 INPUT = record({"contextKey": KEY, "reason": one_of(*NEEDS), "description": ANY_TEXT},
                {"choices": SOME_TEXTS, "choiceKind": one_of(
                    "preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect",
@@ -111,15 +111,16 @@ COMPILED_STEP = record(
     {"action": ACTION, "agentRole": FULL, "askForFiles": true, "notesRequired": true, "functions": many(FUNCTION, 1),
      "guidance": many(ANY_TEXT, 1), "inputs": many(_input, 1), "runCondition": CONDITION,
      "validationCriteria": CRITERIA, "promptBlocks": record({}, {
-         "goal": FULL, "constraints": SOME_TEXTS, "procedure": SOME_TEXTS, "outputRequired": _env, "verify": SOME_TEXTS})})
+         "goal": FULL, "constraints": SOME_TEXTS, "procedure": SOME_TEXTS, "outputRequired": _env,
+         "verify": SOME_TEXTS})})
 EMPTY = many(anything, 0, 0)
 WORKFLOW = record(
     {"schemaVersion": integer(1, 1), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
      "version": ANY_TEXT, "capabilities": record({"required": EMPTY, "preferred": TEXTS, "disabled": TEXTS}),
      "features": EMPTY, "contracts": EMPTY, "conditions": EMPTY, "loops": EMPTY, "steps": many(COMPILED_STEP, 1, 2000),
      "compiledWarnings": many(record({"code": one_of("coordinator_eval_as_confirmation"), "stepId": SLUG}))},
-    {"agentRole": FULL, "clarificationPrompts": SOME_TEXTS, "metaGuidance": SOME_TEXTS,
-     "preconditions": SOME_TEXTS, "inputs": many(_input, 1),
+    {"agentRole": FULL, "clarificationPrompts": SOME_TEXTS, "metaGuidance": SOME_TEXTS, "preconditions": SOME_TEXTS,
+     "inputs": many(_input, 1),
      "recommendedPreferences": record({}, {"recommendedAutonomy": AUTONOMY, "recommendedRiskPolicy": RISK}),
      "references": many(record({"id": FULL, "title": ANY_TEXT, "source": ANY_TEXT, "purpose": ANY_TEXT,
                                 "authoritative": boolean}, {"resolveFrom": FULL}), 1)})

@@ -29,7 +29,9 @@ class References:
         self.roots = {}      # runId -> nodeId
         self.attempts = {}   # nodeId -> how many advance_recorded
         self.checkpoints = {}
-        self.keys, self.event_ids, self.gaps, self.outputs = {}, set(), set(), {}
+        self.keys, self.events, self.gaps, self.outputs = {}, {}, {}, {}
+        self.open = {}       # gapId -> nodeId, of gaps that nothing resolved yet
+        self.acked = set()   # nodes that have an acked child
         self.checked = 0     # derived ids that were computed
         for segment in log.segments:
             self._segment(segment)
@@ -54,10 +56,15 @@ class References:
     def _segment(self, segment):
         created = {(e.id("scope", "runId"), e.id("scope", "nodeId"))
                    for e in segment.events if e.kind == "node_created"}
+        self.attempt = segment.events[0].kind == "advance_recorded"
         for e in segment.events:
             self._event(e, created)
         known = [e for e in segment.events if not e.foreign]
         if len(known) == len(segment.events):
+            first = segment.events[0]
+            left = first.id("scope", "nodeId")
+            if first.get("data", "outcome", "kind") == "advanced" and left in self.open.values():
+                self.find("inconsistent", "gaps of the node that was left stay open", first)
             self._facts(segment)
             self._order(segment)
 
@@ -81,7 +88,7 @@ class References:
         if check:
             check(e, run, node, created)
         if e.id("eventId") is not None:
-            self.event_ids.add(e.id("eventId"))
+            self.events[e.id("eventId")] = e
 
     def _run_started(self, e, run, node, created):
         self.runs[run] = e.text("data", "workflowHash")
@@ -128,13 +135,35 @@ class References:
             if e.text("data", "edgeKind") == "checkpoint":
                 self.broken(e, n.text("data", "nodeKind") == "checkpoint", "it leads to no checkpoint")
         cause = e.id("data", "cause", "eventId")
-        self.broken(e, cause is None or cause in self.event_ids, "its cause is no earlier event")
+        self.broken(e, cause is None or cause in self.events, "its cause is no earlier event")
+        if not e.foreign and cause in self.events:
+            self._cause(e, self.events[cause], source, target)
+
+    def _cause(self, e, cause, source, target):
+        """Why there is an edge, by section 7."""
+        kind = e.get("data", "cause", "kind")
+        if e.get("data", "edgeKind") == "checkpoint":
+            ok = cause is self.nodes.get(target)
+        else:
+            ok = cause.kind == "advance_recorded" and cause.id("data", "outcome", "toNodeId") == target[1]
+            ok = ok and kind in ("non_tip_advance" if source in self.acked else "intentional_fork", "idempotent_replay")
+            self.acked.add(source)
+        if not ok:
+            self.find("inconsistent", "%s does not go with what was recorded" % kind, e)
 
     def _gap_recorded(self, e, run, node, created):
         resolves = e.id("data", "resolution", "resolvesGapId")
         if resolves is not None:
             self.broken(e, resolves in self.gaps, "gap %s was not recorded" % resolves)
-        self.gaps.add(e.id("data", "gapId"))
+            first = self.gaps.get(resolves, e)
+            if any(first.get("data", m) != e.get("data", m) for m in ("reason", "pointer")):
+                self.find("inconsistent", "it does not repeat what it resolves", e)
+            self.open.pop(resolves, None)
+        elif not e.foreign:
+            self.open[e.id("data", "gapId")] = node
+            if self.attempt and e.get("data", "severity") != ("warning" if (run, node) in self.acked else "critical"):
+                self.find("inconsistent", "severity does not go with the node", e)
+        self.gaps[e.id("data", "gapId")] = e
 
     def _node_output_appended(self, e, run, node, created):
         replaces, place = e.id("data", "supersedesOutputId"), (run, node, e.text("data", "outputChannel"))

@@ -167,14 +167,9 @@ def _nullable(check):
 def _context(v):
     if not isinstance(v, dict) or len(encode(v)) > 262144 or depth(v) > 48:
         _fail("context over its budget or no object", type(v))
-    stack = [v]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            for name in ("__proto__", "constructor", "prototype"):
-                if name in item:
-                    raise Shape("context has a member %s" % name)
-        stack.extend(item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+    for name in ("__proto__", "constructor", "prototype"):
+        if name in v:
+            raise Shape("context has a member %s" % name)
 
 
 # kind -> scope, recipe of the dedupeKey behind kind and owner, members of data

@@ -99,7 +99,7 @@ def report(store, as_json):
     if as_json:
         findings = [{k: v for k, v in f.items() if v is not None} for f in store.findings]
         print(json.dumps({"sessions": sessions, "findings": findings, "derivedIds": store.derived,
-                          "passed": passed, "failed": len(failed)}, indent=1, sort_keys=True))
+                          "requests": store.requests, "passed": passed, "failed": len(failed)}, indent=1, sort_keys=True))
         return 5 if failed else 0
     for s in sessions:
         unborn = not s["events"] and s["health"] == "healthy"
