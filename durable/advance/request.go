@@ -2,13 +2,13 @@ package advance
 
 import (
 	"fmt"
-	"regexp"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // ApprovalKind is the artifact kind that only an approval may write (R20).
@@ -18,7 +18,7 @@ const ApprovalKind = "wr.human_approval"
 const jsonType = "application/json"
 
 // contentType is the essence of RFC 6838 names, with parameters in plain ASCII.
-var contentType = regexp.MustCompile(`^[a-zA-Z0-9!#$&^_.+-]{1,64}/[a-zA-Z0-9!#$&^_.+-]{1,64}(;[ -~]{0,64})?$`)
+var contentType = pattern.New(`^[a-zA-Z0-9!#$&^_.+-]{1,64}/[a-zA-Z0-9!#$&^_.+-]{1,64}(;[ -~]{0,64})?$`)
 
 // Artifact is a structured result that an attempt brings: a JSON value, or the
 // bytes of a file of another type.

@@ -1,10 +1,10 @@
 package compile
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow"
 )
@@ -17,7 +17,7 @@ var (
 )
 
 // compileToken is reserved: no context key of a run may fill it.
-var compileToken = regexp.MustCompile(`\{\{ *wr\.`)
+var compileToken = pattern.New(`\{\{ *wr\.`)
 
 const laterFix = "Leave it out, or run the workflow with a version that has it."
 

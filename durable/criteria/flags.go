@@ -1,16 +1,17 @@
 package criteria
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // flags are texts that can be written without having done anything: an assignment
 // to a name, or a name that says that something is complete.
-var flags = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)^\W*\w+\s*[=:]\s*(?:true|false|yes|no|done|ok|completed?)\W*$`),
-	regexp.MustCompile(`(?i)^\W*(?:\w*(?:completed?|finished)|(?:\w*_)?(?:done|ready|ok))\W*$`),
-	regexp.MustCompile(`^\W*[a-z0-9]+(?:Done|Ready|Ok|OK)\W*$`),
+var flags = []*pattern.Pattern{
+	pattern.New(`(?i)^\W*\w+\s*[=:]\s*(?:true|false|yes|no|done|ok|completed?)\W*$`),
+	pattern.New(`(?i)^\W*(?:\w*(?:completed?|finished)|(?:\w*_)?(?:done|ready|ok))\W*$`),
+	pattern.New(`^\W*[a-z0-9]+(?:Done|Ready|Ok|OK)\W*$`),
 }
 
 // blanks takes out of a pattern what only allows for spaces.

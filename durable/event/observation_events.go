@@ -3,12 +3,12 @@ package event
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // ObservationValue is a tagged scalar (locks section 1).
@@ -33,7 +33,7 @@ func (o ObservationRecorded) DedupeKey(owner string, _ Scope) string {
 	return "observation_recorded:" + owner + ":" + o.Key + ":" + canon.Sum([]byte(o.Value.Value)).String()
 }
 
-var gitSHA1 = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var gitSHA1 = pattern.New(`^[0-9a-f]{40}$`)
 
 // Check refuses unknown keys and values over budget.
 func (o ObservationRecorded) Check(Scope) error {

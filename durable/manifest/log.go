@@ -8,12 +8,12 @@ package manifest
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Log names one log: where it lies in its store, whose it is, what it may hold.
@@ -47,7 +47,7 @@ type Head struct {
 // IsZero reports the empty log.
 func (h Head) IsZero() bool { return h == Head{} }
 
-var segmentName = regexp.MustCompile(`^(\d{8,16})-(\d{8,16})\.jsonl$`)
+var segmentName = pattern.New(`^(\d{8,16})-(\d{8,16})\.jsonl$`)
 
 // SegmentName is the file name for the events first to last.
 func SegmentName(first, last int64) string { return fmt.Sprintf("%08d-%08d.jsonl", first, last) }

@@ -3,12 +3,12 @@ package prompt
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
@@ -35,7 +35,7 @@ func command(a workflow.Action) []string {
 	return append(out, "- run by `waybill run` once the workflow is trusted; the step is accepted with the command's result only")
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+var plainWord = pattern.New(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 // quote shows a word as a shell would take it. Whoever reads it decides on trust:
 // what a terminal does not print as itself is spelled out.

@@ -2,16 +2,16 @@ package prompt
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/condition"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // placeholder is a dotted path in double braces. Anything else in braces is text:
 // there are no expressions.
-var placeholder = regexp.MustCompile(`\{\{ *([A-Za-z_][A-Za-z0-9_.-]*) *\}\}`)
+var placeholder = pattern.New(`\{\{ *([A-Za-z_][A-Za-z0-9_.-]*) *\}\}`)
 
 // filler puts context into authored text (R22). Each text is read once from left to
 // right: what comes out of the context is never read again, so a value cannot pull

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // BlockerCode is the closed set under which an attempt is refused (locks section 1).
@@ -62,7 +62,7 @@ const CriteriaRef = "wr.validationCriteria"
 const NotesRef = "wr.notesMarkdown"
 
 // contextKey is R20's charset: real keys are camelCase.
-var contextKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
+var contextKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
 
 // ValidContextKey reports whether key may name a declared input (R20).
 func ValidContextKey(key string) bool { return contextKey.MatchString(key) }

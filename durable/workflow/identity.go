@@ -2,9 +2,9 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -36,9 +36,9 @@ func (k SourceKind) namespace() string {
 const idLengthMax = 64
 
 var (
-	namespaced = regexp.MustCompile(`^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$`)
-	legacyID   = regexp.MustCompile(`^[a-z0-9_-]+$`)
-	notInName  = regexp.MustCompile(`[^a-z0-9_]+`)
+	namespaced = pattern.New(`^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$`)
+	legacyID   = pattern.New(`^[a-z0-9_-]+$`)
+	notInName  = pattern.New(`[^a-z0-9_]+`)
 )
 
 // IDStatus is "namespaced" or "legacy"; "" for a text that is no workflow id.

@@ -1,9 +1,8 @@
 package workflow
 
 import (
-	"regexp"
-
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -91,7 +90,7 @@ var parallelShape = object{"a parallel step", []field{
 // delegationShape is one such task.
 var delegationShape = object{"a delegation", []field{
 	need("workflowId", title),
-	may("allowedTools", list{min: 1, of: text{pattern: regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_:-]*$`), like: "the name of a tool"}}),
+	may("allowedTools", list{min: 1, of: text{pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`), like: "the name of a tool"}}),
 	may("args", dictionary{value: text{}}),
 	may("contextMapping", dictionary{value: text{}}),
 	may("goal", text{}),

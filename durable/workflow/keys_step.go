@@ -1,10 +1,9 @@
 package workflow
 
 import (
-	"regexp"
-
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // stepID is only text here: its alphabet is the locks', not the published
@@ -49,7 +48,7 @@ var standardShape = object{"a step", []field{
 		need("args", anyObject),
 	}}}),
 	may("functionDefinitions", functionsShape),
-	may("functionReferences", list{of: text{pattern: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*\(\)$`), like: `a function's name with (), such as "review()"`}}),
+	may("functionReferences", list{of: text{pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*\(\)$`), like: `a function's name with (), such as "review()"`}}),
 	may("guidance", list{of: text{}}),
 	may("hasValidation", boolean),
 	may("inputs", inputsShape),
@@ -90,7 +89,7 @@ var gateShape = object{"a confirmation", []field{
 }}
 
 // noNUL keeps out the one character that no operating system takes in an argument.
-var noNUL = regexp.MustCompile(`^[^\x00]*$`)
+var noNUL = pattern.New(`^[^\x00]*$`)
 
 // actionShape is what a trusted command step runs (R24). Arguments are passed as
 // they stand: there is no shell between.
@@ -100,7 +99,7 @@ var actionShape = byTag{"kind", "an action with kind, argv", map[string]shape{"c
 	// Relative to where the run was started; absolute paths are the author's risk.
 	may("cwd", text{min: 1, max: limits.PathMax, pattern: noNUL, like: "a folder"}),
 	may("env", dictionary{
-		key:   text{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`), like: "the name of an environment variable"},
+		key:   text{pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`), like: "the name of an environment variable"},
 		value: text{pattern: noNUL, like: "a string without NUL"},
 	}),
 	// Seconds, whole: nobody means the fractions, and every program reads them alike.

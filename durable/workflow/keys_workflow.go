@@ -1,9 +1,8 @@
 package workflow
 
 import (
-	"regexp"
-
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
 )
 
@@ -11,9 +10,9 @@ import (
 var (
 	title      = text{min: 1, max: 128}
 	shortText  = text{min: 1, max: 256}
-	lowerID    = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
-	identifier = text{pattern: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`), like: "a name of letters, digits and _"}
-	semver     = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+	lowerID    = pattern.New(`^[a-z][a-z0-9_-]*$`)
+	identifier = text{pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*$`), like: "a name of letters, digits and _"}
+	semver     = pattern.New(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 		`(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?` +
 		`(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$`)
 	modelTier = oneOf("lightweight", "mid", "heavy")
@@ -54,7 +53,7 @@ var workflowShape = object{"a workflow", []field{
 
 // extensionPointShape is a slot that a project may fill with a routine of its own.
 var extensionPointShape = object{"an extension point", []field{
-	need("slotId", text{min: 2, max: 64, pattern: regexp.MustCompile(`^[a-z][a-z0-9_]*$`), like: "a lowercase name"}),
+	need("slotId", text{min: 2, max: 64, pattern: pattern.New(`^[a-z][a-z0-9_]*$`), like: "a lowercase name"}),
 	need("purpose", shortText),
 	need("default", title),
 	may("acceptedKinds", list{of: oneOf("routine", "workflow"), unique: true}),
@@ -104,7 +103,7 @@ var parameterShape = object{"a parameter", []field{
 // inputsShape declares what only the caller can give (R20). The reason is what the
 // run will say when it has to stop for it.
 var inputsShape = list{key: "contextKey", of: object{"an input", []field{
-	need("contextKey", text{pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`), like: "a context key: a letter or _, then letters, digits, _ . -"}),
+	need("contextKey", text{pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`), like: "a context key: a letter or _, then letters, digits, _ . -"}),
 	need("reason", words{reason.UserOnlyDetails()}),
 	need("description", text{min: 1, max: 512}),
 	may("choiceKind", words{reason.ChoiceKinds()}),

@@ -2,11 +2,11 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
 )
@@ -88,7 +88,7 @@ func (r *stepRules) checkStepID(step problem.Place) {
 	}
 }
 
-var notInSlug = regexp.MustCompile(`[^a-z0-9_-]+`)
+var notInSlug = pattern.New(`[^a-z0-9_-]+`)
 
 // slug is the step id nearest to a text.
 func slug(s string) string {

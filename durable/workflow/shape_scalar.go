@@ -3,20 +3,20 @@ package workflow
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
 
 // text is a string. Lengths are counted in characters, as JSON Schema does.
 type text struct {
 	min, max int // max 0: no bound
-	pattern  *regexp.Regexp
+	pattern  *pattern.Pattern
 	like     string // what the pattern asks for, in words
 }
 

@@ -1,11 +1,11 @@
 package workflow
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -26,7 +26,7 @@ func judge(t *testing.T, s shape, text string) string {
 // TestShapes pins every word of the messages: they are the interface of whoever
 // mends a file.
 func TestShapes(t *testing.T) {
-	name := text{pattern: regexp.MustCompile(`^[a-z]+$`), like: "a lowercase name"}
+	name := text{pattern: pattern.New(`^[a-z]+$`), like: "a lowercase name"}
 	pair := object{"a pair", []field{need("left", text{min: 1}), may("right", boolean)}}
 	for _, row := range []struct {
 		shape      shape

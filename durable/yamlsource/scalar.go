@@ -2,22 +2,23 @@ package yamlsource
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // The core schema of YAML 1.2.2, section 10.3.2. The library resolves by a mixture
 // of 1.1 and 1.2, under which "012" is ten and "2024-01-01" a date.
 var (
-	coreNull  = regexp.MustCompile(`^(null|Null|NULL|~|)$`)
-	coreBool  = regexp.MustCompile(`^(true|True|TRUE|false|False|FALSE)$`)
-	coreInt   = regexp.MustCompile(`^[-+]?[0-9]+$`)
-	coreOctal = regexp.MustCompile(`^0o[0-7]+$`)
-	coreHex   = regexp.MustCompile(`^0x[0-9a-fA-F]+$`)
-	coreFloat = regexp.MustCompile(`^([-+]?)(\.[0-9]+|[0-9]+(?:\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	coreInf   = regexp.MustCompile(`^[-+]?(\.inf|\.Inf|\.INF)$`)
-	coreNaN   = regexp.MustCompile(`^(\.nan|\.NaN|\.NAN)$`)
+	coreNull  = pattern.New(`^(null|Null|NULL|~|)$`)
+	coreBool  = pattern.New(`^(true|True|TRUE|false|False|FALSE)$`)
+	coreInt   = pattern.New(`^[-+]?[0-9]+$`)
+	coreOctal = pattern.New(`^0o[0-7]+$`)
+	coreHex   = pattern.New(`^0x[0-9a-fA-F]+$`)
+	coreFloat = pattern.New(`^([-+]?)(\.[0-9]+|[0-9]+(?:\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	coreInf   = pattern.New(`^[-+]?(\.inf|\.Inf|\.INF)$`)
+	coreNaN   = pattern.New(`^(\.nan|\.NaN|\.NAN)$`)
 )
 
 // Reasons for numbers that JSON cannot hold; the second is canon's own wording.

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Parse reads one YAML document. Every refusal is a *canon.ParseError with the
@@ -84,7 +84,7 @@ func document(text string) (root *yaml.Node, err error) {
 	return doc.Content[0], nil
 }
 
-var libraryError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var libraryError = pattern.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 // syntaxError takes the line out of the library's message, which has it only as text.
 func syntaxError(err error) error {

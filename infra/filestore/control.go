@@ -6,17 +6,17 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 )
 
 // controlName is what callers may name: a file of the store's own folder.
-var controlName = regexp.MustCompile(`^[a-z]{1,32}\.json$`)
+var controlName = pattern.New(`^[a-z]{1,32}\.json$`)
 
 // ReadControl reads a control file, config.json or trust.json; ok is false when
 // it is not there. A damaged one is STORE_CORRUPT.

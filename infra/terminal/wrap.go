@@ -1,10 +1,11 @@
 package terminal
 
 import (
-	"regexp"
 	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Wrap breaks the lines of text at words so that they fit width, 0 for none. A line
@@ -31,7 +32,7 @@ func Wrap(text string, width int) string {
 }
 
 // lead is what stands in front of the words of a line: indent, quote, bullet.
-var lead = regexp.MustCompile(`^[ \t]*(?:> )*(?:[-*+•→] |[0-9]{1,3}[.)] )?`)
+var lead = pattern.New(`^[ \t]*(?:> )*(?:[-*+•→] |[0-9]{1,3}[.)] )?`)
 
 // hangMax keeps a narrow terminal from being used up by indents.
 const hangMax = 8

@@ -117,7 +117,7 @@ done
 echo "# Something is cut off, or gone"
 group=$("$python" "$here/verify.py" store --json | "$python" -c 'import json, sys
 print([s["head"]["groupAt"] for s in json.load(sys.stdin)["sessions"] if s["id"] == sys.argv[1]][0])' "$session")
-copy; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it orphan_segment
+copy; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it uncommitted_tail
 copy; cut "copy/$manifest" -1; verify "the last newline is gone: a warning" 0 copy; says it uncommitted_tail
 copy; cut "copy/$manifest" $((group + 100)); verify "a part of the last group is there: a warning" 0 copy; says it uncommitted_tail
 copy; cut "copy/$manifest" $((group - 1)); verify "more than the last group is gone" 5 copy; says it lost_tail
@@ -132,9 +132,10 @@ for file in $(echo "$segments" | head -1) $(echo "$segments" | tail -1) $(one 's
 done
 
 echo "# What is no damage"
+copy; printf x >"copy/sessions/$session/events/00000001-00000001.jsonl"; verify "a segment that no group names" 0 copy; says it orphan_segment
+copy; chmod 644 copy/trust.json; verify "others can read a control file" 0 copy; says it permissions
 copy; printf x >copy/snapshots/.tmp-00; verify "a file on its way" 0 copy; check "no finding" 0 "$(grep -c '^warn' out)"
 copy; printf x >copy/stray; verify "a file that nobody knows" 0 copy; says it unknown_file
-copy; chmod 644 copy/store.json; verify "others can open a file" 0 copy; says it permissions
 copy; chmod 644 copy/keys/keyring.json; verify "others can open the keyring" 5 copy; says it control_damaged
 
 echo "$passed passed, $failed failed"

@@ -227,17 +227,18 @@ class Log:
         if self.health.startswith("corrupt"):
             return
         committed = {s.name for s in self.segments}
+        lost = len(manifest) == self.head["bytes"] > 0  # rest is empty: a last group that was lost looks so
         for name, (first, _) in sorted(bounds.items(), key=lambda b: b[1]):
             path = self.rel + "/events/" + name
             if first == self.head["next"]:
-                self.find("orphan_segment", path, "no group commits it")
+                self.find("uncommitted_tail" if lost else "orphan_segment", path, "no group commits it")
             elif first > self.head["next"]:
                 if self.health.startswith("corrupt"):
                     continue
                 self.health = "corrupt_tail" if self.segments else "corrupt_head"
                 self.find("lost_tail", path, "it begins beyond the end, at %d: more had been committed" % first)
             elif name not in committed:
-                self.find("unknown_file", path, "no group names it")
+                self.find("orphan_segment", path, "no group names it")
 
     def _end(self, rest, candidates, reasons):
         """`rest` commits nothing: part of an append, or damage."""

@@ -2,7 +2,6 @@ package runview
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
@@ -187,7 +187,7 @@ func (o *output) replay(out ports.CommandOutcome) {
 	o.view.screen.Print(b.String())
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+var plainWord = pattern.New(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 // Word shows a word as a shell would take it, spelled out where a terminal would
 // not show it as it is.

@@ -1,0 +1,32 @@
+package pattern_test
+
+import (
+	"testing"
+
+	"github.com/waybill/waybill/durable/pattern"
+)
+
+func TestAPatternIsItsExpression(t *testing.T) {
+	p := pattern.New(`(\w)(\d)`)
+	if p.String() != `(\w)(\d)` || !p.MatchString("xa1") || p.MatchString("a") || p.FindString("xa1") != "a1" {
+		t.Error("matching")
+	}
+	if got := p.FindStringSubmatch("xa1"); len(got) != 3 || got[2] != "1" {
+		t.Error(got)
+	}
+	if p.ReplaceAllString("a1b2", "$2") != "12" || p.ReplaceAllStringFunc("a1b2", func(s string) string { return s[:1] }) != "ab" {
+		t.Error("replacing")
+	}
+}
+
+// TestNothingIsCompiledBeforeItIsUsed: an expression that is wrong is found by its
+// first use, not by starting.
+func TestNothingIsCompiledBeforeItIsUsed(t *testing.T) {
+	p := pattern.New(`(`)
+	defer func() {
+		if recover() == nil {
+			t.Error("a wrong expression passes")
+		}
+	}()
+	p.MatchString("x")
+}
