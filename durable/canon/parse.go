@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -34,19 +35,43 @@ func (e *ParseError) Error() string {
 // only in case, invalid UTF-8, depth over limits.JSONDepthMax and numbers that
 // are not exactly a double are refused with a *ParseError.
 func Parse(data []byte) (Value, error) {
-	p := parser{text: string(data), line: 1}
+	p := parsers.Get().(*parser)
+	p.text, p.line = string(data), 1
 	v, err := p.document()
-	if err != nil {
-		return Value{}, err
-	}
-	return v, nil
+	p.reset()
+	parsers.Put(p)
+	return v, err
 }
+
+// parsers are kept for their stacks: a log is parsed line by line, and growing
+// them each time would cost more than reading the line.
+var parsers = sync.Pool{New: func() any { return &parser{} }}
+
+// reset forgets the text and what still points into it.
+func (p *parser) reset() {
+	if cap(p.items) > stackMax || cap(p.names) > stackMax {
+		*p = parser{}
+		return
+	}
+	clear(p.names[:cap(p.names)])
+	clear(p.items[:cap(p.items)])
+	*p = parser{path: p.path[:0], names: p.names[:0], items: p.items[:0]}
+}
+
+// stackMax is up to what size stacks are kept: records fit, a huge list must not
+// stay, and clearing them has to be cheap.
+const stackMax = 128
 
 type parser struct {
 	text string
 	pos  int
 	line int
 	path trail // of the value being read
+
+	// Members and items of what is still open: each gets a list of its own size
+	// when it is closed.
+	names []string
+	items []Value
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -155,18 +180,20 @@ func (p *parser) value(depth int) (Value, error) {
 	case c == '-' || c >= '0' && c <= '9':
 		return p.number(line)
 	}
-	for _, word := range []struct {
-		text string
-		v    Value
-	}{{"true", OfBool(true)}, {"false", OfBool(false)}, {"null", Value{}}} {
+	for _, word := range words {
 		if strings.HasPrefix(p.text[p.pos:], word.text) {
 			p.pos += len(word.text)
-			word.v.line = line
-			return word.v, nil
+			return word.v.AtLine(int(line)), nil
 		}
 	}
 	return Value{}, p.fail("unexpected %s where a value should stand", p.here())
 }
+
+// words are the literals of JSON.
+var words = [...]struct {
+	text string
+	v    Value
+}{{"true", OfBool(true)}, {"false", OfBool(false)}, {"null", Value{}}}
 
 func (p *parser) array(depth int, line int32) (Value, error) {
 	v := Value{kind: Array, line: line}
@@ -175,16 +202,19 @@ func (p *parser) array(depth int, line int32) (Value, error) {
 	if p.take(']') {
 		return v, nil
 	}
+	from := len(p.items)
 	for {
-		p.path = append(p.path, turn{item: len(v.list)})
+		p.path = append(p.path, turn{item: len(p.items) - from})
 		item, err := p.value(depth + 1)
 		if err != nil {
 			return Value{}, err
 		}
 		p.path = p.path[:len(p.path)-1]
-		v.list = append(v.list, item)
+		p.items = append(p.items, item)
 		p.space()
 		if p.take(']') {
+			v.list = slices.Clone(p.items[from:])
+			p.items = p.items[:from]
 			return v, nil
 		}
 		if !p.take(',') {
@@ -200,7 +230,7 @@ func (p *parser) object(depth int, line int32) (Value, error) {
 	if p.take('}') {
 		return v, nil
 	}
-	sorted := true
+	from, named, sorted := len(p.items), len(p.names), true
 	for {
 		p.space()
 		if p.pos >= len(p.text) || p.text[p.pos] != '"' {
@@ -220,10 +250,12 @@ func (p *parser) object(depth int, line int32) (Value, error) {
 			return Value{}, err
 		}
 		p.path = p.path[:len(p.path)-1]
-		sorted = sorted && (len(v.keys) == 0 || CompareKeys(v.keys[len(v.keys)-1], name) < 0)
-		v.keys, v.list = append(v.keys, name), append(v.list, item)
+		sorted = sorted && (len(p.names) == named || CompareKeys(p.names[len(p.names)-1], name) < 0)
+		p.names, p.items = append(p.names, name), append(p.items, item)
 		p.space()
 		if p.take('}') {
+			v.keys, v.list = slices.Clone(p.names[named:]), slices.Clone(p.items[from:])
+			p.names, p.items = p.names[:named], p.items[:from]
 			return p.seal(v, sorted)
 		}
 		if !p.take(',') {
@@ -263,6 +295,9 @@ func twins(keys []string) (i, j int, found bool) {
 	if !slices.ContainsFunc(keys, hasUpper) {
 		return 0, 0, false // all one case: distinct keys cannot be twins
 	}
+	if len(keys) <= fewKeys {
+		return fewTwins(keys)
+	}
 	seen := make(map[string]int, len(keys))
 	for j, k := range keys {
 		folded := strings.Map(fold, k)
@@ -272,6 +307,30 @@ func twins(keys []string) (i, j int, found bool) {
 		seen[folded] = j
 	}
 	return 0, 0, false
+}
+
+// fewKeys is up to how many keys each is compared with each: a record's dozen is
+// done before a map would be made.
+const fewKeys = 16
+
+func fewTwins(keys []string) (i, j int, found bool) {
+	for j := range keys {
+		for i := range keys[:j] {
+			if sameLetter(keys[i], keys[j]) && strings.EqualFold(keys[i], keys[j]) {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// sameLetter rules nearly every pair out by its first letters; beyond ASCII it
+// rules out none.
+func sameLetter(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	return (a[0]^b[0])&^('a'-'A') == 0 || a[0] >= utf8.RuneSelf || b[0] >= utf8.RuneSelf
 }
 
 // fold is the one letter that stands for r in any case: the least of its orbit.

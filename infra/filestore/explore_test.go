@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
@@ -199,14 +198,7 @@ func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
 func allThere(s *filestore.Store, seen *porttest.Seen) error {
 	for _, seg := range seen.Segments {
 		for _, e := range seg.Events {
-			want := map[manifest.ObjectKind]canon.Digest{}
-			switch data := e.Data.(type) {
-			case event.NodeCreated:
-				want[manifest.Snapshot] = data.SnapshotRef
-			case event.RunStarted:
-				want[manifest.Workflow] = data.WorkflowHash
-			}
-			for kind, ref := range want {
+			for kind, ref := range referred(e) {
 				if _, err := s.Object(context.Background(), kind, ref); err != nil {
 					return fmt.Errorf("event %d: %w", e.Index, err)
 				}
@@ -256,6 +248,9 @@ func read(s *filestore.Store, log manifest.Log) (*porttest.Seen, manifest.Verdic
 // TestExploreCrashes: whatever a power cut leaves of an append loads, is as before
 // or as after, and after it once the append has said so; and goes on.
 func TestExploreCrashes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explored without -short only")
+	}
 	var mu sync.Mutex
 	var total crashfs.Count
 	t.Cleanup(func() { t.Logf("in all: %d operations, %d crash states", total.Ops, total.States) })

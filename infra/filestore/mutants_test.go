@@ -92,6 +92,9 @@ func (sc scenario) caught(m crashfs.Mutation, from int) (why string) {
 // TestExploreMutants: the exploration is worth something only if it sees what it
 // is there to see: each mutant, and each single sync left out, must be caught.
 func TestExploreMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explored without -short only")
+	}
 	all := scenarios(t)
 	count, spared := 0, 0
 	for _, m := range mutants {

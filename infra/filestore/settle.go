@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"path"
+	"slices"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
@@ -86,7 +87,8 @@ func (s *Store) moveAnew(name string, b []byte) bool {
 
 // anew removes a log that was announced and never committed to, with its lock
 // file, so that its folder is a new entry of its parent: the old one may be of
-// those that a failed sync lost. Whoever waits for the lock starts over.
+// those that a failed sync lost. Whoever waits for the lock starts over, and so
+// must the caller when removed is true: what it holds is no lock any more.
 func (s *Store) anew(log manifest.Log, held *lock.Held) (removed bool) {
 	if held.Note() == "" || held.Note() != s.openNote() {
 		return false
@@ -96,6 +98,16 @@ func (s *Store) anew(log manifest.Log, held *lock.Held) (removed bool) {
 		return false
 	}
 	events := path.Join(log.Root, manifest.SegmentDir)
+	own := []string{events, file, path.Join(log.Root, suspectFile), lockName(log), log.Root}
+	inside, err := s.fs.List(log.Root)
+	if err != nil {
+		return false
+	}
+	for _, e := range inside { // other things keep the folder where it is
+		if !slices.Contains(own, path.Join(log.Root, e.Name)) {
+			return false
+		}
+	}
 	names, err := s.segmentNames(log)()
 	if err != nil {
 		return false
@@ -103,13 +115,13 @@ func (s *Store) anew(log manifest.Log, held *lock.Held) (removed bool) {
 	for _, name := range names {
 		_ = s.fs.Remove(path.Join(events, name))
 	}
-	for _, name := range []string{events, file, path.Join(log.Root, suspectFile), lockName(log), log.Root} {
+	for _, name := range own {
 		if s.fs.Remove(name) == nil {
 			s.doubt([]string{name}, false)
+			removed = removed || name == lockName(log)
 		}
 	}
-	_, there, err := s.stat(log.Root)
-	return err == nil && !there
+	return removed
 }
 
 func (s *Store) doubts(name string) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest"
 )
@@ -190,6 +193,43 @@ func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 	}
 	if _, err := os.Stat(beyond); err != nil {
 		t.Errorf("the evidence is gone: %v", err)
+	}
+}
+
+// TestAnAnnouncedLogThatHoldsMoreKeepsItsLock: what was never committed to is made
+// anew, but nobody is left holding a lock on a file that is gone.
+func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
+	for name, more := range map[string]string{"alone": "", "with a cache": "cache"} {
+		f := crashfs.New()
+		story := porttest.NewStory(1)
+		f.Before = func(op crashfs.Op) { // killed while it stages its first segment
+			if op.Do == "sync" && strings.Contains(op.Name, "/events/") && f.Fault == nil {
+				f.Fault = &crashfs.Fault{At: op.N}
+			}
+		}
+		s, err := process(f, 1)
+		fatal(t, err)
+		if _, err := porttest.Gate(s, story.Start()); err == nil {
+			t.Fatal("a killed process committed")
+		}
+		f = f.Revive()
+		if more != "" {
+			fatal(t, f.Mkdir(story.Log.Root+"/"+more))
+		}
+		locks := lock.NewMemory()
+		open := func(seed byte) *filestore.Store {
+			s, err := filestore.Open(f, filestore.Options{Locks: locks.On(f), Boot: "boot", Random: rand.NewChaCha8([32]byte{seed})})
+			fatal(t, err)
+			return s
+		}
+		unlock, err := open(2).Lock(context.Background(), story.Log)
+		fatal(t, err)
+		if _, err := open(3).Lock(context.Background(), story.Log); !fault.Is(err, fault.SessionLocked) {
+			t.Errorf("%s: a second lock said %v", name, err)
+		}
+		fatal(t, unlock())
+		_, err = porttest.Gate(open(4), porttest.NewStory(1).Start())
+		fatal(t, err)
 	}
 }
 

@@ -5,7 +5,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 waybill=${WAYBILL:-$here/../../bin/waybill}
 python=${PYTHON:-python3}
-export PYTHONDONTWRITEBYTECODE=1 WAYBILL_ATTEMPT_ID=
+export PYTHONDONTWRITEBYTECODE=1
 unset WAYBILL_HOME
 [ -x "$waybill" ] || { echo "check.sh: $waybill is not there; build it, or set WAYBILL" >&2; exit 2; }
 case $waybill in /*) ;; *) waybill=$PWD/$waybill ;; esac

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Verifies a Waybill store by the format page alone: verify.py STORE_DIR [--json] [--keyring FILE] [--token T]...
 
-Exit status: 0 when nothing is an error, 5 when something is, 2 on usage.
+Exit status: 0 when nothing is an error, 5 when something is, 2 on usage. Findings have the codes of section 18, and
+these: `underived_id` (an id that is not the derived one, which the page calls no damage), `segment_order` (section 8),
+`inconsistent` and `artifact_form` (a fact that does not go with another), all warnings; and the errors `symlink`,
+`unsupported` (a feature that is not known) and `token_refused`.
 """
 import argparse
 import base64
@@ -94,12 +97,13 @@ def report(store, as_json):
         below = [u for u in store.units if f["path"] == u or f["path"].startswith(u + "/")]
         failed.add(max(below, key=len) if below else f["path"])
     passed = len(store.units - failed)
-    sessions = [{"id": log.rel.split("/", 1)[-1], "health": log.health, "events": len(log.events), "head": log.head}
-                for log in store.logs]
+    sessions = [{"id": log.rel.split("/", 1)[-1], "health": log.health, "events": len(log.events),
+                 "head": log.head} for log in store.logs]
     if as_json:
         findings = [{k: v for k, v in f.items() if v is not None} for f in store.findings]
         print(json.dumps({"sessions": sessions, "findings": findings, "derivedIds": store.derived,
-                          "requests": store.requests, "passed": passed, "failed": len(failed)}, indent=1, sort_keys=True))
+                          "requests": store.requests, "passed": passed, "failed": len(failed)},
+                         indent=1, sort_keys=True))
         return 5 if failed else 0
     for s in sessions:
         unborn = not s["events"] and s["health"] == "healthy"

@@ -1,0 +1,228 @@
+package filestore_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// hall is what the exhibits are made from: a healthy store, and what one more
+// append would have written.
+type hall struct {
+	t     *testing.T
+	files map[string][]byte
+	heads []manifest.Head
+	log   manifest.Log
+	seg   manifest.Segment // events 9 to 11
+	group []byte           // that commits it
+
+	snapshot manifest.Object // that it refers to
+	out      []exhibit
+}
+
+// show takes a copy of the store, lets lay break it, and states the verdict.
+func (h *hall) show(name, how string, health manifest.Health, next int64, findings []manifest.FindingCode, lay func(files map[string][]byte)) *exhibit {
+	h.t.Helper()
+	files := map[string][]byte{}
+	for file, b := range h.files {
+		files[file] = bytes.Clone(b)
+	}
+	lay(files)
+	if findings == nil {
+		findings = []manifest.FindingCode{}
+	}
+	want := expected{How: how, Health: health, Findings: findings, Next: next, Writable: health == manifest.Healthy}
+	h.out = append(h.out, exhibit{name, want, files})
+	return &h.out[len(h.out)-1]
+}
+
+func (h *hall) manifest() string { return h.log.Root + "/manifest.jsonl" }
+
+func (h *hall) segment(first, last int64) string {
+	return h.log.Root + "/events/" + manifest.SegmentName(first, last)
+}
+
+func codes(c ...manifest.FindingCode) []manifest.FindingCode { return c }
+
+// exhibits is the museum's catalogue.
+func exhibits(t *testing.T) []exhibit {
+	t.Helper()
+	h := &hall{t: t, log: porttest.NewStory(1).Log}
+	h.files, h.heads = base(t)
+	story := porttest.NewStory(1)
+	story.Advance(3)
+	story.Advance(6)
+	plan := story.Advance(9)
+	var err error
+	h.seg, err = manifest.EncodeSegment(h.log, plan.Events)
+	fatal(t, err)
+	h.snapshot = plan.Objects[0]
+	h.group = manifest.Group(h.log, h.heads[2], h.seg)
+	h.show("healthy", "nothing is broken: what the others were made from", manifest.Healthy, 9, nil, func(map[string][]byte) {})
+	h.tornGroups()
+	h.orphans()
+	h.lostTails()
+	h.flips()
+	h.segments()
+	h.others()
+	return h.out
+}
+
+// tornGroups: what a crash leaves of the last append's group (R9).
+func (h *hall) tornGroups() {
+	tail := codes(manifest.UncommittedTail, manifest.OrphanSegment)
+	torn := func(name, how string, left []byte) {
+		h.show(name, how, manifest.Healthy, 9, tail, func(files map[string][]byte) {
+			files[h.segment(9, 11)] = h.seg.Bytes
+			files[h.manifest()] = append(files[h.manifest()], left...)
+		})
+	}
+	line := bytes.IndexByte(h.group, '\n') + 1
+	for _, n := range []int{1, 100, line - 1, line, line + 1, len(h.group) - 1} {
+		torn(fmt.Sprintf("torn-at-byte-%d", n), fmt.Sprintf("the group of the last append ends after %d of %d bytes", n, len(h.group)), h.group[:n])
+	}
+	at := h.heads[2].Bytes
+	for start, i := int64(0), 0; start < int64(len(h.group)); i++ {
+		end := min(int64(len(h.group)), start+manifest.SectorBytes-(at+start)%manifest.SectorBytes)
+		zeroed := bytes.Clone(h.group)
+		clear(zeroed[start:end])
+		torn(fmt.Sprintf("zero-sector-%d", i), fmt.Sprintf("sector %d of the last append's group reads as zeros", i), zeroed)
+		start = end
+	}
+	torn("zero-group", "all of the last append's group reads as zeros", make([]byte, len(h.group)))
+	h.show("zeros-beyond-the-group", "more zeros than the group is long: no crash leaves that", manifest.CorruptTail, 9,
+		codes(manifest.ManifestDamaged), func(files map[string][]byte) {
+			files[h.segment(9, 11)] = h.seg.Bytes
+			files[h.manifest()] = append(files[h.manifest()], make([]byte, len(h.group)+1)...)
+		})
+}
+
+// orphans: segments that no group commits.
+func (h *hall) orphans() {
+	h.show("orphan", "a segment was placed, and its group never written", manifest.Healthy, 9, codes(manifest.UncommittedTail),
+		func(files map[string][]byte) { files[h.segment(9, 11)] = h.seg.Bytes })
+	h.show("orphan-beside-a-new-plan", "an orphan stands beside a committed segment of another range", manifest.Healthy, 9,
+		codes(manifest.OrphanSegment), func(files map[string][]byte) {
+			one, err := manifest.DecodeSegment(h.log, 6, 8, files[h.segment(6, 8)])
+			fatal(h.t, err)
+			shorter, err := manifest.EncodeSegment(h.log, one.Events[:2])
+			fatal(h.t, err)
+			files[h.segment(6, 7)] = shorter.Bytes
+		})
+	h.show("unborn", "an orphan at 0 and an empty manifest: nothing was ever committed", manifest.Healthy, 0,
+		codes(manifest.OrphanSegment), func(files map[string][]byte) {
+			files[h.manifest()] = []byte{}
+			delete(files, h.segment(3, 5))
+			delete(files, h.segment(6, 8))
+		})
+}
+
+// lostTails: whole groups are gone.
+func (h *hall) lostTails() {
+	h.show("lost-last-group", "the last group is gone: no reader can tell that from a crash", manifest.Healthy, 6,
+		codes(manifest.UncommittedTail), func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[1].Bytes] })
+	h.show("lost-two-groups", "two groups are gone: the second segment beyond the end proves it", manifest.CorruptTail, 3,
+		codes(manifest.UncommittedTail, manifest.LostTail), func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[0].Bytes] })
+	h.show("lost-manifest", "the manifest is gone, the segments are there", manifest.CorruptHead, 0,
+		codes(manifest.OrphanSegment, manifest.LostTail), func(files map[string][]byte) { delete(files, h.manifest()) })
+}
+
+// flips: one bit of what was committed is another.
+func (h *hall) flips() {
+	flip := func(file string, at int64) func(map[string][]byte) {
+		return func(files map[string][]byte) { files[file][at] ^= 0x01 }
+	}
+	h.show("flipped-first-group", "a byte of the first group is another", manifest.CorruptHead, 0,
+		codes(manifest.ManifestDamaged), flip(h.manifest(), 20))
+	h.show("flipped-middle-group", "a byte of the second group is another", manifest.CorruptTail, 3,
+		codes(manifest.ManifestDamaged), flip(h.manifest(), h.heads[0].Bytes+40))
+	h.show("flipped-last-group", "a byte of the last group is another: it was acknowledged, and is not cut", manifest.CorruptTail, 6,
+		codes(manifest.ManifestDamaged), flip(h.manifest(), h.heads[2].Bytes-9))
+	h.show("flipped-segment", "a byte of a committed segment is another", manifest.CorruptTail, 3,
+		codes(manifest.SegmentDamaged), flip(h.segment(3, 5), 200))
+	h.show("flipped-first-segment", "a byte of the first segment is another", manifest.CorruptHead, 0,
+		codes(manifest.SegmentDamaged), flip(h.segment(0, 2), 30))
+}
+
+// segments: files of committed segments are not what they were.
+func (h *hall) segments() {
+	h.show("missing-segment", "a committed segment is gone", manifest.CorruptTail, 3, codes(manifest.SegmentMissing),
+		func(files map[string][]byte) { delete(files, h.segment(3, 5)) })
+	h.show("truncated-segment", "a committed segment lost its end", manifest.CorruptTail, 3, codes(manifest.SegmentDamaged),
+		func(files map[string][]byte) {
+			b := files[h.segment(3, 5)]
+			files[h.segment(3, 5)] = b[:len(b)-50]
+		})
+	h.show("swapped-groups", "the last two groups changed places", manifest.CorruptTail, 3, codes(manifest.ManifestDamaged),
+		func(files map[string][]byte) {
+			m, a, b := files[h.manifest()], h.heads[0].Bytes, h.heads[1].Bytes
+			files[h.manifest()] = slices.Concat(m[:a], m[b:], m[a:b])
+		})
+}
+
+// others: repeated references, strangers, newer versions, missing objects.
+func (h *hall) others() {
+	h.show("repeated-snapshot", "a node refers to a snapshot that is pinned already", manifest.Healthy, 12, nil,
+		func(files map[string][]byte) {
+			events := slices.Clone(h.seg.Events)
+			node := events[1].Data.(event.NodeCreated)
+			node.SnapshotRef = porttest.NewStory(1).Snapshot(0).Ref()
+			events[1].Data = node
+			h.commit(files, events)
+		})
+	h.show("foreign-event", "a kind of event that this version does not know", manifest.UnknownVersion, 12, codes(manifest.UnknownEvents),
+		func(files map[string][]byte) { h.rename(files, "") })
+	h.show("ignorable-event", "an unknown kind that an older version may skip", manifest.Healthy, 12, nil,
+		func(files map[string][]byte) { h.rename(files, `"ignorable":true,`) })
+	missing := porttest.NewStory(1).Snapshot(1).Ref()
+	name := "snapshots/" + manifest.ObjectName(manifest.Snapshot, missing)
+	h.show("missing-snapshot", "the log is whole, a snapshot that it refers to is gone", manifest.Healthy, 9, nil,
+		func(files map[string][]byte) { delete(files, name) }).want.Objects = []string{name}
+	newer := h.show("newer-store", "store.json is of a later format", "", 0, nil,
+		func(files map[string][]byte) { files["store.json"] = storeJSON(h.t, 2, nil) })
+	newer.want.Open = fault.StoreNewer
+	feature := h.show("newer-feature", "store.json names a feature that must be known to open the store", "", 0, nil,
+		func(files map[string][]byte) {
+			files["store.json"] = storeJSON(h.t, 1, map[string][]string{"incompat": {"shards"}})
+		})
+	feature.want.Open = fault.StoreNewer
+}
+
+// commit writes one more segment and its group.
+func (h *hall) commit(files map[string][]byte, events []event.Event) {
+	seg, err := manifest.EncodeSegment(h.log, events)
+	fatal(h.t, err)
+	files[h.segment(seg.First, seg.Last)] = seg.Bytes
+	files[h.manifest()] = append(files[h.manifest()], manifest.Group(h.log, h.heads[2], seg)...)
+}
+
+// rename makes the edge event of the next segment one of a kind to come.
+func (h *hall) rename(files map[string][]byte, flag string) {
+	b := bytes.Replace(h.seg.Bytes, []byte(`"kind":"edge_created"`), []byte(flag+`"kind":"edge_foreseen"`), 1)
+	if bytes.Equal(b, h.seg.Bytes) {
+		h.t.Fatal("no edge to rename")
+	}
+	seg, err := manifest.DecodeSegment(h.log, 9, 11, b)
+	fatal(h.t, err)
+	files[h.segment(9, 11)] = b
+	files["snapshots/"+manifest.ObjectName(manifest.Snapshot, h.snapshot.Ref())] = h.snapshot.Bytes
+	files[h.manifest()] = append(files[h.manifest()], manifest.Group(h.log, h.heads[2], seg)...)
+}
+
+// referred are the objects that an event needs.
+func referred(e event.Event) map[manifest.ObjectKind]canon.Digest {
+	switch data := e.Data.(type) {
+	case event.NodeCreated:
+		return map[manifest.ObjectKind]canon.Digest{manifest.Snapshot: data.SnapshotRef}
+	case event.RunStarted:
+		return map[manifest.ObjectKind]canon.Digest{manifest.Workflow: data.WorkflowHash}
+	}
+	return nil
+}
