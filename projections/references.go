@@ -14,6 +14,7 @@ import (
 // objects the log refers to. It is for verification; nothing is decided by it.
 type References struct {
 	Objects  map[ObjectRef]int64 // first event that refers to each
+	Claims   []Claim             // what events say about artifacts
 	Findings []manifest.Finding
 
 	log     manifest.Log
@@ -30,6 +31,12 @@ type References struct {
 type ObjectRef struct {
 	Kind manifest.ObjectKind
 	Ref  canon.Digest
+}
+
+// Claim is what an event says about an artifact that it refers to.
+type Claim struct {
+	Event   int64
+	Payload event.OutputPayload
 }
 
 type nodeRef struct {
@@ -165,6 +172,7 @@ func (r *References) payload(e event.Event, ahead map[id.Node]bool) {
 		r.outputs[p.OutputID] = own
 		if p.OutputChannel == event.Artifact {
 			r.object(manifest.Artifact, p.Payload.SHA256, e)
+			r.Claims = append(r.Claims, Claim{e.Index, p.Payload})
 		}
 	}
 }

@@ -263,6 +263,7 @@ func TestTypingAheadConfirmsNothing(t *testing.T) {
 	s.types("\n\n")
 	s.sees("[3/3] Last")
 	s.sees("›")
+	time.Sleep(200 * time.Millisecond) // what was typed early would be taken by now
 	s.types("yes\n")
 	s.leaves(0)
 	if !strings.Contains(s.text(), "› yes") {

@@ -1,11 +1,14 @@
 package advance
 
 import (
+	"unicode/utf8"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/snapshot"
 )
@@ -30,6 +33,9 @@ type Start struct {
 func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err error) {
 	if err := CheckContext(s.Context); err != nil {
 		return plan, 0, err
+	}
+	if len(s.Title) > limits.TitleBytesMax || !utf8.ValidString(s.Title) {
+		return plan, 0, fault.New(fault.ValidationError, "the title has %d bytes; at most %d of valid UTF-8 are allowed", len(s.Title), limits.TitleBytesMax)
 	}
 	prefs, err := applyPreferences(event.DefaultPreferences(), s.Preferences)
 	if err != nil {

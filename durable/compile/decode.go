@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/condition"
@@ -23,7 +24,7 @@ func Decode(data []byte) (Compiled, error) {
 	if _, ok := v.Get("sourceKind"); ok {
 		return Compiled{}, fault.New(fault.StoreForeign, "the workflow was pinned by another program, in a form that Waybill does not run")
 	}
-	if version, _ := v.Get("schemaVersion"); version.Kind() == canon.Number && version.Float() != SchemaVersion {
+	if version, _ := v.Get("schemaVersion"); version.Kind() == canon.Number && version.Float() > SchemaVersion && version.Float() == math.Trunc(version.Float()) {
 		return Compiled{}, fault.New(fault.StoreNewer, "the workflow was compiled in version %v of the format; this binary reads version %d", version.Float(), SchemaVersion)
 	}
 	var d Document
@@ -46,6 +47,9 @@ func prepare(d Document) (c Compiled, err error) {
 	c = Compiled{Document: d, index: make(map[string]int, len(d.Steps))}
 	if d.SchemaVersion != SchemaVersion {
 		return Compiled{}, fmt.Errorf("schemaVersion %d", d.SchemaVersion)
+	}
+	if d.WorkflowID == "" {
+		return Compiled{}, errors.New("workflowId is empty")
 	}
 	if len(d.Steps) == 0 || len(d.Steps) > limits.WorkflowStepsMax {
 		return Compiled{}, fmt.Errorf("want 1 to %d steps, got %d", limits.WorkflowStepsMax, len(d.Steps))

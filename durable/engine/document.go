@@ -28,6 +28,9 @@ type Answer struct {
 
 	// AttemptID is what AckToken stands for, for callers that need no token.
 	AttemptID id.Attempt `json:"-"`
+
+	// performed: the pending step is a command, which 'waybill run' carries out.
+	performed bool
 }
 
 // Kind is the document's kind.

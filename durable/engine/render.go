@@ -92,6 +92,7 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 		a.NextIntent = PerformThenContinue
 	}
 	a.AttemptID = p.node.NextAttempt()
+	a.performed = step.Action != nil
 	a.noteTruncation(p)
 	return nil
 }
@@ -127,8 +128,12 @@ func (a *Answer) sign(key token.Key, open bool) {
 	}
 	a.AckToken = token.MintAck(key, token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
 		NodeID: a.NodeID, AttemptID: a.AttemptID})
+	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken, "--notes", "…"}
+	if a.performed {
+		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
+	}
 	a.Next = &Next{
-		Command: []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken, "--notes", "…"},
+		Command: command,
 		Tool:    "continue_workflow",
 		Params:  map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken, "output": map[string]any{"notesMarkdown": "…"}},
 	}

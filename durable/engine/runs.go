@@ -159,11 +159,12 @@ func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold
 	if err != nil {
 		return nil, nil, session, err
 	}
-	found := 0
+	found, unread := 0, 0
 	for _, s := range all {
 		f := projections.NewFold()
 		if _, err := g.read(ctx, s, f); err != nil {
-			continue // one unreadable session must not hide the others
+			unread++ // one unreadable session must not hide the others
+			continue
 		}
 		for _, runID := range f.Order {
 			r := f.Runs[runID]
@@ -182,7 +183,7 @@ func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold
 		return nil, nil, session, fault.New(fault.RunAmbiguous, "%d runs begin with %q", found, ref)
 	}
 	if run == nil || run.Tip.IsZero() {
-		return nil, nil, session, notFound(ref)
+		return nil, nil, session, notFound(ref, unread)
 	}
 	return fold, run, session, nil
 }
@@ -197,7 +198,12 @@ func matches(r id.Run, ref string) bool {
 	return ref != "" && ref != prefix && (strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
 }
 
-func notFound(ref string) error {
+// notFound says so, and that the run may be in a session that could not be read.
+func notFound(ref string, unread int) error {
+	if unread > 0 {
+		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %d sessions could not be read", ref, unread).
+			Suggest("See which with 'waybill runs list', and why with 'waybill verify'.")
+	}
 	if ref == Last {
 		return fault.New(fault.RunNotFound, "the store holds no run yet").Suggest("Start one with 'waybill run FILE'.")
 	}

@@ -58,7 +58,7 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	}
 	run := pick(fold, ref)
 	if run == nil {
-		return RunDetails{}, notFound(ref)
+		return RunDetails{}, notFound(ref, 0)
 	}
 	row, err := g.summary(ctx, session, run, v.Health)
 	if err != nil {

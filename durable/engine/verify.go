@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
@@ -44,6 +42,11 @@ func (g *Engine) Verify(ctx context.Context) (Verification, error) {
 		}
 	}
 	found, err := g.Inspector.Inspect(ctx)
+	if err == nil {
+		var orphans []manifest.Finding
+		orphans, err = g.orphans(ctx, objects)
+		found = append(found, orphans...)
+	}
 	out.Findings = append(out.Findings, found...)
 	out.judge(found)
 	return out, err
@@ -81,65 +84,30 @@ func (v *Verification) judge(findings []manifest.Finding) {
 	}
 }
 
-// objectVerdicts remembers what was wrong with an object, nil for nothing: many
-// sessions share snapshots and workflows.
-type objectVerdicts map[projections.ObjectRef]*manifest.Finding
-
 func (g *Engine) verifyInto(ctx context.Context, out *Verification, s id.Session, objects objectVerdicts) error {
 	log := manifest.SessionEvents(s)
 	refs := projections.NewReferences(log)
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, refs)
-	if err != nil {
-		return err
+	if err != nil || v.Unborn() {
+		return err // a session that nothing was committed to is none yet
 	}
 	row := SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head, Findings: []manifest.Finding{}}
 	row.Findings = append(append(row.Findings, v.Findings...), refs.Findings...)
 	for _, ref := range sortedRefs(refs.Objects) {
-		why, seen := objects[ref]
-		if !seen {
-			why = g.checkObject(ctx, ref)
-			objects[ref] = why
+		verdict := g.look(ctx, ref, objects)
+		if verdict.finding == nil {
+			continue
 		}
-		if why != nil {
-			index := refs.Objects[ref]
-			f := *why
-			f.Event = &index // the first one that refers to it here
-			row.Findings = append(row.Findings, f)
+		index := refs.Objects[ref]
+		f := *verdict.finding
+		f.Event = &index // the first one that refers to it here
+		row.Findings = append(row.Findings, f)
+		if f.Code == manifest.UnknownEvents && row.Health == manifest.Healthy {
+			row.Health = manifest.UnknownVersion
 		}
 	}
+	row.Findings = append(row.Findings, claims(log, refs.Claims, objects)...)
 	out.Sessions = append(out.Sessions, row)
 	out.judge(row.Findings)
 	return nil
-}
-
-func sortedRefs(refs map[projections.ObjectRef]int64) []projections.ObjectRef {
-	out := make([]projections.ObjectRef, 0, len(refs))
-	for ref := range refs {
-		out = append(out, ref)
-	}
-	slices.SortFunc(out, func(a, b projections.ObjectRef) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref.String(), b.Ref.String()))
-	})
-	return out
-}
-
-// checkObject reads an object, which recomputes its digest. A pinned workflow
-// must be one; a snapshot of a foreign form is for the session's health to say.
-func (g *Engine) checkObject(ctx context.Context, ref projections.ObjectRef) *manifest.Finding {
-	at := manifest.ObjectDir(ref.Kind) + "/" + manifest.ObjectName(ref.Kind, ref.Ref)
-	data, err := g.Objects.Object(ctx, ref.Kind, ref.Ref)
-	if err == nil && ref.Kind == manifest.Workflow {
-		if _, decodeErr := compile.Decode(data); fault.Is(decodeErr, fault.StoreCorrupt) {
-			err = decodeErr
-		}
-	}
-	if err == nil {
-		return nil
-	}
-	code := manifest.ObjectDamaged
-	if fault.Of(err).Details["missing"] == true {
-		code = manifest.ObjectMissing
-	}
-	f := manifest.NewFinding(code, at, "%s", fault.Of(err).Message)
-	return &f
 }

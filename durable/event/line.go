@@ -141,7 +141,7 @@ func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
 		return false
 	}
 	e.Data = p
-	if checkDedupeKey(e.DedupeKey()) != nil {
+	if e.ID.IsZero() || checkDedupeKey(e.DedupeKey()) != nil {
 		return false
 	}
 	again, err := t.appendEnvelope(make([]byte, 0, len(line)), *e)

@@ -46,6 +46,8 @@ func (f *FS) Crashes(limit int, yield func(State) bool) {
 	frozen := &FS{root: f.root.clone(map[*inode]*inode{}), Vol: f.Vol}
 	f.mu.Unlock()
 	choices := collect(frozen.root)
+	// Different choices often leave the same tree, as when a lost entry hides what is
+	// in its file: each tree is worth one look.
 	seen := map[[sha256.Size]byte]bool{}
 	tried := map[string]bool{}
 	for vector := range vectors(choices, limit) {
@@ -108,6 +110,7 @@ func collect(root *inode) (out []choice) {
 	return out
 }
 
+// fileChoices are the sizes and sector contents that a file may come back with.
 func fileChoices(path string, n *inode) (out []choice) {
 	size := choice{what: "size of " + path, of: n, seqs: []int{0}, sizes: []int64{int64(len(n.disk))}}
 	for _, v := range n.sizes {
@@ -138,6 +141,7 @@ func materialize(f *FS, choices []choice, vector []int) *FS {
 	for i, c := range choices {
 		byNode[c.of] = append(byNode[c.of], i)
 	}
+	// A file with two names is built once, as on a disk.
 	built := map[*inode]*inode{}
 	var build func(*inode) *inode
 	build = func(n *inode) *inode {
@@ -160,6 +164,7 @@ func materialize(f *FS, choices []choice, vector []int) *FS {
 			}
 			return b
 		}
+		// Size first: sectors beyond the end that was chosen are not there.
 		content := slices.Clone(n.disk)
 		for _, i := range byNode[n] {
 			if c := choices[i]; c.sizes != nil {
@@ -177,6 +182,8 @@ func materialize(f *FS, choices []choice, vector []int) *FS {
 	return &FS{root: build(f.root), Vol: f.Vol}
 }
 
+// describe names a vector so that a failure can be found again: how much was lost,
+// and the choices themselves.
 func describe(choices []choice, vector []int) string {
 	var kept, lost int
 	var last string

@@ -80,6 +80,7 @@ func (f *FS) moment() int {
 func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act, flaw *Fault, err error) {
 	f.mu.Lock()
 	op = Op{N: f.n, Do: do, Name: name, Mode: mode, Kind: kind}
+	// Unlocked meanwhile: whoever looks may use the disk, as another process would.
 	if before := f.Before; before != nil && !f.killed {
 		f.mu.Unlock()
 		before(op)
@@ -99,6 +100,8 @@ func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act
 			f.killed = true
 		}
 		if !flaw.After && flaw.Part == 0 {
+			// Nothing happens but the answer. A sync that fails is more than that: it
+			// changes what later syncs settle.
 			err = f.flawed(op, flaw)
 			if do == "sync" || do == "syncdir" {
 				return op, act, flaw, nil // what a failed sync does is the inode's business

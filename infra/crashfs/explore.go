@@ -59,6 +59,8 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 // wrong, each time on a copy of base. check gets the disk as the next process
 // finds it, not yet cut off its power.
 func Break(base *FS, act func(*FS) error, check func(flaw Fault, op Op, err error, after *FS) bool) Count {
+	// One clean run tells how many operations there are. act must do the same every
+	// time: an operation that comes only sometimes would be missed.
 	var ops []Op
 	learn := base.Revive()
 	learn.Before = func(op Op) { ops = append(ops, op) }

@@ -62,6 +62,8 @@ func (n *inode) truncate(size int64, seq int) {
 	if size == int64(len(n.now)) {
 		return
 	}
+	// A shorter file zeroes the rest of its last sector in memory: what a later and
+	// longer write leaves out reads as zeros, not as what was cut.
 	if size < int64(len(n.now)) {
 		n.now = slices.Clone(n.now[:size])
 		n.touched(size-1, size, seq) // the rest of its last sector becomes zeros
@@ -104,6 +106,7 @@ func (n *inode) sync() {
 		}
 		return
 	}
+	// Sectors beyond a size that is settled are gone, whatever they held.
 	if !n.sizeDoubt {
 		n.disk = resize(n.disk, len(n.now))
 		n.sizes = nil

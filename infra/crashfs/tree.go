@@ -78,6 +78,8 @@ func (f *FS) rename(from, to string, replace bool) error {
 	if _, taken := newDir.entries[newBase]; taken && !replace {
 		return fs.ErrExist
 	}
+	// Two entries, each lost or kept on its own: journals that keep them together are
+	// kinder than what may be relied on.
 	f.link(newDir, newBase, n)
 	f.link(oldDir, oldBase, nil)
 	return nil

@@ -23,6 +23,8 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	if err != nil {
 		return at, err
 	}
+	// Until leave is called the gate keeps the lock, even when the caller's context
+	// ends: a commit that was begun comes to its end under the lock.
 	defer leave()
 	held, ok := s.holding(p.Log)
 	if !ok { // a live witness, but of another store's lock
@@ -36,6 +38,10 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 		return at, err
 	}
 	defer a.end()
+	// The order is the protocol. A step that moved up or down would show in a crash
+	// state: compare before anything is written, the announcement before anything
+	// that a crash could leave over, what a crash left before anything new, and
+	// nothing between the two last syncs but the group itself.
 	steps := []func(context.Context) error{
 		always(a.open), a.compare, always(a.announce), always(a.tidy),
 		a.use, always(a.stage), always(a.settle), always(a.commit),
@@ -56,7 +62,8 @@ func always(step func() error) func(context.Context) error {
 	return func(context.Context) error { return step() }
 }
 
-// appending is one append under way.
+// appending is one append under way. It lives for one call: nothing about a log is
+// remembered between two, since another process may have written meanwhile.
 type appending struct {
 	s    *Store
 	log  manifest.Log
@@ -74,7 +81,8 @@ type appending struct {
 	relied   entries // names that must be durable before the commit
 }
 
-// newAppending spells everything out before anything is touched.
+// newAppending spells everything out before anything is touched: a plan that no
+// reader would accept must fail while failing costs nothing.
 func (s *Store) newAppending(at manifest.Head, p manifest.Plan, held *lock.Held) (*appending, error) {
 	seg, err := manifest.EncodeSegment(p.Log, p.Events)
 	if err == nil && seg.First != at.Next {
@@ -88,6 +96,7 @@ func (s *Store) newAppending(at manifest.Head, p manifest.Plan, held *lock.Held)
 	if a.incoming, err = incomingObjects(p.Objects); err != nil {
 		return nil, err
 	}
+	// The segment comes last: when its name appears, what its events refer to is there.
 	a.incoming = append(a.incoming, &incoming{dir: a.events(), name: seg.Name(), bytes: seg.Bytes, segment: true})
 	return a, nil
 }
@@ -112,7 +121,7 @@ func (a *appending) open() (err error) {
 		return err
 	}
 	if !a.at.IsZero() {
-		return a.moved()
+		return a.moved() // a manifest that vanished must not be begun again at event 12
 	}
 	f, err := a.s.fs.Open(a.file(), osfs.New)
 	if err != nil {
@@ -145,6 +154,7 @@ func (a *appending) compare(ctx context.Context) error {
 	case err != nil:
 		return err
 	case verdict.Health != manifest.Healthy:
+		// It was healthy when the gate read it: somebody else changed it since.
 		return ports.Unhealthy(a.log, verdict)
 	}
 	a.tail = verdict.TailBytes
@@ -156,13 +166,15 @@ func (a *appending) announce() error {
 	a.found = a.held.Note()
 	note := a.s.openNote()
 	if note == a.found {
+		// The last writer's announcement still stands: it never came to its end.
 		a.doubtful = note != ""
 		return nil
 	}
 	return a.held.SetNote(note)
 }
 
-// giveUp takes the announcement back where the manifest is what it was.
+// giveUp takes the announcement back where the manifest is what it was: the next
+// writer need not copy it, only look for leftovers.
 func (a *appending) giveUp() {
 	if !a.doubtful && a.found != a.held.Note() {
 		_ = a.held.SetNote("")

@@ -17,10 +17,13 @@ const suspectFile = "suspect"
 // commit writes the group in one piece and syncs it: the third barrier, and the
 // only one that makes anything true.
 func (a *appending) commit() error {
+	// One write: in pieces, another writer's bytes could come between them where
+	// locks do not hold, and a crash would have more ways to tear it.
 	n, err := a.manifest.Write(a.group)
 	if err != nil {
 		return a.takeBack(err, n == len(a.group))
 	}
+	// Asked of the open file, not by name: this is about the bytes just written.
 	info, err := a.manifest.Stat()
 	if err != nil {
 		return a.takeBack(err, true)
@@ -52,6 +55,8 @@ func (a *appending) takeBack(cause error, whole bool) error {
 	if err == nil {
 		return cause
 	}
+	// Two witnesses, since either may fail on a disk that fails: the announcement
+	// that stays in the lock file, and the mark beside the manifest.
 	a.doubtful = true
 	a.s.markSuspect(a.log)
 	if !whole {
@@ -66,6 +71,8 @@ func (a *appending) takeBack(cause error, whole bool) error {
 // taken off the end if it stands there, since it fits no head any more; what the
 // other one wrote is left alone.
 func (a *appending) collide(size int64) error {
+	// At or before our own head the bytes would be the commit itself, or another's:
+	// only what stands behind somebody else's group can be taken off.
 	start := size - int64(len(a.group))
 	if start > a.at.Bytes {
 		last := make([]byte, len(a.group))
@@ -93,6 +100,9 @@ func (s *Store) renew(log manifest.Log, valid int64) error {
 	if err != nil {
 		return err
 	}
+	// What is read comes from memory if the disk lost it: written to a new file, it
+	// is there again. That may make a group true whose writer got no answer; its
+	// caller was told that the log decides.
 	prefix := make([]byte, valid)
 	n, err := old.ReadAt(prefix, 0)
 	_ = old.Close()
@@ -113,6 +123,7 @@ func (s *Store) renew(log manifest.Log, valid int64) error {
 	if err := s.fs.SyncDir(log.Root, osfs.Durable); err != nil {
 		return err
 	}
+	// Not synced: a mark that comes back costs a copy more, nothing else.
 	if err := s.fs.Remove(path.Join(log.Root, suspectFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // be called inside the gate of the same log: it would wait for itself.
 func (s *Store) Confirm(ctx context.Context, log manifest.Log, head manifest.Head) error {
 	if head.IsZero() {
-		return nil
+		return nil // nothing was read, so nothing can be lost
 	}
 	held, err := s.locks.Acquire(ctx, lockName(log), lock.SharedIfThere, s.o.LockWait)
 	if err != nil {
@@ -32,6 +32,8 @@ func (s *Store) Confirm(ctx context.Context, log manifest.Log, head manifest.Hea
 	if unlockErr := held.Unlock(); err == nil && unlockErr != nil {
 		err = unlockErr
 	}
+	// The shared lock is let go first: the copy wants the exclusive one, and two
+	// processes that both kept theirs would wait for each other.
 	if err != nil || !suspect {
 		return readFault(err)
 	}
@@ -61,6 +63,7 @@ func (s *Store) syncUpTo(log manifest.Log, head manifest.Head) error {
 // onChain checks that head's last group stands where head says.
 func onChain(f osfs.File, head manifest.Head) error {
 	group := make([]byte, head.Bytes-head.GroupAt)
+	// A short file is another history, not trouble with the disk.
 	n, err := f.ReadAt(group, head.GroupAt)
 	if n < len(group) {
 		if info, statErr := f.Stat(); statErr == nil && info.Size < head.Bytes {
@@ -88,6 +91,7 @@ func (s *Store) confirmSuspect(ctx context.Context, log manifest.Log, head manif
 		return err
 	}
 	if verdict.Damaged() {
+		// A copy would throw away what a person may still want to look at.
 		return ports.Unhealthy(log, verdict)
 	}
 	if err := s.renew(log, verdict.Head.Bytes); err != nil {

@@ -21,6 +21,8 @@ var controlName = pattern.New(`^[a-z]{1,32}\.json$`)
 // ReadControl reads a control file, config.json or trust.json; ok is false when
 // it is not there. A damaged one is STORE_CORRUPT.
 func (s *Store) ReadControl(ctx context.Context, name, kind string) (doc controlfile.Document, ok bool, err error) {
+	// Names come from our own code; one that does not fit would be a way out of the
+	// store's folder, and is a bug.
 	if !controlName.MatchString(name) {
 		return doc, false, fault.New(fault.Internal, "%q is no control file", name)
 	}
@@ -45,6 +47,7 @@ func (s *Store) UpdateControl(ctx context.Context, name, kind string, change fun
 		return busyFault(err, fault.StoreLocked, "the store")
 	}
 	defer held.Unlock()
+	// Read under the lock: what change sees is what it replaces.
 	old, _, err := s.readControl(name, kind)
 	if err != nil {
 		return err
@@ -107,6 +110,7 @@ func (s *Store) writeTemp(temp string, b []byte) error {
 	if err != nil {
 		return err
 	}
+	// Synced before it gets its name, so that no name ever leads to half of a file.
 	if _, err = f.Write(b); err == nil {
 		err = f.Sync(osfs.Order)
 	}

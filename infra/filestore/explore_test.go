@@ -109,7 +109,8 @@ func scenarios(t *testing.T) []scenario {
 	after = grow(t, full, plan)
 	out = append(out, newScenario("advance", grown, story, plan, before, after))
 
-	// A torn tail and an orphan of another range: what an advance of more events
+	// Made by killing the same append while it wrote its group, so that what is left
+	// is what really is left. A torn tail and an orphan of another range: what an advance of more events
 	// left that was killed while it wrote its group, with and without a power cut.
 	longer := plan
 	longer.Events = append(slices.Clone(plan.Events), event.New(plan.Log.Owner, before.Next+3, plan.Events[0].Scope, plan.Events[0].Actor, 1,
@@ -218,6 +219,7 @@ func (sc scenario) goesOn(f *crashfs.FS) error {
 	if err != nil {
 		return err
 	}
+	// What was read may be told to somebody: the promise must hold on any such disk.
 	if err := s.Confirm(context.Background(), sc.plan.Log, v.Head); err != nil {
 		return fmt.Errorf("confirm: %w", err)
 	}

@@ -30,6 +30,8 @@ func ioFault(err error, doing string, refused fault.Code) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.Wrap(err, fault.Interrupted, "%s the store was interrupted", doing)
 	}
+	// Only the store-relative name and the system's words go into the message: where
+	// a store lies on a machine is nobody's business who gets an error.
 	name, why := "the store", err.Error()
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -45,7 +47,7 @@ func ioFault(err error, doing string, refused fault.Code) error {
 	case osfs.IsFull(err):
 		code = fault.StoreFull
 	case osfs.IsReadOnly(err):
-		code = refused
+		code = refused // reading what may not be read is no question of writing
 	}
 	return fault.Wrap(err, code, "%s %s failed: %s", doing, name, why).With("path", name)
 }

@@ -69,6 +69,7 @@ func (sc scenario) breakAll(base *crashfs.FS, report func(string, ...any) bool) 
 		}
 		return true
 	})
+	// A process that lives on knows what failed, and tries again with that knowledge.
 	again := crashfs.Break(base, func(f *crashfs.FS) error {
 		s, err := sc.process(f, 1)
 		if err != nil {
@@ -127,6 +128,8 @@ func rightCode(flaw crashfs.Fault, said error) error {
 // judge holds what an append said against what is there now and what a power cut
 // leaves of it.
 func (sc scenario) judge(f *crashfs.FS, said error, limit int, states *int) error {
+	// Nobody was told anything, or that it is not known: either may be true. Any other
+	// error is a promise that nothing was recorded.
 	allowed := map[manifest.Head]bool{sc.before: true, sc.after: true}
 	switch {
 	case said == nil:

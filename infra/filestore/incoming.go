@@ -60,6 +60,7 @@ func incomingObjects(objects []manifest.Object) (out []*incoming, err error) {
 			return nil, fault.New(fault.StoreLimit, "%s of %d bytes: a store takes at most %d", o.Kind, n, most)
 		}
 		in := &incoming{dir: manifest.ObjectDir(o.Kind), name: manifest.ObjectName(o.Kind, o.Ref()), bytes: o.Bytes}
+		// Two events may refer to one object; its file is written once.
 		if !slices.ContainsFunc(out, func(other *incoming) bool { return other.path() == in.path() }) {
 			out = append(out, in)
 		}
@@ -84,6 +85,8 @@ func (a *appending) stage() error {
 		}
 		a.relied.add(in.path())
 	}
+	// All are written before any is synced: the disk takes them in one go, and as
+	// many flushes as there are files cost little more than one.
 	var syncs []func() error
 	for _, in := range a.incoming {
 		if in.file != nil {
@@ -115,10 +118,11 @@ func (a *appending) look(in *incoming) error {
 		return err
 	}
 	in.there = same && !a.doubtful && !a.s.doubts(in.path())
-	in.damaged = !in.there
+	in.damaged = !in.there // or as good as: it is replaced
 	return nil
 }
 
+// holds compares bytes, not sizes and times: what stat says is no evidence.
 func (s *Store) holds(name string, want []byte) (bool, error) {
 	have, err := s.readFile(name, int64(len(want)))
 	return bytes.Equal(have, want), err
@@ -129,6 +133,8 @@ func (a *appending) writeTemp(in *incoming) (err error) {
 		return err
 	}
 	in.file, err = a.s.fs.Open(in.temp, osfs.New)
+	// A folder of the skeleton may be gone: tools that copy stores leave out empty
+	// folders. It is made again, and its own entry becomes part of the commit.
 	if errors.Is(err, fs.ErrNotExist) {
 		made, mkErr := a.s.mkdirs(in.dir)
 		if mkErr != nil {
@@ -184,7 +190,8 @@ func (a *appending) placeAgain(in *incoming) error {
 	return a.s.fs.Place(in.temp, in.path())
 }
 
-// dropTemps closes what was staged, and removes what never got its name.
+// dropTemps closes what was staged, and removes what never got its name. What
+// cannot be removed is left to gc: no reader looks at such names.
 func (a *appending) dropTemps() {
 	for _, in := range a.incoming {
 		if in.file != nil {

@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/config"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/trust"
 	"github.com/waybill/waybill/infra/osfs"
 )
 
@@ -56,9 +58,19 @@ func (in *inspection) control() {
 	if _, _, err := in.s.readKeyring(); err != nil {
 		in.find(manifest.ControlDamaged, keyringFile, "%s", fault.Of(err).Message)
 	}
-	for _, name := range []string{"config", "trust"} {
-		if _, _, err := in.s.readControl(name+".json", name); err != nil {
-			in.find(manifest.ControlDamaged, name+".json", "%s", fault.Of(err).Message)
+	for _, c := range []struct {
+		name, kind string
+		read       func(canon.Value) error
+	}{
+		{"config.json", config.Kind, func(v canon.Value) error { _, err := config.Read(v); return err }},
+		{"trust.json", trust.Kind, func(v canon.Value) error { _, err := trust.Read(v); return err }},
+	} {
+		doc, ok, err := in.s.readControl(c.name, c.kind)
+		if err == nil && ok {
+			err = c.read(doc.Data)
+		}
+		if err != nil {
+			in.find(manifest.ControlDamaged, c.name, "%s", fault.Of(err).Message)
 		}
 	}
 }
@@ -154,6 +166,25 @@ func (in *inspection) list(dir string, known []string) ([]osfs.Entry, error) {
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// Stored implements ports.Inspector.
+func (s *Store) Stored(ctx context.Context, kind manifest.ObjectKind) ([]canon.Digest, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, readFault(err)
+	}
+	entries, err := s.fs.List(manifest.ObjectDir(kind))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []canon.Digest
+	for _, e := range entries {
+		if ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json")); err == nil && manifest.ObjectName(kind, ref) == e.Name {
+			out = append(out, ref)
+		}
+	}
+	slices.SortFunc(out, func(a, b canon.Digest) int { return strings.Compare(a.String(), b.String()) })
+	return out, readFault(err)
 }
 
 // objects reads every object of a kind, referred to or not: the next session that

@@ -70,6 +70,8 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	if err := s.keysFolder(); err != nil {
 		return keys, writeFault(err)
 	}
+	// Placed, never replaced: a second keyring would make every token that the first
+	// one signed worthless.
 	if err := s.putControl(keyringFile, doc, s.fs.Place); err != nil && !errors.Is(err, fs.ErrExist) {
 		return keys, writeFault(err)
 	}
@@ -109,6 +111,7 @@ func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 	if err := canon.Decode(doc.Data, &data); err != nil {
 		return keys, false, keyringFault(err)
 	}
+	// A key for another algorithm must not be used with ours by mistake.
 	if data.Algorithm != keyringAlg {
 		return keys, false, fault.New(fault.KeyringInvalid, "%s is for %q, want %s", keyringFile, data.Algorithm, keyringAlg)
 	}

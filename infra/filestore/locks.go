@@ -24,6 +24,8 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 		return nil, err
 	}
 	held, err := s.acquire(ctx, log)
+	// A first commit that failed on the way here may have left a folder that only
+	// memory holds; see anew.
 	if err == nil && s.anew(log, held) {
 		_ = held.Unlock()
 		if held, err = s.acquire(ctx, log); err == nil {
@@ -36,6 +38,7 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 	s.mu.Lock()
 	s.held[log.Root] = held
 	s.mu.Unlock()
+	// Once: a second call would let go of a lock that another goroutine took since.
 	return sync.OnceValue(func() error {
 		s.letGo(log)
 		return writeFault(held.Unlock())
@@ -60,7 +63,8 @@ func (s *Store) letGo(log manifest.Log) {
 	delete(s.held, log.Root)
 }
 
-// holding is the lock of a log if this store took it.
+// holding is the lock of a log if this store took it. A witness is bound to a log's
+// root; that it also is this store's lock is checked here.
 func (s *Store) holding(log manifest.Log) (*lock.Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,6 +72,8 @@ func (s *Store) holding(log manifest.Log) (*lock.Held, bool) {
 	return held, ok
 }
 
+// busyLog tells a session that is busy from a log of the store that is: callers
+// wait for the one, and look for a cleanup in the other case.
 func (s *Store) busyLog(err error, log manifest.Log) error {
 	if log.Table.OwnerField == "storeId" {
 		return busyFault(err, fault.StoreLocked, log.Root)

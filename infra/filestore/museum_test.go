@@ -109,6 +109,7 @@ func visit(t *testing.T, dir string, want expected) {
 	if after := tree(t, dir); after != before {
 		t.Errorf("reading changed the exhibit")
 	}
+	// On a copy, since a writer mends what it may: the exhibit stays broken.
 	copied := filepath.Join(t.TempDir(), "store")
 	fatal(t, os.CopyFS(copied, os.DirFS(dir)))
 	story := porttest.NewStory(1)

@@ -35,6 +35,8 @@ func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (man
 	if err != nil {
 		return verdict, s.busyLog(err, r.Log)
 	}
+	// No writer is at work now. Everything is read again, not only what was odd: a
+	// tail that was cut and overwritten may have changed where groups begin.
 	defer held.Unlock()
 	v.Reset()
 	r.From = manifest.Head{} // the visitor forgot what came before it
@@ -47,6 +49,7 @@ func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, 
 	f, err := s.fs.Open(path.Join(r.Log.Root, manifest.FileName), osfs.Read)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		// An empty log, or one that lost its manifest: the segments will tell.
 		in.Manifest = io.MultiReader()
 	case err != nil:
 		return manifest.Verdict{}, err
@@ -69,6 +72,8 @@ type visitError struct{ error }
 // from reads a file from an offset to wherever it ends at that moment.
 func from(f osfs.File, at int64) io.Reader { return io.NewSectionReader(f, at, math.MaxInt64-at) }
 
+// segmentNames lists the folder of a log's segments; one that is not there is
+// empty, since the first append makes it.
 func (s *Store) segmentNames(log manifest.Log) func() ([]string, error) {
 	return func() ([]string, error) {
 		entries, err := s.fs.List(path.Join(log.Root, manifest.SegmentDir))
@@ -83,6 +88,8 @@ func (s *Store) segmentNames(log manifest.Log) func() ([]string, error) {
 	}
 }
 
+// openSegment reads a segment whole: its digest covers all of it, and nothing of it
+// may be believed before that was computed.
 func (s *Store) openSegment(ctx context.Context, log manifest.Log) func(string) ([]byte, bool, error) {
 	return func(name string) ([]byte, bool, error) {
 		if err := ctx.Err(); err != nil {

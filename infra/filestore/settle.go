@@ -18,6 +18,8 @@ func (a *appending) settle() error {
 			return err
 		}
 	}
+	// Only folders whose entries this commit relies on: a sync of any other would
+	// wait for somebody else's writes.
 	var syncs []func() error
 	for _, dir := range a.relied.dirs {
 		syncs = append(syncs, func() error {

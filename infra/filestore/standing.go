@@ -80,6 +80,8 @@ func (s *Store) examine() (standing, error) {
 	case err != nil:
 		return standing{}, readFault(err)
 	}
+	// What a crash left of making a store is as good as nothing there: otherwise one
+	// crash at the wrong moment would leave a folder that no command accepts.
 	unmade, err := s.unmade(entries)
 	if err != nil || unmade {
 		return standing{}, err
@@ -110,6 +112,8 @@ func readStanding(doc controlfile.Document) (standing, error) {
 	if err != nil {
 		return standing{}, corrupt(storeFile, "storeId: %v", err)
 	}
+	// Members are read one by one: a newer version may have added some, and only the
+	// features say whether that matters.
 	wanted, _ := doc.Data.Get("features")
 	if name, unknown := firstUnknown(wanted, "incompat"); unknown {
 		return standing{}, fault.New(fault.StoreNewer, "the store uses %q, which this binary does not know", name)
@@ -122,6 +126,7 @@ func readStanding(doc controlfile.Document) (standing, error) {
 	return st, nil
 }
 
+// firstUnknown is the first feature of a kind that this version does not know.
 func firstUnknown(features canon.Value, kind string) (string, bool) {
 	list, _ := features.Get(kind)
 	for i := range list.Len() {
@@ -166,6 +171,7 @@ func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, err
 		return id.Store{}, readFault(err)
 	}
 	if create == ports.ReadOnly {
+		// A foreign store and one that is not there have no id of ours: the zero id.
 		st, err := s.standing()
 		return st.id, err
 	}
@@ -205,6 +211,8 @@ func (s *Store) make() error {
 			return err
 		}
 	}
+	// First the folders, then the file that says they are there: a store.json that
+	// is durable promises that they are.
 	for _, dir := range []string{"workflows", "."} {
 		if err := s.fs.SyncDir(dir, osfs.Order); err != nil {
 			return err

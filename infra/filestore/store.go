@@ -92,6 +92,8 @@ func Open(tree osfs.FS, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	// A filesystem whose type cannot be told is taken for a local one: refusing it
+	// would lock people out for want of an answer.
 	s := &Store{
 		fs: tree, locks: o.Locks, o: o, close: func() error { return nil },
 		held: map[string]*lock.Held{}, doubted: map[string]bool{},
@@ -122,6 +124,7 @@ func (s *Store) entropy(n int) ([]byte, error) {
 	s.random.Lock()
 	defer s.random.Unlock()
 	b := make([]byte, n)
+	// A reader that tests hand in need not be safe for several goroutines.
 	if _, err := io.ReadFull(s.o.Random, b); err != nil {
 		return nil, fault.Wrap(err, fault.StoreIO, "the system gave no random bytes")
 	}

@@ -22,6 +22,8 @@ func (a *appending) tidy() error {
 	case err != nil:
 		return err
 	case suspect:
+		// The copy leaves out the tail as well: cutting it first would sync a file
+		// whose syncs prove nothing.
 		err = a.renew()
 	case a.tail > 0:
 		err = a.cut()
@@ -87,6 +89,8 @@ func (a *appending) quarantineOrphans() error {
 	return a.quarantine(orphans)
 }
 
+// mine tells the segment that this append itself has staged: leftovers may also be
+// looked for between staging and placing.
 func (a *appending) mine(name string) bool {
 	for _, in := range a.incoming {
 		if in.temp != "" && path.Base(in.temp) == name {
@@ -103,6 +107,8 @@ func (a *appending) quarantine(orphans []string) error {
 	if _, err := a.s.mkdirs(quarantineDir); err != nil {
 		return err
 	}
+	// A move, not a removal: it may be all that is left of work that a person wants
+	// back, and whether it was acknowledged nobody here can know (R9).
 	for _, name := range orphans {
 		if err := a.moveAside(name); err != nil {
 			return err

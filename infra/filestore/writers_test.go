@@ -78,6 +78,8 @@ func rivals(sc scenario, events []event.Event, mutation crashfs.Mutation) error 
 			if err != nil {
 				return err
 			}
+			// An error of the disk's is truthful too: a second process may have moved the
+			// first one's files away. Only "recorded" binds.
 			wins := 0
 			for said, plan := range map[error]manifest.Plan{first: sc.plan, second: other.plan} {
 				if said == nil {

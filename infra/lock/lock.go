@@ -76,6 +76,8 @@ const (
 // Somebody else's is *Busy; a missing directory is fs.ErrNotExist. An exclusive
 // holder's pid stands in the file for those who wait.
 func (l *Locks) Acquire(ctx context.Context, name string, how How, wait time.Duration) (*Held, error) {
+	// Polled, not blocked: a blocking lock would outlive the caller's context, and the
+	// holder may be a process that is stopped.
 	deadline := time.Now().Add(wait)
 	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
 		if err := ctx.Err(); err != nil {
@@ -122,6 +124,7 @@ func (l *Locks) try(name string, how How) (*Held, bool, error) {
 		if same && err == nil {
 			return held, true, nil
 		}
+		// The name stands for another file, or for none: start over with that.
 		_ = held.Unlock()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, false, err
@@ -147,6 +150,8 @@ func (l *Locks) attach(h *Held, name string, how How) (same bool, err error) {
 	if err != nil || !osfs.SameFile(locked, now) {
 		return false, err
 	}
+	// Only now: what is written before the comparison could land in a file that is
+	// not this tree's.
 	pid, note := readRecord(h.file)
 	h.note = note
 	if pid != l.pid {
@@ -156,6 +161,8 @@ func (l *Locks) attach(h *Held, name string, how How) (same bool, err error) {
 	return true, nil
 }
 
+// make makes the file through the seam, which keeps it private and follows no link;
+// the locking library would do neither.
 func (l *Locks) make(name string) error {
 	f, err := l.fs.Open(name, osfs.New)
 	if errors.Is(err, fs.ErrExist) {
@@ -224,6 +231,8 @@ const (
 	recordBytes = 256
 )
 
+// write writes the whole record in place: a shorter note must not leave the end of
+// a longer one, and truncating first could leave none.
 func (h *Held) write() error {
 	line := strconv.Itoa(h.pid) + " " + h.note
 	if len(line) >= recordBytes || strings.ContainsAny(h.note, " \n") {
@@ -236,6 +245,8 @@ func (h *Held) write() error {
 	return err
 }
 
+// readRecord believes nothing: a file that a crash cut short, or that another
+// program wrote, names nobody and says nothing.
 func readRecord(f osfs.File) (pid int, note string) {
 	record := make([]byte, recordBytes)
 	n, err := f.ReadAt(record, recordAt)

@@ -32,6 +32,8 @@ func (l inMemory) try(name string, exclusive bool) (grip, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	// By identity, as the system does it: a file that was removed and made again is
+	// another lock.
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	switch n := l.m.users[info.ID]; {

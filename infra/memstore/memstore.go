@@ -149,6 +149,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	if err != nil || verdict.Head != at {
 		return at, fault.New(fault.StoreConflict, "%s moved between reading and writing", p.Log.Owner)
 	}
+	// Objects first, as on a disk; under one lock nobody sees a part.
 	group := manifest.Group(p.Log, at, seg)
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()

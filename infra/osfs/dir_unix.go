@@ -103,6 +103,7 @@ func (d *Dir) rename(op, from, to string, call func(int, string, int, string) er
 		return fail(op, from, err)
 	}
 	defer a.close()
+	// Most moves stay in one folder, which then is opened once.
 	b := at{dir: a.dir, base: path.Base(to)}
 	if path.Dir(from) != path.Dir(to) {
 		if b, err = d.parent(to); err != nil {
@@ -129,6 +130,8 @@ func (d *Dir) Remove(name string) error {
 		return fail("remove", name, err)
 	}
 	defer a.close()
+	// Unlinking a directory as a file says so; only then is it tried as one, so that
+	// a link to a directory is removed and not what it leads to.
 	err = unix.Unlinkat(a.dir, a.base, 0)
 	if errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EPERM) { // Linux, darwin
 		if err2 := unix.Unlinkat(a.dir, a.base, unix.AT_REMOVEDIR); !errors.Is(err2, unix.ENOTDIR) {
@@ -174,6 +177,7 @@ func (d *Dir) mkroot(dir string) error {
 	if err != nil {
 		return err
 	}
+	// The umask may have taken bits that the owner needs.
 	if err := os.Chmod(dir, privateDir); err != nil {
 		return err
 	}

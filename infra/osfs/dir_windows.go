@@ -53,6 +53,8 @@ func (d *Dir) root(name string) (*os.Root, error) {
 		}
 		d.opened = r
 	}
+	// Folders are looked at once: one that becomes a link later still cannot lead out
+	// of the root, which os.Root sees to at every call.
 	for dir := path.Dir(name); dir != "." && !d.plain[dir]; dir = path.Dir(dir) {
 		fi, err := d.opened.Lstat(filepath.FromSlash(dir))
 		if err != nil {

@@ -77,6 +77,8 @@ func (f *openFile) WriteAt(p []byte, at int64) (int, error) {
 	return f.put(p, func(rest []byte, at int64) (int, error) { return unix.Pwrite(f.fd, rest, at) }, at)
 }
 
+// put repeats what the system takes in pieces. What it counts is what is in the
+// file: the caller decides by it whether a group can be whole.
 func (f *openFile) put(p []byte, write func([]byte, int64) (int, error), at int64) (n int, err error) {
 	for n < len(p) {
 		m, err := write(p[n:], at+int64(n))
@@ -84,7 +86,7 @@ func (f *openFile) put(p []byte, write func([]byte, int64) (int, error), at int6
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return n, fail("write", f.name, err)
-		case m == 0:
+		case m == 0: // would go on for ever
 			return n, fail("write", f.name, io.ErrShortWrite)
 		default:
 			n += m

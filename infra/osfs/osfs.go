@@ -117,6 +117,7 @@ var (
 	ErrNotRegular = errors.New("not a regular file")
 )
 
+// Nobody but the owner: logs hold what people and agents wrote, keys sign tokens.
 const (
 	privateFile = 0o600
 	privateDir  = 0o700
@@ -134,8 +135,9 @@ func fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// together runs all but one call on goroutines of their own; all of them finish,
-// whatever some return.
+// together runs all but one call on goroutines of their own. All of them finish,
+// whatever some return: a sync that is still running when its file is closed would
+// be of another file by then.
 func together(calls []func() error) error {
 	if len(calls) == 0 {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is what two names of one file have in common.
+// identity is what two names of one file have in common. A number may be given to
+// another file once this one is gone; while it is open or locked, it is not.
 type identity struct{ dev, ino uint64 }
 
 // Stat implements FS.

@@ -60,6 +60,8 @@ func count(n int, noun string) string {
 // Duration is a time as people read it: two numbers at most.
 func Duration(d time.Duration) string {
 	switch {
+	case d == 0:
+		return "0s"
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	case d < time.Minute && d%time.Second == 0:

@@ -1,0 +1,123 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// slip appends an event that no decision of ours would make, by the gate that
+// everybody uses: what verification finds then is not a broken log.
+func (w *world) slip(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
+	w.Helper()
+	log := manifest.SessionEvents(a.Session.SessionID)
+	fold := projections.NewFold()
+	err := ports.WithHealthySession(context.Background(), w.g.Locks, w.g.Logs, log, manifest.Head{}, fold, func(wit ports.Witness, v manifest.Verdict) error {
+		e := event.New(log.Owner, v.Head.Next, scope, event.Actor{Kind: event.Engine}, 1, data)
+		_, err := w.g.Logs.Append(context.Background(), wit, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}, Objects: objects})
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// findings verifies the whole store and collects what was found.
+func (w *world) findings() (v engine.Verification, codes []manifest.FindingCode) {
+	w.Helper()
+	v, err := w.process().Verify(context.Background())
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, s := range v.Sessions {
+		for _, f := range s.Findings {
+			codes = append(codes, f.Code)
+		}
+	}
+	for _, f := range v.Findings {
+		codes = append(codes, f.Code)
+	}
+	return v, codes
+}
+
+func TestVerifyOfASoundStoreFindsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.must(w.start(twoSteps), note("no")), note("done"))
+	w.start(longOne)
+	if v, codes := w.findings(); !v.OK || len(codes) > 0 || len(v.Sessions) != 2 {
+		t.Fatalf("%+v", v)
+	}
+}
+
+func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
+	for name, change := range map[string]func(*event.OutputPayload){
+		"length": func(p *event.OutputPayload) { p.ByteLength++ },
+		"kind":   func(p *event.OutputPayload) { p.ArtifactKind = "other" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a := w.start(twoSteps)
+			o := manifest.Object{Kind: manifest.Artifact, Bytes: set("kind", "report").JCS()}
+			p := event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: "report", ContentType: "application/json",
+				ByteLength: int64(len(o.Bytes)), SHA256: o.Ref()}
+			change(&p)
+			w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
+				event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(a.NodeID).Output(0), Payload: p}, o)
+			if v, codes := w.findings(); v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.BrokenReference}) {
+				t.Fatalf("%v", codes)
+			}
+		})
+	}
+}
+
+func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	o := manifest.Object{Kind: manifest.Snapshot, Bytes: []byte(`{"enginePayload":{"engineState":{"kind":"dreaming"},"v":1},"kind":"execution_snapshot","v":1}`)}
+	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: id.RootNode(id.NewRun(id.Seed{9}))},
+		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(), WorkflowHash: a.Workflow.WorkflowHash}, o)
+	v, codes := w.findings()
+	if !v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.UnknownEvents}) || v.Sessions[0].Health != manifest.UnknownVersion {
+		t.Fatalf("%+v", v)
+	}
+}
+
+func TestWhatNobodyRefersToIsNamed(t *testing.T) {
+	w := newWorld(t)
+	w.start(twoSteps)
+	data := []byte(`"left over"`)
+	if err := os.WriteFile(w.dir+"/artifacts/"+canon.Sum(data).FileName(), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v, codes := w.findings()
+	if !v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.OrphanObject}) || !strings.Contains(v.Findings[0].Path, "artifacts/") {
+		t.Fatalf("%+v", v)
+	}
+}
+
+func TestMissingAndUnbornAreTold(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	if err := os.MkdirAll(w.dir+"/sessions/"+id.NewSession(id.Seed{77}).String()+"/events", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if v, codes := w.findings(); len(codes) > 0 || len(v.Sessions) != 1 {
+		t.Fatalf("a session that was only begun counts: %+v", v)
+	}
+	if err := os.Remove(w.dir + "/workflows/pinned/" + a.Workflow.WorkflowHash.FileName() + ".json"); err != nil {
+		t.Fatal(err)
+	}
+	if v, codes := w.findings(); v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.ObjectMissing}) {
+		t.Fatalf("%v", codes)
+	}
+}
