@@ -85,11 +85,11 @@ func (a *app) aimed(f *fault.Fault) *fault.Fault {
 	for i := range flags {
 		flags[i] = shellWord(flags[i])
 	}
-	out := *f
+	out, aim := *f, " "+strings.Join(flags, " ")
 	parts := strings.Split(f.Suggestion, "'")
 	for i := 1; i < len(parts)-1; i += 2 { // what stands between two quotes
-		if strings.HasPrefix(parts[i], "waybill ") {
-			parts[i] += " " + strings.Join(flags, " ")
+		if strings.HasPrefix(parts[i], "waybill ") && !strings.Contains(parts[i], aim) {
+			parts[i] += aim
 		}
 	}
 	out.Suggestion = strings.Join(parts, "'")

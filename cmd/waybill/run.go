@@ -23,8 +23,9 @@ Commands run only when you have trusted this version of the workflow: at the pro
 with 'waybill trust', or for this call with --trust. They run in the folder that you
 are in, without a shell and without a terminal.
 
-Without a terminal, a step that needs a person ends the command with exit status 3
-and says how to go on; --notes answers every such step, --yes every confirmation.`
+Without a terminal, to type on and to be shown the steps on, a step that needs a
+person ends the command with exit status 3 and says how to go on; --notes answers
+every such step, --yes every confirmation.`
 
 func newRunCommand(a *app) *cobra.Command {
 	var in runInput

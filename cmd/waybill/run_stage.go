@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/runview"
@@ -82,6 +84,9 @@ func (p performers) Hold(ctx context.Context, s id.Session) (func() error, error
 		return held.Unlock, nil
 	}
 	var busy *lock.Busy
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return nil, fault.Wrap(err, fault.StoreReadOnly, "the store cannot be written to, and so nobody can perform its runs")
+	}
 	if !errors.As(err, &busy) {
 		return nil, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)
 	}
