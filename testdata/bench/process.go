@@ -47,16 +47,14 @@ func build(dir, out, pkg string) error {
 }
 
 // continues times `waybill continue` step after step, with a bare append between.
+// A new run begins every few steps: how the cost grows with history is another
+// measurement.
 func continues(n int, dir, bin string, start *series) error {
-	w, err := linear(n + 2)
-	if err != nil {
-		return err
-	}
+	const each = 10
 	file := filepath.Join(dir, "bench.json")
-	if err := writeSource(file, n+2); err != nil {
+	if err := writeSource(file, 4*each); err != nil {
 		return err
 	}
-	_ = w
 	s, err := open(filepath.Join(dir, "bare"))
 	if err != nil {
 		return err
@@ -67,12 +65,14 @@ func continues(n int, dir, bin string, start *series) error {
 		return err
 	}
 	store := filepath.Join(dir, "store")
-	tokens, err := call(bin, "start", file, "--store", store, "--json")
-	if err != nil {
-		return err
-	}
 	c, b := &series{name: "one waybill continue process"}, &series{name: "bare append: 3 events + a new snapshot"}
-	for range n {
+	var tokens pair
+	for i := range n {
+		if i%each == 0 {
+			if tokens, err = call(bin, "start", file, "--store", store, "--json"); err != nil {
+				return err
+			}
+		}
 		err := c.time(func() (err error) {
 			tokens, err = call(bin, "continue", "--state", tokens.State, "--ack", tokens.Ack, "--store", store, "--json")
 			return err
@@ -86,6 +86,38 @@ func continues(n int, dir, bin string, start *series) error {
 	}
 	table("continue", b, c, b)
 	bar("continue / (6 x bare append + start)", float64(c.p50())/float64(6*b.p50()+start.p50()), 1)
+	return late(bin, dir)
+}
+
+// late is the same call deep in a history.
+func late(bin, dir string) error {
+	const deep = 400
+	file, store := filepath.Join(dir, "deep.json"), filepath.Join(dir, "deep")
+	if err := writeSource(file, deep); err != nil {
+		return err
+	}
+	tokens, err := call(bin, "start", file, "--store", store, "--json")
+	if err != nil {
+		return err
+	}
+	early, last := &series{name: "steps 5 to 25"}, &series{name: "steps 375 to 395"}
+	for i := range deep - 5 {
+		into := &series{}
+		switch {
+		case i >= 5 && i < 25:
+			into = early
+		case i >= deep-25:
+			into = last
+		}
+		if err := into.time(func() (err error) {
+			tokens, err = call(bin, "continue", "--state", tokens.State, "--ack", tokens.Ack, "--store", store, "--json")
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	table("continue processes in one long run", early, last, early)
+	bar("late / early, p50 (a process folds the whole log until there is a cache)", ratio(last, early), 1.2)
 	return nil
 }
 

@@ -76,6 +76,6 @@ func growth(_ int, dir string) error {
 	}
 	table("growth in one process", early, late, early)
 	bar("late / early, p50", ratio(late, early), 1.2)
-	fmt.Println("  (the cost of one process late in a long history needs the cache, which is not there yet)")
+	fmt.Println("  (a linear run's snapshot names every completed step: 1,900 of them here)")
 	return nil
 }

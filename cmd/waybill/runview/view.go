@@ -100,7 +100,7 @@ func (v *View) joined(facts []string) []string {
 
 // StepBegan shows the step, and its prompt where there is somebody to read it.
 func (v *View) StepBegan(s perform.StepView) {
-	v.step, v.shown, v.named = s, false, false
+	v.step, v.shown, v.named, v.output.ran = s, false, false, false
 	if !v.opts.Quiet {
 		v.heading()
 	}

@@ -1,0 +1,170 @@
+//go:build linux
+
+package runview
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/ports"
+)
+
+// desk is a view at a terminal without colors, and the person's side of it.
+type desk struct {
+	*testing.T
+	*View
+	person *os.File
+	seen   chan string // everything, once the terminal is closed
+	tty    *os.File
+}
+
+func sit(t *testing.T, columns uint16) *desk {
+	t.Helper()
+	person, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{T: t, person: person, tty: tty, seen: make(chan string, 1)}
+	d.View = New(Options{In: tty, Out: tty, NoColor: true, Getenv: func(string) string { return "" },
+		Commands: "waybill workflows inspect w.yaml", Short: func(id.Run) string { return "abc" }})
+	go func() {
+		all, _ := io.ReadAll(person)
+		d.seen <- strings.ReplaceAll(string(all), "\r\n", "\n")
+	}()
+	return d
+}
+
+// answers types lines, one after each pause that a question takes to be shown.
+func (d *desk) answers(lines ...string) {
+	go func() {
+		for _, line := range lines {
+			time.Sleep(120 * time.Millisecond)
+			_, _ = d.person.WriteString(line)
+		}
+	}()
+}
+
+// screen ends the terminal and returns what stood on it.
+func (d *desk) screen() string {
+	_ = d.tty.Close()
+	out := <-d.seen
+	_ = d.person.Close()
+	return out
+}
+
+func TestTrustShowsAllThatDecides(t *testing.T) {
+	const source = `{"id":"test.t","name":"Deploy","description":"d","version":"1.0.0","steps":[
+		{"id":"a","title":"A","action":{"kind":"command","argv":["deploy","--to","the north side"],"cwd":"in here","env":{"B":"2","A":"\u001b[8m"}}},
+		{"id":"b","title":"B","prompt":"p"},
+		{"id":"c","title":"C","action":{"kind":"command","argv":["true"]}}]}`
+	_, w, problems := compile.File("t.json", workflow.SourceProject, []byte(source))
+	if workflow.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustOnce, "YES\n": ports.TrustOnce, "a\n": ports.TrustAlways,
+		"\n": ports.TrustNot, "n\n": ports.TrustNot, "whatever\n": ports.TrustNot} {
+		d := sit(t, 40)
+		d.answers(typed)
+		got, err := d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
+		if got != want || err != nil {
+			t.Errorf("%q: %s, %v", typed, got, err)
+		}
+		screen := d.screen()
+		for _, line := range []string{"Deploy runs 2 commands that nobody has\ntrusted yet:\n", `A="\x1b[8m" B=2 deploy --to 'the`, "(in 'in here')", "  $ true\n"} {
+			if !strings.Contains(screen, line) {
+				t.Errorf("no %q on the screen:\n%s", line, screen)
+			}
+		}
+		for _, line := range strings.Split(screen, "\n") {
+			if len([]rune(line)) > 40 {
+				t.Errorf("%q is wider than the terminal", line)
+			}
+		}
+	}
+}
+
+func TestTrustNamesWhatItDoesNotShow(t *testing.T) {
+	_, w, problems := compile.File("t.json", workflow.SourceProject, []byte(`{"id":"test.t","name":"T","description":"d","version":"1.0.0",
+		"steps":[{"id":"s","title":"A","action":{"kind":"command","argv":["true"]}}]}`))
+	if workflow.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	step := w.Steps[0]
+	for len(w.Steps) < trustLines+5 {
+		w.Steps = append(w.Steps, step)
+	}
+	d := sit(t, 80)
+	d.answers("n\n")
+	_, _ = d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
+	if screen := d.screen(); !strings.Contains(screen, "… and 5 more. See all of them: waybill workflows inspect w.yaml") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}
+
+func TestInputs(t *testing.T) {
+	choice := workflow.Input{ContextKey: "target", Reason: "needs_user_choice", Description: "Where to", Choices: []string{"2", "north", "south"}}
+	for typed, want := range map[string]string{"1\n": "2", "2\n": "2", "3\n": "south", "north\n": "north"} {
+		d := sit(t, 60)
+		d.answers(typed)
+		if got, err := d.Input(context.Background(), choice); got != want || err != nil {
+			t.Errorf("%q: %q, %v", typed, got, err)
+		}
+		d.screen()
+	}
+	d := sit(t, 60)
+	d.answers("\n", "  \n", "a b \n")
+	secret := workflow.Input{ContextKey: "key", Reason: "needs_user_secret_or_token", Description: "The key"}
+	if got, err := d.Input(context.Background(), secret); got != "a b" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if screen := d.screen(); !strings.Contains(screen, "kept in the run's log") || strings.Count(screen, "cannot be left without it") != 2 {
+		t.Errorf("shown:\n%s", screen)
+	}
+	d = sit(t, 60)
+	d.answers("\x04")
+	if _, err := d.Input(context.Background(), choice); err != ports.ErrLeft {
+		t.Error(err)
+	}
+	d.screen()
+}
+
+func TestConfirm(t *testing.T) {
+	for typed, want := range map[string]bool{"y\n": true, "Yes\n": true, "\n": false, "n\n": false, "yep\n": false} {
+		d := sit(t, 60)
+		d.StepBegan(perform.StepView{At: 1, Of: 1, Title: "Risky", Argv: []string{"rm", "-r", "x"}})
+		d.answers(typed)
+		if got, err := d.Confirm(context.Background(), "Run this command?"); got != want || err != nil {
+			t.Errorf("%q: %v, %v", typed, got, err)
+		}
+		if screen := d.screen(); !strings.Contains(screen, "[1/1] Risky\n  $ rm -r x\n  ? Run this command? [y/N] ") {
+			t.Errorf("shown:\n%s", screen)
+		}
+	}
+}
+
+func TestNotesWithoutAnEditor(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	d := sit(t, 60)
+	d.editor.Getenv = func(string) string { return "no-such-editor" }
+	d.StepBegan(perform.StepView{At: 1, Of: 1, Title: "Say"})
+	d.answers("\n", "typed after all\n")
+	if got, err := d.Notes(context.Background(), ports.NotesQuestion{Required: true}); got != "typed after all" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if screen := d.screen(); !strings.Contains(screen, "set EDITOR") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}
