@@ -19,8 +19,14 @@ import (
 )
 
 // crashLimit is up to how many states of one moment are enumerated whole; beyond
-// it every single choice, every pair and this many more are taken.
-const crashLimit = 256
+// it every single choice, every pair and this many more are taken. -short looks
+// less closely: under the race detector it is goroutines that matter.
+func crashLimit() int {
+	if testing.Short() {
+		return 4
+	}
+	return 256
+}
 
 // on is an engine over a disk in memory, as a process of its own.
 func on(f *crashfs.FS, seed byte) (*engine.Engine, error) {
@@ -165,7 +171,7 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
 			var want string
-			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit}, func(f *crashfs.FS) {
+			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err != nil {
 					t.Fatal(err)
@@ -266,7 +272,7 @@ func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
 			if after, ok := u.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.Look{Limit: crashLimit}, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err != nil {
 					t.Fatal(err)

@@ -125,6 +125,12 @@ func TestInputs(t *testing.T) {
 		d.screen()
 	}
 	d := sit(t, 60)
+	d.answers("0\n", "-1\n", "4\n", "3\n")
+	if got, err := d.Input(context.Background(), choice); got != "south" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	d.screen()
+	d = sit(t, 60)
 	d.answers("\n", "  \n", "a b \n")
 	secret := workflow.Input{ContextKey: "key", Reason: "needs_user_secret_or_token", Description: "The key"}
 	if got, err := d.Input(context.Background(), secret); got != "a b" || err != nil {

@@ -89,7 +89,7 @@ func (v *View) TryEnded(t perform.TryEnd) {
 }
 
 // failedTry reports that the step's command failed.
-func (v *View) failedTry() bool { return v.output.ran && !v.output.last.OK() }
+func (v *View) failedTry() bool { return !v.output.last.OK() }
 
 var plainWord = pattern.New(`^[A-Za-z0-9_@%+=:,./-]+$`)
 

@@ -15,8 +15,7 @@ type output struct {
 	mu      sync.Mutex             // an interrupted command may still be read from
 	rest    []byte                 // a line that has not ended yet
 	partial atomic.Pointer[string] // the same for the spinner, which draws from elsewhere
-	ran     bool                   // a command ran in this step
-	last    ports.CommandOutcome
+	last    ports.CommandOutcome   // of this step's command
 }
 
 // lineMax is how much of a line without an end is kept before it is shown as it is.
@@ -68,7 +67,7 @@ func (o *output) line(b *strings.Builder, text string) {
 func (o *output) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.ran, o.rest = true, o.rest[:0]
+	o.rest = o.rest[:0]
 	o.partial.Store(nil)
 }
 

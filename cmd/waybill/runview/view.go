@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/infra/terminal"
+	"github.com/waybill/waybill/ports"
 )
 
 // Options say where a view goes and how much it shows.
@@ -100,7 +101,7 @@ func (v *View) joined(facts []string) []string {
 
 // StepBegan shows the step, and its prompt where there is somebody to read it.
 func (v *View) StepBegan(s perform.StepView) {
-	v.step, v.shown, v.named, v.output.ran = s, false, false, false
+	v.step, v.shown, v.named, v.output.last = s, false, false, ports.CommandOutcome{}
 	if !v.opts.Quiet {
 		v.heading()
 	}

@@ -132,6 +132,24 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+func TestWhatIsShownIsClean(t *testing.T) {
+	v, out := plain(false)
+	v.RunOpened(perform.RunView{Workflow: "a\x1bb", Steps: 1})
+	v.StepBegan(perform.StepView{At: 1, Of: 1, Title: "c\x1bd", Prompt: "e\x1bf", Warnings: []string{"g\x1bh"}, Refused: []string{"i\x1bj"},
+		Argv: []string{"k\x1bl"}, Cwd: "m\x1bn"})
+	v.TryBegan(perform.TryView{Argv: []string{"k\x1bl"}, Cwd: "m\x1bn", Try: 1, Of: 1})
+	_, _ = v.Output().Write([]byte("o\x1b[2Jp\n"))
+	v.TryEnded(perform.TryEnd{CommandOutcome: ports.CommandOutcome{Failure: "q\x1br"}, Last: true})
+	v.StepBegan(perform.StepView{At: 1, Of: 1, Title: "next"})
+	v.Blocked([]reason.Blocker{{Message: "s\x1bt", SuggestedFix: "u\x1bv"}})
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("shown: %q", out.String())
+	}
+	if !strings.Contains(out.String(), "s␛t") {
+		t.Errorf("the blockers of the second step are missing: %q", out.String())
+	}
+}
+
 func TestOutputWithoutLineEndsIsBounded(t *testing.T) {
 	v, out := plain(false)
 	v.TryBegan(perform.TryView{Argv: []string{"x"}, Try: 1, Of: 1})
