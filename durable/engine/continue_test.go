@@ -204,6 +204,16 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
+func TestTokensWhereNoStoreIs(t *testing.T) {
+	token := newWorld(t).start(longOne).StateToken
+	for sent, want := range map[string]fault.Code{"hello": fault.TokenInvalidFormat, token: fault.TokenBadSignature} {
+		_, err := newWorld(t).g.Continue(context.Background(), engine.Caller{}, engine.Continue{StateToken: sent})
+		if !fault.Is(err, want) {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+}
+
 func TestMixedUpRunsAreBothNamed(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.start(longOne), w.start(twoSteps)

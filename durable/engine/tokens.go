@@ -24,7 +24,7 @@ type Continue struct {
 func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, error) {
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, g.withoutKeys(ctx, c.StateToken, err)
 	}
 	state, err := token.ParseState(keys, c.StateToken)
 	if err != nil {
@@ -54,6 +54,18 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 	}
 	a, err := g.Advance(ctx, by, at, ack.AttemptID, c.Request)
 	return a, tokenFault(err)
+}
+
+// withoutKeys says what is wrong with a token where no keys are: a typing mistake
+// first; then, that no store is here which could have signed it.
+func (g *Engine) withoutKeys(ctx context.Context, stateToken string, cause error) error {
+	if err := token.CheckState(stateToken); err != nil {
+		return err
+	}
+	if store, err := g.Identity.StoreID(ctx, ports.ReadOnly); err == nil && store.IsZero() {
+		return fault.New(fault.TokenBadSignature, "there is no store here that could have signed the token")
+	}
+	return cause
 }
 
 // checkHash refuses a token that names another workflow than its run's. With

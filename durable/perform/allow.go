@@ -35,6 +35,8 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 	return nil
 }
 
+// ask is for a person at a terminal only. Leaving the question is a no: the safe
+// answer must be the one that takes no effort.
 func (p *Performer) ask(ctx context.Context, w compile.Compiled) (bool, error) {
 	if !p.Person.Present() {
 		return false, nil

@@ -13,7 +13,9 @@ import (
 
 // mayBegin checks what has to be settled before anything is done: an approval, a
 // confirmation, leave to run commands, and that somebody is there where the step
-// needs a person. Nothing is recorded when it is not.
+// needs a person. Nothing is recorded when it is not: whoever calls run from a
+// timer would otherwise pile up refused attempts at a step that merely waits. It
+// also keeps a command from running whose attempt could not be accepted anyway.
 func (t *turn) mayBegin(ctx context.Context) error {
 	if t.step.NeedsApproval(t.known.vars) && !t.known.approved {
 		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
@@ -80,11 +82,14 @@ func (t *turn) confirm(ctx context.Context) error {
 	return nil
 }
 
+// missingInputs asks the workflow, as the engine will: two opinions about what is
+// missing would refuse an attempt whose command has run by then.
 func (t *turn) missingInputs(given canon.Value) []workflow.Input {
 	return t.flow.MissingInputs(t.step, event.MergeContext(t.known.vars, given))
 }
 
-// inputs asks for what only a person can tell, and adds it to the request.
+// inputs asks for what only a person can tell, and adds it to the request. It comes
+// before the confirmation: what is confirmed should be known in full.
 func (t *turn) inputs(ctx context.Context, req *advance.Request) error {
 	for _, in := range t.missingInputs(req.Context) {
 		if !t.Person.Present() {

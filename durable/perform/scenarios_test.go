@@ -83,7 +83,7 @@ var scenarios = []scenario{
 			ok
 			release`},
 	{name: "final failure is recorded and ends the call", source: steps(retryStep + lookStep), outcomes: []ports.CommandOutcome{bad, bad, bad},
-		answers: []string{}, code: fault.StepFailed, says: `step 1 of 2, "Build" failed: its command exited with status 2 after 3 tries`, attempts: "blocked",
+		answers: []string{}, code: fault.StepFailed, says: `step 1 of 2, "Build": its command exited with status 2 after 3 tries`, attempts: "blocked",
 		script: `hold
 			run Release, 0 of 2 done
 			[1/2] Build: ""

@@ -63,7 +63,8 @@ func (w *work) step(ctx context.Context) error {
 	}
 }
 
-// asksOfTheLog: most steps are performed without a look at the log.
+// asksOfTheLog: most steps are performed without a look at the log. The answer of
+// the engine says what to do, but not the context or what lies with the node.
 func (t *turn) asksOfTheLog() bool {
 	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.RequireConfirmation.Kind == compile.ConfirmApproval ||
 		t.answer.Status == projections.Blocked || t.step.Action != nil && t.concernsPerson()
@@ -74,7 +75,12 @@ func (t *turn) concernsPerson() bool {
 	return t.step.Action == nil || t.needsNotes() || t.answer.NextIntent == engine.AwaitConfirmation
 }
 
-// attempt collects what the step asks for, sends it, and returns the blockers of
+// attempt is one way through the step: each part is asked for in the order in which
+// a person would want to be asked, and the slow and costly one, the command, comes
+// only when nothing that a person could still refuse is left before it. Notes come
+// after it, since they tell what it did.
+//
+// It collects what the step asks for, sends it, and returns the blockers of
 // an attempt that was not accepted.
 func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
 	req := advance.Request{Context: t.opts.Context}
@@ -88,6 +94,8 @@ func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
 		if err := t.command(ctx); err != nil {
 			return nil, err
 		}
+		// It goes with the first attempt only: the engine keeps what came with a refused
+		// one, and counts it for the next.
 		artifact, err := canon.ValueOf(*t.result)
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", t.step.StepID)

@@ -14,7 +14,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// closed refuses a run that takes no more steps.
+// closed refuses a run that takes no more steps. One whose cancellation is asked for
+// counts: the engine would refuse the attempt when the work is done already.
 func (w *work) closed() error {
 	switch w.answer.Status {
 	case projections.Cancelled, projections.Failed, projections.Cancelling:
@@ -24,7 +25,8 @@ func (w *work) closed() error {
 	return nil
 }
 
-// stopped gives every end before the run's own its code and its way on.
+// stopped gives every end before the run's own its code and its way on. Faults that
+// come from below have both already.
 func (w *work) stopped(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -90,6 +92,8 @@ func (t *turn) mayTryAgain(blockers []reason.Blocker) error {
 		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
 	}
 	if !t.Person.Present() {
+		// One in the sentence, all in the details and on the screen: a fault has to stay
+		// readable in a line of a log.
 		first := blockers[0]
 		message := first.Message
 		if more := len(blockers) - 1; more > 0 {
@@ -118,7 +122,7 @@ func (t *turn) failed(blockers []reason.Blocker) error {
 	if output == "" {
 		output = r.OutputHead
 	}
-	f := fault.New(fault.StepFailed, "%s failed: its command %s", t.place(), r.Says()).Suggest(suggestion, t.GoOn(t.report.Run))
+	f := fault.New(fault.StepFailed, "%s: its command %s", t.place(), r.Says()).Suggest(suggestion, t.GoOn(t.report.Run))
 	return t.about(f).With("exitStatus", r.ExitStatus).With("tries", r.Tries).With("failure", r.Failure).
 		With("outputTail", lastBytes(output, outputShownBytesMax)).With("blockers", blockers)
 }

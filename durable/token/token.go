@@ -113,34 +113,19 @@ func wrongPayload(kind string, version int64) error {
 	return fault.New(fault.TokenInvalidFormat, "the token's payload is of kind %q, which its prefix is not", kind)
 }
 
+// CheckState refuses what no key could make a state token of, with the fault that
+// ParseState would give: for callers that have no keys.
+func CheckState(s string) error {
+	_, _, err := split(s, "st")
+	return err
+}
+
 // parse checks form, version, prefix and signature, in this order: a signature
 // is the last thing to doubt, a typing mistake the first.
 func parse(keys Keys, s, prefix string, out any) error {
-	if len(s) > limits.TokenBytesMax {
-		return fault.New(fault.TokenInvalidFormat, "the token has %d characters; none has more than %d", len(s), limits.TokenBytesMax)
-	}
-	parts := strings.Split(s, ".")
-	kind, known := kinds[parts[0]]
-	if !known || len(parts) < 2 || !strings.HasPrefix(parts[1], "v") {
-		return fault.New(fault.TokenInvalidFormat, "%s is no token: want st|ack|chk.v1.<payload>.<signature>", quote(s))
-	}
-	if parts[1] != "v1" {
-		return fault.New(fault.TokenUnsupportedVersion, "the token is of version %s; this binary knows v1", quote(parts[1]))
-	}
-	if len(parts) != 4 {
-		return fault.New(fault.TokenInvalidFormat, "the token has %d parts; want 4: it was cut or joined on the way", len(parts))
-	}
-	if parts[0] != prefix {
-		return fault.New(fault.TokenScopeMismatch, "a token of kind %s stands where one of kind %s should", kind, kinds[prefix]).
-			Suggest("Pass the %s token of the last answer here.", kinds[prefix])
-	}
-	payload, ok := decode(parts[2])
-	if !ok {
-		return fault.New(fault.TokenInvalidFormat, "the token's payload is not base64url")
-	}
-	signature, ok := decode(parts[3])
-	if !ok {
-		return fault.New(fault.TokenInvalidFormat, "the token's signature is not base64url")
+	payload, signature, err := split(s, prefix)
+	if err != nil {
+		return err
 	}
 	if !verify(keys, payload, signature) {
 		return fault.New(fault.TokenBadSignature, "the token was not signed by this store")
@@ -149,6 +134,36 @@ func parse(keys Keys, s, prefix string, out any) error {
 		return fault.Wrap(err, fault.TokenInvalidFormat, "the token's payload does not have the right members")
 	}
 	return nil
+}
+
+// split takes a token apart by its form alone.
+func split(s, prefix string) (payload, signature []byte, err error) {
+	if len(s) > limits.TokenBytesMax {
+		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token has %d characters; none has more than %d", len(s), limits.TokenBytesMax)
+	}
+	parts := strings.Split(s, ".")
+	kind, known := kinds[parts[0]]
+	if !known || len(parts) < 2 || !strings.HasPrefix(parts[1], "v") {
+		return nil, nil, fault.New(fault.TokenInvalidFormat, "%s is no token: want st|ack|chk.v1.<payload>.<signature>", quote(s))
+	}
+	if parts[1] != "v1" {
+		return nil, nil, fault.New(fault.TokenUnsupportedVersion, "the token is of version %s; this binary knows v1", quote(parts[1]))
+	}
+	if len(parts) != 4 {
+		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token has %d parts; want 4: it was cut or joined on the way", len(parts))
+	}
+	if parts[0] != prefix {
+		return nil, nil, fault.New(fault.TokenScopeMismatch, "a token of kind %s stands where one of kind %s should", kind, kinds[prefix]).
+			Suggest("Pass the %s token of the last answer here.", kinds[prefix])
+	}
+	payload, ok := decode(parts[2])
+	if !ok {
+		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token's payload is not base64url")
+	}
+	if signature, ok = decode(parts[3]); !ok {
+		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token's signature is not base64url")
+	}
+	return payload, signature, nil
 }
 
 // decode accepts one spelling: the library skips line breaks and unused bits.

@@ -42,8 +42,9 @@ const (
 	// pressed Ctrl-C waiting no longer than they put up with.
 	graceDefault = 3 * time.Second
 	// drain is how long the output of a command that has exited may still come: its
-	// last children, such as a tee, write after it.
-	drain = 250 * time.Millisecond
+	// last children, such as a tee, write after it. Only a command that left something
+	// behind is waited for.
+	drain = time.Second
 	// poll is the pause between two looks at whether a group is gone.
 	poll = 5 * time.Millisecond
 )

@@ -54,7 +54,7 @@ func TestOutcomes(t *testing.T) {
 		{"own path", ports.Command{Argv: []string{"hello"}, Env: map[string]string{"PATH": "sub:/bin"}}, 0, "", "", dir + "\n"},
 		{"environment", ports.Command{Argv: []string{"sh", "-c", "echo $A $B"}, Env: map[string]string{"B": "2"}}, 0, "", "", "1 2\n"},
 		{"missing program", ports.Command{Argv: []string{"no-such-program"}}, -1, `"no-such-program" was not found`, "PATH", ""},
-		{"missing script", ports.Command{Argv: []string{"./nope"}}, -1, `"./nope" was not found`, "", ""},
+		{"missing script", ports.Command{Argv: []string{"./nope"}}, -1, `"./nope" was not found`, "path", ""},
 		{"missing folder", ports.Command{Argv: []string{"true"}, Cwd: "nowhere"}, -1, `no folder "nowhere"`, "cwd", ""},
 		{"not executable", ports.Command{Argv: []string{"./plain"}}, -1, "may not be executed", "chmod +x ./plain", ""},
 		{"lost interpreter", ports.Command{Argv: []string{"./lost"}}, -1, "interpreter", "#!", ""},

@@ -96,6 +96,10 @@ func explain(err error, cmd *exec.Cmd, c ports.Command) *notStarted {
 			return &notStarted{fmt.Sprintf("the interpreter that %q names in its first line was not found", name),
 				"Install it, or correct the line that begins with #!."}
 		}
+		if strings.ContainsAny(name, `/\`) {
+			return &notStarted{fmt.Sprintf("the program %q was not found", name),
+				"Correct its path: it counts from the folder that the command runs in."}
+		}
 		return &notStarted{fmt.Sprintf("the program %q was not found", name),
 			"Install it, or add the folder that it lies in to PATH."}
 	case errors.Is(err, fs.ErrPermission):

@@ -22,6 +22,7 @@ func (v *View) TryBegan(t perform.TryView) {
 			v.print(indent, v.styles.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
 		}
 	}
+	// A quiet view has said nothing so far, so its spinner has to tell what turns.
 	began, place := time.Now(), ""
 	if v.opts.Quiet {
 		place = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, clean(v.step.Title))
@@ -59,7 +60,8 @@ func (v *View) commandLine(argv []string, cwd string) {
 	}
 }
 
-// TryEnded shows how it ended; success is the step's to show.
+// TryEnded shows how it ended; success is the step's to show. Its output is not
+// shown again, unless the view was quiet about it: it stands right above.
 func (v *View) TryEnded(t perform.TryEnd) {
 	v.screen.Still()
 	v.output.end()
@@ -76,9 +78,8 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	}
 	text := t.Failure
 	if text == "" {
-		text = fmt.Sprintf("exit status %d", t.ExitStatus)
+		text = fmt.Sprintf("exit status %d after %s", t.ExitStatus, Duration(time.Duration(t.DurationMs)*time.Millisecond))
 	}
-	text += " after " + Duration(time.Duration(t.DurationMs)*time.Millisecond)
 	if !t.Last {
 		text += ", next try"
 		if t.AgainInMs > 0 {

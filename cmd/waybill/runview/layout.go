@@ -8,6 +8,9 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// wrapMin is as narrow as text gets: below it, a terminal may as well break it.
+const wrapMin = 10
+
 // indent is how far everything about a step stands in from its heading.
 const indent = 2
 
@@ -19,7 +22,8 @@ func (v *View) print(in int, line string) {
 	v.screen.Print(strings.Repeat(" ", in) + line + "\n")
 }
 
-// gap sets a part off from what stands above it.
+// gap sets a part off from what stands above it, with one empty line however many
+// parts ask for it: which of them are shown depends on the step.
 func (v *View) gap() {
 	if !v.set {
 		v.screen.Print("\n")
@@ -30,7 +34,7 @@ func (v *View) gap() {
 // wrapped breaks text so that it fits behind so many columns.
 func (v *View) wrapped(text string, in int) string {
 	if width := v.screen.Width(); width > 0 {
-		return terminal.Wrap(text, max(width-in, 10))
+		return terminal.Wrap(text, max(width-in, wrapMin))
 	}
 	return text
 }

@@ -24,7 +24,8 @@ const lineMax = 16 << 10
 // Output is where the output of commands goes.
 func (v *View) Output() interface{ Write([]byte) (int, error) } { return &v.output }
 
-// Write shows the lines that are complete.
+// Write shows the lines that are complete. It never fails: a command must not end
+// differently because of who watches.
 func (o *output) Write(p []byte) (int, error) {
 	if o.view.opts.Quiet {
 		return len(p), nil
@@ -57,7 +58,7 @@ func (o *output) line(b *strings.Builder, text string) {
 	bar := strings.Repeat(" ", indent) + v.styles.Dim("│") + " "
 	width := v.screen.Width()
 	if width > 0 {
-		width = max(width-indent-2, 10)
+		width = max(width-indent-2, wrapMin)
 	}
 	for _, part := range terminal.Fold(strings.ToValidUTF8(terminal.OutputLine(text, v.colors), "\uFFFD"), width) {
 		b.WriteString(bar + part + "\n")

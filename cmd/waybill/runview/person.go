@@ -33,6 +33,8 @@ func (v *View) read(ctx context.Context, sign string, take func(context.Context)
 // Notes asks for notes: a line, a pasted text, or whatever the editor saves.
 func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error) {
 	v.heading()
+	// Enter is the shortest way through a checklist: it acknowledges where nothing has
+	// to be written, and opens the editor where something has to.
 	hint := "Notes: a line, e for the editor, Enter for none"
 	if q.Required {
 		hint = "Notes, required: a line, or Enter for the editor"
@@ -66,6 +68,8 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 	}
 }
 
+// edit lends the terminal to an editor. The prompt goes along, since the editor
+// takes it off the screen.
 func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	v.editing.Store(true)
 	defer v.editing.Store(false)
@@ -108,7 +112,7 @@ func (v *View) Input(ctx context.Context, in workflow.Input) (string, error) {
 		text = strings.TrimSpace(text)
 		switch {
 		case len(in.Choices) == 0 && text != "", slices.Contains(in.Choices, text):
-			return text, nil
+			return text, nil // a choice by its name goes before one by its number
 		case len(in.Choices) == 0:
 			v.mark(v.styles.Warn("!"), "The step cannot be left without it. Ctrl-C stops here.")
 		default:

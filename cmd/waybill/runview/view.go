@@ -55,6 +55,7 @@ func New(o Options) *View {
 	in, _ := o.In.(*os.File)
 	out, _ := o.Out.(*os.File)
 	v := &View{opts: o, set: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
+	// Both ends: nobody may be asked what they cannot see, as with 'run … | tee log'.
 	v.here = terminal.Is(in) && terminal.Is(out)
 	width := func() int { return 0 } // lines in a file are broken by whoever reads them
 	if terminal.Is(out) {
@@ -78,9 +79,11 @@ func (v *View) RunOpened(r perform.RunView) {
 	}
 	name := clean(r.Workflow)
 	if r.Title != "" && r.Title != r.Workflow {
-		name = clean(r.Title) + v.styles.Dim(" · "+clean(r.Workflow))
+		name = clean(r.Title) + " · " + name
 	}
-	v.print(0, v.styles.Bold(name))
+	for _, line := range v.folded(name, 0) {
+		v.print(0, v.styles.Bold(line))
+	}
 	facts := []string{v.opts.Short(r.Run), count(r.Steps, "step")}
 	if r.Done > 0 {
 		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
@@ -90,7 +93,8 @@ func (v *View) RunOpened(r perform.RunView) {
 	}
 }
 
-// joined puts facts into one line, or where it is too narrow into one each.
+// joined puts facts into one line, or where it is too narrow into one each: broken
+// in the middle, none of them could be copied.
 func (v *View) joined(facts []string) []string {
 	line := strings.Join(facts, " · ")
 	if width := v.screen.Width(); width > 0 && terminal.TextWidth(line) > width {
@@ -138,7 +142,8 @@ func (v *View) heading() {
 	}
 }
 
-// prompt shows the text of a step: wrapped, its headings set off.
+// prompt shows the text of a step: wrapped, its headings set off. It is Markdown to
+// be read as it stands; only what gets in the way of reading is taken out.
 func (v *View) prompt(text string) {
 	for line := range strings.SplitSeq(v.wrapped(clean(strings.TrimSpace(text)), indent), "\n") {
 		switch {
