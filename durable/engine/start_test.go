@@ -135,3 +135,23 @@ func TestVerifySeesADamagedObject(t *testing.T) {
 		t.Fatal("and is built on:", err)
 	}
 }
+
+func TestALostKeyringCostsTokensOnly(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(longOne)
+	if err := os.Remove(w.dir + "/keys/keyring.json"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.process().Continue(context.Background(), w.by(), engine.Continue{StateToken: a.StateToken}); !fault.Is(err, fault.KeyringInvalid) {
+		t.Fatal("an old token:", err)
+	}
+	at, err := w.g.Locate(context.Background(), engine.Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := w.process().Rehydrate(context.Background(), at)
+	if err != nil || b.StateToken == a.StateToken {
+		t.Fatal("the run goes on under new keys:", err)
+	}
+	w.must(b, note("on"))
+}
