@@ -14,16 +14,18 @@ RACE := ./ports/... ./infra/... ./durable/engine/... ./durable/perform/... ./cmd
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench fuzz build cross lint race independent clean
+.PHONY: help demo test check bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## bin/waybill: one static binary with its version stamped
+build: binary cross ## bin/waybill, and the same for every platform under dist/
+
+binary: ## bin/waybill alone: one static binary with its version stamped
 	@mkdir -p bin
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/waybill ./cmd/waybill
 
-cross: ## dist/: the same for linux, darwin and windows on amd64 and arm64
+cross: ## dist/: for linux, darwin and windows on amd64 and arm64
 	@mkdir -p dist
 	@for t in $(TARGETS); do \
 	  os=$${t%/*}; arch=$${t#*/}; ext=; [ $$os = windows ] && ext=.exe; \
@@ -31,7 +33,7 @@ cross: ## dist/: the same for linux, darwin and windows on amd64 and arm64
 	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
 	done
 
-demo: build ## run a bundled workflow to its end in this repository, then show the run
+demo: binary ## run a bundled workflow to its end in this repository, then show the run
 	@sh testdata/demo.sh
 
 test: ## all tests; no network, no C compiler, nothing outside this folder
@@ -49,14 +51,14 @@ race: ## the race detector on the packages that have concurrency; needs a C comp
 	  CGO_ENABLED=1 $(GO) test -race -short $(RACE); \
 	else echo "race: skipped, there is no C compiler"; fi
 
-independent: build ## check a store with a verifier that was written from docs/format.md alone
+independent: binary ## check a store with a verifier that was written from docs/format.md alone
 	@if command -v python3 >/dev/null 2>&1; then sh testdata/independent/check.sh; \
 	else echo "independent: skipped, there is no python3"; fi
 
-check: lint test race independent cross ## everything that must hold on main
+check: lint test race independent build ## everything that must hold on main
 
 bench: ## speed, side by side with its baselines in one run
-	cd testdata/bench && $(GO) run . 
+	cd testdata/bench && $(GO) run .
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME (20s) each

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/condition"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
@@ -286,5 +288,58 @@ func TestFormatFindings(t *testing.T) {
 				t.Errorf("the page has no row\n%s", row)
 			}
 		})
+	}
+}
+
+// TestFormatOperands: operators take the operands that the page's table says.
+func TestFormatOperands(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| (`equals`|`gt`|`contains`|`in`)(, [^|]+)? \\| ([^|`]+) \\|$").FindAllStringSubmatch(formatText(t), -1)
+	kinds := []struct{ word, operand string }{{"a text", `"x"`}, {"a number", "0"}, {"a boolean", "false"}, {"a list that is not empty", "[null]"},
+		{"an empty list", "[]"}, {"null", "null"}, {"an object", "{}"}}
+	seen := 0
+	for _, row := range rows {
+		for _, op := range regexp.MustCompile("[a-z_]+").FindAllString(row[1]+row[2], -1) {
+			seen++
+			for _, k := range kinds {
+				v, err := canon.Parse(fmt.Appendf(nil, `{"%s":%s,"var":"a.b"}`, op, k.operand))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := row[3] == "any value" || strings.Contains(row[3], strings.TrimPrefix(k.word, "a "))
+				if _, err := condition.Of(v); (err == nil) != want {
+					t.Errorf("%s with %s: %v; the page says %q", op, k.word, err, row[3])
+				}
+			}
+		}
+	}
+	if seen != 8 {
+		t.Errorf("the page's table has %d operators", seen)
+	}
+}
+
+// TestFormatWorkflowFindings: what the page says of pinned workflows that this
+// version does not run, by the error that verification goes by.
+func TestFormatWorkflowFindings(t *testing.T) {
+	w := string(newFormatStore(t).w.Bytes())
+	for _, c := range []struct {
+		old, with string
+		damaged   bool
+	}{
+		{`"schemaVersion":1`, `"schemaVersion":2`, false},
+		{`{"capabilities"`, `{ "sourceKind":1,"capabilities"`, false},
+		{`"features":[]`, `"features":[1]`, false},
+		{`"required":[]`, `"required":["web_browsing"]`, false},
+		{`"schemaVersion":1`, `"schemaVersion":0`, true},
+		{`"schemaVersion":1`, `"schemaVersion":1.5`, true},
+		{`"workflowId":"demo.triage"`, `"workflowId":""`, true},
+		{`"name":`, `"a":1,"name":`, true},
+		{`"in":["high","medium"]`, `"in":[]`, true},
+		{`"source":"authored"`, `"source":"injected"`, true},
+		{`{"capabilities"`, `{ "capabilities"`, true},
+	} {
+		_, err := compile.Decode([]byte(strings.Replace(w, c.old, c.with, 1)))
+		if err == nil || fault.Is(err, fault.StoreCorrupt) != c.damaged {
+			t.Errorf("%s: %v", c.with, err)
+		}
 	}
 }
