@@ -88,8 +88,11 @@ func (r *References) find(e event.Event, code manifest.FindingCode, format strin
 }
 
 func (r *References) check(e event.Event, ahead map[id.Node]bool) {
-	if _, ok := e.Data.(event.Unknown); ok {
+	if u, ok := e.Data.(event.Unknown); ok {
 		r.unread = true
+		if pin := u.Pin(); !pin.IsZero() {
+			r.object(manifest.Snapshot, pin, e) // what it pins is referred to, whatever else it says
+		}
 	}
 	if !e.Foreign() { // a foreign line's key follows a recipe that is not ours
 		key := e.DedupeKey()

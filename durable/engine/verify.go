@@ -38,7 +38,10 @@ func (g *Engine) Verify(ctx context.Context) (Verification, error) {
 	objects := objectVerdicts{}
 	for _, s := range all {
 		if err := g.verifyInto(ctx, &out, s, objects); err != nil {
-			return out, err
+			if ctx.Err() != nil {
+				return out, err
+			}
+			out.unread(s, err) // one session that cannot be read must not hide the others
 		}
 	}
 	found, err := g.Inspector.Inspect(ctx)
@@ -76,6 +79,14 @@ func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
 	}
 	_, _, s, err := g.lookup(ctx, ref)
 	return s, err
+}
+
+// unread is the verdict over a session that the store refused to read.
+func (v *Verification) unread(s id.Session, cause error) {
+	log := manifest.SessionEvents(s)
+	found := []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the session cannot be read: %s", fault.Of(cause).Message)}
+	v.Sessions = append(v.Sessions, SessionVerdict{SessionID: s, Health: manifest.CorruptHead, Findings: found})
+	v.judge(found)
 }
 
 func (v *Verification) judge(findings []manifest.Finding) {

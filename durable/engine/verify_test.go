@@ -121,3 +121,28 @@ func TestMissingAndUnbornAreTold(t *testing.T) {
 		t.Fatalf("%v", codes)
 	}
 }
+
+func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.start(twoSteps), w.start(longOne)
+	events := w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"
+	name := events + "/00000000-00000004.jsonl"
+	if _, err := os.Stat(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/null", name); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	v, _ := w.findings()
+	if v.OK || len(v.Sessions) != 2 {
+		t.Fatalf("%+v", v)
+	}
+	for _, s := range v.Sessions {
+		if (s.SessionID == b.Session.SessionID) != (len(s.Findings) == 0) {
+			t.Errorf("%s: %+v", s.SessionID, s.Findings)
+		}
+	}
+}
