@@ -45,7 +45,8 @@ func (g *Engine) Verify(ctx context.Context) (Verification, error) {
 		}
 	}
 	found, err := g.Inspector.Inspect(ctx)
-	if err == nil {
+	if err == nil && !out.damaged() {
+		// Behind damage somebody may refer to anything.
 		var orphans []manifest.Finding
 		orphans, err = g.orphans(ctx, objects)
 		found = append(found, orphans...)
@@ -79,6 +80,13 @@ func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
 	}
 	_, _, s, err := g.lookup(ctx, ref)
 	return s, err
+}
+
+// damaged reports a session that was not read to its end.
+func (v *Verification) damaged() bool {
+	return slices.ContainsFunc(v.Sessions, func(s SessionVerdict) bool {
+		return s.Health == manifest.CorruptHead || s.Health == manifest.CorruptTail
+	})
 }
 
 // unread is the verdict over a session that the store refused to read.
