@@ -154,11 +154,16 @@ func (p program) judge() {
 	var verified struct {
 		OK       bool
 		Sessions []struct{ Findings []any }
-		Findings []any
+		Findings []struct{ Code, Path string }
 	}
 	p.json(&verified, "verify")
-	if !verified.OK || len(verified.Findings) > 0 {
+	if !verified.OK {
 		p.t.Errorf("verify: %+v", verified)
+	}
+	for _, f := range verified.Findings {
+		if f.Code != "orphan_object" { // a killed append's, which no cleanup has taken yet
+			p.t.Errorf("verify: %+v", f)
+		}
 	}
 	for _, s := range verified.Sessions {
 		if len(s.Findings) > 0 {

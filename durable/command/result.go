@@ -49,15 +49,17 @@ func (r Result) OK() bool { return r.ExitStatus == 0 && r.Failure == "" }
 
 // Says is the outcome in one clause.
 func (r Result) Says() string {
+	tries := ""
+	if r.Tries > 1 {
+		tries = fmt.Sprintf(" after %d tries", r.Tries)
+	}
 	switch {
 	case r.OK():
 		return "succeeded"
 	case r.Failure != "":
-		return fmt.Sprintf("failed after %d tries: %s", r.Tries, r.Failure)
-	case r.Tries > 1:
-		return fmt.Sprintf("exited with status %d after %d tries", r.ExitStatus, r.Tries)
+		return fmt.Sprintf("failed%s: %s", tries, r.Failure)
 	}
-	return fmt.Sprintf("exited with status %d", r.ExitStatus)
+	return fmt.Sprintf("exited with status %d%s", r.ExitStatus, tries)
 }
 
 // Decode reads a result artifact strictly.

@@ -67,11 +67,13 @@ func (e Editor) name() string {
 	return "vi"
 }
 
-// command takes the variable as a shell would: it may hold flags and quotes.
+// command takes the variable as a shell would: it may hold flags, quotes and
+// variables of its own (env). The shell gives its place to the editor, so that who
+// stops the one stops the other.
 func command(ctx context.Context, editor, file string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		words := strings.Fields(editor)
 		return exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	}
-	return exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$@"`, editor, file)
+	return exec.CommandContext(ctx, "/bin/sh", "-c", `exec env `+editor+` "$@"`, editor, file)
 }

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -155,11 +157,21 @@ func TestEditor(t *testing.T) {
 	if got, err := e.Edit(context.Background(), "", "below\nthe mark"); got != "" || err != nil {
 		t.Errorf("nothing written: %q, %v", got, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	e = editor(t, tty, "exec sleep 20")
+	e = editor(t, tty, `echo $$ >"$(dirname "$0")/pid"; exec sleep 20`)
+	visual := e.Getenv("VISUAL")
+	e.Getenv = func(string) string { return "A=1 " + visual }
 	if _, err := e.Edit(ctx, "", ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("interrupted: %v", err)
+	}
+	name := strings.Split(visual, "'")[1]
+	pid, err := os.ReadFile(filepath.Join(filepath.Dir(name), "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err != nil || syscall.Kill(n, 0) == nil {
+		t.Errorf("the editor %s goes on, %v", pid, err)
 	}
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "waybill-*.md"))
 	if len(left) > 0 {
