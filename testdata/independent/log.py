@@ -4,6 +4,8 @@ import re
 
 import jcs
 import shapes
+from checks import Shape, anything, holds, integer, is_digest, is_id, one_of, record
+from files import list_folder, read_file
 
 SEGMENT_NAME = re.compile(r"(\d{8}|[1-9]\d{8,15})-(\d{8}|[1-9]\d{8,15})\.jsonl")
 LINE_MAX = 1048576
@@ -16,7 +18,8 @@ class NotSegment(ValueError):
 
 
 class Event:
-    """One line: `obj` is its JSON, `foreign` says why it is not of the page, or is None."""
+    """One line: `obj` is its JSON, `foreign` says why it is not of the page, or is None. `readable` is whether its
+    `data` counts; `get` and the like see only what counts of a foreign event (section 10)."""
 
     def __init__(self, obj, line, owner_key, segment):
         self.obj, self.segment = obj, segment
@@ -24,14 +27,21 @@ class Event:
         self.foreign = None
         try:
             if jcs.encode(obj) != line:
-                raise shapes.Shape("another spelling than JCS")
+                raise Shape("another spelling than JCS")
             shapes.check_event(obj, owner_key)
-        except shapes.Shape as e:
+        except Shape as e:
             self.foreign = str(e)
+        self.counts = {"eventId": obj.get("eventId")}
+        for name, check in (("scope", shapes.SCOPE), ("actor", shapes.ACTOR)):
+            if holds(check, obj.get(name)):
+                self.counts[name] = obj[name]
+        self.readable = not self.foreign or holds(shapes.check_data, obj)
+        if self.readable:
+            self.counts["data"] = obj["data"]
 
     def get(self, *path):
         """A member of a member, or None where it cannot be read."""
-        value = self.obj
+        value = self.counts
         for name in path:
             value = value.get(name) if isinstance(value, dict) else None
         return value
@@ -44,7 +54,14 @@ class Event:
     def id(self, *path):
         """The same, where it is an id."""
         value = self.get(*path)
-        return value if shapes.is_id(value) else None
+        return value if is_id(value) else None
+
+    def pin(self):
+        """(createdByEventId, eventIndex, snapshotRef) of a node_created, foreign or not, or None."""
+        data = self.obj.get("data")
+        ref = data.get("snapshotRef") if self.kind == "node_created" and isinstance(data, dict) else None
+        made_by = self.obj.get("eventId")
+        return (made_by if isinstance(made_by, str) else "", self.index, ref) if is_digest(ref) else None
 
 
 def segment_bounds(name):
@@ -70,7 +87,8 @@ class Segment:
                 obj = jcs.parse(line)
             except jcs.Refused as e:
                 raise NotSegment("line %d: %s" % (i, e))
-            if not isinstance(obj, dict) or not isinstance(obj.get("kind"), str) or obj.get(owner_key) != owner:
+            kind = obj.get("kind") if isinstance(obj, dict) else None
+            if not isinstance(kind, str) or not kind or obj.get(owner_key) != owner:
                 raise NotSegment("line %d is no event of this log" % i)
             index = obj.get("eventIndex")
             if isinstance(index, bool) or not isinstance(index, int) or index != self.first + i:
@@ -80,9 +98,8 @@ class Segment:
             raise NotSegment("it does not end at index %d" % self.last)
 
     def pins(self):
-        """(createdByEventId, eventIndex, snapshotRef) of each node_created."""
-        return [(e.text("eventId") or "", e.index, e.get("data", "snapshotRef")) for e in self.events
-                if e.kind == "node_created" and shapes.is_digest(e.get("data", "snapshotRef"))]
+        """The pins of its nodes, in order."""
+        return [pin for pin in (e.pin() for e in self.events) if pin]
 
 
 def write_group(owner_key, owner, head, segment, pins, chained):
@@ -126,30 +143,34 @@ def new_pins(segment, pinned):
 
 
 def foreign_group(rest, head, segment, pinned):
-    """The length of a group with members of another program (section 19), or 0."""
-    lines = rest.split(b"\n")
+    """The length of a group with members of another program and the snapshots it pins (section 19), or None."""
+    first, newline, behind = rest.partition(b"\n")
     try:
-        records = [jcs.parse(lines[0])]
-        for line in lines[1:-1]:
-            record = jcs.parse(line)
-            if record.get("kind") != "snapshot_pinned" or not shapes.is_digest(record.get("snapshotRef")):
-                break
-            records.append(record)
-    except (jcs.Refused, AttributeError):
-        if len(lines) < 2:
-            return 0
-    if len(lines) < 2 or not isinstance(records[0], dict):
-        return 0
-    first, named = records[0], {r["snapshotRef"] for r in records[1:]}
-    want = {"kind": "segment_closed", "sha256": segment.sha256, "bytes": segment.size,
-            "firstEventIndex": segment.first, "lastEventIndex": segment.last}
-    if any(first.get(k) != v for k, v in want.items()) or first.get("prev", head["digest"]) != head["digest"]:
-        return 0
-    if first.get("pins", len(records) - 1) != len(records) - 1:
-        return 0
-    if any(ref not in named for _, _, ref in new_pins(segment, pinned)):
-        return 0
-    return sum(len(line) + 1 for line in lines[:len(records)])
+        closed, refs = jcs.parse(first), []
+    except jcs.Refused:
+        return None
+    size = len(first) + len(newline)
+    for line in behind.split(b"\n")[:-1]:
+        try:
+            pin = jcs.parse(line)
+        except jcs.Refused:
+            break
+        if not isinstance(pin, dict) or pin.get("kind") != "snapshot_pinned" or not is_digest(
+                pin.get("snapshotRef")):
+            break
+        refs.append(pin["snapshotRef"])
+        size += len(line) + 1
+    try:
+        record(
+            {"kind": one_of("segment_closed"), "sha256": one_of(segment.sha256),
+             "bytes": integer(segment.size, segment.size),
+             "firstEventIndex": integer(segment.first, segment.first),
+             "lastEventIndex": integer(segment.last, segment.last)},
+            dict(dict.fromkeys(closed, anything), pins=integer(len(refs), len(refs)),
+                 prev=one_of(*[head["digest"]] if head["digest"] else [])))(closed)
+    except (Shape, TypeError):
+        return None
+    return (size, refs) if all(ref in refs for _, _, ref in new_pins(segment, pinned)) else None
 
 
 class Log:
@@ -165,52 +186,44 @@ class Log:
         self.findings.append({"code": code, "path": path, "message": message, "at": at, "eventIndex": index})
 
     def _file(self, rel):
-        path = os.path.join(self.store, self.rel, rel)
-        if os.path.islink(path):
-            return None
-        try:
-            with open(path, "rb") as f:
-                return f.read()
-        except FileNotFoundError:
-            return None
+        return read_file(os.path.join(self.store, self.rel, rel))
+
+    def _unknown(self, message, index=None):
+        """What this version does not know. Of a log the first is a finding."""
+        if self.health == "healthy":
+            self.find("unknown_version", self.rel, message, None, index)
+            self.health = "unknown_version"
 
     def _commit(self, rest, segment, foreign_store):
         """Moves the head behind the group that `rest` begins with; the group's length, or 0."""
-        plain = new_pins(segment, self.pinned)
-        size = 0
-        for pins, chained in ((segment.pins(), True), (segment.pins(), False), (plain, False)):
+        once = new_pins(segment, self.pinned)
+        for pins, chained in ((segment.pins(), True), (segment.pins(), False), (once, False)):
             group = write_group(self.owner_key, self.owner, self.head, segment, pins, chained)
             if rest.startswith(group):
-                size, is_plain, records = len(group), not chained, 1 + len(pins)
+                size, refs = len(group), [ref for _, _, ref in pins]
                 break
         else:
-            size = foreign_group(rest, self.head, segment, self.pinned) if foreign_store else 0
-            if not size:
+            found = foreign_group(rest, self.head, segment, self.pinned) if foreign_store else None
+            if not found:
                 return 0
-            is_plain, records = True, rest[:size].count(b"\n")
-            self.health = "unknown_version"
-            self.find("unknown_version", self.rel + "/manifest.jsonl", "a group with members of another program",
-                      self.head["bytes"])
-        if is_plain:
-            self.pinned |= {ref for _, _, ref in segment.pins()}
+            (size, refs), chained = found, False
+            self._unknown("a group with members of another program")
+        if not chained:
+            self.pinned.update(refs)
         at = self.head["bytes"]
         self.head = {"digest": jcs.digest(rest[:size]), "groupAt": at, "bytes": at + size,
-                     "next": segment.last + 1, "nextRecord": self.head["nextRecord"] + records}
+                     "next": segment.last + 1, "nextRecord": self.head["nextRecord"] + 1 + len(refs)}
         return size
 
     def _read(self, foreign_store):
-        folder = os.path.join(self.store, self.rel, "events")
-        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        names = list_folder(os.path.join(self.store, self.rel, "events"))
         bounds = {n: segment_bounds(n) for n in names if segment_bounds(n)}
         manifest = self._file("manifest.jsonl") or b""
         while len(manifest) > self.head["bytes"]:
             rest, candidates, reasons = manifest[self.head["bytes"]:], [], {}
             for name in [n for n in bounds if bounds[n][0] == self.head["next"]]:
                 try:
-                    data = self._file("events/" + name)
-                    if data is None:
-                        raise NotSegment("a symbolic link")
-                    candidates.append(Segment(name, data, self.owner_key, self.owner))
+                    candidates.append(Segment(name, self._file("events/" + name), self.owner_key, self.owner))
                 except NotSegment as e:
                     reasons[name] = str(e)
             segment = next((c for c in candidates if self._commit(rest, c, foreign_store)), None)
@@ -221,9 +234,7 @@ class Log:
             self.events += segment.events
             for e in segment.events:
                 if e.foreign and e.obj.get("ignorable") is not True:
-                    self.health = "unknown_version"
-                if e.foreign:
-                    self.find("unknown_version", self.rel + "/events/" + segment.name, e.foreign, None, e.index)
+                    self._unknown(e.foreign, e.index)
         if self.health.startswith("corrupt"):
             return
         committed = {s.name for s in self.segments}
@@ -249,11 +260,14 @@ class Log:
                 return
         self.health = "corrupt_tail" if self.segments else "corrupt_head"
         try:
-            named = jcs.parse(rest.split(b"\n")[0])["segmentRelPath"].split("/")[-1]
+            closed = jcs.parse(rest.split(b"\n")[0])
+            named, want = closed["segmentRelPath"].split("/")[-1], closed["sha256"]
         except (jcs.Refused, KeyError, TypeError, AttributeError):
-            named = ""
-        if named in reasons:
-            self.find("segment_damaged", self.rel + "/events/" + named, reasons[named])
+            named, want = "", None
+        found = {c.name: c.sha256 for c in candidates}
+        if named in reasons or found.get(named, want) != want:
+            message = reasons.get(named, "it has another digest than the manifest attests")
+            self.find("segment_damaged", self.rel + "/events/" + named, message, at)
         elif segment_bounds(named) and self._file("events/" + named) is None:
             self.find("segment_missing", self.rel + "/events/" + named, "the manifest attests it", at)
         else:

@@ -1,118 +1,7 @@
-"""Forms of events, snapshots and compiled workflows: sections 6, 7, 12 and 13 of the format, as checkers.
-
-A checker takes a value and raises Shape when it is not of its form.
-"""
-import re
-
+"""Forms of events: sections 6 and 7 of the format, as checkers."""
 from blake3 import derive_id
+from checks import Shape, anything, fail, identifier, integer, many, matching, nonzero, one_of, record, text, true, variant
 from jcs import depth, digest, encode
-
-
-class Shape(ValueError):
-    """A value is not of the form that the page gives."""
-
-
-def _fail(what, value):
-    raise Shape("%s: %.60r" % (what, value))
-
-
-def matching(pattern, what):
-    compiled = re.compile(pattern)
-    return lambda v: None if isinstance(v, str) and compiled.fullmatch(v) else _fail("no " + what, v)
-
-
-def text(low=0, high=None):
-    def check(v):
-        if not isinstance(v, str) or not low <= len(v.encode("utf-8")) <= (high or 1 << 62):
-            _fail("text of other length or type", v)
-    return check
-
-
-def one_of(*values):
-    return lambda v: None if isinstance(v, str) and v in values else _fail("not one of %s" % "|".join(values), v)
-
-
-def integer(low=-2 ** 53, high=2 ** 53):
-    def check(v):
-        if isinstance(v, bool) or not isinstance(v, int) or not low <= v <= high:
-            _fail("integer out of range or type", v)
-    return check
-
-
-def nonzero(v):
-    integer()(v)
-    if v == 0:
-        _fail("an optional member that says nothing", v)
-
-
-def anything(v):
-    return None
-
-
-def true(v):
-    return None if v is True else _fail("not true", v)
-
-
-def boolean(v):
-    return None if isinstance(v, bool) else _fail("no boolean", v)
-
-
-def real(v):
-    return None if isinstance(v, (int, float)) and not isinstance(v, bool) else _fail("no number", v)
-
-
-def many(check, low=0, high=1 << 62):
-    def checked(v):
-        if not isinstance(v, list) or not low <= len(v) <= high:
-            _fail("list of other length or type", v)
-        for item in v:
-            check(item)
-    return checked
-
-
-def record(required, optional=None):
-    optional = optional or {}
-
-    def check(v):
-        if not isinstance(v, dict):
-            _fail("no object", v)
-        for name in required:
-            if name not in v:
-                raise Shape("member %s is missing" % name)
-        for name, member in v.items():
-            checker = required.get(name) or optional.get(name)
-            if checker is None:
-                raise Shape("member %s is not known" % name)
-            try:
-                checker(member)
-            except Shape as e:
-                raise Shape("%s: %s" % (name, e))
-    return check
-
-
-def variant(member, forms):
-    """An object whose form depends on one of its members: value -> (required, optional)."""
-    checks = {k: record(dict(f[0], **{member: anything}), f[1] if len(f) > 1 else None) for k, f in forms.items()}
-
-    def check(v):
-        tag = v.get(member) if isinstance(v, dict) else None
-        if not isinstance(tag, str) or tag not in checks:
-            _fail("not one of %s" % "|".join(checks), tag)
-        checks[tag](v)
-    return check
-
-
-def identifier(prefix):
-    return matching(prefix + "_[a-z2-7]{25}[aeimquy4]", "id of " + prefix)
-
-
-def is_id(v):
-    return isinstance(v, str) and re.fullmatch("[a-z]+_[a-z2-7]{25}[aeimquy4]", v) is not None
-
-
-def is_digest(v):
-    return isinstance(v, str) and re.fullmatch("sha256:[0-9a-f]{64}", v) is not None
-
 
 SHA = matching("sha256:[0-9a-f]{64}", "digest")
 SLUG = matching("[a-z0-9_-]+", "name of a step, loop or condition")
@@ -166,7 +55,7 @@ def _nullable(check):
 
 def _context(v):
     if not isinstance(v, dict) or len(encode(v)) > 262144 or depth(v) > 48:
-        _fail("context over its budget or no object", type(v))
+        fail("context over its budget or no object", type(v))
     for name in ("__proto__", "constructor", "prototype"):
         if name in v:
             raise Shape("context has a member %s" % name)
@@ -223,6 +112,7 @@ KINDS = {
     "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME})),
 }
 SCOPES = {"none": (), "run": ({"runId"},), "node": ({"runId", "nodeId"},), "any": (None, {"runId", "nodeId"})}
+SCOPE = record({"runId": RUN}, {"nodeId": NODE})
 ACTOR = record({"kind": one_of("human", "agent", "engine")}, {"ref": text(1, 128)})
 
 
@@ -250,30 +140,37 @@ def _between(kind, data, scope):
         if (data["outputChannel"] == "recap") != (data["payload"]["payloadKind"] == "notes"):
             raise Shape("payload of the other channel")
     elif kind == "gap_recorded" and data["resolution"]["kind"] == "resolves":
-        if data["resolution"]["resolvesGapId"] == data["gapId"] or data["severity"] != "info":
-            raise Shape("a record that resolves names itself or is not of severity info")
+        if data["resolution"]["resolvesGapId"] == data["gapId"]:
+            raise Shape("a record that resolves names itself")
     elif kind == "decision_trace_appended":
         if sum(len(e["summary"].encode("utf-8")) for e in data["entries"]) > 8192:
             raise Shape("summaries over their budget")
 
 
-def check_event(event, owner_key):
-    """Raises Shape when the event is not one of this page (its spelling aside)."""
-    kind = event.get("kind")
+def check_data(event):
+    """Raises Shape when `data` has not the members and values of its kind, or the scope does not fit."""
+    kind, data, scope = event["kind"], event.get("data"), event.get("scope")
     if kind not in KINDS:
-        _fail("unknown kind", kind)
-    scope_rule, recipe, data_check = KINDS[kind]
-    record({"data": data_check, "dedupeKey": matching("[a-z0-9_:>-]{1,256}", "dedupeKey"), "eventId": EVT,
-            "eventIndex": COUNT, "kind": anything, owner_key: anything, "v": integer(1, 1)},
-           {"actor": ACTOR, "ignorable": true, "scope": record({}, {"runId": RUN, "nodeId": NODE}),
-            "timestampMs": nonzero})(event)
-    scope, data = event.get("scope"), event["data"]
-    if (None if scope is None else set(scope)) not in (SCOPES[scope_rule] or (None,)):
-        raise Shape("scope does not fit: %s is wanted" % scope_rule)
+        fail("unknown kind", kind)
+    rule, _, check = KINDS[kind]
+    if "scope" in event:
+        SCOPE(scope)
+    if (None if scope is None else set(scope)) not in (SCOPES[rule] or (None,)):
+        raise Shape("scope does not fit: %s is wanted" % rule)
+    check(data)
     if len(encode(data)) > 524288:
         raise Shape("data over its budget")
     _between(kind, data, scope)
-    parts = dict(data, **(scope or {}))
+
+
+def check_event(event, owner_key):
+    """Raises Shape when the event is not one of this page (its spelling aside)."""
+    check_data(event)
+    record({"data": anything, "dedupeKey": matching("[a-z0-9_:>-]{1,256}", "dedupeKey"), "eventId": EVT,
+            "eventIndex": COUNT, "kind": anything, owner_key: anything, "v": integer(1, 1)},
+           {"actor": ACTOR, "ignorable": true, "scope": anything, "timestampMs": nonzero})(event)
+    kind, data = event["kind"], event["data"]
+    recipe, parts = KINDS[kind][1], dict(data, **event.get("scope", {}))
     if kind == "observation_recorded":
         parts["valueDigest"] = digest(data["value"]["value"].encode("utf-8"))
     key = kind + ":" + event[owner_key] + (":" + recipe.format(**parts) if recipe else "")
