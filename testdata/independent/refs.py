@@ -20,16 +20,18 @@ ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": 
 
 
 class References:
-    """One pass over the events of a log; `find(code, message, event)` takes what does not fit."""
+    """One pass over the events of a log. Of foreign ones only what can be read is looked at; from one on whose `data`
+    cannot be read nothing is broken any more, since it may have been what others refer to (section 17)."""
 
     def __init__(self, log):
-        self.log = log
+        self.log, self.blind, self.failed = log, False, False
         self.runs = {}       # runId -> workflowHash
         self.nodes = {}      # (runId, nodeId) -> the node's event
         self.roots = {}      # runId -> nodeId
         self.attempts = {}   # nodeId -> how many advance_recorded
         self.checkpoints = {}
-        self.keys, self.events, self.gaps, self.outputs = {}, {}, {}, {}
+        self.keys, self.events, self.gaps, self.outputs = {}, set(), {}, {}
+        self.advances = {}   # eventId of an advance -> the node it led to
         self.open = {}       # gapId -> nodeId, of gaps that nothing resolved yet
         self.acked = set()   # nodes that have an acked child
         self.checked = 0     # derived ids that were computed
@@ -37,16 +39,17 @@ class References:
             self._segment(segment)
 
     def find(self, code, message, event):
-        path = "%s/events/%s" % (self.log.rel, event.segment)
-        self.log.find(code, path, "%s: %s" % (event.kind, message), None, event.index)
+        self.log.find(code, self.log.rel, "%s: %s" % (event.kind, message), None, event.index)
 
     def broken(self, event, ok, message):
-        if not ok:
+        """Of several rows of the table the first that fails is said."""
+        if not ok and not self.blind and not self.failed:
+            self.failed = True
             self.find("broken_reference", message, event)
 
     def _derived(self, event, found, *recipe):
         """Compares an id with its derivation. Another id is no damage, so it is a warning."""
-        if found is None or any(p is None for p in recipe):
+        if self.blind or found is None or any(p is None for p in recipe):
             return
         self.checked += 1
         want = derive_id(*recipe)
@@ -60,7 +63,7 @@ class References:
         for e in segment.events:
             self._event(e, created)
         known = [e for e in segment.events if not e.foreign]
-        if len(known) == len(segment.events):
+        if len(known) == len(segment.events) and not self.blind:
             first = segment.events[0]
             left = first.id("scope", "nodeId")
             if first.get("data", "outcome", "kind") == "advanced" and left in self.open.values():
@@ -80,96 +83,99 @@ class References:
                 self.find("underived_id", "eventId is not derived from owner and dedupeKey", e)
         if e.kind == "session_created" and e.index != 0:
             self.find("segment_order", "it is not event 0", e)
+        if e.id("eventId") is not None:
+            self.events.add(e.id("eventId"))
+        self.blind = self.blind or not e.readable
+        if self.blind:
+            return
+        self.failed = False
         if run is not None and e.kind != "run_started":
             self.broken(e, run in self.runs, "run %s was not started" % run)
-        if run is not None and node is not None and e.kind != "node_created":
-            self.broken(e, (run, node) in self.nodes, "node %s is not there" % node)
+            lost = self.failed
+            if node is not None and e.kind != "node_created":
+                self.broken(e, (run, node) in self.nodes, "node %s is not there" % node)
+            self.failed = lost  # nothing more is checked only where the run is not there
         check = getattr(self, "_" + e.kind, None)
         if check:
             check(e, run, node, created)
-        if e.id("eventId") is not None:
-            self.events[e.id("eventId")] = e
 
     def _run_started(self, e, run, node, created):
-        self.runs[run] = e.text("data", "workflowHash")
+        self.runs.setdefault(run, e.get("data", "workflowHash"))
 
     def _node_created(self, e, run, node, created):
-        parent = e.id("data", "parentNodeId")
-        digest = e.text("data", "workflowHash")
-        self.broken(e, digest is None or digest == self.runs.get(run, digest), "workflowHash is not the run's")
-        if run is None or (parent is None and e.foreign):
-            pass  # no more can be read
-        elif parent is None:
+        parent = e.get("data", "parentNodeId")
+        self.broken(e, e.get("data", "workflowHash") == self.runs.get(run), "workflowHash is not the run's")
+        if parent is None:
             self.broken(e, run not in self.roots, "the run has a second root")
             self.roots.setdefault(run, node)
             self._derived(e, node, "node", "root", run)
         else:
             self.broken(e, (run, parent) in self.nodes, "parent %s is not there" % parent)
-        if e.text("data", "nodeKind") == "checkpoint" and parent is not None:
+        if e.get("data", "nodeKind") == "checkpoint" and parent is not None:
             n = self.checkpoints.get(parent, 0)
             self.checkpoints[parent] = n + 1
             attempt = derive_id("attempt", parent, "checkpoint", n)
             self._derived(e, node, "node", parent, attempt, "checkpoint")
-        self.nodes[(run, node)] = e
+        self.nodes.setdefault((run, node), e)
 
     def _advance_recorded(self, e, run, node, created):
-        attempt, to = e.id("data", "attemptId"), e.id("data", "outcome", "toNodeId")
+        attempt, to = e.get("data", "attemptId"), e.get("data", "outcome", "toNodeId")
         n = self.attempts.get(node, 0)
         self.attempts[node] = n + 1
         self._derived(e, attempt, "attempt", node, "ack", n)
-        if e.text("data", "outcome", "kind") == "advanced":
-            self.broken(e, to is None or (run, to) in created, "%s is not created in this segment" % to)
+        if to is not None:
+            self.broken(e, (run, to) in created, "%s is not created in this segment" % to)
             self._derived(e, to, "node", node, attempt, "ack")
+            self.advances[e.id("eventId")] = to
 
     def _context_set(self, e, run, node, created):
-        names = e.id("data", "nodeId")
-        if names is not None and run is not None:
-            self.broken(e, (run, names) in self.nodes or (run, names) in created, "node %s is not there" % names)
+        names = (run, e.get("data", "nodeId"))
+        self.broken(e, names[1] is None or names in self.nodes or names in created, "node %s is not there" % names[1])
 
     def _edge_created(self, e, run, node, created):
-        source, target = (run, e.id("data", "fromNodeId")), (run, e.id("data", "toNodeId"))
-        self.broken(e, all(n in self.nodes or None in n for n in (source, target)), "one of its nodes is not there")
+        source, target = (run, e.get("data", "fromNodeId")), (run, e.get("data", "toNodeId"))
+        cause, checkpoint = e.get("data", "cause", "eventId"), e.get("data", "edgeKind") == "checkpoint"
+        self.broken(e, source in self.nodes and target in self.nodes, "one of its nodes is not there")
         if target in self.nodes:
             n = self.nodes[target]
-            self.broken(e, source[1] in (None, n.id("data", "parentNodeId")), "the parent of its node is another")
-            if e.text("data", "edgeKind") == "checkpoint":
-                self.broken(e, n.text("data", "nodeKind") == "checkpoint", "it leads to no checkpoint")
-        cause = e.id("data", "cause", "eventId")
-        self.broken(e, cause is None or cause in self.events, "its cause is no earlier event")
-        if not e.foreign and cause in self.events:
-            self._cause(e, self.events[cause], source, target)
+            self.broken(e, n.get("data", "parentNodeId") == source[1], "the parent of its node is another")
+            self.broken(e, not checkpoint or n.get("data", "nodeKind") == "checkpoint", "it leads to no checkpoint")
+        self.broken(e, cause in self.events, "its cause is no earlier event")
+        if cause in self.events and target in self.nodes:
+            self._cause(e, cause, source, target)
 
     def _cause(self, e, cause, source, target):
         """Why there is an edge, by section 7."""
         kind = e.get("data", "cause", "kind")
         if e.get("data", "edgeKind") == "checkpoint":
-            ok = cause is self.nodes.get(target)
+            ok = cause == self.nodes[target].id("eventId")
         else:
-            ok = cause.kind == "advance_recorded" and cause.id("data", "outcome", "toNodeId") == target[1]
+            ok = self.advances.get(cause) == target[1]
             ok = ok and kind in ("non_tip_advance" if source in self.acked else "intentional_fork", "idempotent_replay")
             self.acked.add(source)
         if not ok:
             self.find("inconsistent", "%s does not go with what was recorded" % kind, e)
 
     def _gap_recorded(self, e, run, node, created):
-        resolves = e.id("data", "resolution", "resolvesGapId")
+        resolves = e.get("data", "resolution", "resolvesGapId")
         if resolves is not None:
             self.broken(e, resolves in self.gaps, "gap %s was not recorded" % resolves)
             first = self.gaps.get(resolves, e)
-            if any(first.get("data", m) != e.get("data", m) for m in ("reason", "pointer")):
-                self.find("inconsistent", "it does not repeat what it resolves", e)
+            repeats = all(first.get("data", m) == e.get("data", m) for m in ("reason", "pointer"))
+            if not repeats or e.get("data", "severity") != "info":
+                self.find("inconsistent", "it does not repeat what it resolves, or is more than info", e)
             self.open.pop(resolves, None)
-        elif not e.foreign:
-            self.open[e.id("data", "gapId")] = node
+        else:
+            self.open[e.get("data", "gapId")] = node
             if self.attempt and e.get("data", "severity") != ("warning" if (run, node) in self.acked else "critical"):
                 self.find("inconsistent", "severity does not go with the node", e)
-        self.gaps[e.id("data", "gapId")] = e
+        self.gaps.setdefault(e.get("data", "gapId"), e)
 
     def _node_output_appended(self, e, run, node, created):
-        replaces, place = e.id("data", "supersedesOutputId"), (run, node, e.text("data", "outputChannel"))
-        if replaces is not None and None not in place:
-            self.broken(e, self.outputs.get(replaces) == place, "%s is no output of this node and channel" % replaces)
-        self.outputs[e.id("data", "outputId")] = place
+        replaces, place = e.get("data", "supersedesOutputId"), (run, node, e.get("data", "outputChannel"))
+        self.broken(e, replaces is None or self.outputs.get(replaces) == place,
+                    "%s is no output of this node and channel" % replaces)
+        self.outputs.setdefault(e.get("data", "outputId"), place)
 
     def _facts(self, segment):
         """Ids of facts: of a start from the root, of an attempt from the attempt."""
