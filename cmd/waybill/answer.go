@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/projections"
@@ -108,22 +109,7 @@ func (a *app) tellWarnings(answer engine.Answer, p *page) {
 // command is a command line to copy, with this call's store flags.
 func (a *app) command(words ...string) string {
 	argv := a.withStoreFlags(append([]string{"waybill"}, words...))
-	quoted := make([]string, len(argv))
-	for i, s := range argv {
-		quoted[i] = shellWord(s)
-	}
-	return strings.Join(quoted, " ")
-}
-
-// shellWord quotes a word where a shell would read it otherwise.
-func shellWord(s string) string {
-	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r))
-	})
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return command.Line(argv)
 }
 
 // told is a status in words.

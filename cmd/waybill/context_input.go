@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 )
@@ -85,7 +86,7 @@ func scalar(key, text string) (canon.Value, error) {
 		}
 		return v, nil
 	}
-	return v, notStrict("--set "+key, err).Suggest("Correct it, or send it as a string: --set %s", shellWord(fmt.Sprintf("%s=%q", key, text)))
+	return v, notStrict("--set "+key, err).Suggest("Correct it, or send it as a string: --set %s", command.Word(fmt.Sprintf("%s=%q", key, text)))
 }
 
 // notStrict says where and why a JSON text was refused (R5).

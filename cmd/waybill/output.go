@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/fault"
 )
 
@@ -83,7 +84,7 @@ func (a *app) aimed(f *fault.Fault) *fault.Fault {
 		return f
 	}
 	for i := range flags {
-		flags[i] = shellWord(flags[i])
+		flags[i] = command.Word(flags[i])
 	}
 	out, aim := *f, " "+strings.Join(flags, " ")
 	parts := strings.Split(f.Suggestion, "'")

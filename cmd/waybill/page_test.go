@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/terminal"
 )
@@ -55,7 +56,7 @@ func TestTextWrapsBehindItsLead(t *testing.T) {
 
 func TestShellWordsSurviveAShell(t *testing.T) {
 	for word, want := range map[string]string{"": "''", "a-b_c.d/e:f=g@h%i+j,k": "a-b_c.d/e:f=g@h%i+j,k", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "…": "'…'", "~": "'~'"} {
-		if got := shellWord(word); got != want {
+		if got := command.Word(word); got != want {
 			t.Errorf("%q: %s", word, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/trust"
@@ -154,16 +155,12 @@ func (p *page) commands(w compile.Compiled, commands []catalog.Command) {
 	p.line("")
 	for _, c := range commands {
 		p.line("  %s", p.dim(clean(c.Title)))
-		words := make([]string, len(c.Argv))
-		for i, s := range c.Argv {
-			words[i] = shellWord(clean(s))
-		}
-		p.line("    %s", strings.Join(words, " "))
+		p.line("    %s", command.Line(c.Argv))
 		if c.Cwd != "" {
 			p.line("      %s %s", p.dim("in"), clean(c.Cwd))
 		}
 		for _, name := range sortedKeys(c.Env) {
-			p.line("      %s %s=%s", p.dim("with"), clean(name), shellWord(clean(c.Env[name])))
+			p.line("      %s %s=%s", p.dim("with"), clean(name), command.Word(clean(c.Env[name])))
 		}
 	}
 	p.line("")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/workflow"
 )
@@ -105,11 +106,7 @@ func (p *page) step(n int, s compile.Step) {
 	}
 	p.line("%s", line)
 	if s.Action != nil {
-		words := make([]string, len(s.Action.Argv))
-		for i, arg := range s.Action.Argv {
-			words[i] = shellWord(clean(arg))
-		}
-		p.line("      %s", p.dim("$ "+strings.Join(words, " ")))
+		p.line("      %s", p.dim("$ "+command.Line(s.Action.Argv)))
 	}
 	p.inputs("      needs ", s.Inputs)
 }

@@ -35,7 +35,7 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 		p.section("Files", []string{"Ask for the files that this step needs before you begin."})
 	}
 	if step.Action != nil {
-		p.section("Command", command(*step.Action))
+		p.section("Command", describe(*step.Action))
 	}
 	// Last of the body, next to the requirements: what stops the step from being left.
 	p.section("Needed before this step can be left", inputs(c.MissingInputs(step, vars)))

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
@@ -124,11 +125,11 @@ func TestCommandsCannotDisguiseThemselves(t *testing.T) {
 		"make": "make", "-x=a,b:c/d.e@1%2+3": "-x=a,b:c/d.e@1%2+3", "a b": "'a b'", "": "''", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'",
 		"\x1b[2Kls": `"\x1b[2Kls"`, "a\nb": `"a\nb"`, "\u202egnp": `"\u202egnp"`, "tab\t": `"tab\t"`, "ü": "'ü'", "\u00a0": `"\u00a0"`,
 	} {
-		if got := quote(word); got != want {
+		if got := command.Word(word); got != want {
 			t.Errorf("%q is shown as %s, want %s", word, got, want)
 		}
 	}
-	lines := command(workflow.Action{Argv: []string{"sh", "-c", "a; b"}, Cwd: "x y", Env: map[string]string{"B": "secret", "A": "s"},
+	lines := describe(workflow.Action{Argv: []string{"sh", "-c", "a; b"}, Cwd: "x y", Env: map[string]string{"B": "secret", "A": "s"},
 		TimeoutSeconds: 5, Retry: &workflow.Retry{MaxAttempts: 3, BackoffSeconds: 2}})
 	text := strings.Join(lines, "\n")
 	for _, want := range []string{"    sh -c 'a; b'\n", "- in the folder 'x y'\n", "- with A, B set", "- for at most 5 s\n", "- up to 3 tries, 2 s apart\n", "once the workflow is trusted"} {

@@ -1,11 +1,14 @@
 """Forms of objects: execution snapshots (section 12), compiled workflows (13), command results (14)."""
 import re
 
-from shapes import (AUTONOMY, COUNT, FULL, KEY, NEEDS, RISK, SHA, SLUG, Shape, anything, boolean, integer, many,
-                    one_of, record, text, true, variant)
+from checks import (Shape, anything, boolean, fail, holds, integer, many, matching, nonzero, one_of, real, record, text,
+                    true, variant)
+from jcs import Refused, encode, parse
+from shapes import COUNT, FULL, SHA, SLUG
 
 ANY_TEXT, TEXTS, SOME_TEXTS = text(), many(text()), many(text(), 1)
-INSTANCE = re.compile(r"(?:[a-z0-9_-]+@\d+(?:/[a-z0-9_-]+@\d+)*::)?[a-z0-9_-]+")
+LOOP = "[a-z0-9_-]+@(?:0|[1-9][0-9]*)"
+INSTANCE = re.compile("(?:%s(?:/%s)*::)?[a-z0-9_-]+" % (LOOP, LOOP))
 FRAME = record({"bodyIndex": COUNT, "iteration": COUNT, "loopId": SLUG}, {"count": integer(1)})
 STEP = record({"stepId": SLUG, "loopPath": many(record({"iteration": COUNT, "loopId": SLUG}))})
 STATE = variant("kind", {"complete": ({},), "running": ({
@@ -15,14 +18,18 @@ SNAPSHOT = record({"enginePayload": record({"engineState": STATE, "v": integer(1
                    "kind": one_of("execution_snapshot"), "v": integer(1, 1)})
 
 
+class Problem(Exception):
+    """What a document is not: the code of a finding, and why."""
+
+
 def instance_key(step):
     """The key of a step inside its loops."""
     path = "/".join("%s@%d" % (f["loopId"], f["iteration"]) for f in step["loopPath"])
     return path + "::" + step["stepId"] if path else step["stepId"]
 
 
-def check_snapshot(doc):
-    """Form and invariants of section 12; raises Shape."""
+def _snapshot(doc):
+    """Form and invariants of section 12."""
     SNAPSHOT(doc)
     state = doc["enginePayload"]["engineState"]
     if state["kind"] == "complete":
@@ -50,7 +57,18 @@ def pending_step(doc):
     return state["pending"]["step"]["stepId"] if state.get("pending", {}).get("kind") == "some" else None
 
 
-OPERATORS = ("equals", "not_equals", "gt", "gte", "lt", "lte", "contains", "in")
+def check_snapshot(data):
+    """The document of a snapshot whose digest holds; raises Problem."""
+    if len(data) > 4194304:
+        raise Problem("object_damaged", "longer than a snapshot can be")
+    try:
+        doc = parse(data)
+        if encode(doc) != data:
+            raise Shape("another spelling than JCS")
+        _snapshot(doc)
+        return doc
+    except ValueError as e:
+        raise Problem("unknown_version", str(e))
 
 
 def _joined(leaf):
@@ -66,28 +84,50 @@ def _joined(leaf):
     return check
 
 
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+NAME = r"(?![%s])[^.]+(?<![%s])" % (SPACE, SPACE)
+PATH = matching(r"%s(?:\.%s)*" % (NAME, NAME), "path of names")
+OPERATORS = dict.fromkeys(("gt", "gte", "lt", "lte"), real)
+OPERATORS.update(equals=anything, not_equals=anything, **{"in": many(anything, 1)})
+OPERATORS["contains"] = lambda v: None if isinstance(v, (str, int, float)) else fail("no text, number or boolean", v)
+
+
 def _comparison(v):
-    record({"var": FULL}, {name: anything for name in OPERATORS})(v)
+    record({"var": PATH}, OPERATORS)(v)
     if len(v) < 2:
         raise Shape("a condition without operator")
 
 
-CONDITION = _joined(_comparison)
-RULE = {"message": ANY_TEXT}
-CRITERIA = _joined(variant("type", {
-    "contains": (dict(RULE, value=ANY_TEXT), {"condition": CONDITION}),
-    "regex": (dict(RULE, pattern=ANY_TEXT), {"condition": CONDITION, "flags": FULL}),
-    "length": (RULE, {"condition": CONDITION, "min": COUNT, "max": integer(1)})}))
-INPUT = record({"contextKey": KEY, "reason": one_of(*NEEDS), "description": ANY_TEXT},
-               {"choices": SOME_TEXTS, "choiceKind": one_of(
-                   "preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect",
-                   "policy_or_compliance")})
+def _pattern(v):
+    """RE2, as far as Python can tell: it refuses what both refuse, and what RE2 lacks, looking around and back."""
+    FULL(v)
+    bare = re.sub(r"\\Q.*?(?:\\E|$)", "", v, flags=re.S)
+    tokens = re.sub(r"\\[^1-9]", "a", re.sub(r"\\[pP](?:\{[^}]*\}|.)|\\x\{[^}]*\}", "a", bare))
+    if re.search(r"\\|\(\?(?:=|!|<=|<!|>|\(|#|P=|P>)", tokens):
+        raise Shape("no regular expression of RE2")
+    try:
+        re.compile(re.sub(r"\[:\^?[a-z]+:\]", "a", re.sub(r"\(\?[imsU-]+([:)])|\(\?P?<\w+>", "(?:", tokens)))
+    except (re.error, OverflowError, RecursionError) as e:
+        raise Shape("no regular expression: %s" % e)
 
 
-def _input(v):
-    INPUT(v)
-    if ("choiceKind" in v) != (v["reason"] == "needs_user_choice"):
-        raise Shape("choiceKind stands exactly with needs_user_choice")
+RULE, SIZE = {"message": FULL}, integer(0, 2147483647)
+CRITERION = variant("type", {
+    "contains": (dict(RULE, value=FULL), {"condition": _joined(_comparison)}),
+    "regex": (dict(RULE, pattern=_pattern), {"condition": _joined(_comparison), "flags": matching(
+        r"(?!.*(.).*\1)[ims]*", "set of flags")}),
+    "length": (RULE, {"condition": _joined(_comparison), "min": SIZE, "max": SIZE})})
+
+
+def _rule(v):
+    CRITERION(v)
+    if v["type"] == "length" and (not {"min", "max"} & set(v) or v.get("min", 0) > v.get("max", 2147483647)):
+        raise Shape("a rule of length without min and max, or with min above max")
+
+
+CONDITION, CRITERIA = _joined(_comparison), _joined(_rule)
+INPUT = record({"contextKey": ANY_TEXT, "reason": ANY_TEXT, "description": ANY_TEXT},
+               {"choices": SOME_TEXTS, "choiceKind": FULL})
 
 
 def _env(v):
@@ -97,11 +137,11 @@ def _env(v):
 
 
 ACTION = record({"kind": one_of("command"), "argv": many(ANY_TEXT, 1)}, {
-    "cwd": FULL, "env": _env, "timeoutSeconds": integer(1, 604800),
-    "retry": record({"maxAttempts": integer(1, 100)}, {"backoffSeconds": integer(1, 86400)})})
-PARAMETER = record({"name": FULL, "type": FULL}, {"required": true, "description": ANY_TEXT, "enum": many(anything, 1),
-                                                  "default": anything})
-FUNCTION = record({"name": FULL, "definition": ANY_TEXT, "scope": one_of("step", "workflow")},
+    "cwd": FULL, "env": _env, "timeoutSeconds": nonzero,
+    "retry": record({"maxAttempts": integer()}, {"backoffSeconds": nonzero})})
+PARAMETER = record({"name": ANY_TEXT, "type": ANY_TEXT}, {"required": true, "description": FULL,
+                                                          "enum": many(anything, 1), "default": anything})
+FUNCTION = record({"name": ANY_TEXT, "definition": ANY_TEXT, "scope": ANY_TEXT},
                   {"parameters": many(PARAMETER, 1), "calls": many(anything, 1)})
 COMPILED_STEP = record(
     {"stepId": SLUG, "title": ANY_TEXT, "prompt": ANY_TEXT,
@@ -109,45 +149,47 @@ COMPILED_STEP = record(
      "requireConfirmation": variant("kind", {"never": ({},), "always": ({},), "condition": ({"condition": CONDITION},),
                                              "human_approval": ({}, {"condition": CONDITION})})},
     {"action": ACTION, "agentRole": FULL, "askForFiles": true, "notesRequired": true, "functions": many(FUNCTION, 1),
-     "guidance": many(ANY_TEXT, 1), "inputs": many(_input, 1), "runCondition": CONDITION,
+     "guidance": SOME_TEXTS, "inputs": many(INPUT, 1), "runCondition": CONDITION,
      "validationCriteria": CRITERIA, "promptBlocks": record({}, {
          "goal": FULL, "constraints": SOME_TEXTS, "procedure": SOME_TEXTS, "outputRequired": _env,
          "verify": SOME_TEXTS})})
-EMPTY = many(anything, 0, 0)
+LATER = ("features", "contracts", "conditions", "loops")  # lists that are empty in this version
 WORKFLOW = record(
-    {"schemaVersion": integer(1, 1), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
-     "version": ANY_TEXT, "capabilities": record({"required": EMPTY, "preferred": TEXTS, "disabled": TEXTS}),
-     "features": EMPTY, "contracts": EMPTY, "conditions": EMPTY, "loops": EMPTY, "steps": many(COMPILED_STEP, 1, 2000),
-     "compiledWarnings": many(record({"code": one_of("coordinator_eval_as_confirmation"), "stepId": SLUG}))},
+    dict({"schemaVersion": integer(1, 1), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
+          "version": ANY_TEXT, "capabilities": record({"required": TEXTS, "preferred": TEXTS, "disabled": TEXTS}),
+          "steps": many(COMPILED_STEP, 1, 2000),
+          "compiledWarnings": many(record({"code": ANY_TEXT, "stepId": ANY_TEXT}))},
+         **dict.fromkeys(LATER, many(anything))),
     {"agentRole": FULL, "clarificationPrompts": SOME_TEXTS, "metaGuidance": SOME_TEXTS, "preconditions": SOME_TEXTS,
-     "inputs": many(_input, 1),
-     "recommendedPreferences": record({}, {"recommendedAutonomy": AUTONOMY, "recommendedRiskPolicy": RISK}),
-     "references": many(record({"id": FULL, "title": ANY_TEXT, "source": ANY_TEXT, "purpose": ANY_TEXT,
+     "inputs": many(INPUT, 1),
+     "recommendedPreferences": record({}, {"recommendedAutonomy": FULL, "recommendedRiskPolicy": FULL}),
+     "references": many(record({"id": ANY_TEXT, "title": ANY_TEXT, "source": ANY_TEXT, "purpose": ANY_TEXT,
                                 "authoritative": boolean}, {"resolveFrom": FULL}), 1)})
 
 
-def _sorted(values, what):
-    if values != sorted(values):
-        raise Shape(what + " is not sorted")
-
-
-def check_workflow(doc):
-    """Form of section 13; raises Shape."""
-    WORKFLOW(doc)
-    ids = [s["stepId"] for s in doc["steps"]]
-    if len(set(ids)) != len(ids):
-        raise Shape("a step stands twice")
-    for name in ("preferred", "disabled"):
-        _sorted([v.encode("utf-8") for v in doc["capabilities"][name]], name)
-    _sorted([(w["code"], w["stepId"]) for w in doc["compiledWarnings"]], "compiledWarnings")
-    for step in doc["steps"]:
-        _sorted([(f["scope"] != "step", f["name"].encode("utf-8")) for f in step.get("functions", ())], "functions")
-        if step.get("validationCriteria", {}).get("type") == "length" and not (
-                {"min", "max"} & set(step["validationCriteria"])):
-            raise Shape("a rule of length without min and max")
+def check_workflow(data):
+    """The document of a pinned workflow whose digest holds; raises Problem. Section 13 says which."""
+    try:
+        doc = parse(data)
+    except Refused as e:
+        raise Problem("object_damaged", str(e))
+    if isinstance(doc, dict) and ("sourceKind" in doc or holds(integer(2), doc.get("schemaVersion"))):
+        raise Problem("unknown_version", "a workflow of another version or program")
+    try:
+        if encode(doc) != data:
+            raise Shape("another spelling than JCS")
+        WORKFLOW(doc)
+        ids = [s["stepId"] for s in doc["steps"]]
+        if len(set(ids)) != len(ids):
+            raise Shape("a step stands twice")
+    except Shape as e:
+        raise Problem("object_damaged", str(e))
+    if any(doc[name] for name in LATER) or doc["capabilities"]["required"]:
+        raise Problem("unknown_version", "it needs what this version does not know")
+    return doc
 
 
 COMMAND_RESULT = record(
     {"kind": one_of("wr.command_result"), "argvDigest": SHA, "exitStatus": integer(-1), "durationMs": COUNT,
-     "tries": COUNT, "outputBytes": COUNT, "outputDigest": SHA, "outputHead": text(0, 65536),
-     "outputTail": text(0, 65536)}, {"failure": FULL})
+     "tries": COUNT, "outputBytes": COUNT, "outputDigest": SHA, "outputHead": text(0, 3 * 65536),
+     "outputTail": text(0, 3 * 65536)}, {"failure": FULL})

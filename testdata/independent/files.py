@@ -3,28 +3,40 @@ import os
 import stat
 
 
-class Corrupt(Exception):
-    """What ends a verification: STORE_CORRUPT."""
+class Ended(Exception):
+    """What ends a verification: the code of the error, and why."""
+
+
+def mode_of(path):
+    """The mode of what lies at a path, a link itself; None where nothing is."""
+    try:
+        return os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def is_file(path):
+    return stat.S_ISREG(mode_of(path) or 0)
+
+
+def is_folder(path):
+    return stat.S_ISDIR(mode_of(path) or 0)
 
 
 def read_file(path):
-    """The bytes of a file, or None where nothing is. What is no file is refused."""
-    try:
-        mode = os.lstat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
+    """The bytes of a file, or None where nothing is. What is no file ends the verification."""
+    if mode_of(path) is None:
         return None
-    if not stat.S_ISREG(mode):
-        raise Corrupt("%s is no file" % path)
+    if not is_file(path):
+        raise Ended("STORE_CORRUPT", "%s is no file" % path)
     with open(path, "rb") as f:
         return f.read()
 
 
 def list_folder(path):
-    """The sorted names in a folder, none where nothing is. What is no folder is refused."""
-    try:
-        mode = os.lstat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
+    """The sorted names in a folder, none where nothing is. What is no folder ends the verification."""
+    if mode_of(path) is None:
         return []
-    if not stat.S_ISDIR(mode):
-        raise Corrupt("%s is no folder" % path)
+    if not is_folder(path):
+        raise Ended("STORE_CORRUPT", "%s is no folder" % path)
     return sorted(os.listdir(path))

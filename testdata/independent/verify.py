@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Verifies a Waybill store by the format page alone: verify.py STORE_DIR [--json] [--keyring FILE] [--token T]...
 
-Exit status: 0 when nothing is an error, 5 when something is, 2 on usage. Findings have the codes of section 18, and
-these: `underived_id` (an id that is not the derived one, which the page calls no damage), `segment_order` (section 8),
-`inconsistent` and `artifact_form` (a fact that does not go with another), all warnings; and the errors `symlink`,
-`unsupported` (a feature that is not known) and `token_refused`.
+Exit status: 0 when nothing is an error, 5 when something is or an error ended the verification, 2 on usage and where
+no store is. Findings have the codes of section 18, and these, all warnings: `underived_id` (an id that is not the
+derived one, which the page calls no damage), `segment_order` (section 8), `inconsistent` and `artifact_form` (a fact
+that does not go with another); and the error `token_refused`.
 """
 import argparse
 import base64
@@ -20,7 +20,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import jcs                                              # noqa: E402
 import shapes                                           # noqa: E402
-from store import SEVERITY, Store, key_bytes, load_control  # noqa: E402
+from control import key_bytes, load_control             # noqa: E402
+from files import Ended                                 # noqa: E402
+from store import SEVERITY, Store                       # noqa: E402
 
 KINDS = {"st": "state", "ack": "ack", "chk": "checkpoint"}
 
@@ -72,8 +74,12 @@ def main(argv):
     try:
         store = Store(args.store)
         if args.keyring:
-            ring = load_control(args.keyring, "keyring")
+            ring = load_control(args.keyring, "keyring")[1]
             keys = [key_bytes(ring[name]) for name in ("current", "previous") if name in ring]
+    except Ended as e:
+        code, message = e.args
+        print(json.dumps({"error": {"code": code, "message": message}}) if args.json else "%s: %s" % (code, message))
+        return 5
     except (OSError, ValueError) as e:
         print("verify.py: %s" % e, file=sys.stderr)
         return 2
@@ -97,7 +103,7 @@ def report(store, as_json):
         below = [u for u in store.units if f["path"] == u or f["path"].startswith(u + "/")]
         failed.add(max(below, key=len) if below else f["path"])
     passed = len(store.units - failed)
-    sessions = [{"id": log.rel.split("/", 1)[-1], "health": log.health, "events": len(log.events),
+    sessions = [{"id": log.owner, "health": log.health, "events": len(log.events),
                  "head": log.head} for log in store.logs]
     if as_json:
         findings = [{k: v for k, v in f.items() if v is not None} for f in store.findings]
@@ -106,9 +112,7 @@ def report(store, as_json):
                          indent=1, sort_keys=True))
         return 5 if failed else 0
     for s in sessions:
-        unborn = not s["events"] and s["health"] == "healthy"
-        print("%s %s %d events head %s" % (s["id"], "unborn" if unborn else s["health"], s["events"],
-                                           s["head"]["digest"] or "none"))
+        print("%s %s %d events head %s" % (s["id"], s["health"], s["events"], s["head"]["digest"] or "none"))
     for f in store.findings:
         at = "".join(" %s %d" % (word, f[k]) for word, k in (("event", "eventIndex"), ("byte", "at"))
                      if f[k] is not None)

@@ -2,13 +2,9 @@ package runview
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
-	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/infra/terminal"
 )
@@ -47,9 +43,9 @@ func (v *View) commandLine(argv []string, cwd string) {
 		return
 	}
 	v.named = true
-	line := CommandLine(argv)
+	line := command.Line(argv)
 	if cwd != "" {
-		line += " (in " + Word(cwd) + ")"
+		line += " (in " + command.Word(cwd) + ")"
 	}
 	lines := v.folded(line, indent+4)
 	if len(lines) > commandLinesMax {
@@ -91,26 +87,3 @@ func (v *View) TryEnded(t perform.TryEnd) {
 
 // failedTry reports that the step's command failed.
 func (v *View) failedTry() bool { return !v.output.last.OK() }
-
-var plainWord = pattern.New(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// Word shows a word as a shell would take it, spelled out where a terminal would
-// not show it as it is.
-func Word(w string) string {
-	switch {
-	case plainWord.MatchString(w):
-		return w
-	case strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return strconv.QuoteToASCII(w)
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-}
-
-// CommandLine shows a command as a person would type it.
-func CommandLine(argv []string) string {
-	words := slices.Clone(argv)
-	for i, w := range words {
-		words[i] = Word(w)
-	}
-	return strings.Join(words, " ")
-}

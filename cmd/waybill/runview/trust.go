@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/workflow"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
@@ -62,11 +63,11 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 func actionLine(a workflow.Action) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
-		words = append(words, name+"="+Word(a.Env[name]))
+		words = append(words, name+"="+command.Word(a.Env[name]))
 	}
-	line := strings.Join(append(words, CommandLine(a.Argv)), " ")
+	line := strings.Join(append(words, command.Line(a.Argv)), " ")
 	if a.Cwd != "" {
-		line += " (in " + Word(a.Cwd) + ")"
+		line += " (in " + command.Word(a.Cwd) + ")"
 	}
 	return terminal.Clean(line)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
@@ -185,7 +186,7 @@ func TestCommandLine(t *testing.T) {
 		`echo 'it'\''s' ''`:         {"echo", "it's", ""},
 		`echo "a\x1b[31m" "\u202e"`: {"echo", "a\x1b[31m", "\u202e"},
 	} {
-		if got := CommandLine(argv); got != want {
+		if got := command.Line(argv); got != want {
 			t.Errorf("%q is shown as %s, want %s", argv, got, want)
 		}
 	}

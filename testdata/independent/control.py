@@ -1,0 +1,71 @@
+"""Control files: section 15 of the format, and what section 20 says of the features of a store."""
+import base64
+import binascii
+
+import jcs
+from checks import Shape, anything, integer, many, nonzero, one_of, record, text
+from files import Ended, is_file
+from shapes import ACTOR, AUTONOMY, FULL, SHA, identifier
+
+FILES = {"keys/keyring.json": "keyring", "config.json": "config", "trust.json": "trust"}
+SIZE_MAX = 1048576
+
+
+def key_bytes(value):
+    """32 bytes of a keyring; raises ValueError."""
+    try:
+        key = base64.b64decode(value, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise Shape("a key is no base64")
+    if len(key) != 32 or base64.b64encode(key).decode() != value:
+        raise Shape("a key is not 32 bytes in their one spelling")
+    return key
+
+
+KEYRING = record({"algorithm": one_of("HMAC-SHA256"), "current": key_bytes}, {"previous": key_bytes})
+TRUST = record({"trusted": many(record({"actor": ACTOR, "atMs": integer(), "commands": integer(), "workflowHash": SHA,
+                                        "workflowId": text()}))})
+CONFIG = {"agentMaxAutonomy": AUTONOMY, "lockWaitMs": integer(0, 600000)}
+
+
+def _config(data):
+    record({}, dict(dict.fromkeys(data, anything), **CONFIG))(data)
+
+
+CHECKS = {"keyring": KEYRING, "trust": TRUST, "config": _config, "store": anything}
+
+
+def load_control(path, kind):
+    """The `v` and `data` of a control file; raises ValueError where it is not what was written."""
+    if not is_file(path):
+        raise Shape("it is no file")
+    with open(path, "rb") as f:
+        raw = f.read(SIZE_MAX + 1)
+    if len(raw) > SIZE_MAX:
+        raise Shape("longer than a control file may be")
+    doc = jcs.parse(raw)
+    if jcs.encode(doc) != raw:
+        raise Shape("another spelling than JCS")
+    record({"data": anything, "kind": one_of(kind), "sha256": SHA, "v": integer()})(doc)
+    if not isinstance(doc["data"], dict) or jcs.digest(jcs.encode(doc["data"])) != doc["sha256"]:
+        raise Shape("sha256 is not that of data")
+    if kind == "keyring" and doc["v"] != 1:
+        raise Shape("a keyring of another version")
+    CHECKS[kind](doc["data"])
+    return doc["v"], doc["data"]
+
+
+def check_store(path):
+    """Ends the verification where store.json is damaged, or asks for more than this version knows."""
+    try:
+        version, data = load_control(path, "store")
+        if version == 1:
+            features = data.get("features", {})
+            names = record({}, dict(dict.fromkeys(features, anything), **dict.fromkeys(
+                ("compat", "incompat", "roCompat"), many(FULL))))
+            record({"storeId": identifier("store")}, dict.fromkeys(data, anything))(data)
+            names(features)
+    except (ValueError, TypeError) as e:
+        raise Ended("STORE_CORRUPT", "store.json: %s" % e)
+    if version != 1 or features.get("incompat"):
+        raise Ended("STORE_NEWER", "store.json: it is of another version, or needs features that are not known")
