@@ -81,11 +81,16 @@ func (r *Run) Path(n id.Node) []id.Node {
 	return up
 }
 
+// parent is the node that n was created under. One that did not stand there yet,
+// or n itself, is none: a path that ran in a circle would never end.
 func (r *Run) parent(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
 	}
-	return r.Nodes[*n.Parent]
+	if p := r.Nodes[*n.Parent]; p != nil && p.CreatedIndex < n.CreatedIndex {
+		return p
+	}
+	return nil
 }
 
 // Tips lists the leaves: nodes that no advance left, checkpoints aside (R17), in

@@ -160,3 +160,17 @@ func TestForeignBlockedAttemptReadsAsBlocked(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+// No log of ours has one; a log that somebody made up must not keep a reader for ever.
+func TestAPathThatRunsInACircleEnds(t *testing.T) {
+	d := newDrive(t, gated)
+	one, two := id.RootNode(id.NewRun(id.Seed{8})), id.RootNode(id.NewRun(id.Seed{9}))
+	ref := d.r().Node(d.r().Root).SnapshotRef
+	for _, n := range [][2]id.Node{{one, two}, {two, one}} {
+		d.fold.Apply(event.New(d.fold.ID, d.fold.Next, event.Scope{RunID: d.run, NodeID: n[0]}, event.Actor{}, 5,
+			event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &n[1], SnapshotRef: ref, WorkflowHash: d.w.Hash()}))
+	}
+	if got := d.r().Path(two); len(got) != 2 || got[0] != one || got[1] != two {
+		t.Error(got)
+	}
+}

@@ -8,15 +8,17 @@ import (
 	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/projections"
 )
 
-// showAnswer prints a step or blocked document. A blocked one exits with 3.
-func (a *app) showAnswer(ctx context.Context, o *opened, answer engine.Answer) error {
+// showAnswer prints a step or blocked document. A blocked one exits with 3. behind
+// says that the run went on from there before.
+func (a *app) showAnswer(ctx context.Context, o *opened, answer engine.Answer, behind bool) error {
 	if answer.Next != nil {
 		answer.Next.Command = a.withStoreFlags(answer.Next.Command)
 	}
-	err := a.answer(answer.Kind(), answer, func(p *page) { a.tell(ctx, o, answer, p) })
+	err := a.answer(answer.Kind(), answer, func(p *page) { a.tell(ctx, o, answer, behind, p) })
 	if err == nil && len(answer.Blockers) > 0 {
 		return shown{fault.ExitWaiting}
 	}
@@ -57,7 +59,7 @@ func (a *app) nothingPending(answer engine.Answer) error {
 
 // tell shows an answer to a person: where the run stands, what is pending, and the
 // command that goes on. People need no tokens.
-func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, p *page) {
+func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind bool, p *page) {
 	run := shortRun(answer.Session.RunID)
 	name := clean(answer.Workflow.Name)
 	for _, b := range answer.Blockers {
@@ -97,6 +99,12 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, p *page
 		p.line("The run is %s: it takes no further steps.", told(answer.Status))
 		return
 	}
+	if behind {
+		// --run would hand in another step than the one that is shown.
+		p.text(p.warn("! "), "The run has gone on from here before. Handing this step in again, with the tokens that --json shows, begins a branch.")
+		p.line("Where the run stands: %s", a.command("continue", "--run", run))
+		return
+	}
 	p.line("Next: %s", next)
 }
 
@@ -114,6 +122,9 @@ func (a *app) command(words ...string) string {
 
 // told is a status in words.
 func told(s projections.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// toldHealth is a health in words.
+func toldHealth(h manifest.Health) string { return strings.ReplaceAll(string(h), "_", " ") }
 
 // mark is the sign of a status.
 func (p *page) mark(s projections.Status) string {

@@ -39,6 +39,9 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 		dashes = "-"
 	}
 	f := usageFault(cmd, "'%s' has no flag %s%s", cmd.CommandPath(), dashes, name)
+	if name == "version" { // what is typed first at a program that one does not know
+		return f.Suggest("Say '%s version'.", cmd.Root().Name())
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	if near := workflow.Nearest(name, names); near != "" && len(name) > 1 {

@@ -31,7 +31,7 @@ func (a *app) addCommonFlags(root *cobra.Command) {
 	f.StringVar(&a.common.tenant, "tenant", "", "use the store called `NAME` beside the default one")
 	f.BoolVar(&a.common.json, "json", false, "answer with exactly one JSON document on stdout")
 	f.StringVar(&a.common.as, "as", "", "put on record that `REF` acts")
-	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault, "wait at most `DURATION` for another writer; 0 fails at once")
+	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault, "wait at most `DURATION`, such as 500ms or 10s, for another writer; 0 fails at once")
 	f.BoolVar(&a.common.allowNetworkFS, "allow-network-fs", false, "accept a store on a network filesystem that one machine alone uses")
 	f.BoolVar(&a.common.noColor, "no-color", false, "print without colors, as with $NO_COLOR")
 	f.StringVar(&a.common.logLevel, "log-level", "warn", "print diagnostics on stderr from `LEVEL` on: debug, info, warn, error, off")

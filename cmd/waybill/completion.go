@@ -33,7 +33,8 @@ func newCompletionCommand(a *app) *cobra.Command {
 		GroupID: groupSetup,
 		Short:   "Print a script that completes commands in your shell",
 		Long: `Print the script that makes your shell complete waybill's commands and flags with
-the tab key. Load it once to try it, or put it where your shell looks for such scripts.`,
+the tab key. Load it once to try it, or put it where your shell looks for such scripts.
+In bash it needs the package bash-completion.`,
 		Example: `  source <(waybill completion bash)
   waybill completion zsh > "${fpath[1]}/_waybill"
   waybill completion fish > ~/.config/fish/completions/waybill.fish`,

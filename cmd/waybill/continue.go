@@ -122,5 +122,11 @@ func (in *continueInput) send(ctx context.Context, a *app, advances bool) error 
 	if err != nil {
 		return err
 	}
-	return a.showAnswer(ctx, o, answer)
+	return a.showAnswer(ctx, o, answer, in.state != "" && !a.common.json && o.behind(ctx, answer))
+}
+
+// behind reports an answer about another place than where its run stands now.
+func (o *opened) behind(ctx context.Context, answer engine.Answer) bool {
+	at, err := o.Locate(ctx, answer.Session.RunID.String())
+	return err == nil && at.Node != answer.NodeID
 }

@@ -40,10 +40,15 @@ func (a *app) readInput(flag, name string, limit int) ([]byte, error) {
 }
 
 func unreadable(flag, name string, err error) error {
-	why := err.Error()
+	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, plainCause(err)).Suggest("Name a file that you may read.")
+}
+
+// plainCause is why a file could not be used, without its name: the sentence around
+// it has that already.
+func plainCause(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		why = pe.Err.Error()
+		return pe.Err.Error()
 	}
-	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, why).Suggest("Name a file that you may read.")
+	return err.Error()
 }

@@ -76,9 +76,14 @@ func (a *app) fail(err error) int {
 	return fault.ExitOf(f)
 }
 
-// aimed is f with the store flags of this call in the commands that it suggests:
-// a copied command must reach the same store.
+// aimed is f with the session that it is about and the store flags of this call in
+// the commands that it suggests: a copied command must reach what is meant.
 func (a *app) aimed(f *fault.Fault) *fault.Fault {
+	if session, ok := f.Details["sessionId"].(string); ok {
+		named := *f
+		named.Suggestion = strings.ReplaceAll(f.Suggestion, "verify SESSION'", "verify "+session+"'")
+		f = &named
+	}
 	flags := a.storeFlags()
 	if len(flags) == 0 {
 		return f

@@ -118,14 +118,14 @@ func (a *app) runRun(ctx context.Context, in *runInput, args []string) error {
 	defer o.close()
 	s := a.newStage(o, in, args)
 	defer s.close()
-	ctx, stop := interruptible(ctx, s.view.Editing)
+	ctx, stop := interruptible(ctx, s.view)
 	defer stop()
 
 	var at engine.Position
 	if in.ref != "" {
 		at, err = o.Locate(ctx, in.ref)
 	} else {
-		at, err = s.begin(ctx, begin, opts)
+		at, err = s.begin(ctx, args[0], begin, opts)
 	}
 	if err != nil {
 		s.view.Stopped()
@@ -136,10 +136,10 @@ func (a *app) runRun(ctx context.Context, in *runInput, args []string) error {
 
 // begin starts the run, once it is clear that its commands may run: a refusal
 // leaves nothing behind.
-func (s *stage) begin(ctx context.Context, req engine.Start, opts perform.Options) (engine.Position, error) {
+func (s *stage) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position, error) {
 	var none engine.Position
 	if err := s.performer.Allow(ctx, req.Workflow, opts); err != nil {
-		return none, err
+		return none, s.app.trustWith(ref, err)
 	}
 	seed, err := s.app.seed()
 	if err != nil {
@@ -149,12 +149,22 @@ func (s *stage) begin(ctx context.Context, req engine.Start, opts perform.Option
 	return answer.Position(), err
 }
 
+// trustWith is err; where it says that nobody trusts the workflow, with the command
+// that shows what would run and asks, ready to copy.
+func (a *app) trustWith(ref string, err error) error {
+	if !fault.Is(err, fault.WorkflowUntrusted) || ref == "" {
+		return err
+	}
+	return fault.Of(err).Suggest("'%s' shows its commands and asks; --trust allows this one call.", a.command("trust", ref))
+}
+
 // carry performs the run and shows its end.
 func (s *stage) carry(ctx context.Context, at engine.Position, opts perform.Options) error {
 	report, err := s.performer.Perform(ctx, at.Session, at.Run, opts)
 	if err != nil {
 		s.view.Stopped()
-		return err
+		hash, _ := fault.Of(err).Details["workflowHash"].(string)
+		return s.app.trustWith(hash, err)
 	}
 	if !s.app.common.json {
 		s.view.Summary(report, s.app.command("runs", "show", shortRun(at.Run)))

@@ -255,6 +255,19 @@ func TestTrustAtTheTerminal(t *testing.T) {
 	s.leaves(1)
 }
 
+// A command may take its time to end: the person is told that they were heard.
+func TestCtrlCSaysThatTheCommandIsStopping(t *testing.T) {
+	s := sit(t, folder(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"`,
+		`"trap 'sleep 1; exit 1' TERM; echo ready; while :; do sleep 0.1; done"`)), 80, "run", "w.yaml", "--trust")
+	s.sees("│ ready")
+	s.types("\x03")
+	s.sees("stopping the command; Ctrl-C again leaves at once")
+	s.leaves(1)
+	if text := s.text(); strings.Contains(text, "stopping") || !strings.Contains(text, "interrupted at step 2 of 2") {
+		t.Errorf("shown at the end:\n%s", text)
+	}
+}
+
 // What is typed while a command runs must not acknowledge the step that follows.
 func TestTypingAheadConfirmsNothing(t *testing.T) {
 	s := sit(t, folder(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"]}}`,

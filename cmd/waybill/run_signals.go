@@ -5,13 +5,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/waybill/waybill/cmd/waybill/runview"
 )
 
 // interruptible gives a context that ends with the first signal to stop. A second
 // one ends the process as if nobody listened: whoever is in a hurry is not made to
 // wait for a command that takes its time. While an editor has the terminal, Ctrl-C
 // is the editor's.
-func interruptible(parent context.Context, editing func() bool) (ctx context.Context, stop func()) {
+func interruptible(parent context.Context, view *runview.View) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 1)
 	listen := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -25,10 +27,11 @@ func interruptible(parent context.Context, editing func() bool) (ctx context.Con
 			case <-ctx.Done():
 				return
 			case s := <-signals:
-				if s == os.Interrupt && editing() {
+				if s == os.Interrupt && view.Editing() {
 					continue
 				}
 				signal.Stop(signals)
+				view.Stopping()
 				cancel()
 			}
 		}

@@ -81,6 +81,8 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 		p.table(p.narrow([]column{{title: "RUN"}, {title: "STATUS"}, {title: "DONE"}, {title: "TITLE", flex: true}, {title: "LAST", right: true}}, rows))
 	case filtered:
 		p.line("No run is in that state.")
+	case len(list.Unreadable) > 0:
+		p.line("No run here can be read.")
 	default:
 		p.line("No runs yet. 'waybill workflows list' shows what can be run.")
 	}
@@ -88,7 +90,12 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 		p.line("%s", p.dim("More: --cursor "+list.NextCursor))
 	}
 	for _, u := range list.Unreadable {
-		p.line("%s %s is %s: %s", p.bad("✗"), u.SessionID, strings.ReplaceAll(string(u.Health), "_", " "), clean(u.Message))
+		// The log of one that cannot be read may be whole: what it refers to is damaged then.
+		state := "cannot be shown"
+		if u.Health != manifest.Healthy {
+			state = "is " + toldHealth(u.Health)
+		}
+		p.text(p.bad("✗ "), u.SessionID.String()+" "+state+": "+u.Message)
 	}
 }
 
@@ -122,7 +129,7 @@ func (p *page) runRow(a *app, r engine.RunSummary) []cell {
 	if r.Health != manifest.Healthy {
 		// What is told of a damaged session is its valid beginning; its status would
 		// be taken for how things are.
-		status = cell{text: strings.ReplaceAll(string(r.Health), "_", " "), paint: p.bad}
+		status = cell{text: toldHealth(r.Health), paint: p.bad}
 	}
 	return []cell{{text: name, paint: p.bold}, status, {text: p.progress(r.Progress)}, {text: r.Title}, {text: a.ago(r.LastAtMs)}}
 }

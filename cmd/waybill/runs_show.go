@@ -38,14 +38,18 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done",
 		"started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"), "last "+clockTime(r.LastAtMs, "2 Jan 2006 15:04"))
 	if r.Health != manifest.Healthy {
-		p.line("%s", p.bad("Its session is "+string(r.Health)+": nothing can be added to it."))
+		p.line("%s", p.bad("Its session is "+toldHealth(r.Health)+": nothing can be added to it."))
 	}
 	p.line("")
 	for i, s := range r.Steps {
 		p.stepRow(i+1, s)
 	}
 	p.gaps(r)
-	if hasPending(r) {
+	switch {
+	case r.Health != manifest.Healthy:
+		p.line("")
+		p.line("Next: %s", a.command("verify", shortRun(r.RunID)))
+	case hasPending(r):
 		p.line("")
 		p.line("Next: %s", a.command("run", "--run", shortRun(r.RunID)))
 	}

@@ -74,7 +74,7 @@ func (p *page) timeline(h engine.History) {
 		p.painted(p.dim(at)+"  "+who(m.Actor)+"  ", m.Text, paint)
 	}
 	if h.Health != manifest.Healthy {
-		p.line("%s", p.warn("The session is "+string(h.Health)+": what stands behind is not told."))
+		p.line("%s", p.warn("The session is "+toldHealth(h.Health)+": what stands behind is not told."))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/workflow"
 )
 
 // workflow finds the workflow that FILE|ID names, ready to run.
@@ -27,6 +28,9 @@ func (a *app) anyWorkflow(ctx context.Context, ref string) (catalog.Entry, error
 			return catalog.Entry{}, err
 		}
 		file, err := finder.WorkflowFile(ctx, ref)
+		if fault.Is(err, fault.WorkflowNotFound) {
+			return catalog.Entry{}, noSuchFile(ref, err)
+		}
 		if err != nil {
 			return catalog.Entry{}, err
 		}
@@ -41,11 +45,33 @@ func (a *app) anyWorkflow(ctx context.Context, ref string) (catalog.Entry, error
 		return e, nil
 	}
 	if fault.Is(err, fault.WorkflowNotFound) {
-		if _, statErr := os.Stat(ref); statErr == nil {
+		if file, statErr := os.Stat(ref); statErr == nil && file.Mode().IsRegular() {
 			fault.Of(err).Suggest("There is a file of that name: say ./%s to mean it.", ref)
 		}
 	}
 	return e, err
+}
+
+// noSuchFile points to the file that was probably meant: lists of workflows do not
+// hold files that lie just anywhere.
+func noSuchFile(ref string, err error) error {
+	var stems []string
+	names := map[string]string{}
+	stem := func(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+	dir, name := filepath.Split(ref)
+	files, _ := os.ReadDir(filepath.Join(dir, "."))
+	for _, f := range files {
+		if !f.IsDir() && isFile(f.Name()) {
+			// The ending is no likeness: all of them have it.
+			stems = append(stems, stem(f.Name()))
+			names[stem(f.Name())] = f.Name()
+		}
+	}
+	f := fault.Of(err)
+	if near := names[workflow.Nearest(stem(name), stems)]; near != "" {
+		return f.Suggest("Did you mean %s?", dir+near)
+	}
+	return f.Suggest("Check the path, or see the workflows that have an ID with 'waybill workflows list'.")
 }
 
 // catalog is all workflows that can be named from here.

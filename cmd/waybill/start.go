@@ -8,10 +8,10 @@ const startLong = `Begin a run of a workflow and show its first step. Nothing is
 for whoever reads the answer, a person or an agent, who then says 'waybill continue'.
 'waybill run' does both.
 
-FILE is a path that ends in .json, .yaml or .yml; anything else is an ID, looked up
-among the bundled workflows, the user's and the project's ('waybill workflows list').
-The run is pinned to the workflow as it is now: later changes of the file do not
-reach it.
+FILE is a path that ends in .json, .yaml or .yml or has a slash in it; anything else
+is an ID, looked up among the bundled workflows, the user's and the project's
+('waybill workflows list'). The run is pinned to the workflow as it is now: later
+changes of the file do not reach it.
 
 With --key the same start can be sent again: it answers what was recorded the first
 time and begins nothing new.`
@@ -48,7 +48,7 @@ func newStartCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showAnswer(ctx, o, answer)
+			return a.showAnswer(ctx, o, answer, false)
 		},
 	}
 	in.flags(cmd)

@@ -64,13 +64,17 @@ func (p *page) verification(v engine.Verification) {
 				warns++
 			}
 			p.line("  %s  %s  %s", word, f.Code, clean(f.Path))
-			p.text("      ", f.Message)
+			p.text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
 		}
 	}
 	for _, s := range v.Sessions {
 		events += s.Events
 		if len(s.Findings) > 0 || s.Health != manifest.Healthy {
-			p.line("%s is %s", s.SessionID, strings.ReplaceAll(string(s.Health), "_", " "))
+			state := "is " + toldHealth(s.Health)
+			if s.Health == manifest.Healthy {
+				state = "has a log that is whole, and:" // else it would be called healthy above an error
+			}
+			p.line("%s %s", s.SessionID, state)
 			tell(s.Findings)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
@@ -28,6 +29,11 @@ func (a *app) open(ctx context.Context) (*opened, error) {
 	}
 	options := filestore.Options{LockWait: a.common.lockWait, AllowNetworkFS: a.common.allowNetworkFS, Now: a.clock, Random: a.entropy}
 	store, err := filestore.OpenDir(dir, options)
+	if fault.Is(err, fault.StoreInvalid) {
+		f := *fault.Of(err)
+		f.Message = dir + ": " + f.Message // it may have been named by a variable, or by nobody
+		return nil, &f
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ workflow's hash.`,
 			if out != "" {
 				// A file of the user's, not of the store: it gets the mode that they chose.
 				if err := os.WriteFile(out, w.Bytes(), 0o666); err != nil {
-					return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", out, err).Suggest("Name a file that you may write.")
+					return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", out, plainCause(err)).Suggest("Name a file that you may write.")
 				}
 			}
 			return a.answer("compiled", compiledDocument{w.Hash(), w.Document}, func(p *page) {

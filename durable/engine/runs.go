@@ -162,7 +162,8 @@ func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold
 	found, unread := 0, 0
 	for _, s := range all {
 		f := projections.NewFold()
-		if _, err := g.read(ctx, s, f); err != nil {
+		v, err := g.read(ctx, s, f)
+		if err != nil || v.Damaged() && len(f.Order) == 0 {
 			unread++ // one unreadable session must not hide the others
 			continue
 		}

@@ -104,8 +104,11 @@ func claims(log manifest.Log, all []projections.Claim, known objectVerdicts) (ou
 func (g *Engine) orphans(ctx context.Context, referred objectVerdicts) (out []manifest.Finding, err error) {
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
 		stored, err := g.Inspector.Stored(ctx, kind)
-		if err != nil {
+		if ctx.Err() != nil {
 			return out, err
+		}
+		if err != nil {
+			continue // the inspection has found fault with the folder already
 		}
 		for _, digest := range stored {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}

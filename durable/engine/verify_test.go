@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/ports"
@@ -143,6 +145,38 @@ func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
 	for _, s := range v.Sessions {
 		if (s.SessionID == b.Session.SessionID) != (len(s.Findings) == 0) {
 			t.Errorf("%s: %+v", s.SessionID, s.Findings)
+		}
+	}
+}
+
+// Nor does a folder that cannot be read keep the rest from being verified.
+func TestVerifyGoesOnBehindAFolderThatCannotBeRead(t *testing.T) {
+	for _, folder := range []string{"snapshots", "artifacts", "events"} {
+		w := newWorld(t)
+		w.must(w.start(twoSteps), note("no"))
+		a := w.start(longOne)
+		if folder == "events" {
+			folder = "sessions/" + a.Session.SessionID.String() + "/events"
+		}
+		if err := errors.Join(os.RemoveAll(w.dir+"/"+folder), os.Symlink(t.TempDir(), w.dir+"/"+folder)); err != nil {
+			t.Fatal(err)
+		}
+		if v, codes := w.findings(); v.OK || len(v.Sessions) != 2 || len(codes) == 0 {
+			t.Errorf("%s: %+v", folder, v)
+		}
+	}
+}
+
+// A session of which nothing can be believed may hold the run that is asked for.
+func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(longOne)
+	if err := os.RemoveAll(w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{engine.Last, a.Session.RunID.String()} {
+		if _, err := w.process().Locate(context.Background(), ref); !fault.Is(err, fault.RunNotFound) || !strings.Contains(err.Error(), "could not be read") {
+			t.Errorf("%s: %v", ref, err)
 		}
 	}
 }

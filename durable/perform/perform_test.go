@@ -219,6 +219,21 @@ func TestABusyLogDoesNotCostTheCommand(t *testing.T) {
 	}
 }
 
+// "Send the same call again" would begin another run where the call was run FILE.
+func TestAFailingStoreEndsWithTheWayToGoOn(t *testing.T) {
+	for _, code := range []fault.Code{fault.StoreFull, fault.StoreIO, fault.StoreOutcomeUnknown, fault.StoreAnswerUnread, fault.SessionLocked} {
+		w := newWorld(t, steps(buildStep))
+		below := fault.New(code, "no room").With("path", "x")
+		w.onSend = func(int) error { return below }
+		_, err := w.perform(context.Background(), perform.Options{})
+		f := fault.Of(err)
+		if f.Code != code || f.Message != below.Message || !strings.Contains(f.Suggestion, "go on with 'waybill run --run R'") ||
+			f.Details["runId"] != w.at.Run.String() || f.Details["path"] != "x" || below.Details["runId"] != nil {
+			t.Errorf("%s: %+v", code, f)
+		}
+	}
+}
+
 func TestACompleteRunIsLeftAlone(t *testing.T) {
 	w := newWorld(t, steps(buildStep))
 	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
@@ -273,5 +288,69 @@ func TestThePerformerBeforeUsMayHaveGoneOn(t *testing.T) {
 	}
 	if len(w.tries) != 1 || w.tries[0].Env["WAYBILL_STEP_ID"] != "again" || w.attempts() != "advanced advanced" {
 		t.Errorf("%d tries, recorded %q", len(w.tries), w.attempts())
+	}
+}
+
+// Another caller's attempt at the step that a command is at work on takes the place
+// of ours in the log; the command's result must not be lost by that.
+func TestAnotherCallerIsFirst(t *testing.T) {
+	ctx := context.Background()
+	by := engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 3}
+	for _, answers := range [][]string{nil, {}} { // nobody is there; somebody is
+		w := newWorld(t, steps(buildStep))
+		w.answers = answers
+		w.onTry = func(int, ports.Command) error {
+			a, err := w.g.Rehydrate(ctx, w.at)
+			for range 2 {
+				if err == nil {
+					a, err = w.g.Advance(ctx, by, w.at, a.AttemptID, advance.Request{})
+				}
+			}
+			return err
+		}
+		w.onSend = func(n int) error {
+			if n > 5 {
+				t.Fatal("it goes round for ever: " + w.attempts())
+			}
+			return nil
+		}
+		_, err := w.perform(ctx, perform.Options{})
+		if got := w.attempts(); err != nil || got != "blocked blocked advanced" || len(w.tries) != 1 {
+			t.Errorf("%v, %q, %d tries", err, got, len(w.tries))
+		}
+	}
+}
+
+func TestWhatAnotherCallerDidIsNotPerformedAgain(t *testing.T) {
+	ctx := context.Background()
+	given := canon.OfMembers(canon.Member{Name: "key", Value: canon.OfString("value")})
+	w := newWorld(t, steps(lookStep+strings.ReplaceAll(lookStep, "look", "again")+noteStep))
+	w.answers = []string{"late", "the notes"}
+	w.onSend = func(n int) error {
+		if n > 1 {
+			return nil
+		}
+		by, at := engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 3}, w.at
+		a, err := w.g.Rehydrate(ctx, at)
+		for range 2 {
+			if err == nil {
+				a, err = w.g.Advance(ctx, by, a.Position(), a.AttemptID, advance.Request{Notes: "first"})
+			}
+		}
+		return err
+	}
+	report, err := w.perform(ctx, perform.Options{Context: given})
+	said := w.transcript()
+	if err != nil || !report.Last.IsComplete || strings.Contains(said, "[2/3]") || !strings.Contains(said, "warning: This attempt is recorded with other content") {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	var kept int
+	for _, e := range w.events() {
+		if c, ok := e.Data.(event.ContextSet); ok && c.Context.Equal(given) {
+			kept++
+		}
+	}
+	if kept != 1 {
+		t.Errorf("the context is recorded %d times", kept)
 	}
 }

@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/advance"
@@ -26,6 +27,8 @@ type turn struct {
 	confirmed bool            // the person said yes in this turn
 	again     bool            // an attempt was refused in this turn
 	result    *command.Result // of the command, once it was performed
+	recorded  bool            // the result is on record
+	outrun    bool            // another caller was first with this attempt: nothing of ours is on record
 	fix       string          // what to do about its failure, where that is known
 }
 
@@ -54,7 +57,10 @@ func (w *work) step(ctx context.Context) error {
 		}
 		if len(blockers) == 0 {
 			w.Display.StepEnded(StepEnd{w.NowMs() - t.began})
-			return nil
+			return t.catchUp(ctx)
+		}
+		if t.outrun && (t.result != nil || !t.Person.Present()) {
+			continue // somebody else's attempt was refused: ours is the next one
 		}
 		w.Display.Blocked(blockers)
 		if err := t.mayTryAgain(blockers); err != nil {
@@ -94,8 +100,10 @@ func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
 		if err := t.command(ctx); err != nil {
 			return nil, err
 		}
-		// It goes with the first attempt only: the engine keeps what came with a refused
-		// one, and counts it for the next.
+	}
+	if t.result != nil && !t.recorded {
+		// It goes with the first attempt that is recorded: the engine keeps what came
+		// with a refused one, and counts it for the next.
 		artifact, err := canon.ValueOf(*t.result)
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", t.step.StepID)
@@ -109,13 +117,31 @@ func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.opts.Context = canon.Value{} // it is on record now, accepted or not
-	t.known.vars = event.MergeContext(t.known.vars, req.Context)
+	t.answer = a
 	if req.Notes != "" {
 		t.known.draft = req.Notes
 	}
-	t.answer = a
+	t.outrun = slices.ContainsFunc(a.Warnings, differs)
+	if !t.outrun {
+		t.recorded = t.result != nil
+		t.opts.Context = canon.Value{} // it is on record now, accepted or not
+		t.known.vars = event.MergeContext(t.known.vars, req.Context)
+	}
 	return a.Blockers, nil
+}
+
+func differs(w engine.Warning) bool { return w.Code == engine.ReplayDiffers }
+
+// catchUp: whoever was first with an attempt may have gone further since, and what
+// they did must not be performed again.
+func (t *turn) catchUp(ctx context.Context) error {
+	if !t.outrun {
+		return nil
+	}
+	said := slices.DeleteFunc(slices.Clone(t.answer.Warnings), func(w engine.Warning) bool { return !differs(w) })
+	err := t.find(ctx)
+	t.answer.Warnings = append(said, t.answer.Warnings...)
+	return err
 }
 
 // sendTries bounds how often an attempt is sent. A command has run by then, and

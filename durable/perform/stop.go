@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,8 @@ func (w *work) closed() error {
 }
 
 // stopped gives every end before the run's own its code and its way on. Faults that
-// come from below have both already.
+// come from below have both already, but for those of the store: what helps there
+// is the same call again, and the same 'waybill run FILE' would begin another run.
 func (w *work) stopped(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -37,7 +39,19 @@ func (w *work) stopped(ctx context.Context, err error) error {
 		return w.about(fault.New(fault.Interrupted, "interrupted at %s; nothing of this attempt is recorded, and everything before it is", w.place()).
 			Suggest("Go on with '%s'.", w.GoOn(w.report.Run)))
 	}
+	switch f := fault.Of(err); f.Code {
+	case fault.StoreIO, fault.StoreFull, fault.StoreReadOnly, fault.StoreOutcomeUnknown, fault.StoreAnswerUnread:
+		return w.goingOn(f, "Mend the cause")
+	case fault.StoreConflict, fault.StoreLocked, fault.SessionLocked:
+		return w.goingOn(f, "Wait a moment")
+	}
 	return err
+}
+
+func (w *work) goingOn(f *fault.Fault, first string) error {
+	out := *f
+	out.Details = maps.Clone(f.Details)
+	return w.about(&out).Suggest("%s; then go on with '%s'.", first, w.GoOn(w.report.Run))
 }
 
 // place is where the run stands, for a sentence.

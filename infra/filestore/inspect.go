@@ -109,7 +109,10 @@ func (in *inspection) sessions() error {
 		}
 		inside, err := in.list(dir, sessionHolds)
 		if err != nil {
-			return err
+			if err = in.unread(manifest.ManifestDamaged, dir, err); err != nil {
+				return err
+			}
+			continue
 		}
 		for _, f := range inside {
 			if f.Name == suspectFile {
@@ -128,12 +131,25 @@ func (in *inspection) segments(dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if err != nil {
+		return in.unread(manifest.ManifestDamaged, dir, err)
+	}
 	for _, e := range entries {
 		if _, _, ok := manifest.ParseSegmentName(e.Name); !ok || e.Kind != osfs.Regular {
 			in.find(manifest.UnknownFile, path.Join(dir, e.Name), "no segment is called so")
 		}
 	}
-	return err
+	return nil
+}
+
+// unread finds fault with what cannot be read, so that it does not hide the rest
+// of the store; only the end of the call ends the walk.
+func (in *inspection) unread(code manifest.FindingCode, at string, err error) error {
+	if in.ctx.Err() != nil {
+		return err
+	}
+	in.find(code, at, "%s", fault.Of(readFault(err)).Message)
+	return nil
 }
 
 // list reads a folder, and reports entries that do not belong, that are links, or
@@ -195,6 +211,9 @@ func (in *inspection) objects(kind manifest.ObjectKind) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if err != nil {
+		return in.unread(manifest.ObjectDamaged, dir, err)
+	}
 	for _, e := range entries {
 		at := path.Join(dir, e.Name)
 		ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json"))
@@ -204,11 +223,14 @@ func (in *inspection) objects(kind manifest.ObjectKind) error {
 		}
 		b, err := in.s.readFile(at, int64(objectBytesMax(kind)))
 		if err != nil {
-			return err
+			if err = in.unread(manifest.ObjectDamaged, at, err); err != nil {
+				return err
+			}
+			continue
 		}
 		if canon.Sum(b) != ref {
 			in.find(manifest.ObjectDamaged, at, "the file does not have the digest that its name says")
 		}
 	}
-	return err
+	return nil
 }

@@ -2,6 +2,7 @@ package filestore_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,14 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 		"wrong digest":        {write(snapshot, "x", 0o600), manifest.ObjectDamaged, snapshot},
 		"stranger as object":  {write("artifacts/readme", "x", 0o600), manifest.UnknownFile, "artifacts/readme"},
 		"link":                {func(dir string) error { return os.Symlink("/etc", filepath.Join(dir, "artifacts", "link")) }, manifest.UnknownFile, "artifacts/link"},
+		"link as segments": {func(dir string) error {
+			at := filepath.Join(dir, session)
+			return errors.Join(os.MkdirAll(at, 0o700), os.Symlink("/etc", filepath.Join(at, "events")))
+		}, manifest.ManifestDamaged, session + "/events"},
+		"file as folder of objects": {func(dir string) error {
+			at := filepath.Join(dir, "artifacts")
+			return errors.Join(os.Remove(at), os.WriteFile(at, nil, 0o600))
+		}, manifest.ObjectDamaged, "artifacts"},
 		"damaged keyring": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "keys/keyring.json"), []byte("{}"), 0o600)
 		}, manifest.ControlDamaged, "keys/keyring.json"},

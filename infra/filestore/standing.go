@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
@@ -201,6 +202,15 @@ func (s *Store) make() error {
 	if err := s.fs.Mkdir("."); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	// One at a time: of two, the slower would remove folders that the faster relies on.
+	held, err := s.locks.Acquire(context.Background(), useLock, lock.Exclusive, s.o.LockWait)
+	if err != nil {
+		return busyFault(err, fault.StoreLocked, "the store")
+	}
+	defer held.Unlock()
+	if _, made, err := s.stat(storeFile); err != nil || made {
+		return err
+	}
 	// Empty folders that are there may be what a failed sync left in memory only:
 	// they are made anew, so that the syncs below mean them (R7).
 	for _, dir := range slices.Backward(skeleton) {
@@ -231,7 +241,7 @@ func (s *Store) make() error {
 	if err != nil {
 		return err
 	}
-	// Of two processes that make one store, one places its file; both use that.
+	// Where locks do not hold, one of two places its file, and both use that.
 	err = s.putControl(storeFile, doc, s.fs.Place)
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -83,7 +83,7 @@ func (l *Locks) Acquire(ctx context.Context, name string, how How, wait time.Dur
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		held, ok, err := l.try(name, how)
+		held, ok, err := l.try(ctx, name, how)
 		if ok || err != nil {
 			return held, err
 		}
@@ -101,11 +101,22 @@ func (l *Locks) Acquire(ctx context.Context, name string, how How, wait time.Dur
 	}
 }
 
+// ErrMoved says that the file that is locked never is the one that the tree holds:
+// the folder was moved away while it was open, and another stands at its path.
+var ErrMoved = errors.New("the folder was moved or replaced while it was in use")
+
+// startsOver bounds how often a lock is started over. A cleanup that removes the
+// file costs one; so many are no cleanup's.
+const startsOver = 100
+
 // try locks and then looks whether the name still stands for what was locked: a
 // cleanup may have removed the file in between, and a lock on a removed file
 // excludes nobody (R6).
-func (l *Locks) try(name string, how How) (*Held, bool, error) {
-	for {
+func (l *Locks) try(ctx context.Context, name string, how How) (*Held, bool, error) {
+	for range startsOver {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
 		g, ok, err := l.keep.try(name, how == Exclusive)
 		if errors.Is(err, fs.ErrNotExist) {
 			if how == SharedIfThere {
@@ -130,6 +141,7 @@ func (l *Locks) try(name string, how How) (*Held, bool, error) {
 			return nil, false, err
 		}
 	}
+	return nil, false, fmt.Errorf("lock %s: %w", name, ErrMoved)
 }
 
 // attach opens the file of an exclusive lock, reads what its last holder left

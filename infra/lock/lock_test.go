@@ -212,3 +212,38 @@ func TestAnotherProcessIsKeptOutAndNamed(t *testing.T) {
 	}
 	ok(t, held.Unlock())
 }
+
+func TestAFolderThatWasReplacedIsSaidToBe(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "store")
+	ok(t, os.Mkdir(dir, 0o700))
+	d := osfs.NewDir(dir)
+	defer d.Close()
+	held, err := Files(d).Acquire(context.Background(), "l", Exclusive, 0)
+	ok(t, err)
+	ok(t, held.Unlock())
+	ok(t, os.Rename(dir, filepath.Join(parent, "away")))
+	ok(t, os.Mkdir(dir, 0o700))
+	for _, there := range []bool{false, true} { // the lock file in the new folder
+		if there {
+			ok(t, os.WriteFile(filepath.Join(dir, "l"), nil, 0o600))
+		}
+		for _, how := range []How{Exclusive, Shared} {
+			done := make(chan error, 1)
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() {
+				_, err := Files(d).Acquire(ctx, "l", how, time.Second)
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				if !errors.Is(err, ErrMoved) {
+					t.Errorf("how %d, file there %v: %v", how, there, err)
+				}
+			case <-time.After(5 * time.Second):
+				t.Errorf("how %d, file there %v: it goes round for ever", how, there)
+			}
+			cancel()
+		}
+	}
+}

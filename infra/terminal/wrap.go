@@ -10,7 +10,8 @@ import (
 
 // Wrap breaks the lines of text at words so that they fit width, 0 for none. A line
 // keeps its indent, and what follows a bullet or number hangs behind it. Code
-// (fenced, or indented by four) and single words that are too long stay whole.
+// (fenced, or indented by four), single words that are too long, and commands in
+// quotes that fit a line of their own stay whole.
 func Wrap(text string, width int) string {
 	if width <= 0 {
 		return text
@@ -42,7 +43,7 @@ func wrapLine(line string, width int) []string {
 	hang := strings.Repeat(" ", min(TextWidth(first), hangMax))
 	var out []string
 	current, empty := first, true
-	for _, word := range strings.Fields(line[len(first):]) {
+	for _, word := range words(line[len(first):], width-TextWidth(hang)) {
 		if !empty && TextWidth(current)+1+TextWidth(word) > width {
 			out = append(out, current)
 			current, empty = hang, true
@@ -54,6 +55,29 @@ func wrapLine(line string, width int) []string {
 		empty = false
 	}
 	return append(out, current)
+}
+
+// quoted is a command to copy, as errors and hints name it, and what clings to it.
+var quoted = pattern.New(`\S*'waybill [^']*'\S*`)
+
+// words are what may stand on one line each. A quoted command is one of them where
+// it fits width: broken, it could not be copied.
+func words(text string, width int) []string {
+	var out []string
+	for {
+		command := quoted.FindString(text)
+		if command == "" {
+			return append(out, strings.Fields(text)...)
+		}
+		before, after, _ := strings.Cut(text, command)
+		out = append(out, strings.Fields(before)...)
+		if TextWidth(command) <= width {
+			out = append(out, command)
+		} else {
+			out = append(out, strings.Fields(command)...)
+		}
+		text = after
+	}
 }
 
 // Indent puts prefix in front of every line that is not empty.

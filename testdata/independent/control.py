@@ -3,9 +3,9 @@ import base64
 import binascii
 
 import jcs
-from checks import Shape, anything, integer, many, nonzero, one_of, record, text
+from checks import Shape, anything, integer, many, one_of, record, text
 from files import Ended, is_file
-from shapes import ACTOR, AUTONOMY, FULL, SHA, identifier
+from shapes import AUTONOMY, SHA, identifier
 
 FILES = {"keys/keyring.json": "keyring", "config.json": "config", "trust.json": "trust"}
 SIZE_MAX = 1048576
@@ -23,7 +23,8 @@ def key_bytes(value):
 
 
 KEYRING = record({"algorithm": one_of("HMAC-SHA256"), "current": key_bytes}, {"previous": key_bytes})
-TRUST = record({"trusted": many(record({"actor": ACTOR, "atMs": integer(), "commands": integer(), "workflowHash": SHA,
+WHO = record({"kind": text()}, {"ref": text()})
+TRUST = record({"trusted": many(record({"actor": WHO, "atMs": integer(), "commands": integer(), "workflowHash": SHA,
                                         "workflowId": text()}))})
 CONFIG = {"agentMaxAutonomy": AUTONOMY, "lockWaitMs": integer(0, 600000)}
 
@@ -62,7 +63,7 @@ def check_store(path):
         if version == 1:
             features = data.get("features", {})
             names = record({}, dict(dict.fromkeys(features, anything), **dict.fromkeys(
-                ("compat", "incompat", "roCompat"), many(FULL))))
+                ("compat", "incompat", "roCompat"), many(text()))))
             record({"storeId": identifier("store")}, dict.fromkeys(data, anything))(data)
             names(features)
     except (ValueError, TypeError) as e:

@@ -98,15 +98,23 @@ def _comparison(v):
         raise Shape("a condition without operator")
 
 
+ESCAPED = r"\\(?:[0-7]{2,3}|0|[pP](?:\{\^?\w+\}|[A-Z])|x(?:\{(?:0*10|0*[0-9a-fA-F])?[0-9a-fA-F]{1,4}\}|[0-9a-fA-F]{2})|" \
+          r"[aAbBdDfnrsStvwWz]|[!-/:-@[-`{-~])"
+
+
 def _pattern(v):
     """RE2, as far as Python can tell: it refuses what both refuse, and what RE2 lacks, looking around and back."""
     FULL(v)
     bare = re.sub(r"\\Q.*?(?:\\E|$)", "", v, flags=re.S)
-    tokens = re.sub(r"\\[^1-9]", "a", re.sub(r"\\[pP](?:\{[^}]*\}|.)|\\x\{[^}]*\}", "a", bare))
-    if re.search(r"\\|\(\?(?:=|!|<=|<!|>|\(|#|P=|P>)", tokens):
+    tokens = re.sub(r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]",
+                    "a", re.sub(ESCAPED, "a", bare))
+    tokens = re.sub(r"\(\?[imsU-]*\)", "", re.sub(r"\(\?(?:[imsU-]+:|P?<\w+>)", "(?:", tokens))
+    if re.search(r"\\|\[:[^]]*:\]|\(\?[^:]", tokens) or re.search(
+            r"[*+?}]\+", re.sub(r"\[\^?\]?[^]]*\]", "a", tokens)) or any(
+            int(n) > 1000 for n in re.findall(r"[{,](\d+)(?=,\d*\}|\})", tokens)):
         raise Shape("no regular expression of RE2")
     try:
-        re.compile(re.sub(r"\[:\^?[a-z]+:\]", "a", re.sub(r"\(\?[imsU-]+([:)])|\(\?P?<\w+>", "(?:", tokens)))
+        re.compile(tokens)
     except (re.error, OverflowError, RecursionError) as e:
         raise Shape("no regular expression: %s" % e)
 
@@ -115,7 +123,7 @@ RULE, SIZE = {"message": FULL}, integer(0, 2147483647)
 CRITERION = variant("type", {
     "contains": (dict(RULE, value=FULL), {"condition": _joined(_comparison)}),
     "regex": (dict(RULE, pattern=_pattern), {"condition": _joined(_comparison), "flags": matching(
-        r"(?!.*(.).*\1)[ims]*", "set of flags")}),
+        r"(?!.*(.).*\1)[ims]+", "set of flags")}),
     "length": (RULE, {"condition": _joined(_comparison), "min": SIZE, "max": SIZE})})
 
 
@@ -125,7 +133,11 @@ def _rule(v):
         raise Shape("a rule of length without min and max, or with min above max")
 
 
-CONDITION, CRITERIA = _joined(_comparison), _joined(_rule)
+def _criteria(v):
+    many(_joined(_rule), 1)(v) if isinstance(v, list) else _joined(_rule)(v)
+
+
+CONDITION, CRITERIA = _joined(_comparison), _criteria
 INPUT = record({"contextKey": ANY_TEXT, "reason": ANY_TEXT, "description": ANY_TEXT},
                {"choices": SOME_TEXTS, "choiceKind": FULL})
 
@@ -173,7 +185,9 @@ def check_workflow(data):
         doc = parse(data)
     except Refused as e:
         raise Problem("object_damaged", str(e))
-    if isinstance(doc, dict) and ("sourceKind" in doc or holds(integer(2), doc.get("schemaVersion"))):
+    version = doc.get("schemaVersion") if isinstance(doc, dict) else None
+    whole = holds(real, version) and version == int(version)
+    if whole and version > 1 or isinstance(doc, dict) and "sourceKind" in doc:
         raise Problem("unknown_version", "a workflow of another version or program")
     try:
         if encode(doc) != data:

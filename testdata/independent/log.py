@@ -262,13 +262,15 @@ class Log:
         try:
             closed = jcs.parse(rest.split(b"\n")[0])
             named, want = closed["segmentRelPath"].split("/")[-1], closed["sha256"]
+            if segment_bounds(named)[0] != self.head["next"] or not is_digest(want):
+                named = ""
         except (jcs.Refused, KeyError, TypeError, AttributeError):
-            named, want = "", None
+            named = ""
         found = {c.name: c.sha256 for c in candidates}
-        if named in reasons or found.get(named, want) != want:
+        if named in reasons or named in found and found[named] != want:
             message = reasons.get(named, "it has another digest than the manifest attests")
             self.find("segment_damaged", self.rel + "/events/" + named, message, at)
-        elif segment_bounds(named) and self._file("events/" + named) is None:
+        elif named and self._file("events/" + named) is None:
             self.find("segment_missing", self.rel + "/events/" + named, "the manifest attests it", at)
         else:
             self.find("manifest_damaged", path, "its lines commit no segment that is there", at)

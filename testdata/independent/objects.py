@@ -63,6 +63,7 @@ class Objects:
         """The objects that the events of a log refer to; findings are the log's."""
         runs, pending, told = {}, {}, set()
         for e in log.events:
+            run, node = e.get("scope", "runId"), e.get("scope", "nodeId")
             if e.kind == "run_started":
                 folder, digest = "workflows/pinned", e.get("data", "workflowHash")
             elif e.kind == "node_created":
@@ -73,13 +74,14 @@ class Objects:
                 continue
             rel = object_path(folder, digest)
             self.used.add(rel)
+            if run not in runs and e.kind != "run_started":
+                continue  # nothing more is checked of it
             code, message, value = self.look(folder, digest)
             if code and rel not in told:
                 log.find(code, rel, "%s names it: %s" % (e.kind, message), None, e.index)
                 told.add(rel)
             if code == "unknown_version" and log.health == "healthy":
                 log.health = code
-            run, node = e.get("scope", "runId"), e.get("scope", "nodeId")
             if e.kind == "run_started":
                 runs[run] = value
             elif e.kind == "node_created":

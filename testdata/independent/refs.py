@@ -57,8 +57,7 @@ class References:
             self.find("underived_id", "%s is not the derived %s" % (found, want), event)
 
     def _segment(self, segment):
-        created = {(e.id("scope", "runId"), e.id("scope", "nodeId"))
-                   for e in segment.events if e.kind == "node_created"}
+        created = {e.id("scope", "nodeId") for e in segment.events if e.kind == "node_created"}
         self.attempt = segment.events[0].kind == "advance_recorded"
         for e in segment.events:
             self._event(e, created)
@@ -100,7 +99,7 @@ class References:
             check(e, run, node, created)
 
     def _run_started(self, e, run, node, created):
-        self.runs.setdefault(run, e.get("data", "workflowHash"))
+        self.runs[run] = e.get("data", "workflowHash")
 
     def _node_created(self, e, run, node, created):
         parent = e.get("data", "parentNodeId")
@@ -124,13 +123,13 @@ class References:
         self.attempts[node] = n + 1
         self._derived(e, attempt, "attempt", node, "ack", n)
         if to is not None:
-            self.broken(e, (run, to) in created, "%s is not created in this segment" % to)
+            self.broken(e, to in created, "%s is not created in this segment" % to)
             self._derived(e, to, "node", node, attempt, "ack")
             self.advances[e.id("eventId")] = to
 
     def _context_set(self, e, run, node, created):
-        names = (run, e.get("data", "nodeId"))
-        self.broken(e, names[1] is None or names in self.nodes or names in created, "node %s is not there" % names[1])
+        name = e.get("data", "nodeId")
+        self.broken(e, name is None or (run, name) in self.nodes or name in created, "node %s is not there" % name)
 
     def _edge_created(self, e, run, node, created):
         source, target = (run, e.get("data", "fromNodeId")), (run, e.get("data", "toNodeId"))

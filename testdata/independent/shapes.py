@@ -158,14 +158,14 @@ def check_data(event):
     if (None if scope is None else set(scope)) not in (SCOPES[rule] or (None,)):
         raise Shape("scope does not fit: %s is wanted" % rule)
     check(data)
-    if len(encode(data)) > 524288:
-        raise Shape("data over its budget")
     _between(kind, data, scope)
 
 
 def check_event(event, owner_key):
     """Raises Shape when the event is not one of this page (its spelling aside)."""
     check_data(event)
+    if len(encode(event["data"])) > 524288:
+        raise Shape("data over its budget")
     record({"data": anything, "dedupeKey": matching("[a-z0-9_:>-]{1,256}", "dedupeKey"), "eventId": EVT,
             "eventIndex": COUNT, "kind": anything, owner_key: anything, "v": integer(1, 1)},
            {"actor": ACTOR, "ignorable": true, "scope": anything, "timestampMs": nonzero})(event)

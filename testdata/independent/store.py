@@ -5,7 +5,7 @@ import stat
 
 from checks import holds
 from control import FILES, check_store, load_control
-from files import is_folder, list_folder, mode_of
+from files import is_file, is_folder, list_folder, mode_of
 from log import SEGMENT_NAME, Log, segment_bounds
 from objects import FOLDERS, Objects
 from refs import References
@@ -22,8 +22,7 @@ NAMES = {  # what has its name in a folder, by section 2
     "events": SEGMENT_NAME.pattern,
     "snapshots": r"sha256_[0-9a-f]{64}\.json", "artifacts": "sha256_[0-9a-f]{64}",
     "workflows/pinned": r"sha256_[0-9a-f]{64}\.json"}
-# What a store that is not there yet may hold, by section 11
-UNMADE = {"": r"sessions|snapshots|artifacts|workflows|keys|quarantine|\.use\.lock|\.tmp-.*", "workflows": "pinned"}
+UNMADE = ("sessions", "snapshots", "artifacts", "workflows", "workflows/pinned", "keys", "quarantine")
 
 
 class Store:
@@ -34,7 +33,7 @@ class Store:
         self.root, self.findings, self.units, self.logs = root, [], set(), []
         self.derived, self.requests = 0, [0, 0]  # requestDigests that were made again, and all
         self.own = mode_of(os.path.join(root, "store.json")) is not None
-        if not self.own and not os.path.isdir(os.path.join(root, "sessions")) and not self._unmade():
+        if not self.own and not is_folder(os.path.join(root, "sessions")) and not self._unmade():
             raise ValueError("no store: neither store.json nor a folder sessions")
         if self.own:
             check_store(os.path.join(root, "store.json"))
@@ -52,22 +51,20 @@ class Store:
         self.findings.append({"code": code, "path": path, "message": message, "at": at, "eventIndex": index})
 
     def _unmade(self):
-        """Whether the folder is a store that is not there yet."""
-        if not os.path.isdir(self.root):
-            return False
-        for folder, _, files in os.walk(self.root):
-            rel = os.path.relpath(folder, self.root).replace(os.sep, "/").replace(".", "")
-            for name in os.listdir(folder):
-                if not re.fullmatch(UNMADE.get(rel, r"\.tmp-.*"), name):
-                    return False
-        return True
+        """Whether the folder is a store that is not there yet, by section 11."""
+        found = {f for f in UNMADE if is_folder(os.path.join(self.root, f))}
+        held = {os.path.join(f, n) for f in found for n in os.listdir(os.path.join(self.root, f))}
+        rest = [n for n in os.listdir(self.root) if n not in found]
+        return held <= {"workflows/pinned"} & found and all(
+            (n == ".use.lock" or n.startswith(".tmp-")) and is_file(os.path.join(self.root, n)) for n in rest)
 
     def _names(self, folder, pattern):
         """What lies in a folder and has no name there, is a link, or can be opened by others."""
         for name in list_folder(os.path.join(self.root, folder)):
             rel = folder + "/" + name if folder else name
             mode = mode_of(os.path.join(self.root, rel)) or 0
-            known = re.fullmatch(pattern, name) and (pattern != NAMES["events"] or segment_bounds(name))
+            known = re.fullmatch(pattern, name) and (folder != "sessions" or stat.S_ISDIR(mode)) and (
+                pattern != NAMES["events"] or segment_bounds(name) and stat.S_ISREG(mode))
             plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
             if not plain or not known and not name.startswith(".tmp-"):
                 self.find("unknown_file", rel, "no section of the page has it there")
@@ -78,7 +75,8 @@ class Store:
         self.units.add("store.json")
         for rel, kind in FILES.items():
             path = os.path.join(self.root, rel)
-            if mode_of(path) is None:
+            folder = mode_of(os.path.dirname(path))
+            if mode_of(path) is None and (folder is None or stat.S_ISDIR(folder)):
                 continue
             self.units.add(rel)
             try:
@@ -103,7 +101,7 @@ class Store:
             self.derived += References(log).checked
             self.objects.check(log)
             self.requests = [a + b for a, b in zip(self.requests, self.objects.requests(log))]
-            if mode_of(os.path.join(self.root, rel, "suspect")) is not None:
+            if is_file(os.path.join(self.root, rel, "suspect")):
                 log.find("suspect", rel + "/suspect", "a failed sync left its mark")
             self.logs.append(log)
             self.findings += log.findings

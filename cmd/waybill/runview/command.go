@@ -24,6 +24,9 @@ func (v *View) TryBegan(t perform.TryView) {
 		place = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, clean(v.step.Title))
 	}
 	v.screen.Spin(func(frame int) string {
+		if v.leaving.Load() {
+			return "  " + v.styles.Warn("stopping the command; Ctrl-C again leaves at once")
+		}
 		line := "  " + v.styles.Accent(terminal.Frames[frame%len(terminal.Frames)]) +
 			" " + v.styles.Dim(Duration(time.Since(began).Truncate(time.Second))+place)
 		if partial := v.output.partial.Load(); partial != nil && *partial != "" {

@@ -26,9 +26,9 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 		}
 	}
 	v.gap()
-	noun := "a command that nobody has trusted yet:"
+	noun, once := "a command that nobody has trusted yet:", "run it this once"
 	if len(actions) > 1 {
-		noun = fmt.Sprintf("%d commands that nobody has trusted yet:", len(actions))
+		noun, once = fmt.Sprintf("%d commands that nobody has trusted yet:", len(actions)), "run them this once"
 	}
 	for _, line := range v.folded(clean(q.Workflow.Name)+" runs "+noun, 0) {
 		v.print(0, line)
@@ -41,7 +41,7 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 		v.mark(v.styles.Dim("$"), actionLine(a))
 	}
 	v.gap()
-	v.mark(v.styles.Accent("y"), "run them this once")
+	v.mark(v.styles.Accent("y"), once)
 	v.mark(v.styles.Accent("a"), "always allow this version of the workflow")
 	v.mark(v.styles.Accent("n"), "run nothing")
 	v.lines.Discard()

@@ -48,6 +48,7 @@ type View struct {
 	set     bool // the last line is empty, or there is none: no gap is needed
 	output  output
 	editing atomic.Bool
+	leaving atomic.Bool // a signal to stop has come
 }
 
 // New makes a view.
@@ -71,6 +72,10 @@ func New(o Options) *View {
 
 // Editing reports that an editor has the terminal: a Ctrl-C is meant for it then.
 func (v *View) Editing() bool { return v.editing.Load() }
+
+// Stopping is called when a signal to stop has come. The command that runs may take
+// its time to end: the person sees that they were heard, and what is left to them.
+func (v *View) Stopping() { v.leaving.Store(true) }
 
 // RunOpened shows which run this is.
 func (v *View) RunOpened(r perform.RunView) {
