@@ -120,8 +120,11 @@ func traceWords(p event.DecisionTraceAppended) string {
 		return "Decided something"
 	}
 	last := oneLine(p.Entries[len(p.Entries)-1].Summary)
-	if more := len(p.Entries) - 1; more > 0 {
-		return fmt.Sprintf("Decided: %s (after %d more decisions)", last, more)
+	switch more := len(p.Entries) - 1; {
+	case more == 1:
+		return "Decided: " + last + " (after one other decision)"
+	case more > 1:
+		return fmt.Sprintf("Decided: %s (after %d other decisions)", last, more)
 	}
 	return "Decided: " + last
 }

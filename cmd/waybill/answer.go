@@ -77,13 +77,17 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind 
 		a.tellWarnings(answer, p)
 		return
 	}
-	where, next := []string(nil), a.command("continue", "--run", run, "--notes", "…")
+	var asked []string
+	for _, key := range answer.Asked() {
+		asked = append(asked, "--set", key+"=…")
+	}
+	where, next := []string(nil), a.command(append([]string{"continue", "--run", run, "--notes", "…"}, asked...)...)
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
 			where = []string{"step " + count(at+1, of)}
 		}
 		if step, _ := w.Step(answer.Pending.StepID); step.Action != nil {
-			next = a.command("run", "--run", run) // what carries commands out
+			next = a.command(append([]string{"run", "--run", run}, asked...)...) // what carries commands out
 		}
 	}
 	p.facts(append([]string{name, run}, where...)...)

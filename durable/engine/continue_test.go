@@ -239,3 +239,21 @@ func TestAttemptsThatNoAnswerHandedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+const asking = `{"id":"test.asking","name":"Asking","description":"d","version":"1.0.0","steps":[
+ {"id":"ask","title":"Ask","prompt":"p","inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"the ticket"}]},
+ {"id":"work","title":"Work","action":{"kind":"command","argv":["true"]}}]}`
+
+// TestNextIsReadyToCopy: the call that an answer suggests brings what the step asks
+// for, and a command step is for the one who performs commands.
+func TestNextIsReadyToCopy(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(asking)
+	if got := strings.Join(a.Next.Command, " "); !strings.HasSuffix(got, "--set ticket=…") || a.Next.Params["context"] == nil {
+		t.Error(got, a.Next.Params)
+	}
+	b := w.must(a, advance.Request{Context: set("ticket", "T-1")})
+	if got := strings.Join(b.Next.Command, " "); got != "waybill run --run "+b.Session.RunID.String() {
+		t.Error(got)
+	}
+}

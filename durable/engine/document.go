@@ -30,7 +30,9 @@ type Answer struct {
 	AttemptID id.Attempt `json:"-"`
 
 	// performed: the pending step is a command, which 'waybill run' carries out.
+	// asked are the inputs that it still wants.
 	performed bool
+	asked     []string
 }
 
 // Kind is the document's kind.
@@ -40,6 +42,9 @@ func (a Answer) Kind() string {
 	}
 	return "step"
 }
+
+// Asked lists the context keys of inputs that the pending step still wants.
+func (a Answer) Asked() []string { return a.asked }
 
 // Position is the place the answer speaks of.
 func (a Answer) Position() Position {

@@ -93,6 +93,9 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	}
 	a.AttemptID = p.node.NextAttempt()
 	a.performed = step.Action != nil
+	for _, in := range w.MissingInputs(step, p.node.Context) {
+		a.asked = append(a.asked, in.ContextKey)
+	}
 	a.noteTruncation(p)
 	return nil
 }
@@ -132,11 +135,16 @@ func (a *Answer) sign(key token.Key, open bool) {
 	if a.performed {
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
 	}
-	a.Next = &Next{
-		Command: command,
-		Tool:    "continue_workflow",
-		Params:  map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken, "output": map[string]any{"notesMarkdown": "…"}},
+	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken, "output": map[string]any{"notesMarkdown": "…"}}
+	given := map[string]any{}
+	for _, key := range a.asked {
+		command = append(command, "--set", key+"=…")
+		given[key] = "…"
 	}
+	if len(given) > 0 {
+		params["context"] = given
+	}
+	a.Next = &Next{Command: command, Tool: "continue_workflow", Params: params}
 }
 
 // warnReplay says that what was sent is not what is recorded (R15).

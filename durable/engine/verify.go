@@ -45,8 +45,8 @@ func (g *Engine) Verify(ctx context.Context) (Verification, error) {
 		}
 	}
 	found, err := g.Inspector.Inspect(ctx)
-	if err == nil && !out.damaged() {
-		// Behind damage somebody may refer to anything.
+	if err == nil && !out.unclear() {
+		// What could not be read may refer to anything.
 		var orphans []manifest.Finding
 		orphans, err = g.orphans(ctx, objects)
 		found = append(found, orphans...)
@@ -82,11 +82,9 @@ func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
 	return s, err
 }
 
-// damaged reports a session that was not read to its end.
-func (v *Verification) damaged() bool {
-	return slices.ContainsFunc(v.Sessions, func(s SessionVerdict) bool {
-		return s.Health == manifest.CorruptHead || s.Health == manifest.CorruptTail
-	})
+// unclear reports a session that was not read to its end, or not understood.
+func (v *Verification) unclear() bool {
+	return slices.ContainsFunc(v.Sessions, func(s SessionVerdict) bool { return s.Health != manifest.Healthy })
 }
 
 // unread is the verdict over a session that the store refused to read.

@@ -14,9 +14,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// segmentBytesMax is far above any segment that one plan makes. A longer file is
-// read that far and no further, and so never fits what attests it.
-const segmentBytesMax = 1 << 30
+// segmentBytesMax is far above any segment that one plan makes, and what a reader
+// holds in memory of one. A longer file is read that far and no further, and so
+// never fits what attests it; a longer plan is not written.
+const segmentBytesMax = 64 << 20
 
 // Read implements ports.Logs. Readers take no lock: what they can meet of a
 // writer at work is an uncommitted tail, or, when that is cut under their eyes,

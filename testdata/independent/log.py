@@ -5,7 +5,7 @@ import re
 import jcs
 import shapes
 from checks import Shape, anything, holds, integer, is_digest, is_id, one_of, record
-from files import list_folder, read_file
+from files import Ended, list_folder, read_file
 
 SEGMENT_NAME = re.compile(r"(\d{8}|[1-9]\d{8,15})-(\d{8}|[1-9]\d{8,15})\.jsonl")
 LINE_MAX = 1048576
@@ -178,9 +178,16 @@ class Log:
 
     def __init__(self, store, rel, owner_key, owner, foreign_store=False):
         self.store, self.rel, self.owner_key, self.owner = store, rel, owner_key, owner
+        self._clear("healthy")
+        try:
+            self._read(foreign_store)
+        except Ended as e:  # a link, or what else is no file or folder
+            self._clear("corrupt_head")
+            self.find("manifest_damaged", rel, e.args[1])
+
+    def _clear(self, health):
         self.events, self.segments, self.pinned = [], [], set()
-        self.head, self.health, self.findings = dict(EMPTY_HEAD), "healthy", []
-        self._read(foreign_store)
+        self.head, self.health, self.findings = dict(EMPTY_HEAD), health, []
 
     def find(self, code, path, message, at=None, index=None):
         self.findings.append({"code": code, "path": path, "message": message, "at": at, "eventIndex": index})

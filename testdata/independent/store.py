@@ -44,7 +44,8 @@ class Store:
         for folder in FOLDERS:
             self._names(folder, NAMES[folder])
         self._logs()
-        for rel in self.objects.orphans():
+        damaged = any(log.health.startswith("corrupt") for log in self.logs)
+        for rel in [] if damaged else self.objects.orphans():
             self.find("orphan_object", rel, "nothing refers to it that was read")
 
     def find(self, code, path, message, at=None, index=None):
@@ -76,10 +77,13 @@ class Store:
         for rel, kind in FILES.items():
             path = os.path.join(self.root, rel)
             folder = mode_of(os.path.dirname(path))
-            if mode_of(path) is None and (folder is None or stat.S_ISDIR(folder)):
+            straight = folder is None or stat.S_ISDIR(folder)
+            if straight and mode_of(path) is None:
                 continue
             self.units.add(rel)
             try:
+                if not straight:
+                    raise ValueError("its folder is none")
                 load_control(path, kind)
                 if kind == "keyring" and os.name == "posix" and mode_of(path) & 0o077:
                     raise ValueError("others can open it")
@@ -93,7 +97,8 @@ class Store:
             if not holds(SESS, name) or not is_folder(os.path.join(self.root, rel)):
                 continue
             self._names(rel, NAMES["session"])
-            self._names(rel + "/events", NAMES["events"])
+            if is_folder(os.path.join(self.root, rel, "events")):
+                self._names(rel + "/events", NAMES["events"])
             log = Log(self.root, rel, "sessionId", name, not self.own)
             if log.health == "healthy" and not log.segments:
                 continue  # unborn
@@ -101,7 +106,8 @@ class Store:
             self.derived += References(log).checked
             self.objects.check(log)
             self.requests = [a + b for a, b in zip(self.requests, self.objects.requests(log))]
-            if is_file(os.path.join(self.root, rel, "suspect")):
+            suspect = os.path.join(self.root, rel, "suspect")
+            if is_file(suspect) or is_folder(suspect):
                 log.find("suspect", rel + "/suspect", "a failed sync left its mark")
             self.logs.append(log)
             self.findings += log.findings

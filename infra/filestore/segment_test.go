@@ -1,0 +1,42 @@
+package filestore_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// TestAHugeSegmentIsNotTakenIntoMemory: a file that costs nothing to make, as it
+// is one hole, must not cost a reader gigabytes.
+func TestAHugeSegmentIsNotTakenIntoMemory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := openDir(t, dir, time.Second)
+	plan := PLAN
+	if _, err := appendPlan(s, manifest.Head{}, plan); err != nil {
+		t.Fatal(err)
+	}
+	all, err := filepath.Glob(filepath.Join(dir, plan.Log.Root, manifest.SegmentDir, "*"))
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	if err := os.Truncate(all[0], 900<<20); err != nil {
+		t.Skip(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	v, err := s.Read(context.Background(), ports.Reading{Log: plan.Log}, &porttest.Seen{})
+	runtime.ReadMemStats(&after)
+	if err != nil || !v.Damaged() {
+		t.Fatal(v, err)
+	}
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 300 {
+		t.Errorf("it took %d MiB", took)
+	}
+}
