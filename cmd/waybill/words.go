@@ -18,7 +18,12 @@ func shortRun(r id.Run) string {
 	return s[:min(len(s), shortRunLen)]
 }
 
-func count(n, of int) string { return fmt.Sprintf("%d of %d", n, of) }
+func count(n, of int) string {
+	if of == 0 { // of a workflow that we cannot read
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d of %d", n, of)
+}
 
 // plural counts things.
 func plural(n int, thing string) string {

@@ -45,7 +45,17 @@ func Decode(v Value, out any) error {
 	return d.value(v, reflect.ValueOf(out).Elem())
 }
 
-type decoder struct{ path trail }
+// DecodeKnown is Decode but for members that out does not have: they are passed
+// over, at every level. It is for reading what another program wrote (R14).
+func DecodeKnown(v Value, out any) error {
+	d := decoder{passUnknown: true}
+	return d.value(v, reflect.ValueOf(out).Elem())
+}
+
+type decoder struct {
+	path        trail
+	passUnknown bool
+}
 
 func (d *decoder) fail(v Value, format string, args ...any) error {
 	return &ParseError{Pointer: d.path.pointer(), Line: v.Line(), Reason: fmt.Sprintf(format, args...)}
@@ -154,8 +164,11 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 	}
 	at := 0
 	for _, f := range fieldsOf(out.Type()) {
-		if at < len(v.keys) && CompareKeys(v.keys[at], f.name) < 0 {
-			return d.fail(v, "unknown key %q", v.keys[at])
+		for at < len(v.keys) && CompareKeys(v.keys[at], f.name) < 0 {
+			if !d.passUnknown {
+				return d.fail(v, "unknown key %q", v.keys[at])
+			}
+			at++
 		}
 		if at == len(v.keys) || v.keys[at] != f.name {
 			if !f.omitZero {
@@ -168,7 +181,7 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 		}
 		at++
 	}
-	if at < len(v.keys) {
+	if at < len(v.keys) && !d.passUnknown {
 		return d.fail(v, "unknown key %q", v.keys[at])
 	}
 	return nil

@@ -16,14 +16,15 @@ import (
 )
 
 // Rehydrate answers what is pending at a position. It writes nothing, and gives
-// the same bytes for the same log.
+// the same bytes for the same log. Only where the keyring is lost is a new one made:
+// old tokens are void then, runs are not.
 func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
-	keys, err := g.signingKeys(ctx, at)
+	fold := g.take(at.Session)
+	p, err := g.open(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
-	fold := g.take(at.Session)
-	p, err := g.open(ctx, at, fold)
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -37,29 +38,15 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	return a, err
 }
 
-// signingKeys are for the tokens of an answer. A store that lost its keyring gets a
-// new one: old tokens are void then, runs are not. Nothing is made for a position
-// in a store that is not there.
-func (g *Engine) signingKeys(ctx context.Context, at Position) (token.Keys, error) {
-	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
-	if err != nil {
-		return token.Keys{}, err
-	}
-	if store.IsZero() {
-		return token.Keys{}, fault.New(fault.SessionNotFound, "there is no store here that could hold session %s", at.Session)
-	}
-	return g.Keyring.Keys(ctx, ports.MayCreate)
-}
-
 // Advance carries an attempt at a position: it is decided and recorded once; the
 // same attempt again is answered from the log (locks 1.2; R15, R16).
 func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer, error) {
-	keys, err := g.signingKeys(ctx, at)
+	fold := g.take(at.Session)
+	p, err := g.open(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
-	fold := g.take(at.Session)
-	p, err := g.open(ctx, at, fold)
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -120,22 +120,27 @@ func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, 
 	}
 	row.Progress.Completed = tip.Depth
 	w, state, err := g.tip(ctx, r, tip)
-	if err != nil {
+	if err != nil && !(h == manifest.UnknownVersion && foreignForm(err)) {
 		return row, err
 	}
 	row.Status = r.StatusAt(r.Tip, tipState(w, tip, state))
 	row.Progress.Total = int64(len(w.Steps))
-	if row.Title == "" {
-		row.Title = w.Name
-	}
+	row.Title = cmp.Or(row.Title, w.Name, r.Started.WorkflowID)
 	return row, nil
 }
 
+// foreignForm: what another program pinned or remembered says less to us, and does
+// not keep us from reading the rest (R14).
+func foreignForm(err error) bool {
+	return fault.Is(err, fault.StoreForeign) || fault.Is(err, fault.StoreNewer) || fault.Is(err, fault.SessionUnhealthy)
+}
+
 func (g *Engine) tip(ctx context.Context, r *projections.Run, tip *projections.Node) (w compile.Compiled, s snapshot.State, err error) {
-	if w, err = g.workflow(ctx, r.Started.WorkflowHash); err != nil {
-		return w, s, err
+	w, err = g.workflow(ctx, r.Started.WorkflowHash)
+	s, stateErr := g.state(ctx, tip)
+	if err == nil {
+		err = stateErr
 	}
-	s, err = g.state(ctx, tip)
 	return w, s, err
 }
 
@@ -149,11 +154,15 @@ func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
 	if err != nil {
 		return Position{}, err
 	}
-	g.keep(session, fold)
+	if fold != nil {
+		g.keep(session, fold)
+	}
 	return Position{session, run.ID, run.Tip}, nil
 }
 
-// lookup reads every session for the run, since runs carry no sign of theirs.
+// lookup reads every session for the run, since runs carry no sign of theirs. The
+// fold is nil where the log is not healthy: whoever read on from it would not meet
+// again what is wrong before it.
 func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold, run *projections.Run, session id.Session, err error) {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
@@ -167,8 +176,12 @@ func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold
 			unread++ // one unreadable session must not hide the others
 			continue
 		}
-		for _, runID := range f.Order {
-			r := f.Runs[runID]
+		order, runs := f.Order, f.Runs
+		if v.Health != manifest.Healthy {
+			f = nil
+		}
+		for _, runID := range order {
+			r := runs[runID]
 			switch {
 			case runID.String() == ref:
 				return f, r, s, nil

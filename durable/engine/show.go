@@ -65,13 +65,18 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 		return RunDetails{}, err
 	}
 	w, err := g.workflow(ctx, run.Started.WorkflowHash)
-	if err != nil {
+	foreign := v.Health == manifest.UnknownVersion && foreignForm(err)
+	if err != nil && !foreign {
 		return RunDetails{}, err
 	}
 	out := RunDetails{RunSummary: row, Head: fold.Head, Preferences: run.Node(run.Tip).Preferences,
-		Workflow: WorkflowRef{w.WorkflowID, w.Name, w.Hash()}, Gaps: []projections.Gap{}, Findings: append([]manifest.Finding{}, v.Findings...)}
+		Workflow: WorkflowRef{run.Started.WorkflowID, w.Name, run.Started.WorkflowHash}, Gaps: []projections.Gap{}, Findings: append([]manifest.Finding{}, v.Findings...)}
 	for _, n := range run.Path(run.Tip) {
 		out.Gaps = append(out.Gaps, run.Node(n).OpenGaps...)
+	}
+	out.Steps = []StepRow{}
+	if foreign {
+		return out, nil
 	}
 	out.Steps, err = g.steps(ctx, w, run)
 	return out, err

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -177,6 +178,58 @@ func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
 	for _, ref := range []string{engine.Last, a.Session.RunID.String()} {
 		if _, err := w.process().Locate(context.Background(), ref); !fault.Is(err, fault.RunNotFound) || !strings.Contains(err.Error(), "could not be read") {
 			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
+
+// Finding a run by its name must not make a session usable that is not: what is
+// wrong with it may stand before the place that a second reading begins at.
+func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
+	ctx := context.Background()
+	for name, harm := range map[string]func(w *world, log manifest.Log, head manifest.Head){
+		"an event of a newer version": func(w *world, log manifest.Log, head manifest.Head) {
+			e := event.New(log.Owner, head.Next, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.SessionCreated{})
+			line, err := log.Table.AppendLine(nil, e)
+			if err != nil {
+				w.Fatal(err)
+			}
+			line = bytes.Replace(line, []byte(`"kind":"session_created"`), []byte(`"kind":"session_changed"`), 1)
+			seg := manifest.Segment{First: head.Next, Last: head.Next, Bytes: line}
+			f, err := os.OpenFile(w.dir+"/"+log.Root+"/manifest.jsonl", os.O_WRONLY|os.O_APPEND, 0)
+			if err == nil {
+				_, err = f.Write(manifest.Group(log, head, seg))
+				err = errors.Join(err, f.Close(), os.WriteFile(w.dir+"/"+log.Root+"/events/"+seg.Name(), line, 0o600))
+			}
+			if err != nil {
+				w.Fatal(err)
+			}
+		},
+		"a lost tail": func(w *world, log manifest.Log, head manifest.Head) {
+			if err := os.WriteFile(w.dir+"/"+log.Root+"/events/"+manifest.SegmentName(head.Next+5, head.Next+5), nil, 0o600); err != nil {
+				w.Fatal(err)
+			}
+		},
+	} {
+		w := newWorld(t)
+		a := w.start(twoSteps)
+		v, _ := w.findings()
+		harm(w, manifest.SessionEvents(a.Session.SessionID), v.Sessions[0].Head)
+		for _, ref := range []string{engine.Last, a.Session.RunID.String()} {
+			g := w.process()
+			at, err := g.Locate(ctx, ref)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if _, err := g.Rehydrate(ctx, at); !fault.Is(err, fault.SessionUnhealthy) {
+				t.Errorf("%s, %s: rehydrate said %v", name, ref, err)
+			}
+			g = w.process()
+			if at, err = g.Locate(ctx, ref); err != nil {
+				t.Fatal(name, err)
+			}
+			if _, err := g.Advance(ctx, w.by(), at, a.AttemptID, note("no")); !fault.Is(err, fault.SessionUnhealthy) {
+				t.Errorf("%s, %s: advance said %v", name, ref, err)
+			}
 		}
 	}
 }

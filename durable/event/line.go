@@ -136,6 +136,10 @@ func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
 		return false
 	}
 	p, err := spec.decode(data)
+	if err != nil {
+		// A member more makes the event foreign, not unreadable: the rest still counts.
+		p, err = spec.known(data)
+	}
 	if err != nil || spec.scope.check(e.Scope) != nil || p.Check(e.Scope) != nil {
 		e.Data = spec.unknown(data)
 		return false

@@ -33,7 +33,7 @@ func TestForeignLines(t *testing.T) {
 		typed          bool
 	}{
 		{"unknown kind", `"kind":"node_created"`, `"kind":"node_painted"`, unknown},
-		{"unknown member of data", `"nodeKind"`, `"color":1,"nodeKind"`, unknown},
+		{"unknown member of data", `"nodeKind"`, `"color":1,"nodeKind"`, typed},
 		{"missing member of data", `"nodeKind":"step",`, ``, unknown},
 		{"unknown word of a closed set", `"nodeKind":"step"`, `"nodeKind":"leap"`, unknown},
 		{"id of another shape in data", root.String(), "node_01JH", unknown},

@@ -44,6 +44,7 @@ type Spec struct {
 	kind   string
 	scope  ScopeNeed
 	decode func(canon.Value) (Payload, error)
+	known  func(canon.Value) (Payload, error) // passes over members that we do not know
 	pins   bool
 }
 
@@ -56,11 +57,17 @@ type Pinner interface {
 func Row[P Payload](need ScopeNeed) Spec {
 	var zero P
 	_, pins := any(zero).(Pinner)
-	return Spec{kind: zero.Kind(), scope: need, pins: pins, decode: func(v canon.Value) (Payload, error) {
-		var p P
-		err := canon.Decode(v, &p)
-		return p, err
-	}}
+	return Spec{kind: zero.Kind(), scope: need, pins: pins,
+		decode: func(v canon.Value) (Payload, error) {
+			var p P
+			err := canon.Decode(v, &p)
+			return p, err
+		},
+		known: func(v canon.Value) (Payload, error) {
+			var p P
+			err := canon.DecodeKnown(v, &p)
+			return p, err
+		}}
 }
 
 // Table is the closed union of one kind of log: its owner field and its events.

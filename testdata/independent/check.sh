@@ -4,8 +4,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 waybill=${WAYBILL:-$here/../../bin/waybill}
-python=${PYTHON:-python3}
-python="$($python -c 'import sys; print(sys.executable)') -S" # not a wrapper of it, nor its site-packages
+interpreter=$("${PYTHON:-python3}" -c 'import sys; print(sys.executable)') || exit 2
+python() { "$interpreter" -S "$@"; } # no wrapper of it, nor its site-packages: they are slow
 export PYTHONDONTWRITEBYTECODE=1
 unset WAYBILL_HOME
 [ -x "$waybill" ] || { echo "check.sh: $waybill is not there; build it, or set WAYBILL" >&2; exit 2; }
@@ -27,24 +27,24 @@ drive() { # drive STATUS ANSWER COMMAND...
   "$waybill" "$@" --store store >"$answer" 2>"$answer.err" </dev/null
   check "waybill $1 → $answer" "$want" $?
 }
-member() { $python -c 'import json, sys; print(json.load(open(sys.argv[1]))["data"][sys.argv[2]])' "$1" "$2"; }
+member() { python -c 'import json, sys; print(json.load(open(sys.argv[1]))["data"][sys.argv[2]])' "$1" "$2"; }
 tokens() { state=$(member "$1" stateToken) ack=$(member "$1" ackToken); }
 verify() { # verify DESCRIPTION STATUS STORE [ARGUMENTS]
   local what=$1 want=$2 dir=$3; shift 3
-  $python "$here/verify.py" "$dir" "$@" >out 2>&1
+  python "$here/verify.py" "$dir" "$@" >out 2>&1
   local got=$?
   check "$what" "$want" $got
   [ $got = "$want" ] || cat out
 }
 same() { # same DESCRIPTION STORE: both verifiers have the same sessions, health and codes, or both an error
   "$waybill" verify --json --store "$2" >theirs.json 2>theirs.err </dev/null
-  $python "$here/verify.py" "$2" --json >ours.json 2>ours.err
-  check "  both say the same of $1" "" "$($python "$here/compare.py" ours.json theirs.json 2>&1)"
+  python "$here/verify.py" "$2" --json >ours.json 2>ours.err
+  check "  both say the same of $1" "" "$(python "$here/compare.py" ours.json theirs.json 2>&1)"
 }
 copy() { rm -rf copy; cp -R store copy; }
 says() { check "  $1 says $2" yes "$(grep -q " $2 " out && echo yes || echo no)"; }
 flip() { # flip FILE [OFFSET]: one bit of one byte
-  $python - "$@" <<'PY'
+  python - "$@" <<'PY'
 import sys
 with open(sys.argv[1], "r+b") as f:
     data = f.read()
@@ -55,12 +55,12 @@ with open(sys.argv[1], "r+b") as f:
 PY
 }
 cut() { # cut FILE SIZE: a negative size counts from the end
-  $python -c 'import os, sys; n = int(sys.argv[2]); os.truncate(sys.argv[1], n if n >= 0 else os.path.getsize(sys.argv[1]) + n)' "$1" "$2"
+  python -c 'import os, sys; n = int(sys.argv[2]); os.truncate(sys.argv[1], n if n >= 0 else os.path.getsize(sys.argv[1]) + n)' "$1" "$2"
 }
 
 echo "# The verifier's own parts"
-$python "$here/blake3.py"; check "BLAKE3 against its vectors" 0 $?
-$python "$here/jcs.py"; check "strict JSON and JCS" 0 $?
+python "$here/blake3.py"; check "BLAKE3 against its vectors" 0 $?
+python "$here/jcs.py"; check "strict JSON and JCS" 0 $?
 
 echo "# A store"
 drive 0 start.json start workflow.json --json --title 'Größe 😀' \
@@ -95,8 +95,8 @@ cat out
 check "three sessions are healthy" 3 "$(grep -c '^sess_.* healthy ' out)"
 check "no finding" 0 "$(grep -c -e '^error ' -e '^warn ' out)"
 verify "answers as JSON" 0 store --json
-check "which is JSON" 0 "$($python -m json.tool <out >/dev/null; echo $?)"
-check "every requestDigest was made again" yes "$($python -c 'import json, sys
+check "which is JSON" 0 "$(python -m json.tool <out >/dev/null; echo $?)"
+check "every requestDigest was made again" yes "$(python -c 'import json, sys
 made, all = json.load(sys.stdin)["requests"]; print("yes" if made == all > 5 else "%d of %d" % (made, all))' <out)"
 verify "its tokens, with the keys" 0 store --keyring store/keys/keyring.json --token "$first_state" --token "$first_ack" --token "$ack"
 last=${first_state%?} end=${first_state##*.}
@@ -122,7 +122,7 @@ for at in 0 1 -1 -2; do
 done
 
 echo "# Something is cut off, or gone"
-group=$($python "$here/verify.py" store --json | $python -c 'import json, sys
+group=$(python "$here/verify.py" store --json | python -c 'import json, sys
 print([s["head"]["groupAt"] for s in json.load(sys.stdin)["sessions"] if s["id"] == sys.argv[1]][0])' "$session")
 copy; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it uncommitted_tail; same "a lost group" copy
 copy; cut "copy/$manifest" -1; verify "the last newline is gone: a warning" 0 copy; says it uncommitted_tail

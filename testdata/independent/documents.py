@@ -102,12 +102,14 @@ ESCAPED = r"\\(?:[0-7]{2,3}|0|[pP](?:\{\^?\w+\}|[A-Z])|x(?:\{(?:0*10|0*[0-9a-fA-
           r"[aAbBdDfnrsStvwWz]|[!-/:-@[-`{-~])"
 
 
+CLASS = r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
+
+
 def _pattern(v):
     """RE2, as far as Python can tell: it refuses what both refuse, and what RE2 lacks, looking around and back."""
     FULL(v)
     bare = re.sub(r"\\Q.*?(?:\\E|$)", "", v, flags=re.S)
-    tokens = re.sub(r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]",
-                    "a", re.sub(ESCAPED, "a", bare))
+    tokens = re.sub(CLASS, "a", re.sub(ESCAPED, "a", bare))
     tokens = re.sub(r"\(\?[imsU-]*\)", "", re.sub(r"\(\?(?:[imsU-]+:|P?<\w+>)", "(?:", tokens))
     if re.search(r"\\|\[:[^]]*:\]|\(\?[^:]", tokens) or re.search(
             r"[*+?}]\+", re.sub(r"\[\^?\]?[^]]*\]", "a", tokens)) or any(

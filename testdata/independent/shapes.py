@@ -1,6 +1,7 @@
 """Forms of events: sections 6 and 7 of the format, as checkers."""
 from blake3 import derive_id
-from checks import Shape, anything, fail, identifier, integer, many, matching, nonzero, one_of, record, text, true, variant
+from checks import (Shape, anything, fail, identifier, integer, many, matching, nonzero, one_of, record, text, true,
+                    variant)
 from jcs import depth, digest, encode
 
 SHA = matching("sha256:[0-9a-f]{64}", "digest")
