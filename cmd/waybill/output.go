@@ -36,7 +36,7 @@ func (a *app) document(kind string, data []byte) error {
 
 func (a *app) write(b []byte) error {
 	if _, err := a.out.Write(b); err != nil {
-		return fault.Wrap(err, fault.Internal, "the answer cannot be written to stdout: %v", err)
+		return fault.Wrap(err, fault.OutputFailed, "the answer could not be written to stdout: %v", err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -199,7 +200,20 @@ func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold
 	if run == nil || run.Tip.IsZero() {
 		return nil, nil, session, notFound(ref, unread)
 	}
+	if ref == Last && unread > 0 {
+		// The latest run may be in what could not be read: what is meant for it must
+		// not reach another.
+		return nil, nil, session, fault.New(fault.RunAmbiguous, "which run is the last one cannot be told: %s could not be read", sessions(unread)).
+			Suggest("Name the run; 'waybill runs list' shows which there are.")
+	}
 	return fold, run, session, nil
+}
+
+func sessions(n int) string {
+	if n == 1 {
+		return "one session"
+	}
+	return fmt.Sprintf("%d sessions", n)
 }
 
 func later(a, b *projections.Run) bool {
@@ -215,7 +229,7 @@ func matches(r id.Run, ref string) bool {
 // notFound says so, and that the run may be in a session that could not be read.
 func notFound(ref string, unread int) error {
 	if unread > 0 {
-		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %d sessions could not be read", ref, unread).
+		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %s could not be read", ref, sessions(unread)).
 			Suggest("See which with 'waybill runs list', and why with 'waybill verify'.")
 	}
 	if ref == Last {

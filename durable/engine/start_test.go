@@ -155,3 +155,21 @@ func TestALostKeyringCostsTokensOnly(t *testing.T) {
 	}
 	w.must(b, note("on"))
 }
+
+// TestTheLastRunIsNotGuessed: where a session cannot be read, it may hold the run
+// that is meant.
+func TestTheLastRunIsNotGuessed(t *testing.T) {
+	w := newWorld(t)
+	w.start(longOne)
+	b := w.start(twoSteps)
+	manifest := w.dir + "/sessions/" + b.Session.SessionID.String() + "/manifest.jsonl"
+	if err := os.Remove(manifest); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/null", manifest); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	if at, err := w.process().Locate(context.Background(), engine.Last); !fault.Is(err, fault.RunAmbiguous) {
+		t.Fatalf("%+v, %v", at, err)
+	}
+}

@@ -62,6 +62,7 @@ const (
 	UsageError      Code = "USAGE_ERROR"
 	ConfigInvalid   Code = "CONFIG_INVALID"
 	Interrupted     Code = "INTERRUPTED"
+	OutputFailed    Code = "OUTPUT_FAILED"
 	Invariant       Code = "INVARIANT_VIOLATION"
 	Internal        Code = "INTERNAL_ERROR"
 )
@@ -139,6 +140,7 @@ var Table = []Row{
 	{UsageError, ExitUsage, never, "The command line is not right.", "See --help of the command."},
 	{ConfigInvalid, ExitUsage, never, "The configuration does not have the right shape.", "Correct what the message names with 'waybill config set'."},
 	{Interrupted, ExitFailed, immediate, "The command was interrupted; what was acknowledged is recorded.", "Go on with 'waybill run --run ID'."},
+	{OutputFailed, ExitFailed, never, "The answer could not be written to standard output. What the call did is recorded all the same.", "See 'waybill runs list' before you make the call again."},
 	{Invariant, ExitIntegrity, never, "The log lacks a fact that it must hold; nothing was recorded.", "Run 'waybill verify SESSION'."},
 	{Internal, ExitFailed, never, "An error that Waybill did not foresee.", "Run it again with --log-level debug and report what it prints."},
 }

@@ -64,6 +64,20 @@ def many(check, low=0, high=1 << 62):
     return checked
 
 
+PASSING = []  # not empty while members that a record does not have are passed over
+
+
+def passing(check):
+    """The same checker, which passes over members that its records do not have, at every level."""
+    def checked(v):
+        PASSING.append(check)
+        try:
+            check(v)
+        finally:
+            PASSING.pop()
+    return checked
+
+
 def record(required, optional=None):
     optional = optional or {}
 
@@ -75,6 +89,8 @@ def record(required, optional=None):
                 raise Shape("member %s is missing" % name)
         for name, member in v.items():
             checker = required.get(name) or optional.get(name)
+            if checker is None and PASSING:
+                continue
             if checker is None:
                 raise Shape("member %s is not known" % name)
             try:

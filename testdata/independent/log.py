@@ -35,7 +35,7 @@ class Event:
         for name, check in (("scope", shapes.SCOPE), ("actor", shapes.ACTOR)):
             if holds(check, obj.get(name)):
                 self.counts[name] = obj[name]
-        self.readable = not self.foreign or holds(shapes.check_data, obj)
+        self.readable = not self.foreign or holds(lambda o: shapes.check_data(o, True), obj)
         if self.readable:
             self.counts["data"] = obj["data"]
 

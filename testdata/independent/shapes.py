@@ -1,7 +1,7 @@
 """Forms of events: sections 6 and 7 of the format, as checkers."""
 from blake3 import derive_id
-from checks import (Shape, anything, fail, identifier, integer, many, matching, nonzero, one_of, record, text, true,
-                    variant)
+from checks import (Shape, anything, fail, identifier, integer, many, matching, nonzero, one_of, passing, record, text,
+                    true, variant)
 from jcs import depth, digest, encode
 
 SHA = matching("sha256:[0-9a-f]{64}", "digest")
@@ -117,9 +117,13 @@ SCOPE = record({"runId": RUN}, {"nodeId": NODE})
 ACTOR = record({"kind": one_of("human", "agent", "engine")}, {"ref": text(1, 128)})
 
 
+POINTED = {"context_key": ("key",), "output_contract": ("contractRef",), "capability": ("capability",),
+           "workflow_step": ("stepId",)}
+
+
 def _pointer_key(blocker):
     p = blocker["pointer"]
-    rest = "".join(v for k, v in p.items() if k != "kind")
+    rest = "".join(p.get(k, "") for k in POINTED.get(p["kind"], ()))
     return tuple(s.encode("utf-8") for s in (blocker["code"], p["kind"], rest))
 
 
@@ -148,8 +152,9 @@ def _between(kind, data, scope):
             raise Shape("summaries over their budget")
 
 
-def check_data(event):
-    """Raises Shape when `data` has not the members and values of its kind, or the scope does not fit."""
+def check_data(event, passing_over=False):
+    """Raises Shape when `data` has not the members and values of its kind, or the scope does not fit. Members that the
+    kind does not have may be passed over."""
     kind, data, scope = event["kind"], event.get("data"), event.get("scope")
     if kind not in KINDS:
         fail("unknown kind", kind)
@@ -158,7 +163,7 @@ def check_data(event):
         SCOPE(scope)
     if (None if scope is None else set(scope)) not in (SCOPES[rule] or (None,)):
         raise Shape("scope does not fit: %s is wanted" % rule)
-    check(data)
+    (passing(check) if passing_over else check)(data)
     _between(kind, data, scope)
 
 
