@@ -68,7 +68,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 			return g.append(ctx, w, fold, plan)
 		})
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, startedPerhaps(err, s.Key)
 	}
 	g.knowStates(plan)
 	at := Position{begin.Session, begin.Run, id.RootNode(begin.Run)}
@@ -83,7 +83,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
-		return Answer{}, unread(err)
+		return Answer{}, startedPerhaps(unread(err), s.Key)
 	}
 	g.keep(at.Session, fold)
 	a.noteDropped(dropped)
@@ -103,6 +103,17 @@ func (g *Engine) knowStates(plan manifest.Plan) {
 // unread says that something was recorded, and only the answer about it failed.
 func unread(err error) error {
 	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s", fault.Of(err).Message)
+}
+
+// startedPerhaps: without a key the same start again is another run, so whoever
+// does not know whether it began has to look.
+func startedPerhaps(err error, key string) error {
+	f := fault.Of(err)
+	if key != "" || f.Code != fault.StoreOutcomeUnknown && f.Code != fault.StoreAnswerUnread {
+		return err
+	}
+	out := *f
+	return out.Suggest("See with 'waybill runs list' whether the run is there before you start it again; with --key a start can be repeated safely.")
 }
 
 // noteDropped says that an observation did not fit (R27).

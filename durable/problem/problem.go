@@ -7,6 +7,7 @@ package problem
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -37,7 +38,16 @@ func HasErrors(ps []Problem) bool {
 // a list does not depend on the order in which checks are made.
 func Sort(ps []Problem) {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Pointer, b.Pointer),
+		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Pointer, b.Pointer),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message))
 	})
+}
+
+// order is the line; what is about no line, such as the count of what is not
+// listed, stands behind all that is.
+func (p Problem) order() int {
+	if p.Line == 0 {
+		return math.MaxInt
+	}
+	return p.Line
 }
