@@ -1,6 +1,8 @@
 package projections
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
@@ -75,9 +77,7 @@ func (r *Run) Path(n id.Node) []id.Node {
 	for node := r.Nodes[n]; node != nil; node = r.parent(node) {
 		up = append(up, node.ID)
 	}
-	for i, j := 0, len(up)-1; i < j; i, j = i+1, j-1 {
-		up[i], up[j] = up[j], up[i]
-	}
+	slices.Reverse(up)
 	return up
 }
 

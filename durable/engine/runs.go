@@ -3,9 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
@@ -143,97 +141,4 @@ func (g *Engine) tip(ctx context.Context, r *projections.Run, tip *projections.N
 		err = stateErr
 	}
 	return w, s, err
-}
-
-// Last names the run with the latest activity.
-const Last = "@last"
-
-// Locate finds a run by its id, a unique prefix of it, or @last, and answers
-// with its preferred tip (R25).
-func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
-	fold, run, session, err := g.lookup(ctx, ref)
-	if err != nil {
-		return Position{}, err
-	}
-	if fold != nil {
-		g.keep(session, fold)
-	}
-	return Position{session, run.ID, run.Tip}, nil
-}
-
-// lookup reads every session for the run, since runs carry no sign of theirs. The
-// fold is nil where the log is not healthy: whoever read on from it would not meet
-// again what is wrong before it.
-func (g *Engine) lookup(ctx context.Context, ref string) (fold *projections.Fold, run *projections.Run, session id.Session, err error) {
-	all, err := g.Sessions.Sessions(ctx)
-	if err != nil {
-		return nil, nil, session, err
-	}
-	found, unread := 0, 0
-	for _, s := range all {
-		f := projections.NewFold()
-		v, err := g.read(ctx, s, f)
-		if err != nil || v.Damaged() && len(f.Order) == 0 {
-			unread++ // one unreadable session must not hide the others
-			continue
-		}
-		order, runs := f.Order, f.Runs
-		if v.Health != manifest.Healthy {
-			f = nil
-		}
-		for _, runID := range order {
-			r := runs[runID]
-			switch {
-			case runID.String() == ref:
-				return f, r, s, nil
-			case ref == Last && (run == nil || later(r, run)):
-				fold, run, session = f, r, s
-			case ref != Last && matches(runID, ref):
-				fold, run, session = f, r, s
-				found++
-			}
-		}
-	}
-	if found > 1 {
-		return nil, nil, session, fault.New(fault.RunAmbiguous, "%d runs begin with %q", found, ref)
-	}
-	if run == nil || run.Tip.IsZero() {
-		return nil, nil, session, notFound(ref, unread)
-	}
-	if ref == Last && unread > 0 {
-		// The latest run may be in what could not be read: what is meant for it must
-		// not reach another.
-		return nil, nil, session, fault.New(fault.RunAmbiguous, "which run is the last one cannot be told: %s could not be read", sessions(unread)).
-			Suggest("Name the run; 'waybill runs list' shows which there are.")
-	}
-	return fold, run, session, nil
-}
-
-func sessions(n int) string {
-	if n == 1 {
-		return "one session"
-	}
-	return fmt.Sprintf("%d sessions", n)
-}
-
-func later(a, b *projections.Run) bool {
-	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex), cmp.Compare(b.ID.String(), a.ID.String())) > 0
-}
-
-// matches accepts a prefix with or without "run_".
-func matches(r id.Run, ref string) bool {
-	const prefix = "run_"
-	return ref != "" && ref != prefix && (strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
-}
-
-// notFound says so, and that the run may be in a session that could not be read.
-func notFound(ref string, unread int) error {
-	if unread > 0 {
-		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %s could not be read", ref, sessions(unread)).
-			Suggest("See which with 'waybill runs list', and why with 'waybill verify'.")
-	}
-	if ref == Last {
-		return fault.New(fault.RunNotFound, "the store holds no run yet").Suggest("Start one with 'waybill run FILE'.")
-	}
-	return fault.New(fault.RunNotFound, "no run is called %q, and none begins with it", ref)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/event"
@@ -47,20 +48,12 @@ const (
 
 // Run shows one run by id, prefix or @last.
 func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
-	_, _, session, err := g.lookup(ctx, ref)
+	at, err := g.lookup(ctx, ref)
 	if err != nil {
 		return RunDetails{}, err
 	}
-	fold := projections.NewFold()
-	v, err := g.read(ctx, session, fold)
-	if err != nil {
-		return RunDetails{}, err
-	}
-	run := pick(fold, ref)
-	if run == nil {
-		return RunDetails{}, notFound(ref, 0)
-	}
-	row, err := g.summary(ctx, session, run, v.Health)
+	run, v := at.run, at.verdict
+	row, err := g.summary(ctx, at.session, run, v.Health)
 	if err != nil {
 		return RunDetails{}, err
 	}
@@ -69,7 +62,7 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	if err != nil && !foreign {
 		return RunDetails{}, err
 	}
-	out := RunDetails{RunSummary: row, Head: fold.Head, Preferences: run.Node(run.Tip).Preferences,
+	out := RunDetails{RunSummary: row, Head: at.fold.Head, Preferences: run.Node(run.Tip).Preferences,
 		Workflow: WorkflowRef{run.Started.WorkflowID, w.Name, run.Started.WorkflowHash}, Gaps: []projections.Gap{}, Findings: append([]manifest.Finding{}, v.Findings...)}
 	for _, n := range run.Path(run.Tip) {
 		out.Gaps = append(out.Gaps, run.Node(n).OpenGaps...)
@@ -80,17 +73,6 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	}
 	out.Steps, err = g.steps(ctx, w, run)
 	return out, err
-}
-
-// pick finds again the run that lookup chose.
-func pick(f *projections.Fold, ref string) (out *projections.Run) {
-	for _, runID := range f.Order {
-		r := f.Runs[runID]
-		if runID.String() == ref || matches(runID, ref) || ref == Last && (out == nil || later(r, out)) {
-			out = r
-		}
-	}
-	return out
 }
 
 // steps lays the path from root to tip over the workflow's steps: what stands
@@ -141,21 +123,19 @@ func (g *Engine) steps(ctx context.Context, w compile.Compiled, r *projections.R
 		}
 		rows = append(rows, row)
 	}
-	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
-		rows[i], rows[j] = rows[j], rows[i]
-	}
+	slices.Reverse(rows)
 	return rows, nil
 }
 
 // Events hands out the stored events of a run's session that are the run's or
 // the session's own, exactly as they are, with the log's table to write them.
 func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
-	_, run, session, err := g.lookup(ctx, ref)
+	at, err := g.lookup(ctx, ref)
 	if err != nil {
 		return nil, manifest.Verdict{}, err
 	}
-	c := &collect{run: run.ID}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(session)}, c)
+	c := &collect{run: at.run.ID}
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.session)}, c)
 	return c.events, v, err
 }
 

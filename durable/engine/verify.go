@@ -78,8 +78,8 @@ func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
 		}
 		return s, fault.New(fault.SessionNotFound, "the store holds no session %s", s)
 	}
-	_, _, s, err := g.lookup(ctx, ref)
-	return s, err
+	at, err := g.lookup(ctx, ref)
+	return at.session, err
 }
 
 // unclear reports a session that was not read to its end, or not understood.
