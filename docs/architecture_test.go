@@ -21,6 +21,7 @@ var layers = [][]string{
 	{"durable/limits", "durable/derive", "durable/pattern"},
 	{"durable/canon", "durable/id", "durable/fault", "durable/problem"},
 	{"durable/reason"},
+	{"durable/contract", "durable/builtin"},
 	{"durable/event", "durable/snapshot", "durable/token", "durable/condition", "durable/criteria", "durable/yamlsource", "durable/config", "durable/trust"},
 	{"durable/manifest", "durable/workflow"},
 	{"durable/command", "durable/compile"},

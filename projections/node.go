@@ -1,6 +1,8 @@
 package projections
 
 import (
+	"maps"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
@@ -23,6 +25,13 @@ type Node struct {
 	Context       canon.Value       `json:"context"`
 	Outputs       []Output          `json:"outputs"` // current ones, oldest first
 	OpenGaps      []Gap             `json:"openGaps"`
+	// Capabilities are the latest strong observations, by capability: weak ones never
+	// satisfy a requirement (R21). Inherited like preferences.
+	Capabilities map[string]string `json:"capabilities,omitzero"`
+	// Checkpoints are the checkpoint nodes made from this one, oldest first (R17).
+	Checkpoints []id.Node `json:"checkpoints,omitzero"`
+	// Approvals counts the approvals ever recorded here, current or not (R20).
+	Approvals int64 `json:"approvals,omitzero"`
 }
 
 // Attempt is one recorded attempt at a node.
@@ -45,6 +54,10 @@ func (r *Run) addNode(e event.Event, p event.NodeCreated) {
 	}
 	if parent := r.parent(n); parent != nil {
 		n.Preferences, n.Context, n.Depth = parent.Preferences, parent.Context, parent.Depth
+		n.Capabilities = maps.Clone(parent.Capabilities)
+		if p.NodeKind == event.CheckpointNode {
+			parent.Checkpoints = append(parent.Checkpoints, n.ID)
+		}
 	}
 	r.takeEarlyContext(n)
 	if r.Root.IsZero() {
@@ -83,6 +96,16 @@ func (n *Node) Attempt(a id.Attempt) (Attempt, bool) {
 // NextAttempt is the attempt that callers are handed now (R3, R15).
 func (n *Node) NextAttempt() id.Attempt {
 	return id.NextAttempt(n.ID, id.OpAck, len(n.Attempts))
+}
+
+func (n *Node) observe(p event.CapabilityObserved) {
+	if n == nil || p.Provenance.EnforcementGrade != "strong" {
+		return
+	}
+	if n.Capabilities == nil {
+		n.Capabilities = map[string]string{}
+	}
+	n.Capabilities[p.Capability] = p.Status
 }
 
 func (n *Node) setPreferences(p event.PreferencesChanged) {

@@ -7,6 +7,9 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
+// ApprovalKind is the kind of the artifact that records a person's approval (R20).
+const ApprovalKind = "wr.human_approval"
+
 // Output is a current output of a node: one that no later output supersedes.
 type Output struct {
 	ID      id.Output           `json:"outputId"`
@@ -22,6 +25,9 @@ type Output struct {
 func (n *Node) addOutput(e event.Event, p event.NodeOutputAppended) {
 	if n == nil {
 		return
+	}
+	if p.Payload.ArtifactKind == ApprovalKind {
+		n.Approvals++
 	}
 	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload}
 	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {

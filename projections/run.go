@@ -61,7 +61,10 @@ func (r *Run) apply(e event.Event) {
 	case event.GapRecorded:
 		r.addGap(n, e, p)
 		r.touch(e.Scope.NodeID)
-	case event.CapabilityObserved, event.DivergenceRecorded:
+	case event.CapabilityObserved:
+		n.observe(p)
+		r.touch(e.Scope.NodeID)
+	case event.DivergenceRecorded:
 		r.touch(e.Scope.NodeID)
 	case event.DecisionTraceAppended, event.Unknown:
 		// Explains, or is not known: folds into nothing.

@@ -8,7 +8,11 @@
 package compile
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/contract"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
@@ -26,15 +30,21 @@ type Document struct {
 	Version       string       `json:"version"`
 	AgentRole     string       `json:"agentRole,omitzero"`
 	Capabilities  Capabilities `json:"capabilities"`
-	// The next four are empty in this version. They are written nevertheless: the
-	// locks name them, and a workflow that does without keeps its hash when they come.
-	Features   []canon.Value `json:"features"`
-	Contracts  []canon.Value `json:"contracts"`
-	Conditions []canon.Value `json:"conditions"`
-	Loops      []canon.Value `json:"loops"`
-	// Steps are the main sequence, in the order of the source.
+	// The next four are sorted by their ids and written also when they are empty: the
+	// locks name them, and a workflow that does without keeps its hash.
+	Features   []Feature        `json:"features"`
+	Contracts  []contract.Pack  `json:"contracts"`
+	Conditions []NamedCondition `json:"conditions"`
+	Loops      []Loop           `json:"loops"`
+	// Steps are the main sequence, in running order: loops stand in it as steps of
+	// Type LoopStep.
 	Steps            []Step    `json:"steps"`
 	CompiledWarnings []Warning `json:"compiledWarnings"`
+
+	// Assessments are those that a step refers to, by id.
+	Assessments []contract.Assessment `json:"assessments,omitzero"`
+	// Bindings are the extension points with what fills them, by slot.
+	Bindings []Binding `json:"bindings,omitzero"`
 
 	ClarificationPrompts []string `json:"clarificationPrompts,omitzero"`
 	// Inputs are asked of every step; a step may ask for more.
@@ -47,7 +57,7 @@ type Document struct {
 
 // Capabilities are sorted by name.
 type Capabilities struct {
-	Required  []string `json:"required"` // always empty in this version
+	Required  []string `json:"required"`
 	Preferred []string `json:"preferred"`
 	Disabled  []string `json:"disabled"`
 }
@@ -75,7 +85,13 @@ type Compiled struct {
 	// would give the same, at a cost on every answer.
 	bytes []byte
 	hash  canon.Digest
-	index map[string]int // step id → place in Steps
+	index map[string]Place // step id → where it stands
+}
+
+// Place is where a step stands: in the main sequence, or in the body of a loop.
+type Place struct {
+	LoopID string // "": the main sequence
+	Index  int    // in the sequence or body
 }
 
 // Hash is the workflowHash: SHA-256 over the JCS bytes.
@@ -84,27 +100,71 @@ func (c Compiled) Hash() canon.Digest { return c.hash }
 // Bytes are the JCS bytes: the content of the pinned file. They must not be changed.
 func (c Compiled) Bytes() []byte { return c.bytes }
 
-// Step finds a step by its id.
+// Step finds a step by its id, in the main sequence or in a body.
 func (c Compiled) Step(stepID string) (Step, bool) {
-	i, ok := c.index[stepID]
+	at, ok := c.index[stepID]
 	if !ok {
 		return Step{}, false
 	}
-	return c.Steps[i], true
+	return c.Sequence(at.LoopID)[at.Index], true
 }
 
-// Position is the place of a step in the main sequence, from 0, and how many there are.
-func (c Compiled) Position(stepID string) (at, of int, ok bool) {
-	at, ok = c.index[stepID]
-	return at, len(c.Steps), ok
+// Place says where a step stands.
+func (c Compiled) Place(stepID string) (Place, bool) {
+	at, ok := c.index[stepID]
+	return at, ok
 }
 
-// HasActions reports commands among the steps: such a workflow needs trust (R24).
-func (c Compiled) HasActions() bool {
-	for _, s := range c.Steps {
-		if s.Action != nil {
-			return true
-		}
+// Sequence is the body of a loop, or with "" the main sequence; nil for no such loop.
+func (c Compiled) Sequence(loopID string) []Step {
+	if loopID == "" {
+		return c.Steps
 	}
-	return false
+	l, _ := c.Loop(loopID)
+	return l.Body
+}
+
+// Loop finds a loop by its id.
+func (c Compiled) Loop(loopID string) (Loop, bool) {
+	i, ok := slices.BinarySearchFunc(c.Loops, loopID, func(l Loop, id string) int { return strings.Compare(l.LoopID, id) })
+	if !ok {
+		return Loop{}, false
+	}
+	return c.Loops[i], true
+}
+
+// Contract finds an embedded contract pack.
+func (c Compiled) Contract(ref string) (contract.Pack, bool) {
+	i := slices.IndexFunc(c.Contracts, func(p contract.Pack) bool { return p.ContractRef == ref })
+	if i < 0 {
+		return contract.Pack{}, false
+	}
+	return c.Contracts[i], true
+}
+
+// Assessment finds an embedded assessment.
+func (c Compiled) Assessment(id string) (contract.Assessment, bool) {
+	i := slices.IndexFunc(c.Assessments, func(a contract.Assessment) bool { return a.ID == id })
+	if i < 0 {
+		return contract.Assessment{}, false
+	}
+	return c.Assessments[i], true
+}
+
+// Position is the place of a step in the main sequence, from 0, and how many there
+// are. A step of a body stands where its outermost loop does.
+func (c Compiled) Position(stepID string) (at, of int, ok bool) {
+	place, ok := c.index[stepID]
+	for ok && place.LoopID != "" {
+		place, ok = c.index[place.LoopID]
+	}
+	return place.Index, len(c.Steps), ok
+}
+
+// HasActions reports commands among the steps, bodies included: such a workflow
+// needs trust (R24).
+func (c Compiled) HasActions() bool {
+	acts := func(s Step) bool { return s.Action != nil }
+	return slices.ContainsFunc(c.Steps, acts) ||
+		slices.ContainsFunc(c.Loops, func(l Loop) bool { return slices.ContainsFunc(l.Body, acts) })
 }

@@ -31,9 +31,6 @@ func Decode(data []byte) (Compiled, error) {
 	if err := canon.UnmarshalExact(data, &d); err != nil {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow does not have the form of version %d: %s", SchemaVersion, err)
 	}
-	if len(d.Features)+len(d.Contracts)+len(d.Conditions)+len(d.Loops)+len(d.Capabilities.Required) > 0 {
-		return Compiled{}, fault.New(fault.StoreNewer, "the workflow was compiled with loops, contracts, features or required capabilities; this binary does not carry them out")
-	}
 	c, err := prepare(d)
 	if err != nil {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow cannot be run: %s", err)
@@ -44,7 +41,7 @@ func Decode(data []byte) (Compiled, error) {
 // prepare parses what a document holds in data form and checks what running relies
 // on. A document that Compile built passes; one from outside may not.
 func prepare(d Document) (c Compiled, err error) {
-	c = Compiled{Document: d, index: make(map[string]int, len(d.Steps))}
+	c = Compiled{Document: d, index: make(map[string]Place, len(d.Steps))}
 	if d.SchemaVersion != SchemaVersion {
 		return Compiled{}, fmt.Errorf("schemaVersion %d", d.SchemaVersion)
 	}
@@ -59,7 +56,7 @@ func prepare(d Document) (c Compiled, err error) {
 		if _, twice := c.index[s.StepID]; twice || !reason.ValidStepID(s.StepID) {
 			return Compiled{}, fmt.Errorf("step id %q is not valid or stands twice", s.StepID)
 		}
-		c.index[s.StepID] = i
+		c.index[s.StepID] = Place{Index: i}
 		if err := s.prepare(); err != nil {
 			return Compiled{}, fmt.Errorf("step %q: %w", s.StepID, err)
 		}

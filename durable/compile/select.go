@@ -34,7 +34,7 @@ func (c Compiled) After(stepID string, vars canon.Value) (Selection, bool) {
 	if !ok {
 		return Selection{}, false
 	}
-	return c.from(i+1, vars), true
+	return c.from(i.Index+1, vars), true
 }
 
 // from asks the conditions in order and stops at the first step that runs.

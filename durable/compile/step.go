@@ -19,15 +19,28 @@ type Step struct {
 	Action              *workflow.Action `json:"action,omitzero"`
 	AgentRole           string           `json:"agentRole,omitzero"`
 	AskForFiles         bool             `json:"askForFiles,omitzero"`
+	// AssessmentRefs name the assessments that are asked for, Consequences what
+	// follows from their levels.
+	AssessmentRefs []string      `json:"assessmentRefs,omitzero"`
+	Consequences   []Consequence `json:"assessmentConsequences,omitzero"`
 	// Functions are ordered by scope, nearest first, then by name.
-	Functions     []Function       `json:"functions,omitzero"`
-	Guidance      []string         `json:"guidance,omitzero"`
-	Inputs        []workflow.Input `json:"inputs,omitzero"`
-	NotesRequired bool             `json:"notesRequired,omitzero"`
+	Functions []Function `json:"functions,omitzero"`
+	Guidance  []string   `json:"guidance,omitzero"`
+	// Injected lists what was put into the prompt at compile time, in its order.
+	Injected       []Injection      `json:"injected,omitzero"`
+	Inputs         []workflow.Input `json:"inputs,omitzero"`
+	NotesRequired  bool             `json:"notesRequired,omitzero"`
+	OutputContract *OutputContract  `json:"outputContract,omitzero"`
+	// Probe is the capability that this step finds out about, "" for other steps (R21).
+	Probe string `json:"probe,omitzero"`
 	// PromptBlocks are what Prompt was rendered from, for those who inspect it.
-	PromptBlocks       *PromptBlocks `json:"promptBlocks,omitzero"`
-	RunCondition       canon.Value   `json:"runCondition,omitzero"`
-	ValidationCriteria canon.Value   `json:"validationCriteria,omitzero"`
+	PromptBlocks *PromptBlocks `json:"promptBlocks,omitzero"`
+	// PromptFragments are added to the prompt where their condition holds.
+	PromptFragments []Fragment  `json:"promptFragments,omitzero"`
+	RunCondition    canon.Value `json:"runCondition,omitzero"`
+	// Type is "", LoopStep or ParallelStep.
+	Type               string      `json:"type,omitzero"`
+	ValidationCriteria canon.Value `json:"validationCriteria,omitzero"`
 
 	// What the values above say, parsed once; not part of the document.
 	runs     condition.Condition
@@ -53,11 +66,50 @@ type Confirmation struct {
 	Condition canon.Value      `json:"condition,omitzero"`
 }
 
-// Source is where a step came from. This version compiles authored steps only.
+// OutputContract names the contract pack that an artifact of the step must satisfy.
+// One that is not required is checked where it is there.
+type OutputContract struct {
+	ContractRef string `json:"contractRef"`
+	Required    bool   `json:"required"`
+}
+
+// Fragment is text that is added to a prompt where When holds over the context;
+// without a condition always.
+type Fragment struct {
+	ID   string      `json:"id"`
+	Text string      `json:"text"`
+	When canon.Value `json:"when,omitzero"`
+
+	holds condition.Condition
+}
+
+// Holds reports whether the fragment is shown over vars.
+func (f Fragment) Holds(vars canon.Value) bool { return f.holds.Eval(vars) }
+
+// Consequence keeps a step pending while an assessment has a level.
+type Consequence struct {
+	AnyEqualsLevel string `json:"anyEqualsLevel"`
+	// ForAssessment narrows it to one assessment, "" is any of the step's.
+	ForAssessment string `json:"forAssessment,omitzero"`
+	Guidance      string `json:"guidance"`
+}
+
+// Injection is where injected text came from (locks section 9).
+type Injection struct {
+	OriginID    string       `json:"originId"` // a reference, feature or template
+	ContentHash canon.Digest `json:"contentHash"`
+	Bytes       int          `json:"bytes"`
+}
+
+// Source is where a step came from (locks section 5).
 type Source string
 
-// Authored marks a step that stands in the file as it is.
-const Authored Source = "authored"
+// The sources of steps.
+const (
+	Authored         Source = "authored"
+	TemplateInjected Source = "template_injected"
+	FeatureInjected  Source = "feature_injected"
+)
 
 // Provenance tells authored steps from injected ones (locks section 5).
 type Provenance struct {
@@ -71,6 +123,7 @@ type Scope string
 // The scopes, nearest first.
 const (
 	ScopeStep     Scope = "step"
+	ScopeLoop     Scope = "loop"
 	ScopeWorkflow Scope = "workflow"
 )
 

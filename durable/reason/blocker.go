@@ -55,6 +55,9 @@ func OutputContract(ref string) Pointer { return Pointer{Kind: AtOutputContract,
 // WorkflowStep points at a step.
 func WorkflowStep(stepID string) Pointer { return Pointer{Kind: AtWorkflowStep, StepID: stepID} }
 
+// OfCapability points at a capability that the workflow requires.
+func OfCapability(name string) Pointer { return Pointer{Kind: AtCapability, Capability: name} }
+
 // CriteriaRef is the contractRef under which validationCriteria are reported.
 const CriteriaRef = "wr.validationCriteria"
 
