@@ -26,6 +26,11 @@ func (r *Run) setContext(e event.Event, p event.ContextSet) {
 	r.early[target] = p.Context
 }
 
+// endSegment: context that waits for a node in vain was for one that was left out.
+func (r *Run) endSegment() {
+	r.missed = r.missed || r.Evicted && len(r.early) > 0
+}
+
 // takeEarlyContext lays a delta that arrived just before its node over what the
 // parent had. It never outlives a segment, so no saved state holds one.
 func (r *Run) takeEarlyContext(n *Node) {

@@ -32,6 +32,10 @@ type Node struct {
 	Checkpoints []id.Node `json:"checkpoints,omitzero"`
 	// Approvals counts the approvals ever recorded here, current or not (R20).
 	Approvals int64 `json:"approvals,omitzero"`
+	// Above is the nearest ancestor that a window has, where the parent was left out;
+	// Cut says that a node below this one was.
+	Above *id.Node `json:"above,omitzero"`
+	Cut   bool     `json:"cut,omitzero"`
 }
 
 // Attempt is one recorded attempt at a node.
@@ -45,6 +49,13 @@ type Attempt struct {
 func (r *Run) addNode(e event.Event, p event.NodeCreated) {
 	if r.Nodes[e.Scope.NodeID] != nil {
 		return // a second one is a finding of verification, not a new position
+	}
+	if p.ParentNodeID != nil {
+		// A node below a cut may be one that was left out, told of a second time.
+		if parent := r.Nodes[*p.ParentNodeID]; r.needs(*p.ParentNodeID) || parent != nil && parent.Cut {
+			r.missed = r.Evicted
+			return
+		}
 	}
 	n := &Node{
 		ID: e.Scope.NodeID, Kind: p.NodeKind, Parent: p.ParentNodeID, SnapshotRef: p.SnapshotRef,
@@ -68,6 +79,9 @@ func (r *Run) addNode(e event.Event, p event.NodeCreated) {
 }
 
 func (r *Run) addEdge(p event.EdgeCreated) {
+	if r.needs(p.FromNodeID) || r.needs(p.ToNodeID) {
+		return
+	}
 	from, to := r.Nodes[p.FromNodeID], r.Nodes[p.ToNodeID]
 	if from != nil && to != nil && p.EdgeKind == event.AckedStepEdge {
 		from.AckedChildren++

@@ -22,13 +22,14 @@ type Output struct {
 // addOutput makes an output current. It replaces the one it names, a recap
 // replaces the node's recap, and an artifact those of its kind (without one: of
 // its content type) that earlier attempts brought (locks 2.1; R20).
-func (n *Node) addOutput(e event.Event, p event.NodeOutputAppended) {
+func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended) {
 	if n == nil {
 		return
 	}
 	if p.Payload.ArtifactKind == ApprovalKind {
 		n.Approvals++
 	}
+	_, hadRecap := n.Recap()
 	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload}
 	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {
 		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID {
@@ -37,6 +38,9 @@ func (n *Node) addOutput(e event.Event, p event.NodeOutputAppended) {
 		return o.Payload.SameSort(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
 	})
 	n.Outputs = append(n.Outputs, o)
+	if _, has := n.Recap(); hadRecap && !has {
+		r.missed = r.missed || r.Evicted // the one before it may have been left out
+	}
 }
 
 // Recap is the node's current notes, if it has any.
@@ -62,7 +66,7 @@ func (n *Node) Artifacts() []Output {
 
 // RecapOnPath is the nearest recap of a node and its ancestors (R18).
 func (r *Run) RecapOnPath(n id.Node) (Output, bool) {
-	for node := r.Nodes[n]; node != nil; node = r.parent(node) {
+	for node := r.Nodes[n]; node != nil; node = r.above(node) {
 		if o, ok := node.Recap(); ok {
 			return o, true
 		}

@@ -21,8 +21,11 @@ type Run struct {
 	Order           []id.Node                 `json:"order"` // as created
 	CancelRequested *event.RunCancelRequested `json:"cancelRequested,omitzero"`
 	Closed          *event.RunClosed          `json:"closed,omitzero"`
+	// Evicted: Nodes and Order are a window; see window.go.
+	Evicted bool `json:"evicted,omitzero"`
 
-	early map[id.Node]canon.Value // context whose node stands later in the segment
+	early  map[id.Node]canon.Value // context whose node stands later in the segment
+	missed bool                    // an event needed a node that was left out
 }
 
 func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
@@ -38,6 +41,9 @@ func (r *Run) apply(e event.Event) {
 		r.LastAtMs = e.TimestampMs
 	}
 	n := r.Nodes[e.Scope.NodeID]
+	if _, made := e.Data.(event.NodeCreated); !made && r.needs(e.Scope.NodeID) {
+		return
+	}
 	switch p := e.Data.(type) {
 	case event.NodeCreated:
 		r.addNode(e, p)
@@ -56,7 +62,7 @@ func (r *Run) apply(e event.Event) {
 		n.setPreferences(p)
 		r.touch(e.Scope.NodeID)
 	case event.NodeOutputAppended:
-		n.addOutput(e, p)
+		r.addOutput(n, e, p)
 		r.touch(e.Scope.NodeID)
 	case event.GapRecorded:
 		r.addGap(n, e, p)
@@ -74,10 +80,10 @@ func (r *Run) apply(e event.Event) {
 // Node finds a node, nil when the run has none of that id.
 func (r *Run) Node(n id.Node) *Node { return r.Nodes[n] }
 
-// Path lists the nodes from the root to n.
+// Path lists the nodes from the root to n; of a window, those that it has.
 func (r *Run) Path(n id.Node) []id.Node {
 	var up []id.Node
-	for node := r.Nodes[n]; node != nil; node = r.parent(node) {
+	for node := r.Nodes[n]; node != nil; node = r.above(node) {
 		up = append(up, node.ID)
 	}
 	slices.Reverse(up)

@@ -56,6 +56,10 @@ func (s *Session) Apply(e event.Event) {
 type Fold struct {
 	*Session
 	Head manifest.Head
+	// Last is the index of the first event of the last segment, and Ahead how many
+	// segments were folded since the state was saved or begun.
+	Last  int64
+	Ahead int
 }
 
 // NewFold starts from an empty log.
@@ -69,6 +73,13 @@ func (f *Fold) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		f.Apply(e)
 	}
+	if len(seg.Events) > 0 {
+		f.Last = seg.Events[0].Index
+	}
 	f.Head = head
+	f.Ahead++
+	for _, r := range f.Runs {
+		r.endSegment()
+	}
 	return nil
 }

@@ -9,6 +9,10 @@ import "github.com/waybill/waybill/durable/id"
 func (r *Run) touch(nodeID id.Node) {
 	n := r.Nodes[nodeID]
 	for n != nil && !n.isLeaf() && n.AckedChildren == 0 {
+		if n.Above != nil {
+			r.missed = true
+			return
+		}
 		n = r.parent(n) // a checkpoint: its parent's history is touched
 	}
 	if n == nil {
@@ -27,7 +31,7 @@ func (r *Run) touch(nodeID id.Node) {
 }
 
 func (r *Run) below(n, ancestor *Node) bool {
-	for ; n != nil && n.CreatedIndex >= ancestor.CreatedIndex; n = r.parent(n) {
+	for ; n != nil && n.CreatedIndex >= ancestor.CreatedIndex; n = r.above(n) {
 		if n == ancestor {
 			return true
 		}

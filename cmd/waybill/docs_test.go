@@ -103,7 +103,8 @@ func ownFlags(cmd *cobra.Command) string {
 
 // answers are the kinds of document that commands give.
 var answers = map[string]string{
-	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`", "waybill trust": "`trust`, or `trusted` for the list",
+	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`",
+	"waybill mcp": "none: it speaks the protocol, and each tool gives a document (mcp.md)", "waybill trust": "`trust`, or `trusted` for the list",
 	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`", "waybill workflows validate": "`validation`",
 	"waybill workflows compile": "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`", "waybill runs events": "`events`",
 	"waybill runs timeline": "`timeline`", "waybill verify": "`verification`", "waybill config get": "`config`", "waybill config set": "`config`",

@@ -34,7 +34,11 @@ func (a *app) anyWorkflow(ctx context.Context, ref string) (catalog.Entry, error
 		if err != nil {
 			return catalog.Entry{}, err
 		}
-		return catalog.Read(file), nil
+		with, err := a.library(ctx, ref)
+		if err != nil {
+			return catalog.Entry{}, err
+		}
+		return catalog.Read(file, with), nil
 	}
 	c, err := a.catalog(ctx)
 	if err != nil {
@@ -81,7 +85,32 @@ func (a *app) catalog(ctx context.Context) (catalog.Catalog, error) {
 		return catalog.Catalog{}, err
 	}
 	files, err := finder.Workflows(ctx)
-	return catalog.Of(files), err
+	if err != nil {
+		return catalog.Catalog{}, err
+	}
+	bindings, err := finder.Bindings(ctx)
+	if err != nil {
+		return catalog.Catalog{}, err
+	}
+	return catalog.Of(files, catalog.NewLibrary(files, bindings)), nil
+}
+
+// library is what a named file may draw on: all sources, and what lies beside it.
+func (a *app) library(ctx context.Context, path string) (*catalog.Library, error) {
+	finder, err := a.finder()
+	if err != nil {
+		return nil, err
+	}
+	files, err := finder.Workflows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := finder.Beside(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	bindings, err := finder.Bindings(ctx)
+	return catalog.NewLibrary(append(files, beside...), bindings), err
 }
 
 // isFile tells a file from an id: ids have neither slashes nor such endings, so

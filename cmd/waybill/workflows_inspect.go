@@ -20,6 +20,12 @@ type inspection struct {
 	Commands      []catalog.Command `json:"commands"`
 }
 
+// inspectionOf is the document for a usable entry of the catalog.
+func inspectionOf(e catalog.Entry) inspection {
+	w := e.Compiled
+	return inspection{workflowRow: rowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps, Commands: catalog.Commands(w)}
+}
+
 func newWorkflowsInspectCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "inspect FILE|ID",
@@ -33,9 +39,7 @@ and the commands that it would run.`,
 			if err != nil {
 				return err
 			}
-			w := e.Compiled
-			doc := inspection{workflowRow: rowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps, Commands: catalog.Commands(w)}
-			return a.answer("workflow", doc, func(p *page) { p.inspection(e) })
+			return a.answer("workflow", inspectionOf(e), func(p *page) { p.inspection(e) })
 		},
 	}
 }

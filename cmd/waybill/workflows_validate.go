@@ -66,7 +66,11 @@ func (a *app) checked(ctx context.Context, ref string, as workflow.SourceKind) (
 	if err != nil || as == "" || as == e.Kind || e.Data == nil {
 		return e, err
 	}
-	return catalog.Read(catalog.File{Kind: as, Ref: e.Ref, Data: e.Data}), nil
+	with, err := a.library(ctx, ref)
+	if err != nil {
+		return e, err
+	}
+	return catalog.Read(catalog.File{Kind: as, Ref: e.Ref, Data: e.Data}, with), nil
 }
 
 // validation lists problems in the order of the file.

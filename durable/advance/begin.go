@@ -8,9 +8,10 @@ import (
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/reason"
 )
 
 // Start is what begins a session with one run.
@@ -42,12 +43,12 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 		return plan, 0, err
 	}
 	vars := event.MergeContext(canon.OfMembers(), s.Context)
-	selected := w.First(vars)
-	state := snapshot.Done()
-	if selected.Step != nil {
-		state = snapshot.At(selected.Step.StepID, nil, nil)
+	neverStops := prefs.Autonomy == event.FullAutoNeverStop
+	walked := interpreter.Begin(w, interpreter.Input{Vars: vars, NeverStop: neverStops})
+	if len(walked.Unmet) > 0 && !neverStops {
+		return plan, 0, cannotBegin(walked.Unmet)
 	}
-	bytes, err := state.Encode()
+	bytes, err := walked.State.Encode()
 	if err != nil {
 		return plan, 0, fault.Wrap(err, fault.Invariant, "the first state is impossible")
 	}
@@ -66,8 +67,28 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	if s.Context.Len() > 0 {
 		seg.caller(run, event.ContextSet{Context: s.Context, ContextID: origin.Context(0), NodeID: &root, Source: event.ContextInitial})
 	}
-	seg.engine(node, event.NewTrace(origin.Trace(0), traceEntries(selected)))
+	seg.traces(node, origin, walked.Trace)
+	for i, u := range walked.Unmet {
+		seg.gap(node, origin.Gap(i), event.Critical, u, nil)
+	}
+	if a, ok := exceeds(w, prefs); ok {
+		for _, p := range seg.artifacts([]Artifact{a}) {
+			seg.engine(node, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: p})
+		}
+	}
 	return seg.plan, seg.observe(s.Observations), nil
+}
+
+// cannotBegin: what keeps a run from reaching its first step is told before
+// anything is written (design section 7).
+func cannotBegin(unmet []reason.Unmet) error {
+	var blockers []reason.Blocker
+	for _, u := range unmet {
+		blockers = append(blockers, u.Blocker())
+	}
+	report := reason.NewReport(blockers)
+	return fault.New(fault.ValidationError, "the run cannot begin: %s", report.Blockers[0].Message).
+		Suggest("%s", report.Blockers[0].SuggestedFix).With("blockers", report.Blockers)
 }
 
 // startPreferences writes the whole effective snapshot down, so that a later

@@ -21,11 +21,17 @@ type Facts struct {
 	Node        id.Node
 	Next        int64 // index of the next event
 	State       snapshot.State
+	SnapshotRef canon.Digest // of State
 	Preferences event.Preferences
 	Context     canon.Value // effective at the node
 	HasChild    bool        // an acked_step edge leaves the node
 	OpenGaps    []OpenGap
 	Outputs     []Output // current ones of the node
+	// Capabilities are the statuses of strong observations, nearest on the path.
+	Capabilities map[string]string
+	// Checkpoints and Approvals count what was recorded of them at the node.
+	Checkpoints int
+	Approvals   int
 }
 
 // OpenGap is an open gap of the node.
@@ -48,6 +54,9 @@ type Output struct {
 type Attempt struct {
 	ID      id.Attempt
 	Request Request
-	Actor   event.Actor
-	AtMs    int64 // clock reading in milliseconds since 1970
+	// Digest is what a re-drive takes for the digest of the request, since notes that
+	// were cut cannot be had back; zero: it is computed.
+	Digest canon.Digest
+	Actor  event.Actor
+	AtMs   int64 // clock reading in milliseconds since 1970
 }

@@ -7,73 +7,84 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/snapshot"
 )
-
-// unmet is one requirement that the attempt does not satisfy, with its reason:
-// the same reason becomes a blocker and a gap.
-type unmet struct {
-	code    reason.Code
-	pointer reason.Pointer
-	message string
-	fix     string
-}
-
-// blocker is u within the budgets of the locks.
-func (u unmet) blocker() reason.Blocker {
-	return reason.Blocker{
-		Code: u.code.Blocker(), Pointer: u.pointer,
-		Message:      reason.Clip(u.message, limits.MessageBytesMax),
-		SuggestedFix: reason.Clip(u.fix, limits.SuggestedFixBytesMax),
-	}
-}
 
 // requirements holds what a step asks and what there is to satisfy it: the
 // node's current outputs with this attempt's laid over (R20).
 type requirements struct {
-	workflow compile.Compiled
-	step     compile.Step
-	vars     canon.Value
-	notes    string
-	outputs  []canon.Value // JSON artifacts, latest of each kind last
+	workflow     compile.Compiled
+	step         compile.Step
+	state        snapshot.State
+	snapshotRef  canon.Digest
+	vars         canon.Value // context and loop variables
+	notes        string
+	outputs      []Output          // laid over, oldest first
+	capabilities map[string]string // strong ones, this attempt's among them
+	claimed      map[string]bool   // capabilities that this attempt only claims
 }
 
-func (q requirements) unmet() []unmet {
-	var out []unmet
+// unmet lists everything that is missing or wrong, so that one more try is enough.
+// What a person has to approve is not among it.
+func (q requirements) unmet() []reason.Unmet {
+	var out []reason.Unmet
 	out = append(out, q.inputs()...)
 	out = append(out, q.notesRule()...)
+	out = append(out, q.contract()...)
 	out = append(out, q.criteria()...)
-	out = append(out, q.action()...)
-	return append(out, q.approval()...)
+	out = append(out, q.assessments()...)
+	out = append(out, q.asides()...)
+	out = append(out, q.required()...)
+	return append(out, q.action()...)
 }
 
-func (q requirements) inputs() []unmet {
-	var out []unmet
+// artifacts are the laid-over artifacts of a kind, oldest first; "" is any kind.
+func (q requirements) artifacts(kind string) []canon.Value {
+	var out []canon.Value
+	for _, o := range q.outputs {
+		have, _ := o.JSON.Get("kind")
+		if !o.JSON.IsNull() && (kind == "" || have.Text() == kind) {
+			out = append(out, o.JSON)
+		}
+	}
+	return out
+}
+
+func (q requirements) inputs() []reason.Unmet {
+	var out []reason.Unmet
 	for _, in := range q.workflow.MissingInputs(q.step, q.vars) {
 		message := fmt.Sprintf("The input %q is not set: %s", in.ContextKey, in.Description)
 		fix := fmt.Sprintf("Ask the person, then send it as context: --set %s=VALUE.", in.ContextKey)
 		if len(in.Choices) > 0 {
 			fix += " One of: " + strings.Join(in.Choices, ", ") + "."
 		}
-		out = append(out, unmet{in.Code(), reason.ContextKey(in.ContextKey), message, fix})
+		out = append(out, reason.Unmet{Code: in.Code(), Pointer: reason.ContextKey(in.ContextKey), Message: message, Fix: fix})
 	}
 	return out
 }
 
-func (q requirements) notesRule() []unmet {
+func (q requirements) notesRule() []reason.Unmet {
 	if !q.step.NotesRequired || strings.TrimSpace(q.notes) != "" {
 		return nil
 	}
-	return []unmet{{reason.MissingOutput, reason.OutputContract(reason.NotesRef),
-		fmt.Sprintf("Step %q requires notes and none were given.", q.step.StepID),
-		"Say in notes what was done, decided and found: --notes TEXT."}}
+	return []reason.Unmet{{Code: reason.MissingOutput, Pointer: reason.OutputContract(reason.NotesRef),
+		Message: fmt.Sprintf("Step %q requires notes and none were given.", q.step.StepID),
+		Fix:     "Say in notes what was done, decided and found: --notes TEXT."}}
 }
 
-func (q requirements) criteria() []unmet {
+// criteria give way to a contract (locks 18.3): the artifact says what prose can
+// only claim. One that is optional and was not sent leaves them in place.
+func (q requirements) criteria() []reason.Unmet {
 	checks := q.step.Criteria()
 	if checks.IsZero() {
 		return nil
+	}
+	if c := q.step.OutputContract; c != nil {
+		pack, _ := q.workflow.Contract(c.ContractRef)
+		if c.Required || len(q.artifacts(pack.ArtifactKind)) > 0 {
+			return nil
+		}
 	}
 	failures := checks.Check(q.notes, q.vars)
 	if len(failures) == 0 {
@@ -87,42 +98,44 @@ func (q requirements) criteria() []unmet {
 	for _, f := range failures {
 		messages = append(messages, f.Message)
 	}
-	return []unmet{{code, reason.OutputContract(reason.CriteriaRef),
-		"The notes do not meet the step's criteria: " + strings.Join(messages, "; "),
-		"Write notes that meet each of them and send them with a new attempt."}}
+	return []reason.Unmet{{Code: code, Pointer: reason.OutputContract(reason.CriteriaRef),
+		Message: "The notes do not meet the step's criteria: " + strings.Join(messages, "; "),
+		Fix:     "Write notes that meet each of them and send them with a new attempt."}}
 }
 
-func (q requirements) action() []unmet {
+func (q requirements) action() []reason.Unmet {
 	if q.step.Action == nil {
 		return nil
 	}
 	at := reason.WorkflowStep(q.step.StepID)
-	rerun := "Mend the cause and let 'waybill run --run ID' perform the step again."
-	for i := len(q.outputs) - 1; i >= 0; i-- {
-		kind, _ := q.outputs[i].Get("kind")
-		if kind.Text() != command.Kind {
-			continue
-		}
-		r, err := command.Decode(q.outputs[i])
-		switch {
-		case err != nil:
-			return []unmet{{reason.InvalidOutput, at, fmt.Sprintf("The %s of step %q is not one: %v", command.Kind, q.step.StepID, err), rerun}}
-		case r.ArgvDigest != command.ArgvDigest(*q.step.Action):
-			return []unmet{{reason.InvalidOutput, at, fmt.Sprintf("The %s of step %q is of another command.", command.Kind, q.step.StepID), rerun}}
-		case !r.OK():
-			return []unmet{{reason.InvalidOutput, at, fmt.Sprintf("The command of step %q %s.", q.step.StepID, r.Says()), rerun}}
-		}
-		return nil
+	wrong := func(code reason.Code, format string, args ...any) []reason.Unmet {
+		return []reason.Unmet{{Code: code, Pointer: at, Message: fmt.Sprintf(format, args...),
+			Fix: "Mend the cause and let 'waybill run --run ID' perform the step again."}}
 	}
-	return []unmet{{reason.MissingOutput, at, fmt.Sprintf("Step %q is a command and has no result.", q.step.StepID),
-		"Let 'waybill run --run ID' perform it."}}
+	results := q.artifacts(command.Kind)
+	if len(results) == 0 {
+		return []reason.Unmet{{Code: reason.MissingOutput, Pointer: at, Message: fmt.Sprintf("Step %q is a command and has no result.", q.step.StepID),
+			Fix: "Let 'waybill run --run ID' perform it."}}
+	}
+	r, err := command.Decode(results[len(results)-1])
+	switch {
+	case err != nil:
+		return wrong(reason.InvalidOutput, "The %s of step %q is not one: %v", command.Kind, q.step.StepID, err)
+	case r.ArgvDigest != command.ArgvDigest(*q.step.Action):
+		return wrong(reason.InvalidOutput, "The %s of step %q is of another command.", command.Kind, q.step.StepID)
+	case !r.OK():
+		return wrong(reason.InvalidOutput, "The command of step %q %s.", q.step.StepID, r.Says())
+	}
+	return nil
 }
 
-// approval: no attempt satisfies a human_approval step by itself (R20).
-func (q requirements) approval() []unmet {
-	if !q.step.NeedsApproval(q.vars) {
+// approval: no attempt satisfies a human_approval step by itself; a person's
+// recorded approval of exactly these outputs does (R20).
+func (q requirements) approval() []reason.Unmet {
+	if !q.step.NeedsApproval(q.vars) || ApprovalHolds(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
 		return nil
 	}
-	return []unmet{{reason.NeedsApproval, reason.WorkflowStep(q.step.StepID),
-		fmt.Sprintf("Step %q needs a person's approval.", q.step.StepID), "A person approves it at a terminal."}}
+	return []reason.Unmet{{Code: reason.NeedsApproval, Pointer: reason.WorkflowStep(q.step.StepID),
+		Message: fmt.Sprintf("Step %q needs a person's approval of what was handed in.", q.step.StepID),
+		Fix:     "A person approves it at a terminal with 'waybill approve RUN'; then send the next attempt without new outputs."}}
 }

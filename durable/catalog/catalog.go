@@ -42,15 +42,20 @@ type Entry struct {
 // Valid reports that a run can be started from the entry's file.
 func (e Entry) Valid() bool { return !workflow.HasErrors(e.Problems) }
 
-// Read is the entry of one file by itself.
-func Read(f File) Entry {
+// Read is the entry of one file by itself, compiled with what the library has.
+func Read(f File, with *Library) Entry {
 	e := Entry{Kind: f.Kind, Ref: f.Ref, Data: f.Data}
 	if f.Err != nil {
 		e.Problems = []workflow.Problem{{Severity: problem.Error, Message: f.Err.Error(), Fix: "Make the file readable, or take it away."}}
 		return e
 	}
-	src, compiled, problems := compile.File(f.Ref, f.Kind, f.Data)
-	e.Compiled, e.Problems = compiled, problems
+	src, problems := workflow.Parse(f.Ref, f.Kind, f.Data)
+	if src.Valid {
+		compiled, more := compile.Compile(src, with.Options(src.ID))
+		e.Compiled, problems = compiled, append(problems, more...)
+		problem.Sort(problems)
+	}
+	e.Problems = problems
 	e.ID, e.Name, e.Description = src.ID, src.Name, src.Description
 	e.Version = src.Root.Member("version").Value.Text()
 	if e.IDStatus = workflow.IDStatus(e.ID); e.IDStatus == "legacy" {
@@ -65,10 +70,10 @@ type Catalog struct {
 }
 
 // Of reads the files and compares them with each other.
-func Of(files []File) Catalog {
+func Of(files []File, with *Library) Catalog {
 	c := Catalog{Entries: make([]Entry, len(files))}
 	for i, f := range files {
-		c.Entries[i] = Read(f)
+		c.Entries[i] = Read(f, with)
 	}
 	slices.SortStableFunc(c.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))

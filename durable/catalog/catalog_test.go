@@ -18,7 +18,8 @@ func file(kind workflow.SourceKind, ref, id string) File {
 
 func TestNoSourceShadowsAnother(t *testing.T) {
 	c := Of([]File{file(workflow.SourceProject, "b.json", "team.release"), file(workflow.SourceUser, "a.json", "team.release"),
-		file(workflow.SourceProject, "c.json", "team.other")})
+		file(workflow.SourceProject, "c.json", "team.other")}, nil)
+
 	_, err := c.Find("team.release")
 	if !fault.Is(err, fault.WorkflowAmbiguous) {
 		t.Fatalf("got %v", err)
@@ -44,7 +45,8 @@ func TestWhatCannotBeUsedIsListedWithItsReason(t *testing.T) {
 		{Kind: workflow.SourceProject, Ref: "half.json", Data: []byte(`{"id":"team.half"`)},
 		file(workflow.SourceProject, "taken.json", "wr.mine"),
 		file(workflow.SourceBundled, "wr.ours", "wr.ours"),
-	})
+	}, nil)
+
 	if len(c.Entries) != 4 {
 		t.Fatalf("%d entries", len(c.Entries))
 	}
@@ -61,7 +63,8 @@ func TestWhatCannotBeUsedIsListedWithItsReason(t *testing.T) {
 
 func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
 	c := Of([]File{file(workflow.SourceUser, "a.json", "bug-triage"), file(workflow.SourceProject, "b.json", "Release Now"),
-		file(workflow.SourceProject, "c.json", "deploy"), file(workflow.SourceProject, "d.json", "project.deploy")})
+		file(workflow.SourceProject, "c.json", "deploy"), file(workflow.SourceProject, "d.json", "project.deploy")}, nil)
+
 	got := map[string]Entry{}
 	for _, e := range c.Entries {
 		got[e.Ref] = e
@@ -75,13 +78,13 @@ func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
 	if e := got["d.json"]; e.IDStatus != "namespaced" || e.SuggestedID != "" {
 		t.Errorf("d: %s %s", e.IDStatus, e.SuggestedID)
 	}
-	if again := Of([]File{file(workflow.SourceProject, "c.json", "deploy"), file(workflow.SourceProject, "d.json", "project.deploy")}); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
+	if again := Of([]File{file(workflow.SourceProject, "c.json", "deploy"), file(workflow.SourceProject, "d.json", "project.deploy")}, nil); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
 		t.Error("the suggestion depends on more than the source")
 	}
 }
 
 func TestNotFoundGuesses(t *testing.T) {
-	c := Of([]File{file(workflow.SourceBundled, "wr.demo", "wr.demo"), file(workflow.SourceProject, "r.json", "team.release")})
+	c := Of([]File{file(workflow.SourceBundled, "wr.demo", "wr.demo"), file(workflow.SourceProject, "r.json", "team.release")}, nil)
 	for typed, meant := range map[string]string{"demo": "wr.demo", "wr.dmeo": "wr.demo", "team.relase": "team.release", "xyzzy": ""} {
 		_, err := c.Find(typed)
 		f := fault.Of(err)

@@ -7,38 +7,50 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
-// resolveBlocks makes text of every part of a structured prompt.
-func resolveBlocks(p workflow.PromptBlocks) *PromptBlocks {
-	return &PromptBlocks{
-		Goal:           resolveText(p.Goal),
-		Constraints:    resolveTexts(p.Constraints),
-		Procedure:      resolveTexts(p.Procedure),
-		OutputRequired: p.OutputRequired,
-		Verify:         resolveTexts(p.Verify),
+// blocks makes text of every part of a structured prompt and says which references
+// it put in, in the order in which they are shown.
+func (u *unit) blocks(p workflow.PromptBlocks, at problem.Place) (*PromptBlocks, []Injection) {
+	var refs []Injection
+	one := func(at problem.Place) string { return u.promptValue(at, &refs) }
+	// Empty texts are kept: numbers of a procedure must not shift.
+	each := func(list problem.Place) []string {
+		var out []string
+		for _, item := range list.Items() {
+			out = append(out, one(item))
+		}
+		return out
 	}
+	out := &PromptBlocks{
+		Goal:        one(at.Member("goal")),
+		Constraints: each(at.Member("constraints")),
+		Procedure:   each(at.Member("procedure")),
+		Verify:      each(at.Member("verify")),
+	}
+	for key, text := range p.OutputRequired {
+		if out.OutputRequired == nil {
+			out.OutputRequired = map[string]string{}
+		}
+		out.OutputRequired[key] = u.text(text)
+	}
+	return out, refs
 }
 
-// resolveTexts keeps empty texts: numbers of a procedure must not shift.
-func resolveTexts(values []canon.Value) []string {
-	var out []string
-	for _, v := range values {
-		out = append(out, resolveText(v))
-	}
-	return out
-}
-
-// resolveText joins the text parts of a prompt value as they stand.
-func resolveText(v canon.Value) string {
-	if v.Kind() != canon.Array {
-		return v.Text()
+// promptValue joins the parts of a prompt value as they stand.
+func (u *unit) promptValue(at problem.Place, refs *[]Injection) string {
+	if at.Value.Kind() != canon.Array {
+		return u.text(at.Value.Text())
 	}
 	var b strings.Builder
-	for i := range v.Len() {
-		part, _ := v.Item(i).Get("text")
-		b.WriteString(part.Text())
+	for _, part := range at.Items() {
+		if part.Has("refId") {
+			b.WriteString(u.ref(part.Member("refId"), refs))
+			continue
+		}
+		b.WriteString(u.text(part.Member("text").Value.Text()))
 	}
 	return b.String()
 }

@@ -232,31 +232,6 @@ func shuffled(t *rapid.T, v canon.Value) []byte {
 	return v.JCS()
 }
 
-func TestUnsupported(t *testing.T) {
-	for _, row := range []struct{ more, steps, pointer string }{
-		{`, "features": ["x"]`, step("a", ""), "/features"},
-		{`, "extensionPoints": [{"slotId": "aa", "purpose": "p", "default": "d"}]`, step("a", ""), "/extensionPoints"},
-		{`, "capabilities": {"required": ["delegation"]}`, step("a", ""), "/capabilities/required"},
-		{"", `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [` + step("a", "") + `]}`, "/steps/0/type"},
-		{"", `{"id": "l", "type": "parallel", "title": "L", "parallelDelegations": [{"workflowId": "w"}]}`, "/steps/0/type"},
-		{"", step("a", `, "outputContract": {"contractRef": "x", "required": false}`), "/steps/0/outputContract"},
-		{"", step("a", `, "promptFragments": [{"id": "f", "text": "t"}]`), "/steps/0/promptFragments"},
-		{"", step("a", `, "assessmentRefs": ["r"]`), "/steps/0/assessmentRefs"},
-		{"", step("a", `, "templateCall": {"templateId": "t"}`), "/steps/0/templateCall"},
-		{"", step("a", `, "guidance": ["see {{wr.bindings.x}}"]`), "/steps/0/guidance/0"},
-		{"", step("a", `, "guidance": ["a", "see {{  wr.x }}"]`), "/steps/0/guidance/1"},
-		{"", `{"id": "a", "title": "T", "promptBlocks": {"goal": [{"kind": "ref", "refId": "wr.refs.x"}]}}`, "/steps/0/promptBlocks/goal/0/refId"},
-	} {
-		src, c, found := File("x.json", workflow.SourceProject, source(row.more, row.steps))
-		if !src.Valid || len(found) != 1 || found[0].Pointer != row.pointer || !workflow.HasErrors(found) || !strings.Contains(found[0].Message, "not supported by this version yet") {
-			t.Errorf("%s %s: valid %v, found %v", row.more, row.steps, src.Valid, found)
-		}
-		if c.Steps != nil || !c.Hash().IsZero() {
-			t.Errorf("%s %s: compiled nevertheless", row.more, row.steps)
-		}
-	}
-}
-
 // TestOrdinaryDataIsNotRefused: what only looks like a reference is an argument.
 func TestOrdinaryDataIsNotRefused(t *testing.T) {
 	for _, args := range []string{`{"kind": "ref"}`, `{"refId": "x"}`, `{"text": "{{wr}} {{ x.wr. }} wr.x"}`} {

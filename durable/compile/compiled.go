@@ -66,8 +66,16 @@ type Capabilities struct {
 // its source says.
 type WarningCode string
 
-// CoordinatorEvalAsConfirmation: a coordinator_eval gate became a confirmation (R20).
-const CoordinatorEvalAsConfirmation WarningCode = "coordinator_eval_as_confirmation"
+// The warning codes.
+const (
+	// CoordinatorEvalAsConfirmation: a coordinator_eval gate became a confirmation (R20).
+	CoordinatorEvalAsConfirmation WarningCode = "coordinator_eval_as_confirmation"
+	// ConditionBesideSource: a loop has a condition beside its conditionSource; the
+	// source decides, the condition is not asked.
+	ConditionBesideSource WarningCode = "condition_beside_source"
+	// ArgumentUnused: a template call has an argument that nothing in the template uses.
+	ArgumentUnused WarningCode = "template_argument_unused"
+)
 
 // Warning is one such difference. Its text is not part of it: better words must
 // not change a hash.

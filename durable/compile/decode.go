@@ -1,16 +1,11 @@
 package compile
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/condition"
-	"github.com/waybill/waybill/durable/criteria"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/reason"
 )
 
 // Decode reads a pinned workflow as strictly as it was written: other bytes for the
@@ -42,23 +37,9 @@ func Decode(data []byte) (Compiled, error) {
 // on. A document that Compile built passes; one from outside may not.
 func prepare(d Document) (c Compiled, err error) {
 	c = Compiled{Document: d, index: make(map[string]Place, len(d.Steps))}
-	if d.SchemaVersion != SchemaVersion {
-		return Compiled{}, fmt.Errorf("schemaVersion %d", d.SchemaVersion)
-	}
-	if d.WorkflowID == "" {
-		return Compiled{}, errors.New("workflowId is empty")
-	}
-	if len(d.Steps) == 0 || len(d.Steps) > limits.WorkflowStepsMax {
-		return Compiled{}, fmt.Errorf("want 1 to %d steps, got %d", limits.WorkflowStepsMax, len(d.Steps))
-	}
-	for i := range c.Steps {
-		s := &c.Steps[i] // prepared in place: whoever hands over d has no other use for it
-		if _, twice := c.index[s.StepID]; twice || !reason.ValidStepID(s.StepID) {
-			return Compiled{}, fmt.Errorf("step id %q is not valid or stands twice", s.StepID)
-		}
-		c.index[s.StepID] = Place{Index: i}
-		if err := s.prepare(); err != nil {
-			return Compiled{}, fmt.Errorf("step %q: %w", s.StepID, err)
+	for _, check := range []func() error{c.checkIdentity, c.checkSets, c.place, c.checkNesting, c.prepareSteps, c.prepareControls} {
+		if err := check(); err != nil {
+			return Compiled{}, err
 		}
 	}
 	if c.bytes, err = canon.Marshal(d); err != nil {
@@ -68,43 +49,28 @@ func prepare(d Document) (c Compiled, err error) {
 	return c, nil
 }
 
-// prepare parses the step's own parts; Decode has no source to have checked them.
-func (s *Step) prepare() (err error) {
-	if !s.RunCondition.IsZero() {
-		if s.runs, err = condition.Of(s.RunCondition); err != nil {
-			return err
-		}
-	}
-	if !s.ValidationCriteria.IsZero() {
-		if s.checks, err = criteria.Of(s.ValidationCriteria); err != nil {
-			return err
-		}
-	}
-	if a := s.Action; a != nil && (a.Kind != "command" || len(a.Argv) == 0) {
-		return errors.New("an action that is no command")
-	}
-	if s.Provenance.Source != Authored {
-		return fmt.Errorf("unknown provenance %q", s.Provenance.Source)
-	}
-	return s.prepareConfirmation()
-}
-
-// prepareConfirmation also refuses members that do not belong to the kind: two
-// readers could otherwise run one document differently.
-func (s *Step) prepareConfirmation() (err error) {
-	gate := s.RequireConfirmation
-	switch gate.Kind {
-	case ConfirmNever, ConfirmAlways:
-		if !gate.Condition.IsZero() {
-			return fmt.Errorf("confirmation %q with a condition", gate.Kind)
+// prepareSteps prepares all steps in place: whoever hands over a document has no
+// other use for it.
+func (c *Compiled) prepareSteps() error {
+	return c.eachSequence(func(_ string, steps []Step) error {
+		for i := range steps {
+			if err := steps[i].prepare(c); err != nil {
+				return fmt.Errorf("step %q: %w", steps[i].StepID, err)
+			}
 		}
 		return nil
-	case ConfirmIf, ConfirmApproval:
-		if gate.Condition.IsZero() && gate.Kind == ConfirmApproval {
-			return nil
-		}
-		s.confirms, err = condition.Of(gate.Condition)
+	})
+}
+
+// eachSequence goes over the main sequence and all bodies.
+func (c *Compiled) eachSequence(each func(loopID string, steps []Step) error) error {
+	if err := each("", c.Steps); err != nil {
 		return err
 	}
-	return fmt.Errorf("unknown confirmation %q", gate.Kind)
+	for _, l := range c.Loops {
+		if err := each(l.LoopID, l.Body); err != nil {
+			return fmt.Errorf("loop %q: %w", l.LoopID, err)
+		}
+	}
+	return nil
 }

@@ -37,7 +37,7 @@ type Loop struct {
 	// Items is the context path of a list; of a forEach.
 	Items string `json:"items,omitzero"`
 	// The names under which a body sees where it is: the iteration from 1, the
-	// item, its index from 0. A for has the first, a forEach all.
+	// item, its index from 0. Every loop has the first, a forEach all.
 	IterationVar string `json:"iterationVar,omitzero"`
 	ItemVar      string `json:"itemVar,omitzero"`
 	IndexVar     string `json:"indexVar,omitzero"`
@@ -80,9 +80,12 @@ type NamedCondition struct {
 	Condition   canon.Value `json:"condition,omitzero"`
 }
 
-// Feature is a compiler feature that was applied (locks section 5).
+// Feature is a compiler feature that was applied (locks section 5), with the digest
+// and length of what it says. Where it was put into a step, the step says so too.
 type Feature struct {
-	FeatureID string `json:"featureId"`
+	FeatureID   string       `json:"featureId"`
+	ContentHash canon.Digest `json:"contentHash"`
+	Bytes       int          `json:"bytes"`
 }
 
 // Binding is an extension point with the routine that fills it.

@@ -189,9 +189,9 @@ func TestDecodeRefuses(t *testing.T) {
 		code     fault.Code
 	}{
 		{`"schemaVersion":1`, `"schemaVersion":2`, fault.StoreNewer},
-		{`"loops":[]`, `"loops":[{}]`, fault.StoreNewer},
-		{`"features":[]`, `"features":["x"]`, fault.StoreNewer},
-		{`"required":[]`, `"required":["delegation"]`, fault.StoreNewer},
+		{`"loops":[]`, `"loops":[{}]`, fault.StoreCorrupt},
+		{`"features":[]`, `"features":["x"]`, fault.StoreCorrupt},
+		{`"required":[]`, `"required":["delegation"]`, fault.StoreCorrupt},
 		{`"schemaVersion":1`, `"schemaVersion":1,"sourceKind":"v1_pinned"`, fault.StoreForeign},
 		{`"schemaVersion":1`, `"schemaVersion":"1"`, fault.StoreCorrupt},
 		{`"schemaVersion":1,`, ``, fault.StoreCorrupt},
@@ -251,6 +251,10 @@ func FuzzDecode(f *testing.F) {
 	f.Add(compiled(f, "", step("a", `, "runCondition": {"var": "x", "equals": 1}`)).Bytes())
 	for _, name := range []string{"release-checklist.yaml", "bug-triage.json", "access-request.yaml"} {
 		f.Add(readFile(f, examples+"/compiled/"+name+".want"))
+	}
+	for _, name := range sources(f, constructs) {
+		c, _ := compileConstruct(f, name)
+		f.Add(c.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Decode(data)

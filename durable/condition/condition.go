@@ -127,3 +127,7 @@ func (c Condition) String() string {
 	}
 	return string(c.Value().JCS())
 }
+
+// Variables lists the paths that c asks about, each once, in the order in which
+// they are written.
+func (c Condition) Variables() []string { return c.Missing(canon.Value{}) }

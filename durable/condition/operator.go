@@ -10,6 +10,7 @@ import (
 // compare make it false, never an error.
 type operator struct {
 	name  string
+	text  string       // what it asks, for editors
 	want  []canon.Kind // kinds that its operand may have; none means any
 	holds func(v, operand canon.Value) bool
 }
@@ -17,14 +18,14 @@ type operator struct {
 // operators lists the comparisons once, in the order in which several beside one
 // variable are evaluated and written.
 var operators = []operator{
-	{"equals", nil, canon.Value.Equal},
-	{"not_equals", nil, func(v, operand canon.Value) bool { return !v.Equal(operand) }},
-	{"gt", number, ordered(func(a, b float64) bool { return a > b })},
-	{"gte", number, ordered(func(a, b float64) bool { return a >= b })},
-	{"lt", number, ordered(func(a, b float64) bool { return a < b })},
-	{"lte", number, ordered(func(a, b float64) bool { return a <= b })},
-	{"contains", scalar, contains},
-	{"in", []canon.Kind{canon.Array}, func(v, list canon.Value) bool { return isItem(v, list) }},
+	{"equals", "The variable has this value", nil, canon.Value.Equal},
+	{"not_equals", "The variable has another value than this, or none", nil, func(v, operand canon.Value) bool { return !v.Equal(operand) }},
+	{"gt", "The variable is a number above this", number, ordered(func(a, b float64) bool { return a > b })},
+	{"gte", "The variable is a number from this", number, ordered(func(a, b float64) bool { return a >= b })},
+	{"lt", "The variable is a number below this", number, ordered(func(a, b float64) bool { return a < b })},
+	{"lte", "The variable is a number up to this", number, ordered(func(a, b float64) bool { return a <= b })},
+	{"contains", "The variable is a text that contains this text, or a list that contains this item", scalar, contains},
+	{"in", "The variable is one of these values", []canon.Kind{canon.Array}, func(v, list canon.Value) bool { return isItem(v, list) }},
 }
 
 // Kinds of operands. An operand of another kind could never match and is refused

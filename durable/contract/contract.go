@@ -9,7 +9,9 @@ package contract
 
 import "github.com/waybill/waybill/durable/canon"
 
-// Pack is one contract: an artifact kind and the shape of its value.
+// Pack is one contract: an artifact kind and the shape of its value. Packs that
+// Builtin gives are shared and must not be changed; one that was read from a
+// document is believed only after Validate.
 type Pack struct {
 	ContractRef  string `json:"contractRef"`  // wr.contracts.*
 	ArtifactKind string `json:"artifactKind"` // the artifact's "kind" member
@@ -22,7 +24,8 @@ type Pack struct {
 // Type is the closed set of what a value can be.
 type Type string
 
-// The types. A Map is an object with names of the sender's choosing.
+// The types. A Map is an object with names of the sender's choosing; Any with
+// AnyOf is one of several shapes, without it every value.
 const (
 	Any     Type = "any"
 	Text    Type = "text"
@@ -34,24 +37,42 @@ const (
 	Map     Type = "map"
 )
 
+// Format is the closed set of spellings that a Text can be held to.
+type Format string
+
+// The formats: RFC 3339 with seconds and a zone, and the 36 characters of RFC 9562.
+const (
+	DateTime Format = "date-time"
+	UUID     Format = "uuid"
+)
+
 // Shape is what one value must be. Bounds of zero are none.
+//
+// Lengths of texts are counted in characters (Unicode code points), unlike the
+// budgets of the locks: the agents that send these artifacts count in UTF-16 units,
+// of which there are never fewer, so no text that is within their upper bounds is
+// refused here. It is also how JSON Schema counts.
 type Shape struct {
 	Type        Type        `json:"type"`
 	Description string      `json:"description,omitzero"`
-	Enum        []string    `json:"enum,omitzero"`     // of a Text
-	MinBytes    int         `json:"minBytes,omitzero"` // of a Text, UTF-8
-	MaxBytes    int         `json:"maxBytes,omitzero"`
-	Pattern     string      `json:"pattern,omitzero"` // of a Text, RE2
-	Format      string      `json:"format,omitzero"`  // of a Text: date-time or uuid
+	Enum        []string    `json:"enum,omitzero"`     // of a Text, in the order it is shown
+	MinChars    int         `json:"minChars,omitzero"` // of a Text
+	MaxChars    int         `json:"maxChars,omitzero"`
+	Pattern     string      `json:"pattern,omitzero"` // of a Text, RE2; anchors are its own
+	Format      Format      `json:"format,omitzero"`  // of a Text
 	Const       canon.Value `json:"const,omitzero"`
 	Min         *float64    `json:"min,omitzero"` // of a number, inclusive
 	Max         *float64    `json:"max,omitzero"`
 	MinItems    int         `json:"minItems,omitzero"` // of an Array or a Map
 	MaxItems    int         `json:"maxItems,omitzero"`
-	Items       *Shape      `json:"items,omitzero"`  // of an Array or a Map
-	Fields      []Field     `json:"fields,omitzero"` // of an Object, by name
+	Items       *Shape      `json:"items,omitzero"`  // of an Array or a Map; nil is any value
+	Fields      []Field     `json:"fields,omitzero"` // of an Object, in the JCS order of names
 	Open        bool        `json:"open,omitzero"`   // of an Object: further members are kept
-	AnyOf       []Shape     `json:"anyOf,omitzero"`  // one of them must fit
+	// ExactlyOne names optional Fields of an Object of which one and only one is there.
+	ExactlyOne []string `json:"exactlyOne,omitzero"`
+	// AnyOf belongs to Any. No two of the shapes take the same kind of JSON value: the
+	// kind chooses, so that a mistake is reported once, by the shape that was meant.
+	AnyOf []Shape `json:"anyOf,omitzero"`
 }
 
 // Field is one member of an object.
@@ -59,11 +80,4 @@ type Field struct {
 	Name     string `json:"name"`
 	Required bool   `json:"required,omitzero"`
 	Shape    Shape  `json:"shape"`
-}
-
-// Mismatch is one thing that does not fit.
-type Mismatch struct {
-	Pointer  string // JSON pointer into the artifact, "" for the whole
-	Expected string // e.g. `one of "continue", "stop"`
-	Got      string // e.g. `"maybe"`, "nothing"
 }

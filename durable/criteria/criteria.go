@@ -35,7 +35,7 @@ const (
 
 // Failure is one thing that the notes lack.
 type Failure struct {
-	Message     string // the author's words
+	Message     string // the author's words; behind those of a schema rule what does not fit, and where
 	Requirement string // what was checked, as Requirements says it
 }
 
@@ -80,7 +80,11 @@ func (n *node) check(notes string, vars canon.Value) (verdict, []Failure) {
 	case n.rule.accepts(notes):
 		return passed, nil
 	}
-	return failed, []Failure{{n.rule.message(), n.sentence(vars)}}
+	f := Failure{n.rule.message(), n.sentence(vars)}
+	if r, ok := n.rule.(schemaRule); ok {
+		f.Message += " (" + r.lacks(notes) + ")" // the schema alone does not say which part
+	}
+	return failed, []Failure{f}
 }
 
 // checkAll lists every failure, so that one more try is enough.

@@ -29,29 +29,53 @@ func isFlag(text string) bool {
 
 // FlagOnly reports criteria that ask for completion flags and for nothing else
 // (locks section 19): whoever sees them in the prompt can pass by writing the flag.
-func (c Criteria) FlagOnly() bool { return c.root != nil && c.root.flagOnly() }
+func (c Criteria) FlagOnly() bool { return c.root != nil && c.root.asksFor() == aFlag }
 
-// flagOnly decides for one node; a rule's condition makes no difference.
-func (n *node) flagOnly() bool {
+// demand is what a node makes whoever writes the notes do.
+type demand uint8
+
+const (
+	nothing  demand = iota // a prohibition, or an upper bound: empty notes pass
+	aFlag                  // a completion flag
+	evidence               // anything else
+)
+
+// asksFor decides for one node; a rule's condition makes no difference.
+func (n *node) asksFor() demand {
 	switch n.kind {
 	case single:
-		switch r := n.rule.(type) {
-		case containsRule:
-			return isFlag(r.text)
-		case regexRule:
-			return isFlag(blanks.Replace(r.pattern))
-		}
-		return false
+		return asks(n.rule)
 	case none:
-		return false
+		return nothing
 	}
-	// Of alternatives, one flag is enough to get by; of rules that must all hold,
-	// one that is no flag is enough not to.
-	enough := n.kind == some
+	// Of rules that must all hold the most demanding counts. Of alternatives a flag
+	// is enough to get by.
+	out := nothing
 	for i := range n.parts {
-		if n.parts[i].flagOnly() == enough {
-			return enough
+		d := n.parts[i].asksFor()
+		if n.kind == some && d == aFlag {
+			return aFlag
+		}
+		out = max(out, d)
+	}
+	return out
+}
+
+// asks decides for one rule.
+func asks(r rule) demand {
+	flag := false
+	switch r := r.(type) {
+	case containsRule:
+		flag = isFlag(r.text)
+	case regexRule:
+		flag = isFlag(blanks.Replace(r.pattern))
+	case lengthRule:
+		if r.min <= 0 {
+			return nothing
 		}
 	}
-	return !enough
+	if flag {
+		return aFlag
+	}
+	return evidence
 }

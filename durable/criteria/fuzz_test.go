@@ -13,7 +13,7 @@ func FuzzCriteria(f *testing.F) {
 	for _, seed := range []string{
 		"[" + hasA + "," + hasB + "]", `{"or": [` + ifX + `, {"not": ` + unlessX + `}]}`,
 		`{"type": "regex", "pattern": "(?<=a)(b|c)+\\1", "flags": "ims", "message": "m"}`,
-		`{"type": "length", "min": 1, "max": 3, "message": "m"}`, `{"type": "schema"}`, `{"and": [], "x": 1}`,
+		`{"type": "length", "min": 1, "max": 3, "message": "m"}`, `{"type": "schema"}`, `{"type": "schema", "schema": {"anyOf": [{"properties": {"a": {"items": false}}}, true], "pattern": "x"}, "message": "m"}`, `{"and": [], "x": 1}`,
 	} {
 		f.Add(seed, "A\nB", `{"x": true}`)
 	}

@@ -15,7 +15,7 @@ func anyRule() *rapid.Generator[canon.Value] {
 		v := rapid.SampledFrom([]string{
 			`{"type": "contains", "value": "a", "message": "a"}`, `{"type": "contains", "value": "bc", "message": "letters"}`,
 			`{"type": "regex", "pattern": "^[ab]+$", "message": "only a, b"}`, `{"type": "regex", "pattern": "C", "flags": "i", "message": "c"}`,
-			`{"type": "length", "min": 2, "message": "two"}`, `{"type": "length", "min": 1, "max": 3, "message": "bounds"}`,
+			`{"type": "schema", "schema": {"maximum": 11, "type": "number"}, "message": "a number"}`, `{"type": "length", "min": 2, "message": "two"}`, `{"type": "length", "min": 1, "max": 3, "message": "bounds"}`,
 		}).Draw(t, "rule")
 		rule, err := canon.Parse([]byte(v))
 		if err != nil {
@@ -55,7 +55,7 @@ func must(t *rapid.T, v canon.Value) Criteria {
 }
 
 func anyNotes() *rapid.Generator[string] {
-	return rapid.StringOfN(rapid.RuneFrom([]rune("abcC")), 0, 5, -1)
+	return rapid.StringOfN(rapid.RuneFrom([]rune("abcC1")), 0, 5, -1)
 }
 
 func anyContext(t *rapid.T) canon.Value {

@@ -101,6 +101,7 @@ var ruleKeys = map[string][]string{
 	"contains": {"value"},
 	"regex":    {"pattern", "flags"},
 	"length":   {"min", "max"},
+	"schema":   {"schema"},
 }
 
 // single reads one rule. Keys that its type does not read are refused: a "min" on
@@ -108,12 +109,8 @@ var ruleKeys = map[string][]string{
 func (p *parser) single(at problem.Place) node {
 	kind := at.Member("type")
 	keys, ok := ruleKeys[kind.Value.Text()]
-	switch {
-	case kind.Value.Text() == "schema":
-		p.fail(kind, "Use contains, regex or length.", "validation by schema is not supported by this version yet")
-		return node{}
-	case !ok:
-		p.fail(kind, `Set "type" to contains, regex or length.`, "a validation rule needs a type of contains, regex or length")
+	if !ok {
+		p.fail(kind, `Set "type" to contains, regex, length or schema.`, "a validation rule needs a type of contains, regex, length or schema")
 		return node{}
 	}
 	for _, name := range at.Names() {
@@ -133,10 +130,22 @@ func (p *parser) single(at problem.Place) node {
 		n.rule = containsRule{message, p.text(at, "value", "Write the text that the notes must contain.")}
 	case "regex":
 		n.rule = p.regex(at, message)
+	case "schema":
+		n.rule = p.schemaRule(at, message)
 	default:
 		n.rule = p.length(at, message)
 	}
 	return n
+}
+
+// schemaRule keeps the schema as it was written, and as what judges.
+func (p *parser) schemaRule(at problem.Place, message said) rule {
+	member := at.Member("schema")
+	if !at.Has("schema") {
+		p.fail(member, `Add "schema", such as {"type": "object", "required": ["findings"]}.`, `a validation rule of type schema needs "schema"`)
+		return schemaRule{}
+	}
+	return schemaRule{message, member.Value, p.schema(member)}
 }
 
 // text is a required string that is not empty.

@@ -12,19 +12,42 @@ import (
 // TestWhatRE2Lacks: patterns of other engines are explained, with their place.
 func TestWhatRE2Lacks(t *testing.T) {
 	for pattern, want := range map[string][2]string{
-		`foo(?=bar)`:   {"lookahead ((?= at character 4) is not in RE2", "several rules"},
-		`é(?!bar)`:     {"lookahead ((?! at character 2) is not in RE2", "under not"},
-		`(?<=a)b`:      {"lookbehind ((?<= at character 1)", "as part"},
-		`(?<!a)b`:      {"lookbehind ((?<! at character 1)", "under not"},
-		`(a)\1`:        {`a backreference (\1 at character 4)`, "Write the repeated text"},
-		`(?<q>a)\k<q>`: {`a backreference (\k< at character 8)`, "Write the repeated text"},
-		`(?>a)`:        {"an atomic group", "plain group"},
-		`a++`:          {"a possessive quantifier (++ at character 2)", "single +"},
-		`\u00e9`:       {`\u escapes`, `\x{`},
-		`a(b`:          {"missing closing ): a(b at character 1", "RE2"},
-		`x[b-a]`:       {"invalid character class range: b-a at character 3", "RE2"},
-		`a**`:          {"invalid nested repetition operator: ** at character 2", "RE2"},
-		`a{1001}`:      {"invalid repeat count: {1001} at character 2", "RE2"},
+		`foo(?=bar)`:     {"lookahead ((?= at character 4) is not in RE2", "several rules"},
+		`é(?!bar)`:       {"lookahead ((?! at character 2) is not in RE2", "under not"},
+		`(?<=a)b`:        {"lookbehind ((?<= at character 1)", "as part"},
+		`(?<!a)b`:        {"lookbehind ((?<! at character 1)", "under not"},
+		`(a)\1`:          {`a backreference (\1 at character 4)`, "Write the repeated text"},
+		`(?<q>a)\k<q>`:   {`a backreference (\k< at character 8)`, "Write the repeated text"},
+		`(?>a)`:          {"an atomic group", "plain group"},
+		`a++`:            {"a possessive quantifier (++ at character 2)", "single +"},
+		`\u00e9`:         {`\u escapes`, `\x{`},
+		`a(b`:            {"missing closing ): a(b at character 1", "RE2"},
+		`x[b-a]`:         {"invalid character class range: b-a at character 3", "RE2"},
+		`a**`:            {"invalid nested repetition operator: ** at character 2", "RE2"},
+		`a{1001}`:        {"invalid repeat count: {1001} at character 2", "at most 1000 times"},
+		`a)`:             {"unexpected ): a)", "RE2"},
+		`(?P<q>a)(?P=q)`: {"a backreference ((?P= at character 9)", "Write the repeated text"},
+		`(a)\g{1}`:       {`a backreference (\g{ at character 4)`, "Write the repeated text"},
+		`x(?R)?`:         {"recursion ((?R at character 2)", "each level"},
+		`(?&word)`:       {"a subroutine call ((?& at character 1)", "Write the repeated pattern"},
+		`a(?#why)b`:      {"a comment ((?# at character 2)", "message"},
+		`(?x) a`:         {"the flag x ((?x at character 1)", "without blanks"},
+		`(?|a|b)`:        {"a branch reset", "plain group"},
+		`(?(1)a|b)`:      {"a condition ((?( at character 1)", "under or"},
+		`(?'q'a)`:        {"a group named in quotes", "(?<name>"},
+		`a(*SKIP)b`:      {"a control verb ((* at character 2)", "Leave it out"},
+		`a?+`:            {"a possessive quantifier (?+ at character 2)", "single ?"},
+		`a{2}+`:          {"a possessive quantifier (}+ at character 4)", "single }"},
+		`end\Z`:          {`the anchor \Z (\Z at character 4)`, `\z`},
+		`[a\h]`:          {`a horizontal blank (\h at character 3)`, `[ \t]`},
+		`a\Rb`:           {`any line break (\R at character 2)`, `\r?\n`},
+		// What only looks foreign is not blamed for another mistake.
+		`\\1(b`:        {"missing closing )", "RE2"},
+		`[(?=]+(b`:     {"missing closing )", "RE2"},
+		`[]a++](b`:     {"missing closing )", "RE2"},
+		`[^]\]++](b`:   {"missing closing )", "RE2"},
+		`\Qa++(?=\E(b`: {"missing closing )", "RE2"},
+		`(*.go)`:       {"missing argument to repetition operator: *", "RE2"},
 	} {
 		rule := canon.OfMembers(
 			canon.Member{Name: "type", Value: canon.OfString("regex")},
@@ -38,6 +61,21 @@ func TestWhatRE2Lacks(t *testing.T) {
 		}
 		if p := found[0]; p.Pointer != "/pattern" || !strings.Contains(p.Message, want[0]) || !strings.Contains(p.Fix, want[1]) {
 			t.Errorf("%s: found %+v", pattern, p)
+		}
+	}
+}
+
+// TestEverythingThatRE2Lacks: one more try must be enough.
+func TestEverythingThatRE2Lacks(t *testing.T) {
+	at := problem.Place{Value: canon.OfMembers(
+		canon.Member{Name: "type", Value: canon.OfString("regex")},
+		canon.Member{Name: "message", Value: canon.OfString("m")},
+		canon.Member{Name: "pattern", Value: canon.OfString(`(?=.*\d)(?!.*x)(a)\1`)})}
+	var found []string
+	Parse(at, func(p problem.Problem) { found = append(found, p.Message) })
+	for i, want := range []string{"lookahead ((?= at character 1)", "lookahead ((?! at character 9)", `a backreference (\1 at character 19)`} {
+		if len(found) != 3 || !strings.Contains(found[i], want) {
+			t.Fatalf("found %q, want %q", found, want)
 		}
 	}
 }
@@ -93,14 +131,19 @@ func TestFlagOnly(t *testing.T) {
 	}
 	flag, evidence, long := leaf("done"), leaf("Finding 1"), `{"type": "length", "min": 9, "message": "m"}`
 	for criteria, want := range map[string]bool{
-		"[" + flag + "," + flag + "]":                                                   true,
-		"[" + flag + "," + evidence + "]":                                               false,
-		"[" + flag + "," + long + "]":                                                   false,
-		`{"or": [` + flag + "," + evidence + `]}`:                                       true,
-		`{"or": [` + long + "," + evidence + `]}`:                                       false,
-		`{"not": ` + flag + `}`:                                                         false,
-		`{"type": "regex", "pattern": "^reviewComplete\\s*=\\s*true$", "message": "m"}`: true,
-		`{"type": "regex", "pattern": "^reviewComplete$", "message": "m"}`:              true,
+		"[" + flag + "," + flag + "]":                                                      true,
+		"[" + flag + "," + evidence + "]":                                                  false,
+		"[" + flag + "," + long + "]":                                                      false,
+		`{"or": [` + flag + "," + evidence + `]}`:                                          true,
+		`{"or": [` + long + "," + evidence + `]}`:                                          false,
+		`{"not": ` + flag + `}`:                                                            false,
+		`[` + flag + `, {"not": ` + evidence + `}]`:                                        true,
+		`[` + flag + `, {"type": "length", "max": 90, "message": "m"}]`:                    true,
+		`[` + flag + `, {"type": "length", "min": 0, "message": "m"}]`:                     true,
+		`{"type": "length", "max": 90, "message": "m"}`:                                    false,
+		`[` + flag + `, {"type": "schema", "schema": {"type": "object"}, "message": "m"}]`: false,
+		`{"type": "regex", "pattern": "^reviewComplete\\s*=\\s*true$", "message": "m"}`:    true,
+		`{"type": "regex", "pattern": "^reviewComplete$", "message": "m"}`:                 true,
 	} {
 		if got := parsed(t, criteria).FlagOnly(); got != want {
 			t.Errorf("%s: got %v", criteria, got)

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// rule is one check of a text. The types are closed: contains, regex, length. Each
+// rule is one check of a text. The types are closed: contains, regex, length, schema. Each
 // says what it asks for itself, so that a prompt and a failure use the same words.
 type rule interface {
 	accepts(text string) bool

@@ -20,7 +20,7 @@ import (
 // old tokens are void then, runs are not.
 func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	fold := g.take(at.Session)
-	p, err := g.open(ctx, at, fold)
+	p, err := g.stand(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -28,7 +28,7 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answer(ctx, keys, p)
+	a, err := g.recovered(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
@@ -146,8 +146,9 @@ func (g *Engine) facts(ctx context.Context, at Position, p place) (advance.Facts
 	if err != nil {
 		return advance.Facts{}, err
 	}
-	f := advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state,
-		Preferences: p.node.Preferences, Context: p.node.Context, HasChild: p.node.AckedChildren > 0}
+	f := advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state, SnapshotRef: p.node.SnapshotRef,
+		Preferences: p.node.Preferences, Context: p.node.Context, HasChild: p.node.AckedChildren > 0,
+		Capabilities: p.node.Capabilities, Checkpoints: len(p.node.Checkpoints), Approvals: int(p.node.Approvals)}
 	for _, gap := range p.node.OpenGaps {
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer, Severity: gap.Severity})
 	}

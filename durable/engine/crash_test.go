@@ -78,16 +78,46 @@ func useCases(t *testing.T) []useCase {
 	if err != nil {
 		t.Fatal(err)
 	}
+	point := func(g *engine.Engine) (engine.Answer, error) {
+		return g.Checkpoint(context.Background(), caller(2), engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
+			Request: advance.Request{Notes: "half", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "draft"))}}})
+	}
+	asked, approve := approvalCase(t)
 	full := advance.Request{Notes: "done", Context: set("more", "x"), Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}}
 	return []useCase{
 		{"start in a store that is not there", empty, startCall(w), 0, 0},
 		{"continue: advanced, with all that can come with it", started.Revive(), continueCall(a, full), 1, 0},
 		{"continue: blocked", started.Revive(), continueCall(a, note("not yet")), 1, 0},
+		{"checkpoint", started.Revive(), point, 1, 0},
+		{"approve", asked, approve, 1, 1},
+	}
+}
+
+// approvalCase is a disk where a step was refused for want of an approval, and the
+// call that gives it.
+func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answer, error)) {
+	t.Helper()
+	asked := crashfs.New()
+	g, err := on(asked, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := startCall(newWorld(t).compiled(approving))(g)
+	if err == nil {
+		a, err = continueCall(a, note("the plan"))(g)
+	}
+	if err != nil || a.Kind() != "blocked" {
+		t.Fatal(a.Kind(), err)
+	}
+	at := a.Position()
+	return asked.Revive(), func(g *engine.Engine) (engine.Answer, error) {
+		by := engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 3}
+		return g.Approve(context.Background(), by, at, "fine")
 	}
 }
 
 // recorded looks at a disk as the next process does: how many nodes and attempts
-// there are, or that the store cannot be read as it must be.
+// (approvals among them) there are, or that the store cannot be read as it must be.
 func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
 	t.Helper()
 	g, err := on(f.Revive(), 3)
@@ -114,11 +144,15 @@ func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
 		return 0, 0, false
 	}
 	for _, e := range all {
-		switch e.Data.(type) {
+		switch p := e.Data.(type) {
 		case event.NodeCreated:
 			nodes++
 		case event.AdvanceRecorded:
 			tries++
+		case event.NodeOutputAppended:
+			if p.Payload.ArtifactKind == advance.ApprovalKind {
+				tries++
+			}
 		}
 	}
 	return nodes, tries, true
@@ -163,7 +197,7 @@ func (u useCase) again(t *testing.T, f *crashfs.FS, want string) bool {
 }
 
 // TestExploreCrashesOfUseCases: in whatever state a power cut leaves the disk
-// during start and continue, the store loads, holds all of the call or nothing of
+// during start, continue, checkpoint and approve, the store loads, holds all of the call or nothing of
 // it, and the same call goes on from there. After the call has answered, only all
 // of it will do.
 func TestExploreCrashesOfUseCases(t *testing.T) {

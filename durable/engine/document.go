@@ -22,17 +22,26 @@ type Answer struct {
 	Preferences event.Preferences  `json:"preferences"`
 	StateToken  string             `json:"stateToken,omitzero"`
 	AckToken    string             `json:"ackToken,omitzero"`
-	Next        *Next              `json:"next"`
-	Blockers    []reason.Blocker   `json:"blockers,omitzero"`
-	Warnings    []Warning          `json:"warnings"`
+	// CheckpointToken keeps notes and artifacts at the pending step without leaving it.
+	CheckpointToken string `json:"checkpointToken,omitzero"`
+	Next            *Next  `json:"next"`
+	// Recap is the recovery text of an answer that only looked: Markdown, at most
+	// limits.RecapBytesMax bytes. An advance brings none: who made it knows (locks 18.1).
+	Recap    string           `json:"recap,omitzero"`
+	Blockers []reason.Blocker `json:"blockers,omitzero"`
+	Warnings []Warning        `json:"warnings"`
 
-	// AttemptID is what AckToken stands for, for callers that need no token.
-	AttemptID id.Attempt `json:"-"`
+	// AttemptID is what AckToken stands for, CheckpointID what CheckpointToken does,
+	// for callers that need no token.
+	AttemptID    id.Attempt `json:"-"`
+	CheckpointID id.Attempt `json:"-"`
 
 	// performed: the pending step is a command, which 'waybill run' carries out.
-	// asked are the inputs that it still wants.
+	// asked are the inputs that it still wants. handedIn: what a person has to approve,
+	// or has approved, is there, and sending more would void the approval.
 	performed bool
 	asked     []string
+	handedIn  bool
 }
 
 // Kind is the document's kind.
@@ -45,6 +54,11 @@ func (a Answer) Kind() string {
 
 // Asked lists the context keys of inputs that the pending step still wants.
 func (a Answer) Asked() []string { return a.asked }
+
+// HandedIn reports that the pending step waits for a person's approval of what the
+// node holds, or has it: the next attempt must bring no notes and no artifacts, or
+// it voids the approval (R20).
+func (a Answer) HandedIn() bool { return a.handedIn }
 
 // Position is the place the answer speaks of.
 func (a Answer) Position() Position {
@@ -71,6 +85,17 @@ type Pending struct {
 	Title               string `json:"title"`
 	Prompt              string `json:"prompt"`
 	RequireConfirmation bool   `json:"requireConfirmation"`
+	// OutputContract is what an artifact of the step has to satisfy.
+	OutputContract *OutputContract `json:"outputContract,omitzero"`
+}
+
+// OutputContract tells a performer which artifact a step asks for. One that is not
+// required is checked where it is sent.
+type OutputContract struct {
+	ContractRef  string      `json:"contractRef"`
+	ArtifactKind string      `json:"artifactKind"` // the artifact's "kind" member
+	Required     bool        `json:"required"`
+	Example      canon.Value `json:"example,omitzero"` // satisfies the contract
 }
 
 // NextIntent is the closed set of what a caller should do next (locks 16.3).
@@ -108,4 +133,6 @@ const (
 	VariableAbsent      WarningCode = "VARIABLE_ABSENT"
 	CompiledOtherwise   WarningCode = "COMPILED_WARNING"
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
+	// RecommendationExceeded: the preferences go beyond what the workflow recommends.
+	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/ports"
@@ -92,7 +93,7 @@ func tipState(w compile.Compiled, n *projections.Node, s snapshot.State) project
 	out := projections.TipState{Complete: s.IsComplete()}
 	if p := s.PendingStep(); p != nil {
 		if step, ok := w.Step(p.StepID); ok {
-			out.NeedsApproval = step.NeedsApproval(n.Context)
+			out.NeedsApproval = step.NeedsApproval(interpreter.Variables(w, s, n.Context))
 		}
 	}
 	return out
@@ -100,6 +101,6 @@ func tipState(w compile.Compiled, n *projections.Node, s snapshot.State) project
 
 // needsConfirmation: in guided mode a step that asks for it waits for a person,
 // whose acknowledgement is the confirmation (R20).
-func needsConfirmation(step compile.Step, n *projections.Node) bool {
-	return n.Preferences.Autonomy == event.Guided && step.NeedsConfirmation(n.Context)
+func needsConfirmation(w compile.Compiled, s snapshot.State, n *projections.Node) bool {
+	return n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context)
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/prompt"
 	"github.com/waybill/waybill/durable/snapshot"
@@ -44,6 +46,9 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p place) (Answer, 
 	if err := a.pend(w, p, s); err != nil {
 		return Answer{}, err
 	}
+	if err := g.noteApproval(ctx, &a, w, p, s); err != nil {
+		return Answer{}, err
+	}
 	a.sign(keys.Current, p.run.Closed == nil)
 	return a, nil
 }
@@ -72,7 +77,8 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	if !ok {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
 	}
-	text, absent := prompt.Render(w, step, p.node.Context)
+	vars := interpreter.Variables(w, s, p.node.Context)
+	text, absent := prompt.Render(w, step, vars)
 	if p.node.Parent == nil {
 		if preamble := prompt.Preamble(w); preamble != "" {
 			text = preamble + "\n\n" + text
@@ -81,7 +87,7 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	for _, missing := range absent {
 		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
 	}
-	confirm := needsConfirmation(step, p.node)
+	confirm := needsConfirmation(w, s, p.node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text, RequireConfirmation: confirm}
 	switch {
 	case p.run.Closed != nil:
@@ -91,13 +97,34 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	default:
 		a.NextIntent = PerformThenContinue
 	}
-	a.AttemptID = p.node.NextAttempt()
+	a.AttemptID, a.CheckpointID = p.node.NextAttempt(), nextCheckpoint(p.node)
+	a.Pending.OutputContract = contractOf(w, step)
 	a.performed = step.Action != nil
-	for _, in := range w.MissingInputs(step, p.node.Context) {
+	for _, in := range w.MissingInputs(step, vars) {
 		a.asked = append(a.asked, in.ContextKey)
 	}
 	a.noteTruncation(p)
+	a.noteRecommendation(w, p)
 	return nil
+}
+
+// contractOf shows a step's output contract, nil where it has none.
+func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
+	c := step.OutputContract
+	if c == nil {
+		return nil
+	}
+	pack, _ := w.Contract(c.ContractRef)
+	return &OutputContract{ContractRef: c.ContractRef, ArtifactKind: pack.ArtifactKind, Required: c.Required, Example: pack.Example}
+}
+
+// noteRecommendation says that the preferences in force go beyond what the workflow
+// recommends: a person's choice, and never refused (locks section 5).
+func (a *Answer) noteRecommendation(w compile.Compiled, p place) {
+	for _, e := range advance.Exceeds(w, p.node.Preferences) {
+		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
+			fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
+	}
 }
 
 // noteTruncation reads off the log that notes were cut: by the marker at the
@@ -129,13 +156,24 @@ func (a *Answer) sign(key token.Key, open bool) {
 	if a.Pending == nil || !open {
 		return
 	}
-	a.AckToken = token.MintAck(key, token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
-		NodeID: a.NodeID, AttemptID: a.AttemptID})
-	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken, "--notes", "…"}
+	attempt := token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID, AttemptID: a.AttemptID}
+	a.AckToken = token.MintAck(key, attempt)
+	attempt.AttemptID = a.CheckpointID
+	a.CheckpointToken = token.MintCheckpoint(key, attempt)
+	a.Next = a.call()
+}
+
+// call is the ready call for the pending step.
+func (a *Answer) call() *Next {
+	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken}
+	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken}
+	if !a.handedIn {
+		command = append(command, "--notes", "…")
+		params["output"] = map[string]any{"notesMarkdown": "…"}
+	}
 	if a.performed {
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
 	}
-	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken, "output": map[string]any{"notesMarkdown": "…"}}
 	given := map[string]any{}
 	for _, key := range a.asked {
 		command = append(command, "--set", key+"=…")
@@ -144,16 +182,18 @@ func (a *Answer) sign(key token.Key, open bool) {
 	if len(given) > 0 {
 		params["context"] = given
 	}
-	a.Next = &Next{Command: command, Tool: "continue_workflow", Params: params}
+	return &Next{Command: command, Tool: "continue_workflow", Params: params}
 }
 
 // warnReplay says that what was sent is not what is recorded (R15).
 func (a *Answer) warnReplay(recorded, sent canon.Digest) {
-	if recorded.IsZero() || recorded == sent {
-		return
+	if !recorded.IsZero() && recorded != sent {
+		a.warnDiffers("This attempt is recorded with other content; the recorded answer is returned and nothing was stored.")
 	}
-	a.Warnings = append(a.Warnings, Warning{ReplayDiffers,
-		"This attempt is recorded with other content; the recorded answer is returned and nothing was stored."})
+}
+
+func (a *Answer) warnDiffers(message string) {
+	a.Warnings = append(a.Warnings, Warning{ReplayDiffers, message})
 }
 
 // outcome is the answer to a recorded attempt, over the fold that ends with it:

@@ -123,7 +123,9 @@ func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, 
 		return row, err
 	}
 	row.Status = r.StatusAt(r.Tip, tipState(w, tip, state))
-	row.Progress.Total = int64(len(w.Steps))
+	if len(w.Loops) == 0 { // how often a loop runs is not known before
+		row.Progress.Total = int64(len(w.Steps))
+	}
 	row.Title = cmp.Or(row.Title, w.Name, r.Started.WorkflowID)
 	return row, nil
 }

@@ -30,13 +30,13 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 	if err != nil {
 		return Answer{}, err
 	}
-	at := Position{state.SessionID, state.RunID, state.NodeID}
 	if c.AckToken == "" {
 		if c.Request.Digest() != (advance.Request{}).Digest() {
 			return Answer{}, fault.New(fault.ValidationError, "notes, artifacts or context were sent without an ack token").
 				Suggest("Send the ackToken of the same answer along, or nothing but the state token to see what is pending.")
 		}
-		if err := g.checkHash(ctx, at, state); err != nil {
+		at, err := g.checkHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+		if err != nil {
 			return Answer{}, tokenFault(err)
 		}
 		a, err := g.Rehydrate(ctx, at)
@@ -46,14 +46,25 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 	if err != nil {
 		return Answer{}, err
 	}
-	if ack.SessionID != state.SessionID || ack.RunID != state.RunID || ack.NodeID != state.NodeID {
-		return Answer{}, g.mismatch(ctx, state, ack)
-	}
-	if err := g.checkHash(ctx, at, state); err != nil {
+	at, err := g.meant(ctx, state, ack)
+	if err != nil {
 		return Answer{}, tokenFault(err)
 	}
 	a, err := g.Advance(ctx, by, at, ack.AttemptID, c.Request)
 	return a, tokenFault(err)
+}
+
+// meant is the position that a state token and the token of an attempt name
+// together. The state token may be a checkpoint's: the step is the one beside it.
+func (g *Engine) meant(ctx context.Context, state token.State, t token.Attempt) (Position, error) {
+	if t.SessionID != state.SessionID || t.RunID != state.RunID {
+		return Position{}, g.mismatch(ctx, state, t)
+	}
+	at, err := g.checkHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+	if err == nil && at.Node != t.NodeID {
+		err = g.mismatch(ctx, state, t)
+	}
+	return at, err
 }
 
 // withoutKeys says what is wrong with a token where no keys are: a typing mistake
@@ -70,18 +81,20 @@ func (g *Engine) withoutKeys(ctx context.Context, stateToken string, cause error
 
 // checkHash refuses a token that names another workflow than its run's. With
 // valid signatures that takes a log that was put in another's place, so it is
-// looked at before anything is written. What is read here is kept for the call.
-func (g *Engine) checkHash(ctx context.Context, at Position, state token.State) error {
+// looked at before anything is written. What is read here is kept for the call,
+// which is about the position that comes back: where work goes on.
+func (g *Engine) checkHash(ctx context.Context, at Position, state token.State) (Position, error) {
 	fold := g.take(at.Session)
-	p, err := g.open(ctx, at, fold)
+	p, err := g.stand(ctx, at, fold)
 	if err != nil {
-		return err
+		return at, err
 	}
 	g.keep(at.Session, fold)
 	if hash := p.run.Started.WorkflowHash; hash != state.WorkflowHash {
-		return fault.New(fault.TokenWorkflowHashMismatch, "the token names workflow %s; run %s is pinned to %s", state.WorkflowHash, at.Run, hash)
+		return at, fault.New(fault.TokenWorkflowHashMismatch, "the token names workflow %s; run %s is pinned to %s", state.WorkflowHash, at.Run, hash)
 	}
-	return nil
+	at.Node = p.node.ID
+	return at, nil
 }
 
 // tokenFault gives a busy session the code of token-driven calls.
@@ -96,16 +109,17 @@ func tokenFault(err error) error {
 }
 
 // mismatch explains a pair of tokens from two places: two workflows in one chat
-// are easily mixed up, so both are named, and what to send instead (R25).
-func (g *Engine) mismatch(ctx context.Context, st token.State, ack token.Attempt) error {
-	if st.RunID == ack.RunID {
-		return fault.New(fault.TokenScopeMismatch, "the state token is of node %s and the ack token of node %s of the same run", st.NodeID, ack.NodeID).
+// are easily mixed up, so both are named, and what to send instead (R25). t is an
+// ack or a checkpoint token.
+func (g *Engine) mismatch(ctx context.Context, st token.State, t token.Attempt) error {
+	if st.RunID == t.RunID {
+		return fault.New(fault.TokenScopeMismatch, "the state token is of node %s and the %s token of node %s of the same run", st.NodeID, t.TokenKind, t.NodeID).
 			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' gives fresh ones.", st.RunID)
 	}
-	a, b := g.title(ctx, st.SessionID, st.RunID), g.title(ctx, ack.SessionID, ack.RunID)
-	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the ack token of run %s (%s)", st.RunID, a, ack.RunID, b).
-		Suggest("To go on with %q send the ack token that came with its state token; to go on with %q send that run's state token.", a, b).
-		With("stateRunId", st.RunID.String()).With("ackRunId", ack.RunID.String()).With("stateTitle", a).With("ackTitle", b)
+	a, b := g.title(ctx, st.SessionID, st.RunID), g.title(ctx, t.SessionID, t.RunID)
+	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)", st.RunID, a, t.TokenKind, t.RunID, b).
+		Suggest("To go on with %q send the %s token that came with its state token; to go on with %q send that run's state token.", a, t.TokenKind, b).
+		With("stateRunId", st.RunID.String()).With(t.TokenKind+"RunId", t.RunID.String()).With("stateTitle", a).With(t.TokenKind+"Title", b)
 }
 
 // title is what people call a run, for messages; what cannot be read is unknown.

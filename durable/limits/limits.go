@@ -14,6 +14,13 @@ const (
 	NotesBytesMax = 4096
 	// TraceEntriesMax is how many entries one decision trace holds (locks section 1).
 	TraceEntriesMax = 25
+	// TraceEventsMax is how many decision traces one advance records: enough for every
+	// loop that ends and begins around a step; the middle of longer walks is counted.
+	TraceEventsMax = 8
+	// LoopTurnsMax bounds the iterations that one advance may pass through without a
+	// step that waits: nested loops whose bodies are all passed over could otherwise
+	// keep a call busy for ever.
+	LoopTurnsMax = 10_000
 	// TraceSummaryBytesMax bounds one trace entry's summary (locks section 1).
 	TraceSummaryBytesMax = 512
 	// TraceBytesMax bounds the summaries of one trace together (locks section 1).
@@ -30,6 +37,16 @@ const (
 	DedupeKeyMax = 256
 	// RequirementsShownMax is how many output requirements a prompt lists (locks 18.3).
 	RequirementsShownMax = 5
+	// RefBytesMax bounds one wr.refs text (locks section 9): a reference is a reminder that is
+	// read inside an instruction; two pages of text is where it becomes the instruction.
+	RefBytesMax = 4096
+	// InjectedBytesPerStepMax bounds what references and features put into one step together
+	// (locks section 9): four full references, so that the author's own words stay the larger part.
+	InjectedBytesPerStepMax = 16384
+	// FunctionsBytesMax bounds the function definitions that one prompt writes out; more is
+	// truncated with the marker (locks section 5). Four steps' worth of notes: beyond it
+	// the definitions, not the step, would be what is read.
+	FunctionsBytesMax = 16384
 	// ResumeCandidatesMax and ResumeSnippetBytesMax bound a resume answer (locks 2.3).
 	ResumeCandidatesMax = 5
 	// ResumeSnippetBytesMax bounds one candidate's snippet (locks 2.3).
@@ -52,10 +69,21 @@ const (
 	ArtifactBytesMax = 64 << 20
 	// ArtifactsMax is how many artifacts one attempt may bring.
 	ArtifactsMax = 64
+	// RecapBytesMax bounds the recovery text of a rehydrate answer: three full notes, or twice
+	// as many of the usual length, which is what fits in a fresh chat beside the prompt itself.
+	RecapBytesMax = 12 << 10
+	// RecapAncestorsMax is how many steps before a node a recovery text looks back at: what is
+	// further back is in the log, and in the notes of those who built on it.
+	RecapAncestorsMax = 8
+	// RecapBranchesMax is how many branches a recovery text sums up, the preferred one first.
+	RecapBranchesMax = 5
 	// WorkflowStepsMax bounds a compiled workflow; the biggest in use has 40 steps.
 	WorkflowStepsMax = 2000
 	// SourceBytesMax bounds a workflow file before it is parsed.
 	SourceBytesMax = 4 << 20
+	// CompiledBytesMax bounds the text of a compiled workflow while it is expanded: four
+	// times the largest source, before one definition or argument is copied into every step.
+	CompiledBytesMax = 16 << 20
 	// BundleBytesMax bounds a bundle before it is read.
 	BundleBytesMax = 1 << 30
 	// ControlFileBytesMax bounds store.json, keyring.json, trust.json and config.json.

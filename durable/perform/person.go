@@ -17,7 +17,7 @@ import (
 // timer would otherwise pile up refused attempts at a step that merely waits. It
 // also keeps a command from running whose attempt could not be accepted anyway.
 func (t *turn) mayBegin(ctx context.Context) error {
-	if t.step.NeedsApproval(t.known.vars) && !t.known.approved {
+	if t.step.NeedsApproval(t.vars()) && !t.known.approved {
 		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
 	}
 	if t.missingPerson() {
@@ -85,7 +85,7 @@ func (t *turn) confirm(ctx context.Context) error {
 // missingInputs asks the workflow, as the engine will: two opinions about what is
 // missing would refuse an attempt whose command has run by then.
 func (t *turn) missingInputs(given canon.Value) []workflow.Input {
-	return t.flow.MissingInputs(t.step, event.MergeContext(t.known.vars, given))
+	return t.flow.MissingInputs(t.step, event.MergeContext(t.vars(), given))
 }
 
 // inputs asks for what only a person can tell, and adds it to the request. It comes

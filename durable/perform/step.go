@@ -12,8 +12,10 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/prompt"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -195,12 +197,22 @@ func (t *turn) prompt() string {
 	}
 	flow, step := t.flow, t.step
 	flow.Inputs, step.Inputs, step.Action = nil, nil, nil
-	text, _ := prompt.Render(flow, step, t.known.vars)
+	text, _ := prompt.Render(flow, step, t.vars())
 	text = strings.TrimSpace(text) // requirements alone stand apart from nothing
 	if preamble := prompt.Preamble(flow); preamble != "" && strings.HasPrefix(whole, preamble) {
 		text = preamble + "\n\n" + text
 	}
 	return text
+}
+
+// vars is what the pending step sees: the context, and the variables of the loops
+// around it.
+func (t *turn) vars() canon.Value {
+	loops, _, err := snapshot.ParseKey(t.answer.Pending.StepInstanceKey)
+	if err != nil {
+		return t.known.vars
+	}
+	return interpreter.Along(t.flow, loops, t.known.vars)
 }
 
 // needsNotes: without notes no attempt at the step is accepted.

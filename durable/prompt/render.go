@@ -3,7 +3,8 @@
 // asked of the answer, so that nothing is checked that was not announced.
 //
 // It is a pure function of a compiled workflow and a context: a replay renders the
-// same bytes. It decides nothing and shortens nothing.
+// same bytes. It decides nothing, and shortens only what the locks bound: definitions of
+// functions and lists of criteria.
 package prompt
 
 import (
@@ -12,14 +13,14 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
 // Render is the text for a pending step over the context of its node, and a warning
-// for each {{path}} that the context does not hold. The parts stand in one order:
-// role, prompt, guidance, functions, files, command, inputs still missing, output
-// requirements; what a step does not have leaves no trace.
+// for each {{path}} that the context does not hold. vars has the variables of the
+// loops around the step laid over that context. The parts stand in one order: role,
+// prompt, the fragments that hold, guidance, functions, files, command, inputs still
+// missing, output requirements; what a step does not have leaves no trace.
 func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text string, warnings []string) {
 	f := filler{vars: vars}
 	var p page
@@ -29,8 +30,13 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 		p.add("Role: " + f.fill(c.AgentRole))
 	}
 	p.add(f.fill(step.Prompt))
+	for _, fragment := range step.PromptFragments {
+		if fragment.Holds(vars) {
+			p.add(f.fill(fragment.Text))
+		}
+	}
 	p.section("Guidance", bullets(f.fillAll(step.Guidance)))
-	p.section("Functions", functions(step.Functions, &f))
+	p.add(functions(step.Functions, &f))
 	if step.AskForFiles {
 		p.section("Files", []string{"Ask for the files that this step needs before you begin."})
 	}
@@ -39,7 +45,7 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 	}
 	// Last of the body, next to the requirements: what stops the step from being left.
 	p.section("Needed before this step can be left", inputs(c.MissingInputs(step, vars)))
-	return p.text() + requirements(step, vars), f.warnings
+	return p.text() + requirements(c, step, &f), f.warnings
 }
 
 // page collects parts with one empty line between them.
@@ -70,44 +76,6 @@ func bullets(items []string) []string {
 	return out
 }
 
-// functions are written out in the prompt: whoever takes up a run in a new chat has
-// no other way to know what a name means (locks section 5).
-func functions(list []compile.Function, f *filler) []string {
-	var out []string
-	for _, fn := range list {
-		var names []string
-		for _, p := range fn.Parameters {
-			names = append(names, p.Name)
-		}
-		out = append(out, fmt.Sprintf("- %s(%s): %s", fn.Name, strings.Join(names, ", "), f.fill(fn.Definition)))
-		for _, p := range fn.Parameters {
-			out = append(out, "  - "+parameter(p))
-		}
-		for _, args := range fn.Calls {
-			out = append(out, "  - follow it with "+string(args.JCS()))
-		}
-	}
-	return out
-}
-
-// parameter says in one line what a caller may pass.
-func parameter(p workflow.Parameter) string {
-	s := p.Name + ": " + p.Type
-	if p.Required {
-		s += ", required"
-	}
-	if len(p.Enum) > 0 {
-		s += ", one of " + string(canon.OfList(p.Enum...).JCS())
-	}
-	if !p.Default.IsNull() {
-		s += ", else " + string(p.Default.JCS())
-	}
-	if p.Description != "" {
-		s += ". " + p.Description
-	}
-	return s
-}
-
 // inputs name the context key, since that is what has to be set.
 func inputs(missing []workflow.Input) []string {
 	var out []string
@@ -119,23 +87,4 @@ func inputs(missing []workflow.Input) []string {
 		out = append(out, s+")")
 	}
 	return out
-}
-
-// requirements is the section of the locks (18.3): at most five lines, the rest
-// counted, behind a rule so that it cannot be taken for a part of the prompt.
-func requirements(step compile.Step, vars canon.Value) string {
-	var all []string
-	if step.NotesRequired {
-		all = append(all, "Notes are required")
-	}
-	all = append(all, step.Criteria().Requirements(vars)...)
-	if len(all) == 0 {
-		return ""
-	}
-	if more := len(all) - limits.RequirementsShownMax; more > 0 {
-		all = append(bullets(all[:limits.RequirementsShownMax]), fmt.Sprintf("…and %d more", more))
-	} else {
-		all = bullets(all)
-	}
-	return "\n\n---\nOUTPUT REQUIREMENTS:\n" + strings.Join(all, "\n")
 }

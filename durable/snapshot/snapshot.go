@@ -27,7 +27,10 @@ const (
 type Frame struct {
 	BodyIndex int64  `json:"bodyIndex"`      // 0-based
 	Count     *int64 `json:"count,omitzero"` // additive: iterations pinned on entry by for and forEach
-	Iteration int64  `json:"iteration"`      // 0-based
+	// Decision is additive: continue or stop, once an artifact of this iteration said
+	// so. The steps that follow it in the body do not have the artifact any more.
+	Decision  string `json:"decision,omitzero"`
+	Iteration int64  `json:"iteration"` // 0-based
 	LoopID    string `json:"loopId"`
 }
 
@@ -216,6 +219,8 @@ func checkStack(frames []Frame) error {
 			return fmt.Errorf("loop %q: negative position", f.LoopID)
 		case f.Count != nil && f.Iteration >= *f.Count:
 			return fmt.Errorf("loop %q: iteration %d of %d", f.LoopID, f.Iteration, *f.Count)
+		case f.Decision != "" && f.Decision != "continue" && f.Decision != "stop":
+			return fmt.Errorf("loop %q: decision %q: want continue or stop", f.LoopID, f.Decision)
 		}
 		seen[f.LoopID] = true
 	}

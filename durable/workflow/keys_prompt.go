@@ -1,6 +1,9 @@
 package workflow
 
-import "github.com/waybill/waybill/durable/canon"
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
+)
 
 // promptBlocksShape is the structured alternative to prompt.
 var promptBlocksShape = object{"prompt blocks", []field{
@@ -11,11 +14,15 @@ var promptBlocksShape = object{"prompt blocks", []field{
 	may("verify", list{of: promptValue}),
 }}
 
+// refID is in the reserved namespace; whether there is such a text is for the
+// compiler to say (locks section 9).
+var refID = text{min: 1, pattern: pattern.New(`^wr\.refs\.[a-z][a-z0-9_]*$`), like: `the name of a reference such as "wr.refs.notes_first_durability"`}
+
 // promptValue is text, or text and references in turn.
 var promptValue = byKind{canon.String: text{}, canon.Array: list{of: byTag{
 	"kind", "a prompt part with kind text or ref", map[string]shape{
 		"text": object{"a text part", []field{need("kind", oneOf("text")), need("text", text{})}},
-		"ref":  object{"a reference part", []field{need("kind", oneOf("ref")), need("refId", text{min: 1})}},
+		"ref":  object{"a reference part", []field{need("kind", oneOf("ref")), need("refId", refID)}},
 	}}}}
 
 // fragmentShape adds text to a prompt while a condition holds.

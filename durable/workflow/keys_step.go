@@ -4,6 +4,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
 )
 
 // stepID is only text here: its alphabet is the locks', not the published
@@ -13,16 +14,16 @@ var stepID = text{min: 1, max: 64}
 // agentRole is a stance, not a name: the lower bound keeps out "reviewer".
 var agentRole = text{min: 10, max: 1024}
 
-// stepShape is what the main sequence holds, bodyShape what a loop holds: loops do
-// not nest.
-var (
-	stepShape = byTag{"type", "an object that describes a step", map[string]shape{
-		"": standardShape, "loop": loopShape, "parallel": parallelShape,
-	}}
-	bodyShape = byTag{"type", "an object that describes a step", map[string]shape{
-		"": standardShape, "parallel": parallelShape,
-	}}
-)
+// stepShape is what the main sequence holds, and what a loop holds: loops nest.
+var stepShape = byTag{"type", "an object that describes a step", map[string]shape{
+	"": standardShape, "loop": loopShape, "parallel": parallelShape,
+}}
+
+// anyStep is stepShape inside of itself: a table cannot name itself.
+type anyStep struct{}
+
+func (anyStep) want() string                                  { return stepShape.want() }
+func (anyStep) check(at problem.Place, report problem.Report) { stepShape.check(at, report) }
 
 // standardShape is a step that someone carries out: what is shown, what is asked
 // for in return, and whether it is shown at all.
@@ -69,10 +70,14 @@ var standardShape = object{"a step", []field{
 	}}),
 }}
 
+// contractRef is in the reserved namespace; whether there is such a contract is for
+// the compiler to say.
+var contractRef = text{min: 1, pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-9_]*$`), like: `the name of a contract such as "wr.contracts.loop_control"`}
+
 // contractShape names a contract pack; schemas are never written into a workflow
 // (locks section 9).
 var contractShape = object{"an output contract", []field{
-	need("contractRef", text{min: 1}),
+	need("contractRef", contractRef),
 	may("required", boolean),
 }}
 

@@ -34,6 +34,7 @@ var workflowShape = object{"a workflow", []field{
 	may("assessments", list{of: assessmentShape, key: "id"}),
 	may("capabilities", capabilitiesShape),
 	may("clarificationPrompts", shortTexts),
+	may("conditions", conditionsShape),
 	may("examples", list{of: text{min: 10, max: 120}, min: 1, max: 6, unique: true}),
 	may("extensionPoints", list{of: extensionPointShape, key: "slotId"}),
 	may("features", list{of: title, unique: true}),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -35,7 +36,7 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 	workflowShape.check(src.Root, report)
 	checkRules(src, report)
 	if !found.errors {
-		if err := canon.Decode(root, &src); err != nil {
+		if err := takeOver(root, &src); err != nil {
 			// The shapes let through what the structs do not hold: a bug of ours,
 			// which must not turn into a workflow with parts left out.
 			report.Error(src.Root, "Report this as a bug of Waybill.", "the file cannot be taken over: %s", err)
@@ -46,6 +47,24 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 	src.Name = src.Root.Member("name").Value.Text()
 	src.Description = src.Root.Member("description").Value.Text()
 	return src, found.list()
+}
+
+// takeOver fills the structs. The bodies of loops stay values in them, and are tried
+// here, so that whoever reads them later can rely on it.
+func takeOver(root canon.Value, src *Source) error {
+	if err := canon.Decode(root, src); err != nil {
+		return err
+	}
+	var failed error
+	eachLoop(src.Root.Member("steps"), problem.Place{}, func(loop, _ problem.Place) {
+		for _, item := range loop.Member("body").Items() {
+			var step Step
+			if err := canon.Decode(item.Value, &step); err != nil && failed == nil {
+				failed = err
+			}
+		}
+	})
+	return failed
 }
 
 // problemsMax bounds the list for one file: a person mends the first hundred, and a
@@ -71,6 +90,8 @@ func (c *collector) add(p Problem) {
 // list is sorted by place. The count of what was dropped stands last and is an
 // error exactly when an error may have been dropped.
 func (c *collector) list() []Problem {
+	all := slices.Clone(c.found)
+	c.found = slices.DeleteFunc(c.found, func(p Problem) bool { return hidden(p, all) })
 	problem.Sort(c.found)
 	if c.more > 0 {
 		rest := Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more), Fix: "Mend those listed first."}
@@ -80,6 +101,15 @@ func (c *collector) list() []Problem {
 		c.found = append(c.found, rest)
 	}
 	return c.found
+}
+
+// hidden are warnings about what cannot be used anyway: an error stands at the same
+// place or in it, and correcting it will say whether the warning still holds.
+func hidden(p Problem, all []Problem) bool {
+	return p.Severity == problem.Warning && slices.ContainsFunc(all, func(e Problem) bool {
+		rest, inside := strings.CutPrefix(e.Pointer, p.Pointer)
+		return e.Severity == problem.Error && inside && (rest == "" || rest[0] == '/')
+	})
 }
 
 // read chooses the language. A text that starts with a brace is JSON: YAML would read

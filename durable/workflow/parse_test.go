@@ -172,7 +172,8 @@ func TestPublishedFiles(t *testing.T) {
 			t.Errorf("%s: %v", filepath.Base(name), found)
 		}
 		for _, p := range found {
-			if p.Pointer != "/id" {
+			// The one loop that ends by context is told of the better way (R22).
+			if p.Pointer != "/id" && (filepath.Base(name) != "simple-search.json" || p.Pointer != "/steps/1/loop/condition") {
 				t.Errorf("%s: %+v", filepath.Base(name), p)
 			}
 		}

@@ -69,6 +69,9 @@ func TestWorkflowKeys(t *testing.T) {
 	})
 }
 
+// gate is an assessment with the levels low and high.
+const gate = `{"id": "gate", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}`
+
 func TestStepKeys(t *testing.T) {
 	checkRows(t, problem.Error, []row{
 		{"", `, 7`, "/steps/1", "an object that describes a step, got number", "Write"},
@@ -102,7 +105,7 @@ func TestStepKeys(t *testing.T) {
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "outputContract": {}}`, "/steps/1/outputContract", `lacks "contractRef"`, "Add"},
 		{"", `, {"id": "a", "title": "A", "templateCall": {"args": {}}}`, "/steps/1/templateCall", `lacks "templateId"`, "Add"},
 		{"", `, {"id": "a", "title": "A", "promptFragments": [{"id": "f", "text": "t", "when": {}}]}`, "/steps/1/promptFragments/0/when", "needs var", "var"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "assessmentConsequences": [{"when": {"anyEqualsLevel": "low"}, "effect": {"kind": "stop", "guidance": "g"}}]}`, "/steps/1/assessmentConsequences/0/effect/kind", `"require_followup", got "stop"`, "Write"},
+		{`, "assessments": [` + gate + `]`, `, {"id": "a", "title": "A", "prompt": "p", "assessmentRefs": ["gate"], "assessmentConsequences": [{"when": {"anyEqualsLevel": "low"}, "effect": {"kind": "stop", "guidance": "g"}}]}`, "/steps/1/assessmentConsequences/0/effect/kind", `"require_followup", got "stop"`, "Write"},
 	})
 }
 
@@ -154,7 +157,7 @@ func TestLoopsAndParallels(t *testing.T) {
 		{"", loop(`"type": "for", "count": 1, `+max, "3"), "/steps/1/body", "or a list that is not empty, got number", "Write"},
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "only", "title": "In", "prompt": "p"}]`), "/steps/1/body/0/id", `"only" stands on line 1`, `"only-2"`},
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "in", "title": "In"}]`), "/steps/1/body/0", "needs a prompt", "prompt"},
-		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "in", "title": "In", "type": "loop"}]`), "/steps/1/body/0/type", `"parallel" or no type`, "Remove"},
+		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "in", "title": "In", "type": "loops"}]`), "/steps/1/body/0/type", `"loop" or "parallel", got "loops"`, `Did you mean "loop"?`},
 		{"", `, {"id": "p", "type": "parallel", "title": "P", "parallelDelegations": []}`, "/steps/1/parallelDelegations", "at least 1", "Add"},
 		{"", `, {"id": "p", "type": "parallel", "title": "P", "parallelDelegations": [{"goal": "g"}]}`, "/steps/1/parallelDelegations/0", `lacks "workflowId"`, "Add"},
 		{"", `, {"id": "p", "type": "parallel", "title": "P", "parallelDelegations": [{"workflowId": "w", "args": {"a": 1}}]}`, "/steps/1/parallelDelegations/0/args/a", "a string", "Write"},

@@ -18,22 +18,50 @@ func checkRules(src Source, report problem.Report) {
 	checkID(src.Root, src.Kind, report)
 	checkInputs(src.Root.Member("inputs"), report)
 	checkCapabilities(src.Root.Member("capabilities"), report)
+	checkReferences(src.Root.Member("references"), report)
 	steps := src.Root.Member("steps")
-	r := stepRules{report: report, ids: map[string]problem.Place{}}
+	r := stepRules{src: src, report: report, ids: map[string]problem.Place{}, taken: bodies(src.Root), assess: assessments(src.Root)}
 	r.collect(steps)
 	if r.count > limits.WorkflowStepsMax {
 		report.Error(steps, "Split the workflow.", "a workflow has at most %d steps, got %d", limits.WorkflowStepsMax, r.count)
 		return
 	}
+	if conditions := src.Root.Member("conditions"); len(conditions.Items()) > conditionsMax {
+		report.Error(conditions, "Keep those that loops refer to.", "a workflow has at most %d conditions, got %d", conditionsMax, len(conditions.Items()))
+		return
+	}
 	scope := scopes{functions(src.Root, "workflow", report)}
-	r.each(steps, scope)
+	for _, at := range steps.Items() {
+		if _, taken := r.taken.byStep[at.Pointer]; !taken {
+			r.one(at, scope)
+		}
+	}
+	for _, no := range r.taken.refused {
+		report.Error(no.at, no.fix, "the body %q %s", no.name, no.why)
+	}
+	r.assess.unused(report)
+	checkConditions(src.Root, report)
+	checkTokens(src.Root, report)
 }
+
+const (
+	// conditionsMax bounds named conditions: one for each loop is plenty, and every
+	// loop looks through them.
+	conditionsMax = 200
+	// loopDepthMax bounds loops in loops, written out or named: a step's key holds the
+	// iteration of each, and nobody follows more than three.
+	loopDepthMax = 8
+)
 
 // stepRules goes over all steps of a file, those in loops included.
 type stepRules struct {
+	src    Source
 	report problem.Report
 	ids    map[string]problem.Place // where each id stands first
 	count  int
+	taken  taking
+	assess assessing
+	outer  []problem.Place // the loops around, outermost first
 }
 
 // collect finds all ids first, so that a suggestion never names one that stands
@@ -50,25 +78,46 @@ func (r *stepRules) collect(steps problem.Place) {
 	}
 }
 
-// each checks the steps of one list, with the functions that are visible there.
-func (r *stepRules) each(steps problem.Place, scope scopes) {
-	for _, at := range steps.Items() {
-		if at.Value.Kind() != canon.Object {
-			continue
-		}
-		r.checkStepID(at)
-		inner := scope
-		switch at.Member("type").Value.Text() {
-		case "":
-			r.checkPrompt(at)
-			r.checkOutputs(at)
-			checkInputs(at.Member("inputs"), r.report)
-			checkAction(at.Member("action"), r.report)
-			inner.add(functions(at, "step", r.report)).resolve(at, r.report)
-		case "loop":
-			r.each(at.Member("body"), inner.add(functions(at, "loop", r.report)))
-		}
+// one checks a step, and the steps in it, with the functions that are visible there.
+func (r *stepRules) one(at problem.Place, scope scopes) {
+	if at.Value.Kind() != canon.Object {
+		return
 	}
+	r.checkStepID(at)
+	r.checkReached(at)
+	switch at.Member("type").Value.Text() {
+	case "":
+		r.checkPrompt(at)
+		r.checkOutputs(at)
+		r.assess.check(at, r.report)
+		checkInputs(at.Member("inputs"), r.report)
+		checkAction(at.Member("action"), r.report)
+		scope.add(functions(at, "step", r.report)).resolve(at, r.report)
+	case "loop":
+		r.checkLoop(at)
+		inner := scope.add(functions(at, "loop", r.report))
+		if len(r.outer) == loopDepthMax {
+			r.report.Error(at, "Put what it repeats into one step, or split the workflow.", "loops stand in each other at most %d deep", loopDepthMax)
+			return
+		}
+		r.outer = append(r.outer, at)
+		for _, step := range r.bodyOf(at) {
+			r.one(step, inner)
+		}
+		r.outer = r.outer[:len(r.outer)-1]
+	}
+}
+
+// bodyOf is what a loop repeats: its list, or the step that it has taken.
+func (r *stepRules) bodyOf(loop problem.Place) []problem.Place {
+	body := loop.Member("body")
+	if body.Value.Kind() != canon.String {
+		return body.Items()
+	}
+	if target, ok := r.ids[body.Value.Text()]; ok && r.taken.byStep[target.Pointer].Pointer == loop.Pointer {
+		return []problem.Place{target}
+	}
+	return nil
 }
 
 // checkStepID holds ids to the locks' alphabet: they become parts of keys in which
@@ -120,17 +169,26 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 		r.report.Error(blocks, `Add "goal": what is to be done.`, "promptBlocks is empty, so that nothing would be shown")
 	case at.Has("prompt") && at.Has("promptBlocks"):
 		r.report.Error(blocks, "Keep one of the two.", "a step has a prompt or promptBlocks, not both: it would not be clear what is shown")
-	case at.Has("prompt"), at.Has("promptBlocks"), at.Has("action"), at.Has("templateCall"), at.Has("promptFragments"):
+	case at.Has("templateCall"):
+		for _, key := range []string{"prompt", "promptBlocks", "promptFragments", "action"} {
+			if at.Has(key) {
+				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.", "the steps of the template stand in place of this one, so that its %s would not be shown", key)
+			}
+		}
+	case at.Has("prompt"), at.Has("promptBlocks"), at.Has("action"), at.Has("promptFragments"):
 	default:
 		r.report.Error(at, `Add "prompt": what is to be done.`, "a step needs a prompt, promptBlocks or an action, got none")
 	}
 }
 
-// checkOutputs finds contradictions about notes, and warns of the two keys whose
-// injected steps Waybill does not add.
+// checkOutputs finds contradictions about notes and output, and warns of the two
+// keys whose injected steps Waybill does not add.
 func (r *stepRules) checkOutputs(at problem.Place) {
 	if at.Member("notesRequired").Value.True() && at.Member("notesOptional").Value.True() {
 		r.report.Error(at.Member("notesOptional"), "Remove one of the two.", "notes cannot be both required and optional")
+	}
+	if at.Has("outputContract") && at.Has("validationCriteria") {
+		r.report.Warn(at.Member("validationCriteria"), "Keep the contract, and remove the criteria.", "outputContract and validationCriteria both say what must come out; the contract takes precedence")
 	}
 	for _, name := range []string{"audit", "verification"} {
 		if at.Has(name) {

@@ -42,6 +42,10 @@ var deviations = map[string]string{
 	"loopConfig.conditionSource":      "chosen by kind",
 	"loopConfig.items":                "an empty name names nothing",
 	"loopConfig.count":                "chosen by kind",
+	"outputContract.contractRef":      "the reserved namespace of the locks",
+	"standardStep.outputContract":     "compared by itself",
+	"parallelStep.synthesis":          "holds an output contract",
+	"loopStep.required":               "loop, or the locks' spelling in its place",
 	"loopStep.body":                   "chosen by kind",
 	"standardStep.runCondition":       "its own package",
 	"loopStep.runCondition":           "its own package",
@@ -82,7 +86,8 @@ func (c comparer) object(path string, ours object, theirs jsonSchema, own ...str
 		c.t.Errorf("%s has %d keys, the schema %d and %d of our own", path, len(ours.fields), len(theirs.Properties), len(own))
 	}
 	slices.Sort(required)
-	if want := slices.Sorted(slices.Values(theirs.Required)); !slices.Equal(required, want) {
+	_, otherwise := deviations[path+".required"]
+	if want := slices.Sorted(slices.Values(theirs.Required)); !otherwise && !slices.Equal(required, want) {
 		c.t.Errorf("%s requires %q, the schema %q", path, required, want)
 	}
 }
@@ -128,10 +133,11 @@ func TestPublishedSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := comparer{t, root.Defs}
-	c.object("workflow", workflowShape, root, "agentRole", "capabilities", "inputs")
+	c.object("workflow", workflowShape, root, "agentRole", "capabilities", "conditions", "inputs")
+	c.object("loopStep", loopShape, root.Defs["loopStep"], "loopId", "maxIterations", "while")
 	c.object("standardStep", standardShape, root.Defs["standardStep"], "action", "inputs", "notesRequired")
 	for name, ours := range map[string]object{
-		"loopStep": loopShape, "loopConfig": loopConfigShape, "parallelStep": parallelShape, "parallelDelegation": delegationShape,
+		"loopConfig": loopConfigShape, "parallelStep": parallelShape, "parallelDelegation": delegationShape,
 		"promptBlocks": promptBlocksShape, "promptFragment": fragmentShape, "extensionPoint": extensionPointShape,
 		"workflowReference": referenceShape, "functionParameter": parameterShape, "functionDefinition": functionsShape.of.(object),
 		"outputContract": contractShape, "assessmentDefinition": assessmentShape, "assessmentConsequence": consequenceShape,

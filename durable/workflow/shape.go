@@ -17,6 +17,8 @@ type shape interface {
 	want() string
 	// check reports everything about the value that does not fit.
 	check(at problem.Place, report problem.Report)
+	// schema is the same in JSON Schema, as far as it can be said there.
+	schema() canon.Value
 }
 
 // got says what stands at a place, short enough for one line.

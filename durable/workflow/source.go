@@ -23,28 +23,29 @@ type Source struct {
 	// Valid says that there were no errors and everything below is filled.
 	Valid bool `json:"-"`
 
-	ID                          string       `json:"id"`
-	Name                        string       `json:"name"`
-	Description                 string       `json:"description"`
-	Version                     string       `json:"version"`
-	Steps                       []Step       `json:"steps"`
-	About                       string       `json:"about,omitzero"`
-	AgentRole                   string       `json:"agentRole,omitzero"`
-	Assessments                 canon.Value  `json:"assessments,omitzero"`
-	Capabilities                Capabilities `json:"capabilities,omitzero"`
-	ClarificationPrompts        []string     `json:"clarificationPrompts,omitzero"`
-	Examples                    []string     `json:"examples,omitzero"`
-	ExtensionPoints             canon.Value  `json:"extensionPoints,omitzero"`
-	Features                    []string     `json:"features,omitzero"`
-	FunctionDefinitions         []Function   `json:"functionDefinitions,omitzero"`
-	Inputs                      []Input      `json:"inputs,omitzero"`
-	MetaGuidance                []string     `json:"metaGuidance,omitzero"`
-	MetricsProfile              string       `json:"metricsProfile,omitzero"`
-	ModelTier                   string       `json:"modelTier,omitzero"`
-	Preconditions               []string     `json:"preconditions,omitzero"`
-	RecommendedPreferences      *Recommended `json:"recommendedPreferences,omitzero"`
-	References                  []Reference  `json:"references,omitzero"`
-	ValidatedAgainstSpecVersion int          `json:"validatedAgainstSpecVersion,omitzero"`
+	ID                          string           `json:"id"`
+	Name                        string           `json:"name"`
+	Description                 string           `json:"description"`
+	Version                     string           `json:"version"`
+	Steps                       []Step           `json:"steps"`
+	About                       string           `json:"about,omitzero"`
+	AgentRole                   string           `json:"agentRole,omitzero"`
+	Assessments                 canon.Value      `json:"assessments,omitzero"`
+	Capabilities                Capabilities     `json:"capabilities,omitzero"`
+	ClarificationPrompts        []string         `json:"clarificationPrompts,omitzero"`
+	Conditions                  []NamedCondition `json:"conditions,omitzero"`
+	Examples                    []string         `json:"examples,omitzero"`
+	ExtensionPoints             canon.Value      `json:"extensionPoints,omitzero"`
+	Features                    []string         `json:"features,omitzero"`
+	FunctionDefinitions         []Function       `json:"functionDefinitions,omitzero"`
+	Inputs                      []Input          `json:"inputs,omitzero"`
+	MetaGuidance                []string         `json:"metaGuidance,omitzero"`
+	MetricsProfile              string           `json:"metricsProfile,omitzero"`
+	ModelTier                   string           `json:"modelTier,omitzero"`
+	Preconditions               []string         `json:"preconditions,omitzero"`
+	RecommendedPreferences      *Recommended     `json:"recommendedPreferences,omitzero"`
+	References                  []Reference      `json:"references,omitzero"`
+	ValidatedAgainstSpecVersion int              `json:"validatedAgainstSpecVersion,omitzero"`
 }
 
 // Recommended are the preferences that the author recommends (locks section 5).

@@ -23,11 +23,15 @@ type Step struct {
 	FunctionCalls          []FunctionCall `json:"functionCalls,omitzero"`
 	FunctionDefinitions    []Function     `json:"functionDefinitions,omitzero"`
 	// FunctionReferences are written "name()".
-	FunctionReferences  []string    `json:"functionReferences,omitzero"`
-	Guidance            []string    `json:"guidance,omitzero"`
-	HasValidation       bool        `json:"hasValidation,omitzero"`
-	Inputs              []Input     `json:"inputs,omitzero"`
-	Loop                canon.Value `json:"loop,omitzero"`
+	FunctionReferences []string    `json:"functionReferences,omitzero"`
+	Guidance           []string    `json:"guidance,omitzero"`
+	HasValidation      bool        `json:"hasValidation,omitzero"`
+	Inputs             []Input     `json:"inputs,omitzero"`
+	Loop               canon.Value `json:"loop,omitzero"`
+	// LoopID, MaxIterations and While are the locks' spelling of a loop; Source.LoopOf
+	// reads both.
+	LoopID              string      `json:"loopId,omitzero"`
+	MaxIterations       int64       `json:"maxIterations,omitzero"`
 	ModelTier           string      `json:"modelTier,omitzero"`
 	NotesOptional       bool        `json:"notesOptional,omitzero"`
 	NotesRequired       bool        `json:"notesRequired,omitzero"`
@@ -40,6 +44,7 @@ type Step struct {
 	TemplateCall        canon.Value `json:"templateCall,omitzero"`
 	ValidationCriteria  canon.Value `json:"validationCriteria,omitzero"`
 	Verification        canon.Value `json:"verification,omitzero"`
+	While               canon.Value `json:"while,omitzero"`
 }
 
 // PromptBlocks is a prompt in parts. A part is a string, or a list of text and

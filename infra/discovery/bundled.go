@@ -8,7 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow"
 )
 
-// The bundled workflows: one to try Waybill with, one to copy from.
+// The bundled workflows: one to try Waybill with, one to copy from, and routines that
+// a step of another workflow can call.
 //
 //go:embed bundled/*.yaml
 var bundledFiles embed.FS

@@ -24,6 +24,7 @@ type folder struct {
 	kind   workflow.SourceKind
 	dir    string
 	prefix string // of refs
+	flat   bool   // folders in it are not looked into
 }
 
 // files reads all workflow files below the folder. Links are followed as long as
@@ -43,7 +44,7 @@ func (f folder) files() []catalog.File {
 		case err != nil:
 			out = append(out, f.unreadable(name, err))
 			return fs.SkipDir
-		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && name != "." && (f.flat || strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case d.IsDir() || !isWorkflowName(name):
 			return nil

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/infra/mcpserver"
+)
+
+// inProcess is an agent whose server runs in this process, from dir.
+func inProcess(t *testing.T, p program) *agent {
+	t.Helper()
+	t.Chdir(p.dir)
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ended := make(chan int, 1)
+	var diagnostics bytes.Buffer
+	go func() {
+		ended <- run([]string{"mcp", "--store", p.store}, inR, outW, &diagnostics, []string{"HOME=" + p.dir, "USERPROFILE=" + p.dir})
+		_ = outW.Close()
+	}()
+	c := &agent{t: t, in: inW, out: bufio.NewReaderSize(outR, 1<<20)}
+	t.Cleanup(func() {
+		_ = inW.Close()
+		if status := <-ended; status != 0 || diagnostics.Len() > 0 {
+			t.Errorf("exit status %d\n%s", status, diagnostics.String())
+		}
+	})
+	return c
+}
+
+// TestAgentDocIsCurrent writes docs/mcp.md from the definitions of the tools and from
+// a dialogue that takes place here.
+func TestAgentDocIsCurrent(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# Tools for agents
+
+<!-- Generated from the tools themselves by 'go test ./cmd/waybill -update'. Do not edit. -->
+
+` + "`waybill mcp`" + ` serves the Model Context Protocol on stdin and stdout: one JSON-RPC message a line, at most 8 MiB
+long. An agent's program starts it, in the folder whose workflows it should find:
+
+` + "```json\n" + `{"mcpServers": {"waybill": {"command": "waybill", "args": ["mcp"]}}}
+` + "```" + `
+
+Flags such as ` + "`--store DIR`, `--tenant NAME` and `--as REF`" + ` stand behind "mcp". The server keeps nothing between
+calls: it may be killed and started again at any moment, tokens stay good, and people can look at the same
+runs with the other commands meanwhile.
+
+Each result is one document, as structured content and as the same text: ` + "`{\"v\":1,\"kind\":K,\"data\":{…}}`" + `, the
+one that the command line prints with --json. What goes wrong is data too, with isError:
+` + "`{\"v\":1,\"kind\":\"error\",\"error\":{code,message,retry,suggestion,details?}}`" + `; errors.md has every code. Only what is
+wrong with the protocol itself, such as an unknown tool, is a protocol error. Parameters are closed: one that is
+not known is refused. Numbers beyond 2^53, keys that stand twice and JSON nested over 64 levels are refused with
+the place.
+
+Nothing that is a person's to decide is a tool: approving, trusting, applying, repairing, deleting. Autonomy
+beyond the configured agentMaxAutonomy (full_auto_stop_on_user_deps, if nobody changed it) is refused.
+Facts are recorded with an agent as actor, under the name that its program gives itself, or that of --as.
+`)
+	for _, d := range mcpserver.Definitions() {
+		toolDoc(&b, d)
+	}
+	dialogue(t, &b)
+	current(t, filepath.Join(home, "../../docs/mcp.md"), b.String())
+}
+
+func toolDoc(b *strings.Builder, d mcpserver.Definition) {
+	fmt.Fprintf(b, "\n## %s\n\n%s. `%s`\n\nWhat an agent is told:\n\n```text\n%s\n```\n", d.Name, d.Title, d.Signature, d.Teaches)
+	if len(d.Parameters) > 0 {
+		b.WriteString("\n| parameter | type | | |\n| --- | --- | --- | --- |\n")
+	}
+	for _, p := range d.Parameters {
+		need, about := "optional", p.Description
+		if p.Required {
+			need = "required"
+		}
+		if len(p.Words) > 0 {
+			about = strings.TrimSpace(about + " One of " + strings.Join(p.Words, ", ") + ".")
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", p.Name, p.Type, need, about)
+	}
+	kinds := make([]string, len(d.Kinds))
+	for i, k := range d.Kinds {
+		kinds[i] = "`" + k + "`"
+	}
+	codes := make([]string, len(d.Errors))
+	for i, c := range d.Errors {
+		codes[i] = "`" + string(c) + "`"
+	}
+	fmt.Fprintf(b, "\nKind of its document: %s.\nErrors to reckon with, besides those of the store: %s.\n", strings.Join(kinds, " or "), strings.Join(codes, ", "))
+}
+
+// dialogue is what an agent and the server say to each other. Only ids, tokens and
+// digests are masked.
+func dialogue(t *testing.T, b *strings.Builder) {
+	p := talker(t, "team.talk", "team.walk")
+	c := inProcess(t, p)
+	c.greet()
+	conforms := schemas(t, c)
+	say := func(about, tool string, args any) reply {
+		r := c.tool(tool, args)
+		conforms(tool, r)
+		text, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(b, "\n%s\n\n```text\n→ %s %s\n← %s\n```\n", about, tool, masked(t, string(text)), masked(t, r.raw))
+		return r
+	}
+	b.WriteString("\n## A dialogue\n\nThis took place when this page was written; ids, tokens and digests are cut.\n")
+	one := say("A run begins with its first step.", "start_workflow", map[string]any{"workflowId": "team.talk"})
+	blocked := say("The step is handed in with nothing. It is not accepted, and blockers say why.", "continue_workflow",
+		map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken})
+	two := say("It is handed in with notes and the tokens of that answer: its `next.params`, filled in.", "continue_workflow", blocked.ready("Did the first thing."))
+	other := c.tool("start_workflow", `{"workflowId":"team.walk"}`)
+	say("A second workflow was started in the same chat, and the tokens are mixed up. Nothing is recorded.", "continue_workflow",
+		map[string]any{"stateToken": two.Data.StateToken, "ackToken": other.Data.AckToken})
+	say("A new chat finds the run again.", "resume_session", map[string]any{"runId": one.Data.Session.RunID})
+	three := c.tool("continue_workflow", two.ready("ACME"))
+	conforms("continue_workflow", three)
+	end := say("The last step is handed in, and the run is complete.", "continue_workflow", three.ready("Did the last thing."))
+	if !end.Data.IsComplete {
+		t.Errorf("the dialogue does not come to its end: %s", end.raw)
+	}
+	for tool, args := range map[string]any{"list_workflows": "{}", "inspect_workflow": `{"workflowId":"team.talk"}`, "resume_session": "{}",
+		"checkpoint_workflow": map[string]any{"stateToken": other.Data.StateToken, "checkpointToken": other.Data.CheckpointToken, "output": map[string]any{"notesMarkdown": "n"}}} {
+		r := c.tool(tool, args)
+		conforms(tool, r)
+		if r.isError {
+			t.Errorf("%s: %s", tool, r.raw)
+		}
+	}
+}
+
+// schemas gives a check of a tool's documents against the schema that the server
+// itself lists for it.
+func schemas(t *testing.T, c *agent) func(tool string, r reply) {
+	var list struct {
+		Tools []struct {
+			Name         string
+			OutputSchema *jsonschema.Schema
+		}
+	}
+	if err := json.Unmarshal(c.call("tools/list", "{}"), &list); err != nil {
+		t.Fatal(err)
+	}
+	resolved := map[string]*jsonschema.Resolved{}
+	for _, tool := range list.Tools {
+		r, err := tool.OutputSchema.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resolved[tool.Name] = r
+	}
+	errors := map[string][]fault.Code{}
+	for _, d := range mcpserver.Definitions() {
+		errors[d.Name] = d.Errors
+	}
+	return func(tool string, r reply) {
+		t.Helper()
+		var doc any
+		if err := json.Unmarshal([]byte(r.raw), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if err := resolved[tool].Validate(doc); err != nil {
+			t.Errorf("%s: %v\n%s", tool, err, r.raw)
+		}
+	}
+}
+
+// longWord is what nobody can read: the end is cut, the beginning says what it is.
+var longWord = regexp.MustCompile(`\b(st\.v1\.|ack\.v1\.|chk\.v1\.|(?:run|sess|node|attempt)_|sha256:)[A-Za-z0-9_.-]{16,}`)
+
+// masked is a document as the page shows it: indented, with what differs each time cut.
+func masked(t *testing.T, text string) string {
+	t.Helper()
+	text = longWord.ReplaceAllString(text, "$1…")
+	var doc any
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := doc.(map[string]any); ok {
+		if data, ok := m["data"].(map[string]any); ok {
+			if next, ok := data["next"].(map[string]any); ok {
+				delete(next, "command") // it names the store of this test
+			}
+		}
+	}
+	raw, err := canon.ValueOf(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw.JCS(), "  ", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() < 120 {
+		return string(raw.JCS())
+	}
+	return out.String()
+}

@@ -1,0 +1,61 @@
+package builtin
+
+// ProbeTemplate is the template of all probe steps (R21).
+const ProbeTemplate = "wr.templates.capability_probe"
+
+// The capabilities of the locks (section 1, capability_observed).
+const (
+	Delegation  = "delegation"
+	WebBrowsing = "web_browsing"
+)
+
+// ProbeDef is a step that finds out whether a capability is there: by using it, not
+// by asking. The step also needs the output contract wr.contracts.capability_observation.
+type ProbeDef struct {
+	Capability string
+	StepID     string // wr_probe_<capability>
+	TemplateID string // ProbeTemplate
+	Title      string
+	Prompt     string
+}
+
+func probeCapability(p ProbeDef) string { return p.Capability }
+
+// Probe finds the probe of a capability.
+func Probe(capability string) (ProbeDef, bool) { return find(probes, probeCapability, capability) }
+
+// Capabilities lists the capabilities that have a probe, sorted: all there are.
+func Capabilities() []string { return sorted(probes, probeCapability) }
+
+var probes = []ProbeDef{
+	probe(Delegation, "Find out whether you can delegate", `This workflow needs you to be able to hand work to a helper (a subagent). Find out now by doing it once.
+
+1. Look for a tool of your environment that starts a helper. Starting another workflow run is not delegation.
+2. Hand one helper this task: "Multiply 17 by 23 and answer with the number alone."
+3. Wait for its answer. Working it out yourself is no answer.`,
+		`It is a success only if a helper came back with 391.`),
+
+	probe(WebBrowsing, "Find out whether you can reach the web", `This workflow needs you to be able to read pages on the web. Find out now by doing it once.
+
+1. Look for a tool of your environment that fetches a page or searches the web.
+2. Use it to fetch https://example.com, or whatever page your environment lets you read.
+3. Note the title that the page shows. What you remember of a page is no answer.`,
+		`It is a success only if the tool returned the content of a page in this step.`),
+}
+
+// probe puts together what all probes share.
+func probe(capability, title, try, success string) ProbeDef {
+	observed := `{"kind":"wr.capability_observation","capability":"` + capability + `","attemptContext":"system_probe",`
+	return ProbeDef{
+		Capability: capability, StepID: "wr_probe_" + capability, TemplateID: ProbeTemplate, Title: title,
+		Prompt: try + "\n\n" + success + ` Then send one artifact:
+
+    ` + observed + `"result":"success","summary":"..."}
+
+If it did not work, send this instead, with what fits best of tool_missing, tool_error, policy_blocked and unknown:
+
+    ` + observed + `"result":"failure","failureCode":"tool_missing","summary":"..."}
+
+Put what you tried and what came of it into the summary. A failure is a valid answer: the run then says what it lacks, instead of failing later for a reason that nobody sees. Do not report a success that you have not seen.`,
+	}
+}

@@ -1,0 +1,65 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+func calling(id, template string) File {
+	return File{Kind: workflow.SourceProject, Ref: "caller.json", Data: fmt.Appendf(nil,
+		`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"call","title":"C","templateCall":{"templateId":%q}}]}`, id, template)}
+}
+
+// A routine is found by its bundled id first, then by its legacy one, and the
+// bundled source wins over a copy that lies about.
+func TestRoutinesAreFoundInEverySource(t *testing.T) {
+	bundled := file(workflow.SourceBundled, "wr.routine-look", "wr.routine-look")
+	copied := File{Kind: workflow.SourceProject, Ref: "copy.json", Data: []byte(strings.ReplaceAll(string(bundled.Data), `"title":"A"`, `"title":"Copied"`))}
+	legacy := file(workflow.SourceProject, "look.json", "routine-look")
+	for _, c := range []struct {
+		name  string
+		files []File
+		want  string // title of the expanded step; "" where none is found
+	}{
+		{"bundled before its copy", []File{bundled, copied, legacy}, "A"},
+		{"a copy beside the caller, under the bundled id", []File{copied}, "Copied"},
+		{"legacy", []File{legacy}, "A"},
+		{"none", nil, ""},
+	} {
+		e := Read(calling("team.caller", "wr.templates.routine.look"), NewLibrary(c.files, Bindings{}))
+		got := ""
+		if e.Valid() {
+			got = e.Compiled.Steps[0].Title
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q (%v)", c.name, got, c.want, e.Problems)
+		}
+	}
+}
+
+func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
+	b, err := ReadBindings(".waybill/bindings.json", []byte(`{"team.flow":{"review":"routine-strict"},"team.other":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := File{Kind: workflow.SourceProject, Ref: "flow.json", Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
+		"extensionPoints":[{"slotId":"review","purpose":"p","default":"routine-kind"}],
+		"steps":[{"id":"a","title":"A","prompt":"Follow {{wr.bindings.review}}."}]}`)}
+	for _, c := range []struct {
+		with *Library
+		want string
+	}{{nil, "Follow routine-kind."}, {NewLibrary(nil, b), "Follow routine-strict."}} {
+		e := Read(f, c.with)
+		if !e.Valid() || e.Compiled.Steps[0].Prompt != c.want {
+			t.Errorf("got %+v, want %q", e.Problems, c.want)
+		}
+	}
+	for _, bad := range []string{`[]`, `{"team.flow":["review"]}`, `{"team.flow":{"review":1}}`, `{"a":{},"a":{}}`, ``} {
+		if _, err := ReadBindings("b.json", []byte(bad)); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package compile
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+// arguments are the args of a call, filled in the caller: strings as they stand, all
+// else as JCS.
+func (u *unit) arguments(at problem.Place) map[string]string {
+	out := map[string]string{}
+	for _, name := range at.Names() {
+		if v := at.Member(name).Value; v.Kind() == canon.String {
+			out[name] = u.text(v.Text())
+		} else {
+			out[name] = string(v.JCS())
+		}
+	}
+	return out
+}
+
+// fillArgs puts the arguments of the call into a text of the routine. A name that is
+// no argument is text: prompts are full of braces.
+func (u *unit) fillArgs(s string) string {
+	if len(u.args) == 0 {
+		return s
+	}
+	return substitute(s, func(name string) (string, bool) {
+		value, ok := u.args[name]
+		if ok {
+			u.used[name] = true
+		}
+		if !ok || !u.b.spend(len(value)) {
+			return "", false
+		}
+		return value, true
+	})
+}
+
+// substitute replaces {name} by what with knows. {{path}} is left alone: it is filled
+// while the run goes on. What was put in is not read again.
+func substitute(s string, with func(name string) (string, bool)) string {
+	var b strings.Builder
+	for {
+		open := strings.IndexByte(s, '{')
+		if open < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:open])
+		s = s[open:]
+		if n := doubleBraced(s); n > 0 {
+			b.WriteString(s[:n])
+			s = s[n:]
+			continue
+		}
+		name := identifier(s[1:])
+		if rest := s[1+len(name):]; name != "" && strings.HasPrefix(rest, "}") {
+			if value, ok := with(name); ok {
+				b.WriteString(value)
+				s = rest[1:]
+				continue
+			}
+		}
+		b.WriteByte('{')
+		s = s[1:]
+	}
+}
+
+// doubleBraced is the length of the {{…}} at the start of s, 0 when there is none.
+func doubleBraced(s string) int {
+	if !strings.HasPrefix(s, "{{") {
+		return 0
+	}
+	n := strings.IndexAny(s[2:], "{}")
+	if n < 0 || !strings.HasPrefix(s[2+n:], "}}") {
+		return 0
+	}
+	return 2 + n + 2
+}
+
+// identifier is the name at the start of s.
+func identifier(s string) string {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+		case i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.'):
+		default:
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// unusedArgs warns of arguments that change nothing, which most often are misspelt.
+func (u *unit) unusedArgs(stepID string, at problem.Place, caller *unit) {
+	for _, name := range slices.Sorted(maps.Keys(u.args)) {
+		if !u.used[name] {
+			u.b.warn(ArgumentUnused, stepID)
+			caller.report.Warn(at.Member(name), "Remove it, or write {"+name+"} where the routine should show it.", "%s has no {%s} in its texts, so the argument changes nothing", u.where, name)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package compile
+
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// Who chose what fills a slot.
+const (
+	fromDefault = "default"
+	fromProject = "project"
+)
+
+// bindings fills the extension points of u: the project's choice, else the default.
+func (u *unit) bindings() {
+	for _, at := range u.src.Root.Member("extensionPoints").Items() {
+		slot := at.Member("slotId").Value.Text()
+		bound := Binding{slot, at.Member("default").Value.Text(), fromDefault}
+		if id, ok := u.b.options.Bindings[slot]; ok && id != "" {
+			bound = Binding{slot, id, fromProject}
+		}
+		if other, twice := u.b.bindings[slot]; twice && other != bound {
+			u.report.Error(at, "Bind the slot in the project, or rename one of the two.",
+				"slot %q is filled with %q here and with %q elsewhere in the workflow", slot, bound.RoutineID, other.RoutineID)
+			continue
+		}
+		u.b.bindings[slot] = bound
+	}
+}
+
+// fillBindings puts in what fills the slots. That each token names a slot, and stands
+// where it is read, was checked with the source.
+func (u *unit) fillBindings(s string) string {
+	if !strings.Contains(s, "wr.") {
+		return s
+	}
+	return workflow.ReplaceBindings(s, func(slot string) string {
+		id := u.b.bindings[slot].RoutineID
+		if !u.b.spend(len(id)) {
+			return ""
+		}
+		return id
+	})
+}

@@ -1,0 +1,69 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// prepareControls parses what decides the loops, and holds each loop to its kind.
+func (c *Compiled) prepareControls() error {
+	for i := range c.Loops {
+		l := &c.Loops[i]
+		if err := c.prepareLoop(l); err != nil {
+			return fmt.Errorf("loop %q: %w", l.LoopID, err)
+		}
+	}
+	return nil
+}
+
+func (c *Compiled) prepareLoop(l *Loop) error {
+	if l.MaxIterations < 1 {
+		return fmt.Errorf("maxIterations %d", l.MaxIterations)
+	}
+	decided := l.Kind == While || l.Kind == Until
+	switch {
+	case !decided && l.Kind != For && l.Kind != ForEach:
+		return fmt.Errorf("unknown kind %q", l.Kind)
+	case decided != (l.Control != nil):
+		return errors.New("only while and until have a control, and need one")
+	case (l.Kind == For) != !l.Count.IsZero():
+		return errors.New("only for has a count, and needs one")
+	case (l.Kind == ForEach) != (l.Items != ""):
+		return errors.New("only forEach has items, and needs them")
+	case l.Kind == For && !validCount(l.Count):
+		return errors.New("count is neither a whole number nor a path")
+	case l.Kind != ForEach && l.ItemVar+l.IndexVar != "":
+		return errors.New("only forEach has an item and an index")
+	}
+	if l.Control == nil {
+		return nil
+	}
+	return c.prepareControl(l.Control)
+}
+
+// validCount is a whole number from 0, or the path of one.
+func validCount(v canon.Value) bool {
+	if v.Kind() == canon.Number {
+		return v.Float() >= 0 && v.Float() <= math.MaxInt32 && v.Float() == math.Trunc(v.Float())
+	}
+	return v.Text() != ""
+}
+
+// prepareControl also holds a control to the condition that it names.
+func (c *Compiled) prepareControl(control *Control) (err error) {
+	if control.holds, err = c.checkControl(*control); err != nil || control.ConditionID == "" {
+		return err
+	}
+	for _, n := range c.Conditions {
+		if n.ConditionID == control.ConditionID {
+			if !same(n, NamedCondition{n.ConditionID, control.Kind, control.ContractRef, control.LoopID, control.Condition}) {
+				return fmt.Errorf("condition %q says something else", n.ConditionID)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no condition %q", control.ConditionID)
+}

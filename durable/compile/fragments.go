@@ -1,0 +1,16 @@
+package compile
+
+import "github.com/waybill/waybill/durable/problem"
+
+// fragments keep the author's order: it is the order in which they are shown.
+func (u *unit) fragments(list problem.Place) []Fragment {
+	var out []Fragment
+	for _, at := range list.Items() {
+		out = append(out, Fragment{
+			ID:   at.Member("id").Value.Text(),
+			Text: u.text(at.Member("text").Value.Text()),
+			When: u.condition(at, "when"),
+		})
+	}
+	return out
+}

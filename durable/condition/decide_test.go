@@ -1,0 +1,166 @@
+package condition
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+func TestDecide(t *testing.T) {
+	const yes, no, lacks = `{"var": "yes", "equals": true}`, `{"var": "no", "equals": true}`, `{"var": "gone", "equals": true}`
+	over := value(t, vars)
+	for _, row := range []struct {
+		condition     string
+		held, decided bool
+	}{
+		{yes, true, true},
+		{no, false, true},
+		{lacks, false, false},
+		{`{"var": "gone", "not_equals": true}`, true, false},
+		{`{"var": "nothing", "equals": null}`, true, true},
+		{`{"var": "gone", "equals": null}`, true, false},
+		{`{"var": "review.by.7", "equals": "x"}`, false, false},
+		{`{"not": ` + lacks + `}`, true, false},
+		{`{"not": ` + yes + `}`, false, true},
+		{`{"and": [` + lacks + `, ` + no + `]}`, false, true},
+		{`{"and": [` + no + `, ` + lacks + `]}`, false, true},
+		{`{"and": [` + yes + `, ` + lacks + `]}`, false, false},
+		{`{"and": [` + yes + `, {"not": ` + lacks + `}]}`, true, false},
+		{`{"or": [` + lacks + `, ` + yes + `]}`, true, true},
+		{`{"or": [` + no + `, ` + lacks + `]}`, false, false},
+		{`{"or": [` + no + `, ` + no + `]}`, false, true},
+		{`{"not": {"or": [` + lacks + `, ` + yes + `]}}`, false, true},
+		{`{"and": [{"or": [` + lacks + `, ` + yes + `]}, ` + yes + `]}`, true, true},
+	} {
+		if held, decided := parsed(t, row.condition).Decide(over); held != row.held || decided != row.decided {
+			t.Errorf("%s: got %v, decided %v", row.condition, held, decided)
+		}
+	}
+	if held, decided := (Condition{}).Decide(over); !held || !decided {
+		t.Error("the zero condition must hold, decided")
+	}
+}
+
+// TestWhatIsDecidedStays: no value of an absent variable changes a decision, and
+// without a decision Decide says what Eval says.
+func TestWhatIsDecidedStays(t *testing.T) {
+	decisions := 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := must(t, anyCondition(3).Draw(t, "condition"))
+		over := anyVars().Draw(t, "vars")
+		held, decided := c.Decide(over)
+		missing := c.Missing(over)
+		if held != c.Eval(over) || !decided && len(missing) == 0 {
+			t.Fatalf("%s over %s: held %v, decided %v", c, over.JCS(), held, decided)
+		}
+		if decided && len(missing) > 0 {
+			decisions++
+		}
+		for _, name := range missing {
+			if rapid.Bool().Draw(t, "given") {
+				over = over.With(name, anyValue().Draw(t, name))
+			}
+		}
+		if decided && c.Eval(over) != held {
+			t.Fatalf("%s was decided as %v and changes over %s", c, held, over.JCS())
+		}
+	})
+	if decisions == 0 {
+		t.Error("nothing was decided while a variable was absent")
+	}
+}
+
+func TestNever(t *testing.T) {
+	const a, b = `{"var": "x", "equals": "a"}`, `{"var": "x", "equals": "b"}`
+	for condition, want := range map[string]bool{
+		a:                                 false,
+		`{"and": [` + a + `, ` + b + `]}`: true,
+		`{"and": [` + a + `, ` + a + `]}`: false,
+		`{"or": [` + a + `, ` + b + `]}`:  false,
+		`{"and": [` + a + `, {"var": "y", "equals": "b"}]}`:                             false,
+		`{"and": [` + a + `, {"not": ` + a + `}]}`:                                      true,
+		`{"and": [` + a + `, {"not": ` + b + `}]}`:                                      false,
+		`{"and": [` + a + `, {"and": [{"var": "y", "gt": 1}, ` + b + `]}]}`:             true,
+		`{"and": [` + a + `, {"or": [` + b + `, {"var": "x", "gt": 1}]}]}`:              true,
+		`{"and": [` + a + `, {"or": [` + b + `, {"var": "y", "gt": 1}]}]}`:              false,
+		`{"or": [{"and": [` + a + `, ` + b + `]}, {"var": "x", "gt": 3, "lt": 2}]}`:     true,
+		`{"var": "x", "equals": 3, "gt": 3}`:                                            true,
+		`{"var": "x", "equals": 3, "gte": 3}`:                                           false,
+		`{"var": "x", "gt": 3, "lt": 3.5}`:                                              false,
+		`{"var": "x", "gt": 3, "lt": 3}`:                                                true,
+		`{"var": "x", "gte": 3, "lte": 3}`:                                              false,
+		`{"var": "x", "gte": 3, "lte": 3, "not_equals": 3}`:                             true,
+		`{"var": "x", "gt": 3, "lte": 3}`:                                               true,
+		`{"var": "x", "gt": 1, "contains": "a"}`:                                        true,
+		`{"var": "x", "in": ["a", "b"], "not_equals": "a"}`:                             false,
+		`{"and": [{"var": "x", "in": ["a", "b"]}, {"var": "x", "in": ["c"]}]}`:          true,
+		`{"and": [{"var": "x", "in": ["ab", "b"]}, {"var": "x", "contains": "c"}]}`:     true,
+		`{"not": {"or": [` + a + `, {"not": ` + a + `}]}}`:                              true,
+		`{"not": {"var": "x", "gt": 1, "lt": 5}}`:                                       false,
+		`{"and": [{"var": "x", "equals": 3}, {"not": {"var": "x", "gt": 1, "lt": 5}}]}`: true,
+		`{"and": [{"var": "x", "equals": null}, {"var": "x", "not_equals": "a"}]}`:      false,
+		`{"and": [{"not": {"var": "x", "not_equals": 1}}, {"var": "x", "gt": 1}]}`:      true,
+		`{"and": [{"var": "x", "not_equals": 1}, {"var": "x", "not_equals": 2}]}`:       false,
+	} {
+		if got := parsed(t, condition).Never(); got != want {
+			t.Errorf("%s: got %v", condition, got)
+		}
+	}
+	if (Condition{}).Never() || !(Condition{}).Always() {
+		t.Error("the zero condition holds always")
+	}
+	if c := parsed(t, `{"or": [`+a+`, {"not": `+a+`}]}`); !c.Always() || c.Never() {
+		t.Error("one or the other holds always")
+	}
+	if parsed(t, a).Always() {
+		t.Error("a comparison holds always")
+	}
+}
+
+// TestNeverIsSound: what never holds does not, and what always holds does.
+func TestNeverIsSound(t *testing.T) {
+	found := 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := must(t, anyCondition(3).Draw(t, "condition"))
+		never, surely := c.Never(), c.Always()
+		if never || surely {
+			found++
+		}
+		for range 20 {
+			if held := c.Eval(anyVars().Draw(t, "vars")); held && never || !held && surely {
+				t.Fatalf("%s: held %v, never %v, always %v", c, held, never, surely)
+			}
+		}
+	})
+	if found == 0 {
+		t.Error("no condition was found out")
+	}
+}
+
+// TestSchema: every operator and form stands in the schema, which is JSON.
+func TestSchema(t *testing.T) {
+	schema := Schema("#/$defs/condition")
+	var out struct {
+		AnyOf []struct {
+			Properties map[string]canon.Value
+			Required   []string
+		}
+	}
+	if err := json.Unmarshal(schema.JCS(), &out); err != nil || len(out.AnyOf) != 4 {
+		t.Fatalf("%s: %v", schema.JCS(), err)
+	}
+	for _, op := range operators {
+		if _, ok := out.AnyOf[0].Properties[op.name]; !ok || op.text == "" {
+			t.Errorf("operator %s is not in the schema, or says nothing", op.name)
+		}
+	}
+	for i, form := range []string{"var", "and", "or", "not"} {
+		if !slices.Equal(out.AnyOf[i].Required, []string{form}) {
+			t.Errorf("form %d requires %q", i, out.AnyOf[i].Required)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package contract
+
+import (
+	"slices"
+	"sync"
+)
+
+// The contracts that the engine itself reads answers from. The refs are for ever:
+// workflows name them.
+const (
+	LoopControlRef = "wr.contracts.loop_control"
+	CapabilityRef  = "wr.contracts.capability_observation"
+	assessmentRef  = "wr.contracts.assessment"
+)
+
+// The kinds of their artifacts.
+const (
+	LoopControlKind = "wr.loop_control"
+	CapabilityKind  = "wr.capability_observation"
+)
+
+// builtin is made on first use: most commands need no contract.
+var builtin = sync.OnceValue(func() map[string]Pack {
+	packs := map[string]Pack{}
+	for _, p := range []Pack{
+		loopControl(), capabilityObservation(), assessment(),
+		discoveryHandoff(), shapingHandoff(), codingHandoff(), differentiationHandoff(),
+		reviewVerdict(), gateVerdict(),
+	} {
+		packs[p.ContractRef] = p
+	}
+	return packs
+})
+
+// Builtin finds one of Waybill's contracts by its ref, wr.contracts.*.
+func Builtin(ref string) (Pack, bool) {
+	p, ok := builtin()[ref]
+	return p, ok
+}
+
+// Refs lists the refs of all contracts, sorted.
+func Refs() []string {
+	refs := make([]string, 0, len(builtin()))
+	for ref := range builtin() {
+		refs = append(refs, ref)
+	}
+	slices.Sort(refs)
+	return refs
+}

@@ -1,0 +1,35 @@
+package contract
+
+func reviewVerdict() Pack {
+	return Pack{
+		ContractRef: "wr.contracts.review_verdict", ArtifactKind: "wr.review_verdict",
+		Title: "What a review came to",
+		Shape: object(
+			must("verdict", oneOf("clean", "minor", "blocking")),
+			must("confidence", oneOf("high", "medium", "low")),
+			must("summary", text(1, 0)),
+			must("findings", listOf(0, open(
+				must("severity", oneOf("critical", "major", "minor", "nit")),
+				must("summary", text(1, 0)),
+				may("findingCategory", oneOf("correctness", "security", "architecture", "ux", "performance", "testing", "style")),
+			)).as("Empty for a clean one; a finding may say more, such as its file and line")),
+		),
+		Example: example(`{"kind":"wr.review_verdict","verdict":"minor","confidence":"high","findings":[{"severity":"nit","summary":"The error names no file","findingCategory":"ux"}],"summary":"Sound; one message could say more"}`),
+	}
+}
+
+// gateVerdict also passes without a version: agents have been told to leave it out.
+func gateVerdict() Pack {
+	return Pack{
+		ContractRef: "wr.contracts.gate_verdict", ArtifactKind: "wr.gate_verdict",
+		Title: "Whether work passes a gate",
+		Shape: object(
+			may("version", version1()),
+			must("verdict", oneOf("approved", "rejected", "uncertain")),
+			must("confidence", oneOf("high", "medium", "low")),
+			must("rationale", text(20, 0).as("What was looked at, and what it showed")),
+			may("stepId", text(0, 0).as("The step that was judged")),
+		),
+		Example: example(`{"kind":"wr.gate_verdict","verdict":"rejected","confidence":"high","rationale":"The second criterion has no test behind it","stepId":"plan"}`),
+	}
+}

@@ -1,0 +1,95 @@
+package contract
+
+import "github.com/waybill/waybill/durable/canon"
+
+// Dialect is the JSON Schema version that Schema is written in.
+const Dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// Schema is the contract as a JSON Schema, for documentation and for tools that can
+// check a document before it is sent. It uses a small part of draft 2020-12. Check
+// stays what decides: a validator may take "format" as a mere remark, and knows a
+// pattern in another dialect than RE2.
+func (p Pack) Schema() canon.Value {
+	kind := Field{kindMember, true, Shape{Type: Text, Const: canon.OfString(p.ArtifactKind)}}
+	whole := p.Shape
+	whole.Fields = append([]Field{kind}, p.Shape.Fields...)
+	return whole.schema().
+		With("$schema", canon.OfString(Dialect)).
+		With("$id", canon.OfString(p.ContractRef)).
+		With("title", canon.OfString(p.Title)).
+		With("examples", canon.OfList(p.Example))
+}
+
+// schemaTypes are the words of JSON Schema; Any says nothing.
+var schemaTypes = map[Type]string{Text: "string", Integer: "integer", Number: "number", Boolean: "boolean",
+	Array: "array", Object: "object", Map: "object"}
+
+func (s *Shape) schema() canon.Value {
+	out := members{}
+	out.text("type", schemaTypes[s.Type])
+	out.text("description", s.Description)
+	out.text("pattern", s.Pattern)
+	out.text("format", string(s.Format))
+	out.number("minLength", s.MinChars)
+	out.number("maxLength", s.MaxChars)
+	out.texts("enum", s.Enum)
+	out.set("const", s.Const, !s.Const.IsNull())
+	for name, bound := range map[string]*float64{"minimum": s.Min, "maximum": s.Max} {
+		if bound != nil {
+			out.set(name, canon.OfFloat(*bound), true)
+		}
+	}
+	least, most, items := "minItems", "maxItems", "items"
+	if s.Type == Map {
+		least, most, items = "minProperties", "maxProperties", "additionalProperties"
+	}
+	out.number(least, s.MinItems)
+	out.number(most, s.MaxItems)
+	if s.Items != nil {
+		out.set(items, s.Items.schema(), true)
+	}
+	if s.Type == Object {
+		s.schemaOfMembers(&out)
+	}
+	var anyOf []canon.Value
+	for i := range s.AnyOf {
+		anyOf = append(anyOf, s.AnyOf[i].schema())
+	}
+	out.set("anyOf", canon.OfList(anyOf...), len(anyOf) > 0)
+	return canon.OfMembers(out.list...)
+}
+
+func (s *Shape) schemaOfMembers(out *members) {
+	var properties members
+	for i := range s.Fields {
+		properties.set(s.Fields[i].Name, s.Fields[i].Shape.schema(), true)
+	}
+	out.set("properties", canon.OfMembers(properties.list...), len(s.Fields) > 0)
+	out.texts("required", requiredNames(s))
+	out.set("additionalProperties", canon.OfBool(false), !s.Open)
+	var one []canon.Value
+	for _, name := range s.ExactlyOne {
+		one = append(one, canon.OfMembers(canon.Member{Name: "required", Value: canon.OfList(canon.OfString(name))}))
+	}
+	out.set("oneOf", canon.OfList(one...), len(one) > 0)
+}
+
+// members collects what an object says; what has nothing to say is left out.
+type members struct{ list []canon.Member }
+
+func (m *members) set(name string, v canon.Value, said bool) {
+	if said {
+		m.list = append(m.list, canon.Member{Name: name, Value: v})
+	}
+}
+
+func (m *members) text(name, s string)       { m.set(name, canon.OfString(s), s != "") }
+func (m *members) number(name string, n int) { m.set(name, canon.OfInt(int64(n)), n != 0) }
+
+func (m *members) texts(name string, list []string) {
+	items := make([]canon.Value, len(list))
+	for i, s := range list {
+		items[i] = canon.OfString(s)
+	}
+	m.set(name, canon.OfList(items...), len(items) > 0)
+}

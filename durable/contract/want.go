@@ -1,0 +1,86 @@
+package contract
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// want says the shape in a few words, to stand behind "expected".
+func (s *Shape) want() string {
+	switch {
+	case len(s.AnyOf) > 0:
+		parts := make([]string, len(s.AnyOf))
+		for i := range s.AnyOf {
+			parts[i] = s.AnyOf[i].want()
+		}
+		return strings.Join(parts, " or ")
+	case !s.Const.IsNull():
+		return show(s.Const)
+	case len(s.Enum) > 0:
+		return "one of " + quoteAll(s.Enum)
+	}
+	switch s.Type {
+	case Text:
+		return s.wantText()
+	case Integer:
+		return "a whole number" + between(s.Min, s.Max)
+	case Number:
+		return "a number" + between(s.Min, s.Max)
+	case Boolean:
+		return "true or false"
+	case Array:
+		return "a list" + sized(s.MinItems, s.MaxItems, "item")
+	case Map:
+		return "an object" + sized(s.MinItems, s.MaxItems, "member")
+	case Object:
+		return "an object"
+	}
+	return "any value"
+}
+
+// wantOne is want for the members of which one may be there.
+func (s *Shape) wantOne() string { return "exactly one of the members " + quoteAll(s.ExactlyOne) }
+
+func (s *Shape) wantText() string {
+	switch s.Format {
+	case DateTime:
+		return "a date and time such as 2026-01-31T09:30:00Z"
+	case UUID:
+		return "a UUID"
+	}
+	text := "text" + sized(s.MinChars, s.MaxChars, "character")
+	if s.MinChars == 1 && s.MaxChars == 0 {
+		text = "text that is not empty"
+	}
+	if s.Pattern != "" {
+		text += " that matches " + s.Pattern
+	}
+	return text
+}
+
+// sized is how many there may be, with its noun; a bound of zero is none.
+func sized(least, most int, noun string) string {
+	switch {
+	case least > 0 && most > 0:
+		return fmt.Sprintf(" of %d to %s", least, count(most, noun))
+	case least > 0:
+		return " of at least " + count(least, noun)
+	case most > 0:
+		return " of at most " + count(most, noun)
+	}
+	return ""
+}
+
+func between(least, most *float64) string {
+	number := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
+	switch {
+	case least != nil && most != nil:
+		return " from " + number(least) + " to " + number(most)
+	case least != nil:
+		return " of at least " + number(least)
+	case most != nil:
+		return " of at most " + number(most)
+	}
+	return ""
+}

@@ -1,0 +1,193 @@
+package criteria
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+)
+
+// annotations say something to people and decide nothing. format is one of them:
+// programs differ in what they check for it.
+var annotations = []string{"$comment", "$id", "$schema", "default", "description", "examples", "format", "title"}
+
+// schemaKeywords are those that are judged.
+var schemaKeywords = []string{"additionalProperties", "allOf", "anyOf", "const", "enum", "items", "maxItems", "maxLength",
+	"maximum", "minItems", "minLength", "minimum", "not", "oneOf", "pattern", "properties", "required", "type"}
+
+// schemaTypes are JSON Schema's.
+var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
+
+// schema reads one schema. A keyword that is not judged is refused: it would be
+// taken for a demand that someone checks.
+func (p *parser) schema(at problem.Place) jsonSchema {
+	s := jsonSchema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1}
+	if at.Value.Kind() == canon.Bool {
+		s.refuses = !at.Value.True()
+		return s
+	}
+	if at.Value.Kind() != canon.Object {
+		p.fail(at, `Write a schema such as {"type": "object", "required": ["findings"]}.`, "a schema must be an object or true or false, got %s", at.Value.Kind())
+		return s
+	}
+	for _, name := range at.Names() {
+		if !slices.Contains(annotations, name) && !slices.Contains(schemaKeywords, name) {
+			p.fail(at.Member(name), "Use "+strings.Join(schemaKeywords, ", ")+".", "schema keyword %q is not supported", name)
+		}
+	}
+	p.schemaValues(at, &s)
+	p.schemaBounds(at, &s)
+	p.schemaMembers(at, &s)
+	s.anyOf, s.oneOf, s.allOf = p.schemas(at, "anyOf"), p.schemas(at, "oneOf"), p.schemas(at, "allOf")
+	s.not = p.inner(at, "not")
+	return s
+}
+
+// schemaValues reads what names values: type, const, enum, pattern.
+func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
+	types := []problem.Place{at.Member("type")}
+	if at.Member("type").Value.Kind() == canon.Array {
+		types = at.Member("type").Items()
+	}
+	for _, t := range types {
+		if !at.Has("type") {
+			break
+		}
+		if !slices.Contains(schemaTypes, t.Value.Text()) {
+			p.fail(t, "Write "+strings.Join(schemaTypes, ", ")+".", "a schema's type is one of JSON's, got %s", t.Value.JCS())
+		}
+		s.types = append(s.types, t.Value.Text())
+	}
+	if at.Has("type") && len(types) == 0 {
+		p.fail(at.Member("type"), "Name a type, or leave it out.", "an empty list of types refuses everything")
+	}
+	if at.Has("const") {
+		s.enum = []canon.Value{at.Member("const").Value}
+	}
+	if at.Has("enum") {
+		var listed []canon.Value
+		for _, item := range at.Member("enum").Items() {
+			if s.enum == nil || slices.ContainsFunc(s.enum, item.Value.Equal) {
+				listed = append(listed, item.Value)
+			}
+		}
+		if s.enum = listed; len(listed) == 0 {
+			p.fail(at.Member("enum"), "List the values that are accepted.", "enum must be a list of at least one value, with const among them")
+		}
+	}
+	if at.Has("pattern") {
+		s.pattern = p.compile(at.Member("pattern"), "")
+	}
+}
+
+// schemaBounds reads the numbers.
+func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
+	for name, bound := range map[string]**float64{"minimum": &s.minimum, "maximum": &s.maximum} {
+		if !at.Has(name) {
+			continue
+		}
+		if at.Member(name).Value.Kind() != canon.Number {
+			p.fail(at.Member(name), "Write a number.", "%s must be a number", name)
+			continue
+		}
+		f := at.Member(name).Value.Float()
+		*bound = &f
+	}
+	for name, bound := range map[string]*int{"minLength": &s.minLength, "maxLength": &s.maxLength, "minItems": &s.minItems, "maxItems": &s.maxItems} {
+		*bound = p.schemaCount(at, name)
+	}
+	if s.minimum != nil && s.maximum != nil && *s.minimum > *s.maximum {
+		p.fail(at, "Exchange the two.", "minimum %v is more than maximum %v", *s.minimum, *s.maximum)
+	}
+	for _, pair := range []struct {
+		low, high int
+		what      string
+	}{{s.minLength, s.maxLength, "Length"}, {s.minItems, s.maxItems, "Items"}} {
+		if pair.high >= 0 && pair.low > pair.high {
+			p.fail(at, "Exchange the two.", "min%s %d is more than max%s %d", pair.what, pair.low, pair.what, pair.high)
+		}
+	}
+}
+
+// schemaCount is a bound that counts, -1 when it is not given.
+func (p *parser) schemaCount(at problem.Place, name string) int {
+	member := at.Member(name)
+	f := member.Value.Float()
+	switch {
+	case !at.Has(name):
+		return -1
+	case member.Value.Kind() != canon.Number || f != math.Trunc(f) || f < 0 || f > math.MaxInt32:
+		p.fail(member, "Write a number such as 3.", "%s must be a whole number from 0", name)
+		return -1
+	}
+	return int(f)
+}
+
+// schemaMembers reads what describes members and items.
+func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
+	properties := at.Member("properties")
+	if at.Has("properties") && properties.Value.Kind() != canon.Object {
+		p.fail(properties, `Write properties: {"name": {"type": "string"}}.`, "properties must be an object, got %s", properties.Value.Kind())
+	}
+	for _, name := range properties.Names() {
+		s.properties = append(s.properties, property{name, p.schema(properties.Member(name))})
+	}
+	slices.SortFunc(s.properties, func(a, b property) int { return strings.Compare(a.name, b.name) })
+	required := at.Member("required")
+	if at.Has("required") && required.Value.Kind() != canon.Array {
+		p.fail(required, `Write required: ["name"].`, "required must be a list of names, got %s", required.Value.Kind())
+	}
+	for _, item := range required.Items() {
+		if item.Value.Kind() != canon.String {
+			p.fail(item, "Write a member's name.", "required lists names, got %s", item.Value.Kind())
+		}
+		s.required = append(s.required, item.Value.Text())
+	}
+	s.additional, s.items = p.inner(at, "additionalProperties"), p.inner(at, "items")
+}
+
+// inner is a schema under a keyword, nil when there is none.
+func (p *parser) inner(at problem.Place, name string) *jsonSchema {
+	if !at.Has(name) {
+		return nil
+	}
+	s := p.schema(at.Member(name))
+	return &s
+}
+
+// schemas is a list of them under a keyword.
+func (p *parser) schemas(at problem.Place, name string) []jsonSchema {
+	list := at.Member(name)
+	if at.Has(name) && len(list.Items()) == 0 {
+		p.fail(list, "Write "+name+": [ … ] with at least one schema.", "%s must be a list of at least one schema", name)
+	}
+	var out []jsonSchema
+	for _, item := range list.Items() {
+		out = append(out, p.schema(item))
+	}
+	return out
+}
+
+// compile makes an expression of a pattern, or reports everything in it that RE2
+// does not have.
+func (p *parser) compile(at problem.Place, flags string) *regexp.Regexp {
+	if at.Value.Kind() != canon.String {
+		p.fail(at, "Write a regular expression (RE2).", "a pattern must be a string, got %s", at.Value.Kind())
+		return nil
+	}
+	expr := at.Value.Text()
+	if flags != "" {
+		expr = "(?" + flags + ")" + expr
+	}
+	re, err := regexp.Compile(expr)
+	if err == nil {
+		return re
+	}
+	for _, c := range explain(at.Value.Text(), err) {
+		p.fail(at, c.fix, "the pattern is not valid: %s", c.what)
+	}
+	return nil
+}

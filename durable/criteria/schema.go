@@ -1,0 +1,69 @@
+package criteria
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// Schema is the JSON Schema (draft 2020-12) of one rule or composition, from the
+// table of rule types. validationCriteria is one, or a list of them. self and
+// condition are where this schema and that of a condition will stand, such as
+// "#/$defs/condition".
+func Schema(self, condition string) canon.Value {
+	again, str := object("$ref", canon.OfString(self)), object("type", canon.OfString("string"))
+	count := object("type", canon.OfString("integer")).With("minimum", canon.OfInt(0))
+	keys := map[string]canon.Value{
+		"value":   str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("The text that the notes must contain")),
+		"pattern": str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("A regular expression (RE2) that the notes must match")),
+		"flags":   str.With("pattern", canon.OfString("^[ims]{1,3}$")).With("description", canon.OfString("i ignores case, m makes ^ and $ match at lines, s lets the dot match a newline")),
+		"min":     count.With("description", canon.OfString("At least so many characters")),
+		"max":     count.With("description", canon.OfString("At most so many characters")),
+		"schema": object("type", canon.OfList(canon.OfString("object"), canon.OfString("boolean"))).
+			With("description", canon.OfString("A JSON Schema that the notes, or their first ```json block, must match")),
+	}
+	list := object("type", canon.OfString("array")).With("items", again).With("minItems", canon.OfInt(1))
+	var forms []canon.Value
+	for _, kind := range ruleTypes() {
+		properties := object("type", object("const", canon.OfString(kind))).With("condition", object("$ref", canon.OfString(condition))).
+			With("message", str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("What is said when the rule fails")))
+		required := []canon.Value{canon.OfString("type"), canon.OfString("message")}
+		for i, key := range ruleKeys[kind] {
+			if properties = properties.With(key, keys[key]); i == 0 && kind != "length" {
+				required = append(required, canon.OfString(key))
+			}
+		}
+		form := closed(properties, required...)
+		if kind == "length" {
+			form = form.With("anyOf", canon.OfList(object("required", canon.OfList(canon.OfString("min"))), object("required", canon.OfList(canon.OfString("max")))))
+		}
+		forms = append(forms, form)
+	}
+	for _, name := range []string{"and", "or"} {
+		forms = append(forms, closed(object(name, list), canon.OfString(name)))
+	}
+	forms = append(forms, closed(object("not", again), canon.OfString("not")))
+	return object("title", canon.OfString("a validation rule")).With("anyOf", canon.OfList(forms...)).
+		With("description", canon.OfString("What the notes of a step are checked for: one rule, or rules joined by and, or, not"))
+}
+
+// ruleTypes are the keys of ruleKeys in a fixed order.
+func ruleTypes() []string {
+	var out []string
+	for kind := range ruleKeys {
+		out = append(out, kind)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// object is an object with one member.
+func object(name string, v canon.Value) canon.Value {
+	return canon.OfMembers(canon.Member{Name: name, Value: v})
+}
+
+// closed is the schema of an object with these properties only.
+func closed(properties canon.Value, required ...canon.Value) canon.Value {
+	return object("type", canon.OfString("object")).With("properties", properties).
+		With("required", canon.OfList(required...)).With("additionalProperties", canon.OfBool(false))
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/interpreter"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/ports"
+)
+
+// Approve records a person's approval of the human_approval step that is pending at
+// a position, bound to what the node holds now (R20). Approved already, it answers
+// and records nothing. The step itself moves on with its next attempt.
+func (g *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
+	fold := g.take(at.Session)
+	p, err := g.stand(ctx, at, fold)
+	if err != nil {
+		return Answer{}, err
+	}
+	at.Node = p.node.ID
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	if err != nil {
+		return Answer{}, err
+	}
+	said := comment // with the approval that is on record
+	appended, err := g.record(ctx, at, fold, func(p place) (manifest.Plan, error) {
+		if err := takesMore(p); err != nil {
+			return manifest.Plan{}, err
+		}
+		facts, err := g.facts(ctx, at, p)
+		if err != nil {
+			return manifest.Plan{}, err
+		}
+		w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+		if err != nil {
+			return manifest.Plan{}, err
+		}
+		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs})
+		if err == nil && len(plan.Events) == 0 {
+			said = advance.ApprovalComment(facts.Outputs)
+		}
+		return plan, err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := g.recorded(ctx, keys, at, fold)
+	if err != nil || appended {
+		return a, err
+	}
+	if said != comment {
+		a.warnDiffers("This is approved already, with another comment; nothing was stored.")
+	}
+	return a, g.confirm(ctx, at.Session, fold)
+}
+
+// noteApproval says in an answer how far the approval of the pending step is. What
+// an attempt was refused for is a person's to do; once it is done, the next attempt
+// must bring nothing, or it would void what was approved.
+func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled, p place, s snapshot.State) error {
+	if a.Pending == nil {
+		return nil
+	}
+	step, _ := w.Step(a.Pending.StepID)
+	if !step.NeedsApproval(interpreter.Variables(w, s, p.node.Context)) {
+		return nil
+	}
+	approved, err := g.approved(ctx, p, a.Pending.StepInstanceKey)
+	if err != nil {
+		return err
+	}
+	refused, others := false, false
+	for _, gap := range p.node.OpenGaps {
+		if gap.Same(reason.NeedsApproval, reason.WorkflowStep(step.StepID)) {
+			refused = true
+		} else {
+			others = true
+		}
+	}
+	if others {
+		return nil // something else has to be handed in first
+	}
+	a.handedIn = approved || refused
+	if refused && !approved && a.NextIntent == PerformThenContinue {
+		a.NextIntent = AwaitConfirmation
+	}
+	return nil
+}
+
+// approved reports whether an approval holds for what a node has. Only its own
+// artifact is looked into: of the others the digests count.
+func (g *Engine) approved(ctx context.Context, p place, instance string) (bool, error) {
+	outputs := make([]advance.Output, 0, len(p.node.Outputs))
+	for _, o := range p.node.Outputs {
+		out := advance.Output{ID: o.ID, Payload: o.Payload}
+		if o.Payload.ArtifactKind == advance.ApprovalKind {
+			var err error
+			if out.JSON, err = g.artifact(ctx, o.Payload.SHA256); err != nil {
+				return false, err
+			}
+		}
+		outputs = append(outputs, out)
+	}
+	return advance.ApprovalHolds(instance, p.node.SnapshotRef, outputs), nil
+}

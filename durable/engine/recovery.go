@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/interpreter"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/prompt"
+	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/projections"
+)
+
+// recovered is an answer with its recovery text: for those who only look, since
+// they may not have seen what came before. Like every answer it is a function of
+// the pinned workflow and the fold (R15; locks 18.1).
+func (g *Engine) recovered(ctx context.Context, keys token.Keys, p place) (Answer, error) {
+	a, err := g.answer(ctx, keys, p)
+	if err != nil {
+		return a, err
+	}
+	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+	if err != nil {
+		return a, err
+	}
+	r, err := g.recovery(ctx, w, p)
+	if err != nil {
+		return a, err
+	}
+	a.Recap = prompt.Recap(r)
+	return a, nil
+}
+
+func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p place) (prompt.Recovery, error) {
+	s, err := g.state(ctx, p.node)
+	if err != nil {
+		return prompt.Recovery{}, err
+	}
+	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context), Open: openOn(p), Here: keptAt(p)}
+	if pending := s.PendingStep(); pending != nil {
+		r.Pending, _ = w.Step(pending.StepID)
+	}
+	if r.Done, err = g.toldBefore(ctx, w, p); err != nil {
+		return r, err
+	}
+	r.Branches, err = g.branches(ctx, w, p)
+	return r, err
+}
+
+// toldBefore collects the notes of the nearest steps before a node, the nearest last.
+func (g *Engine) toldBefore(ctx context.Context, w compile.Compiled, p place) ([]prompt.Told, error) {
+	var out []prompt.Told
+	for range limits.RecapAncestorsMax {
+		if p.node = parentOf(p); p.node == nil {
+			break
+		}
+		t, _, err := g.told(ctx, w, p.node)
+		if err != nil {
+			return nil, err
+		}
+		if t.Text != "" {
+			out = append(out, t)
+		}
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// told is the notes at a node under the step that was pending there; zero where
+// there are none, so that no snapshot is read in vain.
+func (g *Engine) told(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told, step compile.Step, err error) {
+	o, ok := n.Recap()
+	if !ok {
+		return t, step, nil
+	}
+	s, err := g.state(ctx, n)
+	if err != nil {
+		return t, step, err
+	}
+	heading, step := labelOf(w, s)
+	return prompt.Told{Heading: heading, Text: o.Payload.NotesMarkdown}, step, nil
+}
+
+// labelOf names the step that is pending in a state, "" at the end of a run.
+func labelOf(w compile.Compiled, s snapshot.State) (string, compile.Step) {
+	pending := s.PendingStep()
+	if pending == nil {
+		return "", compile.Step{}
+	}
+	step, _ := w.Step(pending.StepID)
+	return prompt.Label(step.Title, pending.Key()), step
+}
+
+// openOn lists what is open: the critical gaps from the root to the node, then the
+// others of the node itself.
+func openOn(p place) []string {
+	var out []string
+	for _, gap := range p.run.CriticalOnPath(p.node.ID) {
+		out = append(out, fmt.Sprintf("%s: %s", gap.Severity, gap.Summary))
+	}
+	for _, gap := range p.node.OpenGaps {
+		if gap.Severity != event.Critical {
+			out = append(out, fmt.Sprintf("%s: %s", gap.Severity, gap.Summary))
+		}
+	}
+	return out
+}
+
+// keptAt is what was recorded at a node without moving on from it: what attempts
+// sent, and what checkpoints keep, the latest last.
+func keptAt(p place) []prompt.Told {
+	var out []prompt.Told
+	if text := outputsText(p.node); text != "" {
+		out = append(out, prompt.Told{Heading: "Sent with an attempt at this step", Text: text})
+	}
+	of := len(p.node.Checkpoints)
+	for i, point := range p.node.Checkpoints[max(0, of-limits.RecapAncestorsMax):] {
+		if n := p.run.Node(point); n != nil {
+			nth := max(0, of-limits.RecapAncestorsMax) + i + 1
+			out = append(out, prompt.Told{Heading: fmt.Sprintf("Checkpoint %d of %d", nth, of), Text: outputsText(n)})
+		}
+	}
+	return out
+}
+
+// outputsText is a node's notes and the kinds of its artifacts.
+func outputsText(n *projections.Node) string {
+	var parts, kinds []string
+	if o, ok := n.Recap(); ok {
+		parts = append(parts, o.Payload.NotesMarkdown)
+	}
+	for _, o := range n.Artifacts() {
+		kind := o.Payload.ArtifactKind
+		if kind == "" {
+			kind = o.Payload.ContentType
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) > 0 {
+		parts = append(parts, "Artifacts: "+strings.Join(kinds, ", "))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// branches sums up where a run went from a node that was left before: one summary
+// for each acknowledged step, the branch of the preferred tip first, then the
+// newest.
+func (g *Engine) branches(ctx context.Context, w compile.Compiled, p place) ([]prompt.Branch, error) {
+	if p.node.AckedChildren == 0 {
+		return nil, nil
+	}
+	tips := tipsBelow(p)
+	var out []prompt.Branch
+	for i, tip := range tips {
+		if i >= limits.RecapBranchesMax {
+			out = append(out, prompt.Branch{}) // counted, not shown
+			continue
+		}
+		b, err := g.branch(ctx, w, p, tip)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// tipsBelow finds the tip of each branch that leaves a node: the preferred one
+// where it is among them, else the one that was created last.
+func tipsBelow(p place) []*projections.Node {
+	var out []*projections.Node
+	at := map[id.Node]int{} // by the child of the node that the branch begins with
+	for _, tip := range slices.Backward(p.run.Tips()) {
+		child, ok := childOn(p, tip)
+		if !ok {
+			continue
+		}
+		i, seen := at[child]
+		if !seen {
+			at[child], out = len(out), append(out, p.run.Node(tip))
+		} else if tip == p.run.Tip {
+			out[i] = p.run.Node(tip)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *projections.Node) int {
+		switch p.run.Tip {
+		case a.ID:
+			return -1
+		case b.ID:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// childOn is the first node after p on the way to a tip below it.
+func childOn(p place, tip id.Node) (child id.Node, ok bool) {
+	for n := (place{p.fold, p.run, p.run.Node(tip)}); n.node != nil && n.node.CreatedIndex > p.node.CreatedIndex; n.node = parentOf(n) {
+		if n.node.Parent != nil && *n.node.Parent == p.node.ID {
+			return n.node.ID, true
+		}
+	}
+	return child, false
+}
+
+// branch sums up one of them: status and pending step at its tip, and the latest
+// notes between the node and the tip.
+func (g *Engine) branch(ctx context.Context, w compile.Compiled, p place, tip *projections.Node) (prompt.Branch, error) {
+	s, err := g.state(ctx, tip)
+	if err != nil {
+		return prompt.Branch{}, err
+	}
+	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.run.Tip, Status: string(p.run.StatusAt(tip.ID, tipState(w, tip, s)))}
+	var pending compile.Step
+	if b.Pending, pending = labelOf(w, s); b.Pending != "" {
+		b.Steps = append(b.Steps, pending)
+	}
+	for at := (place{p.fold, p.run, tip}); at.node != nil && at.node.ID != p.node.ID; at.node = parentOf(at) {
+		last, step, err := g.told(ctx, w, at.node)
+		if err != nil {
+			return b, err
+		}
+		if last.Text != "" {
+			b.Last, b.Steps = last, append(b.Steps, step)
+			break
+		}
+	}
+	return b, nil
+}

@@ -1,0 +1,120 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+const named = `{"id":"test.named","name":"Named","description":"d","version":"1.0.0",
+ "functionDefinitions":[{"name":"look","definition":"look closely"},{"name":"far","definition":"go far"}],
+ "steps":[
+ {"id":"one","title":"Begin","prompt":"p","functionReferences":["look()"]},
+ {"id":"two","title":"Go on","prompt":"p","functionReferences":["far()","look()"]},
+ {"id":"three","title":"End","prompt":"p"}]}`
+
+// TestRecapTellsWhatCameBefore: to whoever only looks; an advance brings none.
+func TestRecapTellsWhatCameBefore(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(named)
+	if w.look(a.StateToken).Recap != "" {
+		t.Error("at the root there is nothing to tell")
+	}
+	b := w.must(a, note("began well"))
+	c := w.must(b, advance.Request{})
+	if a.Recap+b.Recap+c.Recap != "" {
+		t.Error("an advance brings a recap")
+	}
+	want := "## Done before this step\n\nSteps done so far: 2. The notes of the latest follow, the latest last.\n\n### Begin (one)\n\nbegan well"
+	if got := w.look(c.StateToken).Recap; got != want {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+func TestRecapTellsWhatIsKeptAndOpen(t *testing.T) {
+	w := newWorld(t)
+	a := w.must(w.start(twoSteps), note("not yet"))
+	a = w.mustKeep(a, advance.Request{Notes: "half way", Artifacts: []advance.Artifact{report("draft", "1")}})
+	got := w.look(a.StateToken).Recap
+	for _, want := range []string{"- critical: The notes do not meet", "### Sent with an attempt at this step\n\nnot yet", "### Checkpoint 1 of 1\n\nhalf way\n\nArtifacts: draft"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not say %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestRecapOfARewind: the branches that are there, the preferred one first, and the
+// functions that they name and the prompt does not.
+func TestRecapOfARewind(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(named)
+	first := w.must(a, note("the long way"))
+	end := w.must(w.must(first, note("went on")), note("ended"))
+	again := w.look(a.StateToken)
+	second := w.must(again, note("the short way"))
+	got := w.look(a.StateToken).Recap
+	parts := []string{
+		"### Sent with an attempt at this step\n\nthe short way",
+		"### Branch to " + second.NodeID.String() + ": in_progress, the preferred one\n\nPending there: Go on (two)",
+		"### Branch to " + end.NodeID.String() + ": complete\n\nLast notes, on End (three):\n\nended",
+		"## Functions named in the branches\n\n- far(): go far",
+	}
+	at := 0
+	for _, want := range parts {
+		i := strings.Index(got[at:], want)
+		if i < 0 {
+			t.Fatalf("it does not say, or not in order, %q:\n%s", want, got)
+		}
+		at += i
+	}
+	if strings.Contains(got, "look()") {
+		t.Error("a function of the prompt is told twice")
+	}
+	// Touched again, the first branch is the preferred one.
+	if _, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: first.StateToken, AckToken: w.look(first.StateToken).AckToken, Request: note("again")}); err != nil {
+		t.Fatal(err)
+	}
+	got = w.look(a.StateToken).Recap
+	if p, s := strings.Index(got, "the preferred one"), strings.Index(got, second.NodeID.String()); p < 0 || s < p {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestRecapOfManyBranches: bounded, and the rest is counted.
+func TestRecapOfManyBranches(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(longOne)
+	for i := range 9 {
+		w.must(w.must(w.look(a.StateToken), note("fork")), note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 2000))))
+	}
+	got := w.look(a.StateToken).Recap
+	if len(got) > limits.RecapBytesMax || strings.Count(got, "### Branch to") > limits.RecapBranchesMax || !strings.Contains(got, "Further branches:") {
+		t.Errorf("%d bytes:\n%s", len(got), got)
+	}
+	if !strings.Contains(got, "<8>") || strings.Contains(got, "<0>") {
+		t.Error("not the newest first")
+	}
+}
+
+// TestRecapLooksBackAtTheNearest: however long the run is, the text is bounded, and
+// the same for the same log.
+func TestRecapLooksBackAtTheNearest(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(longOne)
+	for i := range 11 {
+		a = w.must(a, note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 1000))))
+	}
+	got := w.look(a.StateToken).Recap
+	if len(got) > limits.RecapBytesMax || strings.Contains(got, "<2>") || !strings.Contains(got, "<10>") || !strings.Contains(got, "Steps done so far: 11.") {
+		t.Errorf("%d bytes:\n%.400s", len(got), got)
+	}
+	w.g = w.process()
+	if again := w.look(a.StateToken).Recap; again != got {
+		t.Error("another process tells something else")
+	}
+}

@@ -1,0 +1,61 @@
+package interpreter
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/condition"
+	"github.com/waybill/waybill/durable/snapshot"
+)
+
+// Variables is what a step sees: the context with the variables of the loops
+// around it laid over, inner ones over outer ones (R22). They are nowhere stored:
+// the state and the context say them.
+func Variables(w compile.Compiled, s snapshot.State, vars canon.Value) canon.Value {
+	return Along(w, path(Frames(s)), vars)
+}
+
+func (k *walker) vars() canon.Value { return Along(k.w, path(k.frames), k.in.Vars) }
+
+// Along is Variables for whoever knows a step by its StepInstanceKey only.
+func Along(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) canon.Value {
+	for _, f := range loops {
+		loop, ok := w.Loop(f.LoopID)
+		if !ok {
+			continue
+		}
+		set := func(name string, v canon.Value) {
+			if name != "" {
+				vars = vars.With(name, v)
+			}
+		}
+		// The list is looked up before its own variables could hide it.
+		list, _ := condition.Lookup(vars, loop.Items)
+		set(loop.IterationVar, canon.OfInt(f.Iteration+1))
+		set(loop.IndexVar, canon.OfInt(f.Iteration))
+		if loop.Kind == compile.ForEach && list.Kind() == canon.Array && int(f.Iteration) < list.Len() {
+			set(loop.ItemVar, list.Item(int(f.Iteration)))
+		}
+	}
+	return vars
+}
+
+// NeedsConfirmation reports whether guided mode waits for a person before the
+// pending step: for its own sake, or since it is the first of a loop that asks (R20).
+func NeedsConfirmation(w compile.Compiled, s snapshot.State, vars canon.Value) bool {
+	pending := s.PendingStep()
+	if pending == nil {
+		return false
+	}
+	step, ok := w.Step(pending.StepID)
+	seen := Variables(w, s, vars)
+	if ok && step.NeedsConfirmation(seen) {
+		return true
+	}
+	for _, f := range Frames(s) {
+		marker, ok := w.Step(f.LoopID)
+		if ok && f.Iteration == 0 && f.BodyIndex == 0 && marker.NeedsConfirmation(seen) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,217 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// fake answers every call with what it was given, and counts how many are at work.
+type fake struct {
+	mu      sync.Mutex
+	actor   event.Actor
+	last    any
+	fail    error
+	panics  bool
+	takes   time.Duration
+	hold    chan struct{} // calls wait for it, where there is one
+	entered chan struct{}
+	now     atomic.Int32
+	most    atomic.Int32
+	calls   atomic.Int32
+}
+
+type fakeData struct {
+	Text string `json:"text"`
+}
+
+var fakeResults = Results{"workflows": fakeData{}, "workflow": fakeData{}, "step": fakeData{}, "blocked": fakeData{}, "candidates": fakeData{}}
+
+func (f *fake) do(kind string, by event.Actor, in any) (Document, error) {
+	n := f.now.Add(1)
+	defer f.now.Add(-1)
+	f.calls.Add(1)
+	f.mu.Lock()
+	f.actor, f.last = by, in
+	if f.most.Load() < n {
+		f.most.Store(n)
+	}
+	f.mu.Unlock()
+	if f.entered != nil {
+		f.entered <- struct{}{}
+	}
+	if f.hold != nil {
+		<-f.hold
+	}
+	time.Sleep(f.takes)
+	if f.panics {
+		panic("a bug")
+	}
+	return Document{kind, fakeData{"done"}}, f.fail
+}
+
+func (f *fake) ListWorkflows(_ context.Context, in ListWorkflows) (Document, error) {
+	return f.do("workflows", event.Actor{}, in)
+}
+func (f *fake) InspectWorkflow(_ context.Context, in InspectWorkflow) (Document, error) {
+	return f.do("workflow", event.Actor{}, in)
+}
+func (f *fake) StartWorkflow(_ context.Context, by event.Actor, in StartWorkflow) (Document, error) {
+	return f.do("step", by, in)
+}
+func (f *fake) ContinueWorkflow(_ context.Context, by event.Actor, in ContinueWorkflow) (Document, error) {
+	return f.do("step", by, in)
+}
+func (f *fake) CheckpointWorkflow(_ context.Context, by event.Actor, in CheckpointWorkflow) (Document, error) {
+	return f.do("step", by, in)
+}
+func (f *fake) ResumeSession(_ context.Context, in ResumeSession) (Document, error) {
+	return f.do("candidates", event.Actor{}, in)
+}
+
+// message is a line that the server wrote.
+type message struct {
+	ID     any
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+	}
+}
+
+// doc is a tool's document.
+type doc struct {
+	V     int
+	Kind  string
+	Data  fakeData
+	Error struct {
+		Code, Message, Suggestion string
+		Details                   map[string]any
+	}
+}
+
+// client talks to a server in raw lines: the test must not share the SDK's idea of
+// what goes over the wire.
+type client struct {
+	t     *testing.T
+	in    *io.PipeWriter
+	out   *bufio.Reader
+	close func() // the client's end of the output
+	stop  context.CancelFunc
+	ended chan error
+	next  int
+}
+
+func dial(t *testing.T, s Server) *client {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ctx, stop := context.WithCancel(context.Background())
+	c := &client{t: t, in: inW, out: bufio.NewReaderSize(outR, 1<<20), stop: stop, ended: make(chan error, 1)}
+	c.close = func() { _ = outR.CloseWithError(errors.New("nobody reads")) }
+	go func() {
+		c.ended <- s.Serve(ctx, inR, outW)
+		_ = outW.Close()
+	}()
+	t.Cleanup(func() {
+		_ = inW.Close()
+		_ = outR.Close()
+		stop()
+	})
+	return c
+}
+
+// connect is dial and the handshake.
+func connect(t *testing.T, s Server, name string) *client {
+	t.Helper()
+	c := dial(t, s)
+	c.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":%q,"version":"1"}}}`, name)
+	if m := c.read(); m.Error != nil || m.ID != "hello" {
+		t.Fatalf("initialize: %+v", m)
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return c
+}
+
+func (c *client) send(format string, args ...any) {
+	c.t.Helper()
+	line := format
+	if len(args) > 0 {
+		line = fmt.Sprintf(format, args...)
+	}
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) read() (m message) {
+	c.t.Helper()
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		c.t.Fatalf("reading: %v", err)
+	}
+	var version struct{ JSONRPC string }
+	if json.Unmarshal([]byte(line), &version) != nil || version.JSONRPC != "2.0" || json.Unmarshal([]byte(line), &m) != nil {
+		c.t.Fatalf("no message: %s", line)
+	}
+	return m
+}
+
+// call makes one call and reads its answer.
+func (c *client) call(method, params string) message {
+	c.t.Helper()
+	c.next++
+	c.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, c.next, method, params)
+	m := c.read()
+	if m.ID != float64(c.next) {
+		c.t.Fatalf("%s: the answer has id %v, want %d", method, m.ID, c.next)
+	}
+	return m
+}
+
+// tool calls a tool with raw arguments.
+func (c *client) tool(name, args string) (d doc, isError bool) {
+	c.t.Helper()
+	m := c.call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
+	if m.Error != nil {
+		c.t.Fatalf("%s %s: a protocol error: %+v", name, args, m.Error)
+	}
+	var r struct {
+		Content           []struct{ Type, Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
+	}
+	if err := json.Unmarshal(m.Result, &r); err != nil {
+		c.t.Fatal(err)
+	}
+	if len(r.Content) != 1 || r.Content[0].Type != "text" || r.Content[0].Text != string(r.StructuredContent) {
+		c.t.Fatalf("text and structure differ: %s", m.Result)
+	}
+	if err := json.Unmarshal(r.StructuredContent, &d); err != nil || d.V != 1 {
+		c.t.Fatalf("no document: %s", r.StructuredContent)
+	}
+	return d, r.IsError
+}
+
+// end waits for the server, which must end by itself and without an error.
+func (c *client) end() {
+	c.t.Helper()
+	select {
+	case err := <-c.ended:
+		if err != nil {
+			c.t.Errorf("the server ended with %v (%s)", err, fault.CodeOf(err))
+		}
+	case <-time.After(10 * time.Second):
+		c.t.Fatal("the server does not end")
+	}
+}

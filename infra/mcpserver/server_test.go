@@ -1,0 +1,215 @@
+package mcpserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {
+	rows := []struct{ name, line, want string }{
+		{"garbage", `garbage`, "null -32700"},
+		{"half a message", `{"jsonrpc":"2.0","id":1`, "null -32700"},
+		{"not UTF-8", "\"\xff\"", "null -32700"},
+		{"two messages on a line", `{"jsonrpc":"2.0","id":1,"method":"ping"}{}`, "null -32700"},
+		{"nested without end", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows","arguments":` + strings.Repeat("[", 1<<20), "null -32700"},
+		{"nested far too deep, and well-formed", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows","arguments":{"a":` + strings.Repeat("[", 1<<16) + strings.Repeat("]", 1<<16) + `}}}`, "null -32700"},
+		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "null -32600"},
+		{"an empty batch", `[]`, "null -32600"},
+		{"no object", `17`, "null -32600"},
+		{"no version", `{"id":3,"method":"ping"}`, "3 -32600"},
+		{"a null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null -32600"},
+		{"a fractional id", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "null -32600"},
+		{"an id that is rounded elsewhere", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "null -32600"},
+		{"a method that is no string", `{"jsonrpc":"2.0","id":"a","method":7}`, "a -32600"},
+		{"params that are a list", `{"jsonrpc":"2.0","id":4,"method":"ping","params":[]}`, "4 -32600"},
+		{"a key twice", `{"jsonrpc":"2.0","id":5,"method":"ping","method":"ping"}`, "5 -32600"},
+		{"an unknown method", `{"jsonrpc":"2.0","id":6,"method":"x/y"}`, "6 -32601"},
+		{"a call that would never end", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{}}`, "7 -32601"},
+		{"an unknown tool", `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"approve","arguments":{}}}`, "8 -32602"},
+		{"a line over the limit", strings.Repeat("x", limits.MCPMessageBytesMax+1), "null -32600"},
+		{"a call over the limit", `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", limits.MCPMessageBytesMax) + `"}}`, "null -32600"},
+	}
+	c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+	for _, row := range rows {
+		c.send("%s", row.line)
+		m := c.read()
+		id := "null"
+		if m.ID != nil {
+			id = fmt.Sprint(m.ID)
+		}
+		if m.Error == nil {
+			t.Errorf("%s: no error: %+v", row.name, m)
+		} else if got := fmt.Sprintf("%s %d", id, m.Error.Code); got != row.want || len(m.Error.Message) > 300 {
+			t.Errorf("%s: got %s (%s), want %s", row.name, got, m.Error.Message, row.want)
+		}
+		c.send("")
+		c.send(" \r")
+		if d, isError := c.tool("list_workflows", "{}"); isError || d.Kind != "workflows" {
+			t.Fatalf("%s: the server does not go on: %+v", row.name, d)
+		}
+	}
+	_ = c.in.Close()
+	c.end()
+}
+
+// TestAFloodIsAnsweredWithinBounds: a thousand calls at once are worked on a few at a
+// time, and each gets its answer.
+func TestAFloodIsAnsweredWithinBounds(t *testing.T) {
+	const calls = 1000
+	f := &fake{takes: time.Millisecond}
+	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	go func() {
+		for i := range calls {
+			if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list_workflows"}}`+"\n", 1000+i); err != nil {
+				return
+			}
+		}
+		_ = c.in.Close() // the answers still come
+	}()
+	seen := map[any]bool{}
+	for range calls {
+		m := c.read()
+		if m.Error != nil || seen[m.ID] {
+			t.Fatalf("answer %+v", m)
+		}
+		seen[m.ID] = true
+	}
+	c.end()
+	if got := f.most.Load(); got > limits.MCPCallsMax || got < 2 {
+		t.Errorf("%d calls were worked on at once, want 2 to %d", got, limits.MCPCallsMax)
+	}
+	if f.calls.Load() != calls || len(seen) != calls {
+		t.Errorf("%d calls, %d answers", f.calls.Load(), len(seen))
+	}
+}
+
+// TestWhatIsTakenIsAnswered: neither the input's end nor a stop loses the answer to
+// a call that is being worked on.
+func TestWhatIsTakenIsAnswered(t *testing.T) {
+	for name, end := range map[string]func(*client){
+		"the input ends": func(c *client) { _ = c.in.Close() },
+		"it is stopped":  func(c *client) { c.stop() },
+	} {
+		f := &fake{hold: make(chan struct{}), entered: make(chan struct{}, 1)}
+		c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
+		<-f.entered
+		end(c)
+		time.AfterFunc(20*time.Millisecond, func() { close(f.hold) })
+		if m := c.read(); m.ID != 1.0 || m.Error != nil {
+			t.Errorf("%s: %+v", name, m)
+		}
+		c.end()
+	}
+}
+
+// TestACallThatHangsDoesNotKeepItFromStopping: what is not done in time is left to
+// the log.
+func TestACallThatHangsDoesNotKeepItFromStopping(t *testing.T) {
+	f := &fake{hold: make(chan struct{}), entered: make(chan struct{}, 1)}
+	defer close(f.hold)
+	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
+	<-f.entered
+	from := time.Now()
+	c.stop()
+	c.end()
+	if took := time.Since(from); took < grace || took > grace+2*time.Second {
+		t.Errorf("it took %s, want about %s", took, grace)
+	}
+}
+
+func TestNobodyReads(t *testing.T) {
+	c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+	c.close()
+	_, _ = io.WriteString(c.in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+	c.end()
+}
+
+func TestAnIDIsUsedOnceAtATime(t *testing.T) {
+	f := &fake{hold: make(chan struct{}), entered: make(chan struct{}, 2)}
+	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	for range 2 {
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
+	}
+	if m := c.read(); m.Error == nil || m.Error.Code != -32600 || m.ID != nil {
+		t.Errorf("the second: %+v", m)
+	}
+	close(f.hold)
+	if m := c.read(); m.Error != nil || m.ID != 1.0 {
+		t.Errorf("the first: %+v", m)
+	}
+	if d, _ := c.tool("list_workflows", "{}"); d.Kind != "workflows" {
+		t.Errorf("the id again: %+v", d)
+	}
+}
+
+func TestNoGoroutineStays(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+		c.tool("list_workflows", "{}")
+		_ = c.in.Close()
+		c.end()
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	stacks := make([]byte, 1<<16)
+	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+}
+
+func TestErrorsAreData(t *testing.T) {
+	f := &fake{fail: fault.New(fault.TokenSessionLocked, "session x is busy").With("holderPid", 7)}
+	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
+	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Kind != "error" || d.Error.Code != "TOKEN_SESSION_LOCKED" || d.Error.Details["holderPid"] != 7.0 {
+		t.Errorf("got %+v", d)
+	}
+	f.fail = errors.New("something else")
+	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Error.Code != "INTERNAL_ERROR" {
+		t.Errorf("got %+v", d)
+	}
+	f.fail = fault.New(fault.StoreIO, "cannot say \xff").With("x", "\xff")
+	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Error.Code != "STORE_IO" || d.Error.Message == "" {
+		t.Errorf("got %+v", d)
+	}
+	f.fail, f.panics = nil, true
+	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Error.Code != "INTERNAL_ERROR" {
+		t.Errorf("got %+v", d)
+	}
+	f.panics = false
+	if d, isError := c.tool("list_workflows", "{}"); isError || d.Kind != "workflows" {
+		t.Errorf("it does not go on: %+v", d)
+	}
+}
+
+func TestWhoActs(t *testing.T) {
+	rows := []struct{ client, as, want string }{
+		{"an-editor", "", "an-editor"},
+		{"an-editor", "reviewer", "reviewer"},
+		{"", "", ""},
+		{strings.Repeat("x", limits.ActorRefMax+1), "", ""},
+		{"two\nlines", "", ""},
+		{"Ärzte 医", "", "Ärzte 医"},
+	}
+	for _, row := range rows {
+		f := &fake{}
+		c := connect(t, Server{Calls: f, Results: fakeResults, As: row.as}, row.client)
+		c.tool("start_workflow", `{"workflowId":"x"}`)
+		if want := (event.Actor{Kind: event.Agent, Ref: row.want}); f.actor != want {
+			t.Errorf("client %q as %q: got %+v, want %+v", row.client, row.as, f.actor, want)
+		}
+	}
+}
