@@ -222,18 +222,22 @@ func formatSections(page string) map[string]string {
 }
 
 // members lists the JSON names of a struct and of the structs inside it.
-func members(t reflect.Type, add func(string)) {
+func members(t reflect.Type, add func(string)) { membersOf(t, map[reflect.Type]bool{}, add) }
+
+// membersOf goes into each type once: a shape may hold shapes.
+func membersOf(t reflect.Type, seen map[reflect.Type]bool, add func(string)) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || !strings.Contains(t.PkgPath(), "waybill") || t == reflect.TypeFor[canon.Value]() {
+	if t.Kind() != reflect.Struct || !strings.Contains(t.PkgPath(), "waybill") || t == reflect.TypeFor[canon.Value]() || seen[t] {
 		return
 	}
+	seen[t] = true
 	for f := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(f).Tag.Get("json"), ",")
 		if name != "" && name != "-" {
 			add(name)
-			members(t.Field(f).Type, add)
+			membersOf(t.Field(f).Type, seen, add)
 		}
 	}
 }

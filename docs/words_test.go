@@ -20,7 +20,7 @@ var forbidden = []struct{ why, words string }{
 	{"material that is no part of the project", `\.\./sha¦red|/sha¦red/(design|spec|data)`},
 	{"a registry or proxy", `pro¦xy\.golang\.org|s¦um\.golang\.org|go¦proxy|reg¦istry\.npmjs|npm¦js\.org|py¦pi\.org|pythonho¦sted|cra¦tes\.io|artif¦actory`},
 	{"a tool that helped", `\bcla¦ude\b|chat¦gpt|\bcopi¦lot\b|\bgpt-¦[0-9]|\bopen¦ai\b|\banthro¦pic\b|\bgem¦ini\b|\bcursor\.¦sh|\bai ass¦istant|language mod¦el|\bll¦ms?\b`},
-	{"how it was made", `co-author¦ed-by|generated wi¦th \[|sub-?ag¦ent|\biss¦ue\s+#\d|our conver¦sation|the us¦er's brief|previous sess¦ion of development|design/sk¦etch`},
+	{"how it was made", `co-author¦ed-by|generated wi¦th \[|sub-?ag¦ents\b|\biss¦ue\s+#\d|our conver¦sation|the us¦er's brief|previous sess¦ion of development|design/sk¦etch`},
 }
 
 // sharedData is how tests name sample data of other programs, which may lie beside

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -15,10 +16,10 @@ const SavedFormat = 1
 
 // savedMin is the smallest window worth saving: below it nearly every question is
 // a miss.
-const savedMin = 2 * 8
+const savedMin = 16
 
-// saved is a fold as it is written: contexts, which most nodes share, stand once,
-// and each node's context is the place of its own among them.
+// saved is the first line of a saved fold: all but the nodes, whose lines follow.
+// Contexts, which most nodes share, stand once; a node names the place of its own.
 type saved struct {
 	Contexts []canon.Value `json:"contexts"`
 	Head     manifest.Head `json:"head"`
@@ -26,9 +27,9 @@ type saved struct {
 	Session  *Session      `json:"session"`
 }
 
-// Save spells a window of the fold in at most most bytes of JCS: as wide a one as
-// fits. ok is false when none does, or when too much is open; the fold is what it
-// was. With it comes the window itself, to go on with instead of the fold.
+// Save spells a window of the fold in at most most bytes: as wide a one as fits. ok
+// is false when none does, or when too much is open; the fold is what it was. With
+// it comes the window itself, to go on with instead of the fold.
 func (f *Fold) Save(most int) (data []byte, window *Fold, ok bool) {
 	if f.Missed() || f.Head.IsZero() {
 		return nil, nil, false
@@ -38,75 +39,76 @@ func (f *Fold) Save(most int) (data []byte, window *Fold, ok bool) {
 		if !ok {
 			return nil, nil, false
 		}
-		data, err := canon.Marshal(share(f, w))
-		if err == nil && len(data) <= most {
-			return data, &Fold{Session: w, Head: f.Head, Last: f.Last}, true
+		out := &Fold{Session: w, Head: f.Head, Last: f.Last, Loaded: true}
+		if data, err := out.spell(); err == nil && len(data) <= most {
+			return data, out, true
 		}
 	}
 	return nil, nil, false
 }
 
-// share takes contexts out of a window's nodes.
-func share(f *Fold, w *Session) saved {
-	out := saved{Contexts: []canon.Value{}, Head: f.Head, Last: f.Last}
-	bare := *w
-	bare.Runs = make(map[id.Run]*Run, len(w.Runs))
-	for runID, r := range w.Runs {
-		run := *r
-		run.Nodes = make(map[id.Node]*Node, len(r.Nodes))
-		at := map[id.Node]int{}
+func (f *Fold) spell() ([]byte, error) {
+	var nodes []byte
+	var err error
+	doc := saved{Contexts: []canon.Value{}, Head: f.Head, Last: f.Last}
+	bare := *f.Session
+	bare.Runs = make(map[id.Run]*Run, len(f.Runs))
+	for place, runID := range f.Order {
+		r := f.Runs[runID]
+		at := make(map[id.Node]int, len(r.Nodes))
 		for _, nodeID := range r.Order {
-			n := *r.Nodes[nodeID]
-			place := -1
-			if parent := r.above(&n); parent != nil && n.Context.Equal(parent.Context) {
-				place = at[parent.ID]
+			n := r.Nodes[nodeID]
+			if parent := r.above(n); parent != nil && n.Context.Equal(parent.Context) {
+				at[nodeID] = at[parent.ID]
 			} else {
-				place = len(out.Contexts)
-				out.Contexts = append(out.Contexts, n.Context)
+				at[nodeID] = len(doc.Contexts)
+				doc.Contexts = append(doc.Contexts, n.Context)
 			}
-			at[nodeID], n.Context = place, canon.OfInt(int64(place))
-			run.Nodes[nodeID] = &n
+			if nodes, err = appendNode(nodes, place, n, at[nodeID]); err != nil {
+				return nil, err
+			}
 		}
+		run := *r
+		run.Nodes, run.Order = map[id.Node]*Node{}, []id.Node{}
 		bare.Runs[runID] = &run
 	}
-	out.Session = &bare
-	return out
+	doc.Session = &bare
+	out, err := canon.Marshal(doc)
+	return bytes.TrimSuffix(append(append(out, '\n'), nodes...), []byte{'\n'}), err
 }
 
 // LoadFold reads what Save wrote. What is not of this form is an error; that the
 // state is the one of its log is for the caller to make sure of.
 func LoadFold(data []byte) (*Fold, error) {
 	var in saved
-	if err := canon.Unmarshal(data, &in); err != nil {
+	line, rest, _ := bytes.Cut(data, []byte{'\n'})
+	if err := canon.Unmarshal(line, &in); err != nil {
 		return nil, err
 	}
 	if in.Session == nil || in.Head.IsZero() || in.Session.Next != in.Head.Next {
 		return nil, errors.New("projections: no saved fold")
 	}
-	for _, r := range in.Session.Runs {
-		if err := r.unshare(in.Contexts); err != nil {
+	runs := make([]*Run, len(in.Session.Order))
+	for i, runID := range in.Session.Order {
+		if runs[i] = in.Session.Runs[runID]; runs[i] == nil || len(runs[i].Nodes) > 0 {
+			return nil, errors.New("projections: a saved session whose runs are not those of its order")
+		}
+	}
+	for len(rest) > 0 {
+		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
+		place, n, context, err := parseNode(line)
+		if err != nil {
 			return nil, err
 		}
-	}
-	return &Fold{Session: in.Session, Head: in.Head, Last: in.Last}, nil
-}
-
-func (r *Run) unshare(contexts []canon.Value) error {
-	if r == nil || len(r.Order) != len(r.Nodes) {
-		return errors.New("projections: a saved run whose nodes are not those of its order")
-	}
-	for _, nodeID := range r.Order {
-		n := r.Nodes[nodeID]
-		if n == nil {
-			return errors.New("projections: a saved run without one of its nodes")
+		if uint(place) >= uint(len(runs)) || uint(context) >= uint(len(in.Contexts)) {
+			return nil, errNodeLine
 		}
-		place := n.Context.Float()
-		if n.Context.Kind() != canon.Number || place < 0 || place >= float64(len(contexts)) {
-			return errors.New("projections: a saved node without its context")
-		}
-		n.Context = contexts[int(place)]
+		n.Context = in.Contexts[context]
+		r := runs[place]
+		r.Nodes[n.ID] = n
+		r.Order = append(r.Order, n.ID)
 	}
-	return nil
+	return &Fold{Session: in.Session, Head: in.Head, Last: in.Last, Loaded: true}, nil
 }
 
 // Brief is what finding a run needs of a session.

@@ -60,6 +60,9 @@ type Fold struct {
 	// segments were folded since the state was saved or begun.
 	Last  int64
 	Ahead int
+	// Loaded: the state was saved and taken up again, and what is before its head was
+	// not read.
+	Loaded bool
 }
 
 // NewFold starts from an empty log.

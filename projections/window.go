@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 )
@@ -56,6 +57,9 @@ func (s *Session) Knows(run id.Run, node id.Node) bool {
 	n := r.Nodes[node]
 	if n == nil || n.Cut {
 		return false
+	}
+	if n.Kind == event.CheckpointNode && n.Parent != nil && !s.Knows(run, *n.Parent) {
+		return false // work goes on at the node that it stands beside (R17)
 	}
 	for range limits.RecapAncestorsMax {
 		if n.Above != nil {

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -81,10 +84,10 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind 
 	for _, key := range answer.Asked() {
 		asked = append(asked, "--set", key+"=…")
 	}
-	where, next := []string(nil), a.command(append([]string{"continue", "--run", run, "--notes", "…"}, asked...)...)
+	where, next := []string(nil), a.nextOf(answer, run, asked)
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
-			where = []string{"step " + count(at+1, of)}
+			where = append([]string{"step " + count(at+1, of)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
 		}
 		if step, _ := w.Step(answer.Pending.StepID); step.Action != nil {
 			next = a.command(append([]string{"run", "--run", run}, asked...)...) // what carries commands out
@@ -95,6 +98,10 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind 
 	p.line("")
 	p.text("  ", answer.Pending.Prompt)
 	p.line("")
+	if answer.Recap != "" {
+		p.painted(p.dim("│ "), answer.Recap, p.dim)
+		p.line("")
+	}
 	if answer.Pending.RequireConfirmation {
 		p.line("%s", p.warn("Going on from here is your confirmation."))
 	}
@@ -110,6 +117,41 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind 
 		return
 	}
 	p.line("Next: %s", next)
+}
+
+// nextOf is the command that goes on from an answer.
+func (a *app) nextOf(answer engine.Answer, run string, asked []string) string {
+	switch {
+	case answer.HandedIn() && answer.NextIntent == engine.AwaitConfirmation:
+		return a.command("approve", run)
+	case answer.HandedIn():
+		return a.command("continue", "--run", run, "--done")
+	}
+	argv := []string{"continue", "--run", run, "--notes", "…"}
+	if answer.Pending.OutputContract != nil && answer.Pending.OutputContract.Required {
+		argv = append(argv, "--artifact", "FILE")
+	}
+	return a.command(append(argv, asked...)...)
+}
+
+// roundsOf says where in its loops a step stands, outermost first.
+func roundsOf(w compile.Compiled, key string) []string {
+	loops, _, err := snapshot.ParseKey(key)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, l := range loops {
+		out = append(out, "round "+itoa(int(l.Iteration)+1)+" of "+clean(titleOfLoop(w, l.LoopID)))
+	}
+	return out
+}
+
+func titleOfLoop(w compile.Compiled, loopID string) string {
+	if l, ok := w.Loop(loopID); ok {
+		return strconv.Quote(l.Title)
+	}
+	return loopID
 }
 
 func (a *app) tellWarnings(answer engine.Answer, p *page) {

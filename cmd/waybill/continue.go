@@ -69,7 +69,7 @@ func (in *continueInput) check(cmd *cobra.Command) error {
 	case in.done && in.run == "":
 		return usageFault(cmd, "--done goes with --run").Suggest("With tokens, --ack alone acknowledges the step.")
 	case in.ack == "" && in.state != "" && in.gives(cmd):
-		return usageFault(cmd, "notes, context or artifacts were given without --ack").
+		return usageFault(cmd, "notes, context, preferences or artifacts were given without --ack").
 			Suggest("Send the ack token of the same answer along, or nothing but --state to see what is pending.")
 	}
 	return nil
@@ -77,7 +77,7 @@ func (in *continueInput) check(cmd *cobra.Command) error {
 
 // gives reports whether something is handed in, be it empty.
 func (in *continueInput) gives(cmd *cobra.Command) bool {
-	for _, name := range []string{"notes", "notes-file", "artifact", "set", "context"} {
+	for _, name := range []string{"notes", "notes-file", "artifact", "set", "context", "autonomy", "risk", "preset"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}

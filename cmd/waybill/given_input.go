@@ -18,6 +18,7 @@ type givenInput struct {
 	notesFile string
 	artifacts []string
 	context   contextInput
+	prefs     preferenceInput
 }
 
 func (in *givenInput) flags(cmd *cobra.Command) {
@@ -26,6 +27,7 @@ func (in *givenInput) flags(cmd *cobra.Command) {
 	f.StringVar(&in.notesFile, "notes-file", "", "take the notes from `FILE`; - is stdin")
 	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as a result; a .json file counts as its value")
 	in.context.flags(cmd)
+	in.prefs.flags(cmd)
 }
 
 // request is everything given, read and ready to be sent.
@@ -52,6 +54,9 @@ func (in *givenInput) request(a *app) (advance.Request, error) {
 		out.Artifacts = append(out.Artifacts, artifact)
 	}
 	var err error
+	if out.Preferences, err = in.prefs.changes(); err != nil {
+		return out, err
+	}
 	out.Context, err = in.context.read(a)
 	return out, err
 }

@@ -368,6 +368,16 @@ func TestTwoWorkflowsInOneChat(t *testing.T) {
 			t.Errorf("%s: %s", id, r.raw)
 		}
 	}
+	found := c.tool("resume_session", map[string]any{"runId": a.Data.Session.RunID})
+	if len(found.Data.Candidates) != 2 || found.Data.Candidates[0].RunID != a.Data.Session.RunID {
+		t.Fatalf("got %s", found.raw)
+	}
+	if look := c.tool("continue_workflow", map[string]any{"stateToken": found.Data.Candidates[0].StateToken}); look.Data.Session.RunID != a.Data.Session.RunID {
+		t.Errorf("got %s", look.raw)
+	}
+	if r := c.tool("resume_session", `{"runId":"the first one"}`); r.Error.Code != "VALIDATION_ERROR" {
+		t.Errorf("got %s", r.raw)
+	}
 	c.ends()
 	p.verified()
 }
@@ -556,7 +566,7 @@ func TestACheckpointKeepsWhatIsDone(t *testing.T) {
 	p.verified()
 }
 
-const rounds = `id: test.rounds
+const threeRounds = `id: test.rounds
 name: Rounds
 description: A step, three rounds, a step.
 version: 1.0.0
@@ -575,7 +585,7 @@ steps:
 // when it has answered. An agent that only follows next.params goes all the way round.
 func TestALoopOverManyServers(t *testing.T) {
 	p := talker(t, "test.talk")
-	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(rounds), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(threeRounds), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	kill := func(c *agent) {

@@ -88,9 +88,9 @@ func newRoot(a *app) *cobra.Command {
 		&cobra.Group{ID: groupLook, Title: "See what happened:"},
 		&cobra.Group{ID: groupSetup, Title: "Set up:"})
 	a.addCommonFlags(root)
-	root.AddCommand(newRunCommand(a), newStartCommand(a), newContinueCommand(a), newMCPCommand(a), newTrustCommand(a), newWorkflowsCommand(a),
-		newRunsCommand(a), newVerifyCommand(a),
-		newConfigCommand(a), newCompletionCommand(a), newVersionCommand(a))
+	root.AddCommand(newRunCommand(a), newStartCommand(a), newContinueCommand(a), newCheckpointCommand(a), newApproveCommand(a), newForkCommand(a),
+		newMCPCommand(a), newTrustCommand(a), newWorkflowsCommand(a), newRunsCommand(a), newResumeCommand(a), newReplayCommand(a), newVerifyCommand(a),
+		newConfigCommand(a), newSchemaCommand(a), newCompletionCommand(a), newVersionCommand(a))
 	a.offerEverything(root)
 	return root
 }

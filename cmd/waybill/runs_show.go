@@ -1,11 +1,14 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
 )
 
 func newRunsShowCommand(a *app) *cobra.Command {
@@ -42,6 +45,12 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 	}
 	p.line("")
 	for i, s := range r.Steps {
+		if earlierRound(r.Steps, i) {
+			if i == 0 || !earlierRound(r.Steps, i-1) {
+				p.line("%s", p.dim("  …   earlier rounds"))
+			}
+			continue
+		}
 		p.stepRow(i+1, s)
 	}
 	p.gaps(r)
@@ -53,6 +62,18 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 		p.line("")
 		p.line("Next: %s", a.command("run", "--run", shortRun(r.RunID)))
 	}
+}
+
+// roundsShown is how many rows of one loop people are shown: the latest.
+const roundsShown = 20
+
+// earlierRound reports a row of a loop that has more rows behind it than are shown.
+func earlierRound(rows []engine.StepRow, i int) bool {
+	loop, _, in := strings.Cut(rows[i].StepInstanceKey, "@")
+	if !in || i+roundsShown >= len(rows) || !strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@") {
+		return false
+	}
+	return true
 }
 
 // hasPending reports a run that waits for somebody; one that is closed or complete
@@ -76,6 +97,13 @@ func (p *page) stepRow(n int, s engine.StepRow) {
 		mark, paint = p.bold("●"), p.bold
 	case engine.StepSkipped:
 		mark, title = p.dim("–"), title+" (passed over)"
+	}
+	if loops, _, err := snapshot.ParseKey(s.StepInstanceKey); err == nil && len(loops) > 0 {
+		var rounds []string
+		for _, l := range loops {
+			rounds = append(rounds, itoa(int(l.Iteration)+1))
+		}
+		title += "  (round " + strings.Join(rounds, ".") + ")"
 	}
 	if s.Attempts > 1 {
 		title += "  (" + itoa(s.Attempts) + " attempts)"

@@ -18,6 +18,7 @@ type startInput struct {
 	key     string
 	title   string
 	context contextInput
+	prefs   preferenceInput
 }
 
 func (in *startInput) flags(cmd *cobra.Command) {
@@ -25,6 +26,7 @@ func (in *startInput) flags(cmd *cobra.Command) {
 	f.StringVar(&in.key, "key", "", "start under `KEY`: the same key again answers what is recorded")
 	f.StringVar(&in.title, "title", "", "call the run `TEXT` in lists; the workflow's name otherwise")
 	in.context.flags(cmd)
+	in.prefs.flags(cmd)
 }
 
 // request is the start that the flags and the workflow make together, with what
@@ -38,6 +40,10 @@ func (in *startInput) request(ctx context.Context, a *app, ref string) (engine.S
 	if err != nil {
 		return out, err
 	}
+	prefs, err := in.prefs.changes()
+	if err != nil {
+		return out, err
+	}
 	w, err := a.workflow(ctx, ref)
 	if err != nil {
 		return out, err
@@ -47,7 +53,7 @@ func (in *startInput) request(ctx context.Context, a *app, ref string) (engine.S
 		return out, err
 	}
 	return engine.Start{Workflow: w.Compiled, SourceKind: event.SourceKind(w.Kind), SourceRef: w.Ref, Title: in.title, Key: in.key,
-		Context: given, Observations: gitobserver.Observe(root)}, nil
+		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }
 
 func (in *startInput) check() error {

@@ -68,12 +68,13 @@ func (a *app) offerEverything(root *cobra.Command) {
 			cmd.ValidArgsFunction = a.offerWorkflows
 		}
 	}
-	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"verify"}} {
+	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"runs", "graph"}, {"runs", "watch"}, {"runs", "cancel"},
+		{"approve"}, {"fork"}, {"replay"}, {"verify"}} {
 		if cmd, _, err := root.Find(path); err == nil {
 			cmd.ValidArgsFunction = a.offerRuns
 		}
 	}
-	for _, name := range []string{"run", "continue"} {
+	for _, name := range []string{"run", "continue", "checkpoint"} {
 		if cmd, _, err := root.Find([]string{name}); err == nil && cmd.Flag("run") != nil {
 			_ = cmd.RegisterFlagCompletionFunc("run", a.offerRunFlag)
 		}

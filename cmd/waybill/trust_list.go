@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // listTrust prints the document "trusted": everything that is trusted in the store.
 func (a *app) listTrust(ctx context.Context, o *opened) error {

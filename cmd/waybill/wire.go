@@ -69,12 +69,15 @@ func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.
 // wire puts the one store behind every port. It does everything that the engine
 // asks for, so that what belongs together is locked and synced together.
 func wire(dir string, store *filestore.Store) *opened {
-	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store}
+	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store, Heads: store}
 	return &opened{Engine: e, Settings: engine.Settings{Controls: controls{store}}, dir: dir, store: store}
 }
 
 // close lets go of the store.
-func (o *opened) close() { _ = o.store.Close() }
+func (o *opened) close() {
+	o.Flush(context.Background()) // whatever the call came to, and although it may be over
+	_ = o.store.Close()
+}
 
 // controls is a store's control files as the engine sees them.
 type controls struct{ store *filestore.Store }

@@ -19,8 +19,8 @@ and in any file that you name. No place hides another: two files with one id are
 error that names both.`
 
 func newWorkflowsCommand(a *app) *cobra.Command {
-	return newGroup("workflows", groupLook, "List, check and look into workflows", workflowsLong,
-		newWorkflowsListCommand(a), newWorkflowsInspectCommand(a), newWorkflowsValidateCommand(a), newWorkflowsCompileCommand(a))
+	return newGroup("workflows", groupLook, "List, check, write and look into workflows", workflowsLong,
+		newWorkflowsListCommand(a), newWorkflowsInspectCommand(a), newWorkflowsValidateCommand(a), newWorkflowsCompileCommand(a), newWorkflowsNewCommand(a))
 }
 
 // workflowRow is one workflow as programs see it (locks section 7): with what they

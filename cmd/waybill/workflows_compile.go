@@ -19,7 +19,7 @@ type compiledDocument struct {
 }
 
 func newWorkflowsCompileCommand(a *app) *cobra.Command {
-	var out string
+	var out, kind string
 	cmd := &cobra.Command{
 		Use:   "compile FILE|ID",
 		Short: "Print what a run of a workflow is pinned to",
@@ -29,7 +29,14 @@ workflow's hash.`,
 		Example: "  waybill workflows compile wr.demo\n  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json",
 		Args:    exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := a.workflow(cmd.Context(), args[0])
+			as, ok := sourceKind(kind)
+			if !ok {
+				return noSuchSourceKind(cmd, kind)
+			}
+			e, err := a.checked(cmd.Context(), args[0], as)
+			if err == nil {
+				err = e.Usable()
+			}
 			if err != nil {
 				return err
 			}
@@ -51,6 +58,7 @@ workflow's hash.`,
 			})
 		},
 	}
+	cmd.Flags().StringVar(&kind, "source-kind", "", "compile the file as one from `KIND`: bundled, user, project, remote or plugin")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the exact bytes to `FILE`")
 	return cmd
 }

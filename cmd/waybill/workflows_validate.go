@@ -30,6 +30,10 @@ func sourceKind(word string) (workflow.SourceKind, bool) {
 	return workflow.SourceKind(word), slices.Contains(kinds, workflow.SourceKind(word))
 }
 
+func noSuchSourceKind(cmd *cobra.Command, kind string) error {
+	return usageFault(cmd, "there is no source kind %q", kind).Suggest("Use bundled, user, project, remote or plugin.")
+}
+
 func newWorkflowsValidateCommand(a *app) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
@@ -43,7 +47,7 @@ Warnings alone do not fail.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			as, ok := sourceKind(kind)
 			if !ok {
-				return usageFault(cmd, "there is no source kind %q", kind).Suggest("Use bundled, user, project, remote or plugin.")
+				return noSuchSourceKind(cmd, kind)
 			}
 			e, err := a.checked(cmd.Context(), args[0], as)
 			if err != nil {

@@ -2,6 +2,7 @@ package advance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
@@ -39,16 +40,23 @@ func (q requirements) asides() []reason.Unmet {
 	if c := q.step.OutputContract; c != nil && c.ContractRef == capabilityRef {
 		return out
 	}
-	pack, pinned := q.workflow.Contract(capabilityRef)
-	if !pinned {
-		pack, _ = contract.Builtin(capabilityRef)
-	}
+	pack := capabilityPack(q.workflow)
 	for _, a := range q.artifacts(CapabilityKind) {
 		if wrong := pack.Check(a); len(wrong) > 0 {
 			refuse(capabilityRef, "The %s is not one: %s.", CapabilityKind, contract.Words(wrong))
 		}
 	}
 	return out
+}
+
+// capabilityPack is what observations are judged by: the pack that the run is pinned
+// to, or today's where no step asks for one.
+func capabilityPack(w compile.Compiled) contract.Pack {
+	pack, pinned := w.Contract(capabilityRef)
+	if !pinned {
+		pack, _ = contract.Builtin(capabilityRef)
+	}
+	return pack
 }
 
 // divergence reads a wr.divergence artifact (R21).
@@ -109,8 +117,8 @@ func (q requirements) required() []reason.Unmet {
 				Message: fmt.Sprintf("The workflow requires %s, and trying it failed.", capability),
 				Fix:     "Make it available, try it again, and send the result as " + CapabilityKind + "."})
 		default:
-			if q.step.Probe == capability && !q.claimed[capability] {
-				continue // the missing observation is the contract's to report
+			if q.step.Probe == capability && !q.claimed[capability] && !q.observesAnother(capability) {
+				continue // a missing or wrong observation is the contract's to report
 			}
 			message := fmt.Sprintf("The workflow requires %s, and whether it is there was never tried.", capability)
 			if q.claimed[capability] {
@@ -121,6 +129,16 @@ func (q requirements) required() []reason.Unmet {
 		}
 	}
 	return out
+}
+
+// observesAnother reports a sound observation that is of another capability: the
+// contract takes it, and it is no answer to this probe.
+func (q requirements) observesAnother(capability string) bool {
+	pack := capabilityPack(q.workflow)
+	return slices.ContainsFunc(q.artifacts(CapabilityKind), func(a canon.Value) bool {
+		of, _ := a.Get("capability")
+		return of.Text() != capability && len(pack.Check(a)) == 0
+	})
 }
 
 // probed reports that the capability's probe step lies behind.

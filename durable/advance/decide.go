@@ -125,6 +125,7 @@ func layOver(current []Output, r Request) []Output {
 func (d *decision) requirements() requirements {
 	q := requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.laid,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{}, claimed: map[string]bool{}}
+	q.approves = interpreter.NeedsApproval(d.w, d.f.State, d.vars)
 	q.notes = d.a.Request.Notes
 	for _, o := range d.f.Outputs {
 		if q.notes == "" && o.Payload.PayloadKind == event.Notes {

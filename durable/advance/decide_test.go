@@ -91,7 +91,7 @@ func result(argv string, exit int64) canon.Value {
 
 func TestSegmentsKeepTheOrderOfR18(t *testing.T) {
 	f := at("plain")
-	gap := id.FromStart(root).Gap(0)
+	gap := id.FromAttempt(id.NextAttempt(root, id.OpAck, 9), id.OpAck).Gap(0)
 	f.OpenGaps = []advance.OpenGap{{ID: gap, Reason: reason.MissingOutput, Severity: event.Critical}}
 	full := advance.Request{Notes: "n", Context: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfInt(1)}),
 		Artifacts:   []advance.Artifact{advance.JSONArtifact(canon.OfString("b")), {ContentType: "text/plain", Bytes: []byte("x")}},

@@ -30,11 +30,12 @@ func (d *decision) context(from id.Node) {
 }
 
 // observed are the capability observations that came with the attempt, those that
-// are what they say they are.
+// are what they say they are: one that its contract refuses must not become a fact.
 func (d *decision) observed() []event.CapabilityObserved {
 	var out []event.CapabilityObserved
+	pack := capabilityPack(d.w)
 	for _, a := range d.a.Request.Artifacts {
-		if a.Kind() != CapabilityKind {
+		if a.Kind() != CapabilityKind || len(pack.Check(a.JSON)) > 0 {
 			continue
 		}
 		o := observation(d.step, a.JSON, d.origin.CapObs(len(out)))
@@ -83,16 +84,20 @@ func (s *segment) traces(at event.Scope, of id.Origin, entries []event.TraceEntr
 }
 
 func (d *decision) open(code reason.Code, at reason.Pointer) bool {
-	return slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool {
-		return g.Reason == code && g.Pointer != nil && *g.Pointer == at
-	})
+	return slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool { return g.same(code, at) })
+}
+
+func (g OpenGap) same(code reason.Code, at reason.Pointer) bool {
+	return g.Reason == code && g.Pointer != nil && *g.Pointer == at
 }
 
 // disclose records what would have blocked: the run goes on, and says what it went
-// on without (locks section 3). What is open already is not recorded again.
+// on without (locks section 3). What is open already is not recorded again, but a
+// warning does not say that a run went on without something.
 func (d *decision) disclose(all []reason.Unmet) {
 	for i, u := range all {
-		if d.open(u.Code, u.Pointer) || slices.ContainsFunc(all[:i], u.Same) {
+		told := slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool { return g.Severity == event.Critical && g.same(u.Code, u.Pointer) })
+		if told || slices.ContainsFunc(all[:i], u.Same) {
 			continue
 		}
 		d.gap(event.Critical, u.Code, u.Pointer, u.Message, nil)
@@ -100,11 +105,14 @@ func (d *decision) disclose(all []reason.Unmet) {
 }
 
 // resolve closes the node's open gaps that the attempt does not raise again (R16).
+// What the start recorded is not of this step: a loop was passed over on the way to
+// it, and no attempt here goes back.
 func (d *decision) resolve(raised []reason.Unmet) {
-	for _, g := range d.f.OpenGaps {
-		again := slices.ContainsFunc(raised, func(u reason.Unmet) bool {
-			return u.Code == g.Reason && g.Pointer != nil && *g.Pointer == u.Pointer
-		})
+	for i, g := range d.f.OpenGaps {
+		if g.ID == id.FromStart(d.f.Node).Gap(i) {
+			continue
+		}
+		again := slices.ContainsFunc(raised, func(u reason.Unmet) bool { return g.same(u.Code, u.Pointer) })
 		if !again {
 			d.gap(event.Info, g.Reason, pointerOr(g.Pointer, d.step), "Resolved: the step was accepted.", &g.ID)
 		}

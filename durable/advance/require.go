@@ -19,6 +19,7 @@ type requirements struct {
 	state        snapshot.State
 	snapshotRef  canon.Digest
 	vars         canon.Value // context and loop variables
+	approves     bool        // a person's approval is required
 	notes        string
 	outputs      []Output          // laid over, oldest first
 	capabilities map[string]string // strong ones, this attempt's among them
@@ -132,7 +133,7 @@ func (q requirements) action() []reason.Unmet {
 // approval: no attempt satisfies a human_approval step by itself; a person's
 // recorded approval of exactly these outputs does (R20).
 func (q requirements) approval() []reason.Unmet {
-	if !q.step.NeedsApproval(q.vars) || ApprovalHolds(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
+	if !q.approves || ApprovalHolds(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
 		return nil
 	}
 	return []reason.Unmet{{Code: reason.NeedsApproval, Pointer: reason.WorkflowStep(q.step.StepID),

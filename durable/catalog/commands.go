@@ -12,13 +12,21 @@ type Command struct {
 }
 
 // Commands lists what trusting a workflow allows: everything that a person has to
-// see before they agree.
+// see before they agree, in the order in which it stands; what is in a loop stands
+// where the loop does.
 func Commands(w compile.Compiled) []Command {
 	out := []Command{}
-	for _, s := range w.Steps {
-		if a := s.Action; a != nil {
-			out = append(out, Command{s.StepID, s.Title, a.Argv, a.Cwd, a.Env})
+	var add func(steps []compile.Step)
+	add = func(steps []compile.Step) {
+		for _, s := range steps {
+			if a := s.Action; a != nil {
+				out = append(out, Command{s.StepID, s.Title, a.Argv, a.Cwd, a.Env})
+			}
+			if s.Type == compile.LoopStep {
+				add(w.Sequence(s.StepID))
+			}
 		}
 	}
+	add(w.Steps)
 	return out
 }

@@ -34,8 +34,8 @@ type builder struct {
 	disabled    map[string]bool
 	probed      map[string]bool // capabilities with a probe of the author's
 
-	visited, size int
-	tooBig        string // why expanding stopped, "" while it goes on
+	steps, calls, size int
+	tooBig             string // why expanding stopped, "" while it goes on
 }
 
 func newBuilder(o Options) *builder {
@@ -100,20 +100,30 @@ func (b *builder) warn(code WarningCode, stepID string) {
 	b.warnings = append(b.warnings, Warning{code, stepID})
 }
 
-// room counts a step that is about to be compiled, calls among them: routines that
-// call routines multiply, and must stop before they have cost anything.
-func (b *builder) room() bool {
-	if b.visited++; b.visited > limits.WorkflowStepsMax && b.tooBig == "" {
-		b.tooBig = fmt.Sprintf("more than %d steps", limits.WorkflowStepsMax)
-	}
-	return b.tooBig == ""
+// roomForStep counts a step that is about to be compiled, roomForCall a template that
+// is about to be expanded: routines that call routines multiply, and must stop before
+// they have cost anything.
+func (b *builder) roomForStep() bool {
+	b.steps++
+	return b.within(b.steps, limits.WorkflowStepsMax, "steps")
+}
+
+func (b *builder) roomForCall() bool {
+	b.calls++
+	return b.within(b.calls, limits.WorkflowStepsMax, "template calls")
 }
 
 // spend counts bytes of text before they are copied: one definition may be named in
 // every step, one argument in every word.
 func (b *builder) spend(n int) bool {
-	if b.size += n; b.size > limits.CompiledBytesMax && b.tooBig == "" {
-		b.tooBig = fmt.Sprintf("more than %d bytes", limits.CompiledBytesMax)
+	b.size += n
+	return b.within(b.size, limits.CompiledBytesMax, "bytes")
+}
+
+// within keeps the first reason for which expanding stops.
+func (b *builder) within(n, most int, what string) bool {
+	if n > most && b.tooBig == "" {
+		b.tooBig = fmt.Sprintf("more than %d %s", most, what)
 	}
 	return b.tooBig == ""
 }
@@ -122,7 +132,7 @@ func (b *builder) spend(n int) bool {
 // those that expansion makes may meet them, and each other.
 func (b *builder) claim(id, where string, at problem.Place, report problem.Report) {
 	if other, taken := b.ids[id]; taken {
-		report.Error(at, "Rename the step that the call stands in, or the other one.", "the step id %q of %s is taken by %s", id, where, other)
+		report.Error(at, "Rename one of the two; steps of a template have the id of their call in front.", "the step id %q of %s is taken by %s", id, where, other)
 		return
 	}
 	b.ids[id] = where

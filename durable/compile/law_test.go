@@ -100,3 +100,76 @@ func TestSpacesAndOrderDoNotMatter(t *testing.T) {
 		}
 	})
 }
+
+// anyTree draws steps with loops in loops, calls of a routine, and features: what
+// changes where a step stands and what is put into it.
+func anyTree(t *rapid.T, ids *int, depth int) string {
+	pick := func(what string, options ...string) string { return rapid.SampledFrom(options).Draw(t, what) }
+	steps := ""
+	for i := range rapid.IntRange(1, 3).Draw(t, "steps") {
+		if i > 0 {
+			steps += ", "
+		}
+		*ids++
+		head := fmt.Sprintf(`{"id": "s%d", "title": "T"`, *ids)
+		kind := pick("kind", "plain", "plain", "call", "parallel", "loop")
+		if kind == "loop" && depth == 0 {
+			kind = "plain"
+		}
+		switch kind {
+		case "plain":
+			steps += head + pick("prompt", `, "prompt": "p set v"`, `, "promptBlocks": {"goal": [{"kind": "ref", "refId": "wr.refs.notes_first_durability"}]}`) +
+				pick("fragments", ``, `, "promptFragments": [{"id": "f", "text": "t", "when": {"or": [{"var": "x", "equals": 1}]}}]`) +
+				pick("contract", ``, `, "outputContract": {"contractRef": "wr.contracts.loop_control"}`) +
+				pick("assessment", ``, `, "assessmentRefs": ["gate"]`) + "}"
+		case "call":
+			steps += head + pick("gate", ``, `, "runCondition": {"var": "x", "equals": 1}`, `, "requireConfirmation": true`) + `, "templateCall": {"templateId": "wr.templates.routine.r", "args": {"a": 1}}}`
+		case "parallel":
+			steps += head + `, "type": "parallel", "parallelDelegations": [{"workflowId": "w"}]}`
+		case "loop":
+			steps += head + `, "type": "loop", ` + pick("loop", `"loop": {"type": "for", "count": 2, "maxIterations": 2}`, `"loop": {"type": "forEach", "items": "l", "maxIterations": 2}`,
+				`"loop": {"type": "until", "condition": {"kind": "condition_ref", "conditionId": "c2"}, "maxIterations": 2}`, `"while": {"kind": "condition_ref", "conditionId": "c1"}, "maxIterations": 2`) +
+				`, "body": [` + anyTree(t, ids, depth-1) + `]}`
+		}
+	}
+	return steps
+}
+
+// TestLawsOfTrees: whatever is nested and expanded can be pinned and read again, each
+// step stands in one place, and neither spaces nor the order of keys matter.
+func TestLawsOfTrees(t *testing.T) {
+	standIn, _ := workflow.Parse("r.json", workflow.SourceBundled, []byte(`{"id": "routine-r", "name": "R", "description": "d", "version": "1.0.0", "metaGuidance": ["g {a}"],
+		"steps": [{"id": "one", "title": "T", "prompt": "{a}"}, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [{"id": "two", "title": "T", "prompt": "p"}]}]}`))
+	options := optionsOf(map[string]workflow.Source{standIn.ID: standIn})
+	more := `, "assessments": [{"id": "gate", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}], "conditions": [{"id": "c1", "kind": "loop_control"}, {"id": "c2", "kind": "context_variable", "condition": {"var": "v", "equals": 1}}]`
+	rapid.Check(t, func(t *rapid.T) {
+		ids := 0
+		text := source(more+rapid.SampledFrom([]string{``, `, "features": ["wr.features.memory_context"]`, `, "capabilities": {"required": ["delegation"]}`}).Draw(t, "more"), anyTree(t, &ids, 3))
+		src, c, found := FileWith("x.json", workflow.SourceProject, text, options)
+		if workflow.HasErrors(found) {
+			t.Fatalf("%s: %v", text, found)
+		}
+		again, err := Decode(c.Bytes())
+		if err != nil || again.Hash() != c.Hash() {
+			t.Fatalf("%s: %v", c.Bytes(), err)
+		}
+		placed := len(c.Steps)
+		for _, l := range c.Loops {
+			placed += len(l.Body)
+		}
+		if placed != len(c.index) {
+			t.Fatalf("%d steps stand in %d places", placed, len(c.index))
+		}
+		for id, at := range again.index {
+			if s, ok := again.Step(id); !ok || again.Sequence(at.LoopID)[at.Index].StepID != id || s.StepID != id {
+				t.Fatalf("%s is not where it stands: %+v", id, at)
+			}
+			if _, _, ok := again.Position(id); !ok {
+				t.Fatalf("%s has no position", id)
+			}
+		}
+		if _, d, _ := FileWith("x.yaml", workflow.SourceUser, shuffled(t, src.Root.Value), options); d.Hash() != c.Hash() {
+			t.Fatalf("in another order it compiles to\n%s\n%s", c.Bytes(), d.Bytes())
+		}
+	})
+}

@@ -43,12 +43,12 @@ func TestWhereStepsOfLoopsStand(t *testing.T) {
 		return `{"id": "` + id + `", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": ` + body + `}`
 	}
 	for steps, want := range map[string]string{
-		loop("l", `[`+step("a", "")+`,`+step("b", "")+`]`):                                              "l(a b)",
-		step("a", "") + "," + loop("l", `"b"`) + "," + step("b", "") + "," + step("c", ""):              "a l(b) c",
-		step("b", "") + "," + step("a", "") + "," + loop("l", `"b"`):                                    "a l(b)",
-		loop("o", `[`+step("a", "")+`,`+loop("i", `[`+step("b", "")+`]`)+`]`) + "," + step("c", ""):     "o(a i(b)) c",
-		loop("o", `[`+loop("i", `"b"`)+`]`) + "," + step("b", ""):                                       "o(i(b))",
-		loop("o", `"i"`) + "," + loop("i", `"b"`) + "," + step("b", "") + "," + step("z", ""):           "o(i(b)) z",
+		loop("l", `[`+step("a", "")+`,`+step("b", "")+`]`):                                             "l(a b)",
+		step("a", "") + "," + loop("l", `"b"`) + "," + step("b", "") + "," + step("c", ""):             "a l(b) c",
+		step("b", "") + "," + step("a", "") + "," + loop("l", `"b"`):                                   "a l(b)",
+		loop("o", `[`+step("a", "")+`,`+loop("i", `[`+step("b", "")+`]`)+`]`) + "," + step("c", ""):    "o(a i(b)) c",
+		loop("o", `[`+loop("i", `"b"`)+`]`) + "," + step("b", ""):                                      "o(i(b))",
+		loop("o", `"i"`) + "," + loop("i", `"b"`) + "," + step("b", "") + "," + step("z", ""):          "o(i(b)) z",
 		loop("z", `[`+step("a", "")+`]`) + "," + loop("m", `[`+loop("a-1", `[`+step("b", "")+`]`)+`]`): "z(a) m(a-1(b))",
 	} {
 		c := compiled(t, "", steps)

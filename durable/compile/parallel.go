@@ -13,11 +13,11 @@ import (
 const (
 	handOut = "Hand the %d tasks below to subagents, each to one of its own. Start all of them together, in one answer: one after another loses what this step is for. " +
 		"Use the tool that starts subagents. Do not start workflows for them: a workflow is a run of its own, and its result would not come back here. " +
-		"Give each subagent its whole task as it stands, since it sees nothing of this conversation."
+		"Give each subagent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
+		"Without subagents, carry the tasks out yourself, each by itself and in this order, before you put the results together."
 	handOutOne = "Hand the task below to a subagent. Use the tool that starts subagents. Do not start a workflow for it: a workflow is a run of its own, and its result would not come back here. " +
-		"Give the subagent its whole task as it stands, since it sees nothing of this conversation."
-	withoutHands = "Without subagents, carry the tasks out yourself, each by itself and in this order, before you put the results together."
-	together     = "When all results are there, put them together: name what they agree on, decide where they differ, and say which result each finding comes from."
+		"Give the subagent its whole task as it stands, since it sees nothing of this conversation.\n\nWithout subagents, carry it out yourself."
+	together = "When all results are there, put them together: name what they agree on, decide where they differ, and say which result each finding comes from."
 )
 
 // parallel renders a step that hands out several tasks into one prompt (R22). What
@@ -41,7 +41,7 @@ func (u *unit) delegations(at problem.Place) string {
 	if len(tasks) > 1 {
 		rule = fmt.Sprintf(handOut, len(tasks))
 	}
-	parts := []string{rule + "\n\n" + withoutHands}
+	parts := []string{rule}
 	for i, task := range tasks {
 		parts = append(parts, u.delegation(i+1, task))
 	}

@@ -37,7 +37,7 @@ func (b *builder) probes(u *unit) []Step {
 	var out []Step
 	for _, name := range slices.Sorted(maps.Keys(b.required)) {
 		probe, ok := builtin.Probe(name)
-		if b.probed[name] || !ok || !b.room() {
+		if b.probed[name] || !ok || !b.roomForStep() {
 			continue
 		}
 		out = append(out, u.probe(probe.StepID, name, probe, u.src.Root.Member("capabilities").Member("required")))
@@ -62,6 +62,9 @@ func (u *unit) probeCall(stepID string, call problem.Place) []Step {
 		}
 	}
 	u.b.probed[name] = true
+	if !u.b.roomForStep() {
+		return nil
+	}
 	return []Step{u.probe(stepID+"_"+probe.StepID, name, probe, at)}
 }
 

@@ -27,6 +27,9 @@ var besideCall = []string{"hasValidation", "id", "modelTier", "notesOptional", "
 // the step's own is stricter. Steps of a loop's body are under the loop's.
 func (u *unit) call(s workflow.Placed) []Step {
 	at := s.At
+	if !u.b.roomForCall() {
+		return nil
+	}
 	for _, name := range at.Names() {
 		if !slices.Contains(besideCall, name) {
 			u.report.Error(at.Member(name), "Write it into the routine, or into a step of its own.", "%q beside templateCall would be lost: the step is replaced by those of the template", name)

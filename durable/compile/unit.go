@@ -60,16 +60,17 @@ func (u *unit) sequence(steps []workflow.Placed, fns functionScopes) []Step {
 
 // compile turns one step of the source into what stands in its place.
 func (u *unit) compile(s workflow.Placed, fns functionScopes) []Step {
-	if !u.b.room() {
+	if s.At.Has("templateCall") && s.Type == "" {
+		return u.call(s)
+	}
+	if !u.b.roomForStep() {
 		return nil
 	}
-	switch {
-	case s.Type == LoopStep:
+	switch s.Type {
+	case LoopStep:
 		return []Step{u.loop(s, fns)}
-	case s.Type == ParallelStep:
+	case ParallelStep:
 		return []Step{u.parallel(s)}
-	case s.At.Has("templateCall"):
-		return u.call(s)
 	}
 	return []Step{u.plain(s, fns)}
 }

@@ -63,6 +63,7 @@ func TestCheckSaysWhatDoesNotFit(t *testing.T) {
 		{"assessment", `{"kind":"wr.assessment","dimensions":{}}`, `/dimensions: expected an object of at least 1 member, got an object with 0 members`},
 		{"assessment", `{"kind":"wr.assessment","dimensions":{"a":"low","b/~":3,"c":{"level":"x","why":"y"}}}`,
 			"/dimensions/b~1~0: expected text that is not empty or an object, got 3\n/dimensions/c/why: expected no member of that name, got \"y\""},
+		{"assessment", `{"kind":"wr.assessment","dimensions":{"a":{"level":"x"}},"assessmentId":"r"}`, ``},
 		{"shaping_handoff", `{"kind":"wr.shaping_handoff","version":2,"pitchPath":"p","selectedShape":"s","appetite":"a","keyConstraints":[],"rabbitHoles":[""],"outOfScope":{},"validationChecklist":[1,"x"]}`,
 			"/outOfScope: expected a list of at most 6 items, got an object with 0 members\n/rabbitHoles/0: expected text of 1 to 200 characters, got \"\" (0 characters)\n/validationChecklist/0: expected text of 1 to 200 characters, got 1\n/version: expected 1, got 2"},
 		{"shaping_handoff", `{"kind":"wr.shaping_handoff","version":1,"pitchPath":"p","selectedShape":"s","appetite":"a","keyConstraints":["1","2","3","4","5","6","7","8","9"],"rabbitHoles":[],"outOfScope":[],"validationChecklist":[]}`,
@@ -73,8 +74,12 @@ func TestCheckSaysWhatDoesNotFit(t *testing.T) {
 			`/findings/0/severity: expected one of "critical", "major", "minor", "nit", got "small"`},
 	}
 	for _, tt := range tests {
-		if got := told(pack(t, tt.contract).Check(parse(t, tt.artifact))); got != tt.want {
+		p, artifact := pack(t, tt.contract), parse(t, tt.artifact)
+		if got := told(p.Check(artifact)); got != tt.want {
 			t.Errorf("%s\ngot:\n%s\nwant:\n%s", tt.artifact, got, tt.want)
+		}
+		if accepts(p.Schema(), artifact) != (tt.want == "") {
+			t.Errorf("the schema says otherwise of %s", tt.artifact)
 		}
 	}
 }
@@ -119,11 +124,12 @@ func TestLengthsCountCharacters(t *testing.T) {
 	}
 	p := pack(t, "shaping_handoff")
 	for text, want := range map[string]string{
-		strings.Repeat("é", 200):  "",
-		strings.Repeat("界", 200):  "",
-		strings.Repeat("😀", 200):  "",
-		strings.Repeat("界", 201):  `/selectedShape: expected text of 1 to 200 characters, got "` + strings.Repeat("界", 20) + `…" (201 characters)`,
-		strings.Repeat("é", 5000): `/selectedShape: expected text of 1 to 200 characters, got "` + strings.Repeat("é", 30) + `…" (5000 characters)`,
+		strings.Repeat("é", 200):       "",
+		strings.Repeat("界", 200):       "",
+		strings.Repeat("😀", 200):       "",
+		strings.Repeat("界", 201):       `/selectedShape: expected text of 1 to 200 characters, got "` + strings.Repeat("界", 20) + `…" (201 characters)`,
+		"x" + strings.Repeat("é", 300): `/selectedShape: expected text of 1 to 200 characters, got "x` + strings.Repeat("é", 29) + `…" (301 characters)`,
+		strings.Repeat("é", 5000):      `/selectedShape: expected text of 1 to 200 characters, got "` + strings.Repeat("é", 30) + `…" (5000 characters)`,
 	} {
 		if got := told(p.Check(artifact(text))); got != want {
 			t.Errorf("%d bytes: %s", len(text), got)
@@ -175,6 +181,26 @@ func TestNearest(t *testing.T) {
 	} {
 		if got := nearest(word, names); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestWordsAreOneSentencePart(t *testing.T) {
+	many := []Mismatch{{Expected: "a", Got: "b"}}
+	for range MismatchesMax - 1 {
+		many = append(many, Mismatch{Pointer: "/x", Expected: "c", Got: "d"})
+	}
+	many = append(many, Mismatch{More: 7})
+	four := strings.Repeat("; /x: expected c, got d", 4)
+	for want, list := range map[string][]Mismatch{
+		"":                                       nil,
+		"the artifact: expected a, got b":        many[:1],
+		"the artifact: expected a, got b" + four: many[:5],
+		"the artifact: expected a, got b" + four + "; and 1 more":  many[:6],
+		"the artifact: expected a, got b" + four + "; and 22 more": many,
+	} {
+		if got := Words(list); got != want {
+			t.Errorf("%d: %s", len(list), got)
 		}
 	}
 }

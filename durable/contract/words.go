@@ -1,9 +1,6 @@
 package contract
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // wordsMax is how many mismatches a sentence names; the rest is counted.
 const wordsMax = 5
@@ -11,16 +8,19 @@ const wordsMax = 5
 // Words says mismatches in one sentence part: "/decision: expected …, got …; …".
 func Words(all []Mismatch) string {
 	var out []string
+	rest := Mismatch{}
 	for i, m := range all {
-		if i == wordsMax {
-			out = append(out, fmt.Sprintf("and %d more", len(all)-wordsMax))
-			break
+		switch {
+		case i >= wordsMax:
+			rest.More += max(1, m.More)
+		case m.Pointer == "" && m.More == 0:
+			out = append(out, "the artifact: "+m.String())
+		default:
+			out = append(out, m.String())
 		}
-		at := m.Pointer
-		if at == "" {
-			at = "the artifact"
-		}
-		out = append(out, fmt.Sprintf("%s: expected %s, got %s", at, m.Expected, m.Got))
+	}
+	if rest.More > 0 {
+		out = append(out, rest.String())
 	}
 	return strings.Join(out, "; ")
 }

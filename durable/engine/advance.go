@@ -51,15 +51,14 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 		return Answer{}, err
 	}
 	if done, ok := p.node.Attempt(attempt); ok {
-		g.keep(at.Session, fold)
-		return g.replay(ctx, keys, at, done, req)
+		return g.replay(ctx, keys, at, fold, done, req)
 	}
 	done, err := g.attempt(ctx, by, at, attempt, req, fold)
 	if err != nil {
 		return Answer{}, err
 	}
 	if done != nil {
-		return g.replay(ctx, keys, at, *done, req)
+		return g.replay(ctx, keys, at, fold, *done, req)
 	}
 	if p, err = find(fold, at); err != nil {
 		return Answer{}, err
@@ -178,8 +177,8 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 
 // replay answers a recorded attempt over the log prefix that ends with it, once
 // that prefix is sure to survive a power cut.
-func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, done projections.Attempt, req advance.Request) (Answer, error) {
-	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.Last >= done.Index })
+func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold, done projections.Attempt, req advance.Request) (Answer, error) {
+	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -192,5 +191,7 @@ func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, done 
 		return a, err
 	}
 	a.warnReplay(done.Request, req.Digest())
-	return a, g.confirm(ctx, at.Session, prefix)
+	err = g.confirm(ctx, at.Session, prefix)
+	g.keep(at.Session, fold)
+	return a, err
 }

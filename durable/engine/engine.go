@@ -28,11 +28,13 @@ type Engine struct {
 	Identity  ports.Identity
 	Keyring   ports.Keyring
 	Inspector ports.Inspector
+	Heads     ports.HeadCache // nil: sessions are read from their beginning each time
 
 	mu       sync.Mutex
 	compiled map[canon.Digest]compile.Compiled
 	states   map[canon.Digest]snapshot.State
 	memo     map[id.Session]*projections.Fold
+	proofs   map[string]proof // by the log's owner; see headcache.go
 }
 
 // Caller says who asks, and when.
@@ -58,8 +60,11 @@ func (g *Engine) take(s id.Session) *projections.Fold {
 	return f
 }
 
-// keep puts a fold back that is the log up to its head.
+// keep puts a fold back that is the log up to its head, and saves it now and then.
 func (g *Engine) keep(s id.Session, f *projections.Fold) {
+	if f.Ahead >= saveEvery {
+		f = g.saveHead(context.Background(), s, f)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.memo == nil || len(g.memo) >= memoMax {
@@ -73,11 +78,28 @@ func (g *Engine) keep(s id.Session, f *projections.Fold) {
 func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
 	log := manifest.SessionEvents(s)
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: log, From: f.Head}, f)
-	if errors.Is(err, manifest.ErrNotOnChain) {
+	if errors.Is(err, manifest.ErrNotOnChain) || err == nil && f.Missed() {
 		f.Reset()
 		return g.Logs.Read(ctx, ports.Reading{Log: log}, f)
 	}
 	return v, err
+}
+
+// recall is read for a caller who wants to go on, not to look at history: an empty
+// fold is begun with the saved one, where that is the log's. A log that does not
+// reach to where a fold of it was saved has lost what was acknowledged (R9).
+func (g *Engine) recall(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
+	var claimed manifest.Head
+	if f.Head.IsZero() {
+		if saved, ok := g.savedFold(ctx, s); ok {
+			claimed = saved.Head
+			if claimed.NextRecord > shortLog {
+				*f = *saved
+			}
+		}
+	}
+	v, err := g.read(ctx, s, f)
+	return lostTail(manifest.SessionEvents(s), v, claimed), err
 }
 
 // workflow finds a pinned workflow; its digest is checked by the port.

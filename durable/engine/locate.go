@@ -9,6 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -18,19 +20,19 @@ const Last = "@last"
 // Locate finds a run by its id, a unique prefix of it, or @last, and answers
 // with its preferred tip (R25).
 func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
-	at, err := g.lookup(ctx, ref)
+	at, err := g.seek(ctx, ref)
 	if err != nil {
 		return Position{}, err
 	}
 	// Whoever read on from the fold of an unhealthy log would not meet again what is
 	// wrong before it.
-	if at.verdict.Health == manifest.Healthy {
+	if at.fold != nil && at.verdict.Health == manifest.Healthy {
 		g.keep(at.session, at.fold)
 	}
-	return Position{at.session, at.run.ID, at.run.Tip}, nil
+	return Position{at.session, at.brief.RunID, at.brief.Tip}, nil
 }
 
-// located is a run with the reading of its session that it was found in.
+// located is a run with the reading of its session, from the beginning.
 type located struct {
 	session id.Session
 	run     *projections.Run
@@ -38,26 +40,58 @@ type located struct {
 	verdict manifest.Verdict
 }
 
-// lookup reads every session for the run, since runs carry no sign of theirs.
-func (g *Engine) lookup(ctx context.Context, ref string) (at located, err error) {
+// lookup finds a run and reads all of its session: what is shown of a run is its
+// history, and how healthy that is.
+func (g *Engine) lookup(ctx context.Context, ref string) (located, error) {
+	found, err := g.seek(ctx, ref)
+	if err != nil {
+		return located{}, err
+	}
+	if found.fold == nil || found.fold.Loaded {
+		found.fold = projections.NewFold()
+		if found.verdict, err = g.read(ctx, found.session, found.fold); err != nil {
+			return located{}, err
+		}
+	}
+	at := located{found.session, found.fold.Runs[found.brief.RunID], found.fold, found.verdict}
+	if at.run == nil || at.run.Tip.IsZero() {
+		return located{}, notFound(ref, 1) // damage that reading on from a saved fold does not meet
+	}
+	return at, nil
+}
+
+// sighted is a run as it was found. The fold is what was read of its session, nil
+// where the session's brief sufficed.
+type sighted struct {
+	session id.Session
+	brief   projections.BriefRun
+	fold    *projections.Fold
+	verdict manifest.Verdict
+}
+
+// seek looks for a run in every session, since runs carry no sign of theirs.
+func (g *Engine) seek(ctx context.Context, ref string) (at sighted, err error) {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
 		return at, err
 	}
+	if _, err := id.ParseRun(ref); err == nil {
+		g.recentFirst(all)
+	}
+	key := g.headKey(ctx)
 	found, unread := 0, 0
 	for _, s := range all {
-		f := projections.NewFold()
-		v, err := g.read(ctx, s, f)
-		if err != nil || v.Damaged() && len(f.Order) == 0 {
+		runs, this, ok := g.sight(ctx, s, key)
+		if !ok {
 			unread++ // one unreadable session must not hide the others
 			continue
 		}
-		for _, runID := range f.Order {
-			this := located{s, f.Runs[runID], f, v}
+		for _, this.brief = range runs {
+			runID := this.brief.RunID
 			switch {
 			case runID.String() == ref:
 				return this, nil
-			case ref == Last && (at.run == nil || later(this.run, at.run)):
+			case ref == Last && (at.session.IsZero() || later(this.brief, at.brief)):
 				at = this
 			case ref != Last && matches(runID, ref):
 				at = this
@@ -67,17 +101,59 @@ func (g *Engine) lookup(ctx context.Context, ref string) (at located, err error)
 	}
 	switch {
 	case found > 1:
-		return located{}, fault.New(fault.RunAmbiguous, "%d runs begin with %q", found, ref)
-	case at.run == nil || at.run.Tip.IsZero():
-		return located{}, notFound(ref, unread)
+		return sighted{}, fault.New(fault.RunAmbiguous, "%d runs begin with %q", found, ref)
+	case at.brief.Tip.IsZero():
+		return sighted{}, notFound(ref, unread)
 	case ref == Last && unread > 0:
 		// The latest run may be in what could not be read: what is meant for it must
 		// not reach another.
-		return located{}, fault.New(fault.RunAmbiguous, "which run is the last one cannot be told: %s could not be read", sessions(unread)).
+		return sighted{}, fault.New(fault.RunAmbiguous, "which run is the last one cannot be told: %s could not be read", sessions(unread)).
 			Suggest("Name the run; 'waybill runs list' shows which there are.")
 	}
 	return at, nil
 }
+
+// recentFirst puts the sessions that this process works with in front: a run that is
+// named exactly is mostly in one of them.
+func (g *Engine) recentFirst(all []id.Session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	front := 0
+	for i, s := range all {
+		if _, ok := g.memo[s]; ok {
+			all[front], all[i] = all[i], all[front]
+			front++
+		}
+	}
+}
+
+// sight tells which runs a session has: by its brief, where nothing was committed
+// since that was written, else by reading it.
+func (g *Engine) sight(ctx context.Context, s id.Session, key *token.Key) (runs []projections.BriefRun, at sighted, ok bool) {
+	at.session = s
+	if b, ok := g.brief(ctx, s, key); ok {
+		v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s), From: b.Head}, nothingMore{})
+		if err == nil && v.Health == manifest.Healthy {
+			return b.Runs, at, true
+		}
+	}
+	at.fold = projections.NewFold()
+	v, err := g.recall(ctx, s, at.fold)
+	if err != nil || v.Damaged() && len(at.fold.Order) == 0 {
+		return nil, at, false
+	}
+	at.verdict = v
+	return at.fold.Brief().Runs, at, true
+}
+
+// nothingMore is a visitor that wants to know whether anything follows.
+type nothingMore struct{}
+
+// Reset has nothing to forget.
+func (nothingMore) Reset() {}
+
+// Visit ends the reading.
+func (nothingMore) Visit(manifest.Segment, manifest.Head) error { return errEnough }
 
 func sessions(n int) string {
 	if n == 1 {
@@ -86,8 +162,8 @@ func sessions(n int) string {
 	return fmt.Sprintf("%d sessions", n)
 }
 
-func later(a, b *projections.Run) bool {
-	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex), cmp.Compare(b.ID.String(), a.ID.String())) > 0
+func later(a, b projections.BriefRun) bool {
+	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex), cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
 }
 
 // matches accepts a prefix with or without "run_".

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
@@ -29,10 +31,19 @@ type place struct {
 	node *projections.Node
 }
 
+// errLeftOut says that a fold left out what an answer may need. It is no head to go
+// on from then, and who meets it in the middle of a call starts over at the log's
+// beginning, as with a head of another history.
+var errLeftOut = fmt.Errorf("the fold left out what is asked about: %w", manifest.ErrNotOnChain)
+
 // find looks a position up in a fold; what is not there is TOKEN_UNKNOWN_NODE:
-// the log that the caller holds a handle of is longer than this one (R9).
+// the log that the caller holds a handle of is longer than this one (R9). Only a
+// fold that left nothing out may say so.
 func find(f *projections.Fold, at Position) (place, error) {
 	p := place{fold: f, run: f.Runs[at.Run]}
+	if f.Missed() || !f.Knows(at.Run, at.Node) {
+		return p, errLeftOut
+	}
 	if p.run != nil {
 		p.node = p.run.Node(at.Node)
 	}
@@ -44,7 +55,16 @@ func find(f *projections.Fold, at Position) (place, error) {
 
 // open reads a session that must be healthy and finds a position in it.
 func (g *Engine) open(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	v, err := g.read(ctx, at.Session, f)
+	p, err := healthy(at, f, func() (manifest.Verdict, error) { return g.recall(ctx, at.Session, f) })
+	if errors.Is(err, errLeftOut) {
+		f.Reset()
+		p, err = healthy(at, f, func() (manifest.Verdict, error) { return g.read(ctx, at.Session, f) })
+	}
+	return p, err
+}
+
+func healthy(at Position, f *projections.Fold, read func() (manifest.Verdict, error)) (place, error) {
+	v, err := read()
 	if err != nil {
 		return place{}, err
 	}

@@ -48,5 +48,19 @@ func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Se
 
 // confirm makes sure that what an answer acknowledges survives a power cut (R8).
 func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold) error {
-	return g.Logs.Confirm(ctx, manifest.SessionEvents(s), f.Head)
+	log := manifest.SessionEvents(s)
+	err := g.Logs.Confirm(ctx, log, f.Head)
+	if err == nil {
+		g.prove(log, f.Head, false)
+	}
+	return err
+}
+
+// attemptPrefix is the prefix that a recorded attempt ends. When nothing came after
+// it, as when an answer was lost and asked for again, the fold at hand is it.
+func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *projections.Fold, index int64) (*projections.Fold, error) {
+	if index >= f.Last {
+		return f, nil
+	}
+	return g.prefix(ctx, s, func(seg manifest.Segment) bool { return seg.Last >= index })
 }

@@ -1,13 +1,11 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/limits"
 )
 
@@ -75,12 +73,13 @@ func TestRecapOfARewind(t *testing.T) {
 	if strings.Contains(got, "look()") {
 		t.Error("a function of the prompt is told twice")
 	}
-	// Touched again, the first branch is the preferred one.
-	if _, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: first.StateToken, AckToken: w.look(first.StateToken).AckToken, Request: note("again")}); err != nil {
-		t.Fatal(err)
-	}
+	// Touched again, an older branch is the preferred one, and told first.
+	older := w.must(w.look(first.StateToken), note("again"))
+	newer := w.must(second, note("on"))
+	w.mustKeep(older, note("so far"))
 	got = w.look(a.StateToken).Recap
-	if p, s := strings.Index(got, "the preferred one"), strings.Index(got, second.NodeID.String()); p < 0 || s < p {
+	p, n := strings.Index(got, older.NodeID.String()+": in_progress, the preferred one"), strings.Index(got, newer.NodeID.String()+": in_progress\n")
+	if p < 0 || n < p {
 		t.Errorf("%s", got)
 	}
 }

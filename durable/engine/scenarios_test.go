@@ -3,99 +3,42 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/projections"
 )
 
-// story is a run told move by move; a move is one line of text:
-//
-//	block, do, keep, look: an attempt that is refused, one that is not, a checkpoint,
-//	    a look, each at the answer that came last
-//	back N: a look at the answer of move N, which is where the next move begins
-//
-// and what the answer and the run's list then say: its status, the step that is
-// pending, and the run's status.
-type story struct {
-	name  string
-	moves []string
-}
+const scenariosDir = "../../testdata/scenarios"
 
-// TestStatusOfRuns: what an answer and the list say through blocks, retries,
-// checkpoints and rewinds (R16, R17).
-func TestStatusOfRuns(t *testing.T) {
-	for _, s := range []story{
-		{"block, retry, go on", []string{
-			"block: blocked first blocked",
-			"block: blocked first blocked",
-			"do: in_progress second in_progress",
-			"do: complete - complete",
-		}},
-		{"block, checkpoint, go on from the checkpoint", []string{
-			"block: blocked first blocked",
-			"keep: blocked first blocked",
-			"look: blocked first blocked",
-			"do: in_progress second in_progress",
-			"keep: in_progress second in_progress",
-			"do: complete - complete",
-		}},
-		{"complete, rewind, block", []string{
-			"do: in_progress second in_progress",
-			"do: complete - complete",
-			"back 0: complete first complete",
-			"block: complete first complete", // a refused look back takes nothing away
-			"do: in_progress second in_progress",
-		}},
-		{"an abandoned blocked branch beside a complete one", []string{
-			"do: in_progress second in_progress",
-			"block: blocked second blocked",
-			"back 0: blocked first blocked",
-			"do: in_progress second in_progress",
-			"do: complete - complete",
-		}},
-	} {
-		t.Run(s.name, func(t *testing.T) { s.play(newWorld(t)) })
+// TestScenarios plays every scenario of the files, each in a store of its own.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob(scenariosDir + "/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
 	}
-}
-
-func (s story) play(w *world) {
-	w.Helper()
-	a := w.start(`{"id":"test.story","name":"Story","description":"d","version":"1.0.0","steps":[
-	 {"id":"first","title":"First","prompt":"p","validationCriteria":[{"type":"contains","value":"done","message":"say done"}]},
-	 {"id":"second","title":"Second","prompt":"p","validationCriteria":[{"type":"contains","value":"done","message":"say done"}]}]}`)
-	seen := []engine.Answer{a}
-	for i, line := range s.moves {
-		move, want, _ := strings.Cut(line, ": ")
-		var back int
-		switch n, _ := fmt.Sscanf(move, "back %d", &back); {
-		case n == 1:
-			a = w.look(seen[back].StateToken)
-		case move == "block":
-			a = w.must(a, note("no"))
-		case move == "do":
-			a = w.must(a, note("done"))
-		case move == "keep":
-			a = w.mustKeep(a, note("so far"))
-		case move == "look":
-			a = w.look(a.StateToken)
-		default:
-			w.Fatalf("no such move: %s", line)
-		}
-		seen = append(seen, a)
-		pending := "-"
-		if a.Pending != nil {
-			pending = a.Pending.StepID
-		}
-		list, err := w.process().Runs(context.Background())
+	for _, file := range files {
+		data, err := os.ReadFile(file)
 		if err != nil {
-			w.Fatal(err)
+			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%s %s %s", a.Status, pending, list.Runs[0].Status); got != want {
-			w.Errorf("move %d (%s): got %s", i, line, got)
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		all, err := parseScenarios(string(data))
+		if err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+			continue
+		}
+		for _, s := range all {
+			t.Run(name+"/"+s.name, func(t *testing.T) {
+				t.Parallel()
+				for _, wrong := range playScenario(t, s) {
+					t.Errorf("%s %s", filepath.Base(file), wrong)
+				}
+			})
 		}
 	}
 }

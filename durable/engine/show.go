@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
@@ -26,13 +27,14 @@ type RunDetails struct {
 
 // StepRow is one step of the run's path, done or pending, or still to come.
 type StepRow struct {
-	StepID   string    `json:"stepId"`
-	Title    string    `json:"title"`
-	State    StepState `json:"state"`
-	NodeID   *id.Node  `json:"nodeId,omitzero"` // where it was or is pending
-	Attempts int       `json:"attempts"`
-	Notes    string    `json:"notes,omitzero"`
-	DoneAtMs int64     `json:"doneAtMs,omitzero"`
+	StepID          string    `json:"stepId"`
+	StepInstanceKey string    `json:"stepInstanceKey"` // with the loops around it
+	Title           string    `json:"title"`
+	State           StepState `json:"state"`
+	NodeID          *id.Node  `json:"nodeId,omitzero"` // where it was or is pending
+	Attempts        int       `json:"attempts"`
+	Notes           string    `json:"notes,omitzero"`
+	DoneAtMs        int64     `json:"doneAtMs,omitzero"`
 }
 
 // StepState is the closed set of what a step of a run can be.
@@ -75,56 +77,84 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	return out, err
 }
 
-// steps lays the path from root to tip over the workflow's steps: what stands
-// between two steps of the path was passed over.
-func (g *Engine) steps(ctx context.Context, w compile.Compiled, r *projections.Run) ([]StepRow, error) {
-	type visit struct {
-		node *projections.Node
-		done *projections.Node
-	}
-	visits := map[string]visit{}
+// visit is one step of a run's path: where it was or is pending, and the node that
+// it led to.
+type visit struct {
+	pending snapshot.PendingStep
+	node    *projections.Node
+	done    *projections.Node
+}
+
+// visits lists the steps from root to tip, in the order in which they were shown.
+func (g *Engine) visits(ctx context.Context, r *projections.Run) (out []visit, complete bool, err error) {
 	path := r.Path(r.Tip)
 	for i, nodeID := range path {
 		n := r.Node(nodeID)
 		state, err := g.state(ctx, n)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if p := state.PendingStep(); p != nil {
-			v := visit{node: n}
-			if i+1 < len(path) {
-				v.done = r.Node(path[i+1])
-			}
-			visits[p.StepID] = v
+		p := state.PendingStep()
+		if p == nil {
+			continue
 		}
+		v := visit{pending: *p, node: n}
+		if i+1 < len(path) {
+			v.done = r.Node(path[i+1])
+		}
+		out = append(out, v)
 	}
-	tip, err := g.state(ctx, r.Node(r.Tip))
+	return out, len(out) < len(path), nil
+}
+
+// steps lays the path from root to tip over the workflow's steps: what stands
+// between two steps of the path was passed over. A loop has a row for each step that
+// was shown in it, and one of its own only where nothing was.
+func (g *Engine) steps(ctx context.Context, w compile.Compiled, r *projections.Run) ([]StepRow, error) {
+	all, complete, err := g.visits(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	rows, ahead := []StepRow{}, !tip.IsComplete()
+	byMain := map[string][]visit{} // by the step or loop of the main sequence
+	for _, v := range all {
+		main := v.pending.StepID
+		if len(v.pending.LoopPath) > 0 {
+			main = v.pending.LoopPath[0].LoopID
+		}
+		byMain[main] = append(byMain[main], v)
+	}
+	rows, ahead := []StepRow{}, !complete
 	for i := len(w.Steps) - 1; i >= 0; i-- {
 		step := w.Steps[i]
-		row := StepRow{StepID: step.StepID, Title: step.Title, State: StepToCome}
-		v, seen := visits[step.StepID]
-		switch {
-		case seen && v.done != nil:
-			row.State, row.DoneAtMs, ahead = StepDone, v.done.CreatedAtMs, false
-		case seen:
-			row.State, ahead = StepPending, false
-		case !ahead:
-			row.State = StepSkipped
-		}
-		if seen {
-			row.NodeID, row.Attempts = &v.node.ID, len(v.node.Attempts)
-			if o, ok := v.node.Recap(); ok {
-				row.Notes = o.Payload.NotesMarkdown
+		seen := byMain[step.StepID]
+		if len(seen) == 0 {
+			state := StepSkipped
+			if ahead {
+				state = StepToCome
 			}
+			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID, Title: step.Title, State: state})
+			continue
 		}
-		rows = append(rows, row)
+		ahead = false
+		for j := len(seen) - 1; j >= 0; j-- {
+			rows = append(rows, rowOf(w, seen[j]))
+		}
 	}
 	slices.Reverse(rows)
 	return rows, nil
+}
+
+func rowOf(w compile.Compiled, v visit) StepRow {
+	step, _ := w.Step(v.pending.StepID)
+	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: step.Title, State: StepPending,
+		NodeID: &v.node.ID, Attempts: len(v.node.Attempts)}
+	if v.done != nil {
+		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs
+	}
+	if o, ok := v.node.Recap(); ok {
+		row.Notes = o.Payload.NotesMarkdown
+	}
+	return row
 }
 
 // Events hands out the stored events of a run's session that are the run's or

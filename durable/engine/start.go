@@ -129,6 +129,7 @@ func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fol
 	if err != nil {
 		return err
 	}
+	g.prove(plan.Log, head, true)
 	return f.Visit(manifest.Segment{Events: plan.Events}, head)
 }
 

@@ -125,7 +125,7 @@ func (g *Engine) mismatch(ctx context.Context, st token.State, t token.Attempt) 
 // title is what people call a run, for messages; what cannot be read is unknown.
 func (g *Engine) title(ctx context.Context, s id.Session, r id.Run) string {
 	f := projections.NewFold()
-	if _, err := g.read(ctx, s, f); err != nil || f.Runs[r] == nil {
+	if _, err := g.recall(ctx, s, f); err != nil || f.Runs[r] == nil {
 		return "unknown"
 	}
 	run := f.Runs[r]

@@ -43,7 +43,7 @@ func (w *world) process() *engine.Engine {
 }
 
 func over(s *filestore.Store) *engine.Engine {
-	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Inspector: s}
+	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Inspector: s, Heads: s}
 }
 
 func (w *world) by() engine.Caller {

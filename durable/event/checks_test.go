@@ -55,6 +55,7 @@ func TestChecksOfRunEvents(t *testing.T) {
 		{"with a tag of 65 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(65)} }), "tag of 65 bytes: want 1 to 64"},
 		{"with an empty tag", change(func(r *event.RunStarted) { r.Tags = []string{""} }), "tag of 0 bytes: want 1 to 64"},
 		{"without reason", event.RunCancelRequested{}, "reason of 0 bytes: want 1 to 512"},
+		{"with the outcome that goes without saying", event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeCancelled}, `outcome "cancelled": want "failed" or none`},
 		{"with a reason of 512 bytes", event.RunCancelRequested{Reason: text(512)}, ""},
 		{"with a reason of 513 bytes", event.RunCancelRequested{Reason: text(513)}, "reason of 513 bytes: want 1 to 512"},
 		{"cancelled", event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}, ""},

@@ -34,6 +34,18 @@ type Preferences struct {
 // DefaultPreferences is the guided preset, the global default.
 func DefaultPreferences() Preferences { return Preferences{Guided, Conservative} }
 
+// Preset is the pair of preferences that goes with a level of autonomy (locks
+// section 4, mode presets): who lets a run go on alone takes no more risk for it.
+func Preset(a Autonomy) (Preferences, bool) {
+	switch a {
+	case Guided, FullAutoNeverStop:
+		return Preferences{a, Conservative}, true
+	case FullAutoStopOnUserDeps:
+		return Preferences{a, Balanced}, true
+	}
+	return Preferences{}, false
+}
+
 // Check refuses values outside the closed sets.
 func (p Preferences) Check() error {
 	if !slices.Contains([]Autonomy{Guided, FullAutoStopOnUserDeps, FullAutoNeverStop}, p.Autonomy) {

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -97,8 +98,12 @@ func (r RunStarted) Check(Scope) error {
 
 // RunCancelRequested asks whoever performs the run to stop (R23).
 type RunCancelRequested struct {
-	Reason string `json:"reason"`
+	Outcome RunOutcome `json:"outcome,omitzero"` // additive: what the run is to count as; absent: cancelled
+	Reason  string     `json:"reason"`
 }
+
+// Ends is how the run that the request is about ends.
+func (r RunCancelRequested) Ends() RunOutcome { return cmp.Or(r.Outcome, OutcomeCancelled) }
 
 // Kind is "run_cancel_requested".
 func (RunCancelRequested) Kind() string { return "run_cancel_requested" }
@@ -108,8 +113,13 @@ func (RunCancelRequested) DedupeKey(owner string, s Scope) string {
 	return "run_cancel_requested:" + owner + ":" + s.RunID.String()
 }
 
-// Check refuses a reason over budget.
-func (r RunCancelRequested) Check(Scope) error { return checkSummary("reason", r.Reason) }
+// Check refuses a reason over budget, and a second spelling of what is asked for.
+func (r RunCancelRequested) Check(Scope) error {
+	if r.Outcome != "" && r.Outcome != OutcomeFailed {
+		return fmt.Errorf("outcome %q: want %q or none", r.Outcome, OutcomeFailed)
+	}
+	return checkSummary("reason", r.Reason)
+}
 
 // RunOutcome is the closed set of ends that are no completion (R23).
 type RunOutcome string

@@ -101,4 +101,5 @@ var samples = []struct {
 	{"observation_recorded.at_node", atRoot, observed("repo_root_hash", "sha256", aDigest.String())},
 	{"run_cancel_requested", atRun, event.RunCancelRequested{Reason: "not needed"}},
 	{"run_closed", atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the build is broken"}},
+	{"run_cancel_requested.failed", atRun, event.RunCancelRequested{Outcome: event.OutcomeFailed, Reason: "the build is broken"}},
 }

@@ -41,6 +41,9 @@ func (k *walker) enter(loopID string, index int) int {
 		k.complete(loopID)
 		return index + 1
 	}
+	if top := k.top(); top != nil {
+		top.BodyIndex = int64(index) // of the loop that is entered, as of a step that waits
+	}
 	k.frames = append(k.frames, frame)
 	return 0
 }
@@ -154,11 +157,13 @@ func (k *walker) complete(loopID string) {
 
 // forget drops the keys of the innermost iteration, those of loops inside it too.
 func (k *walker) forget() {
-	here := snapshot.PendingStep{LoopPath: path(k.frames), StepID: "x"}.Key()
-	prefix := strings.TrimSuffix(here, "::x")
-	k.completed = slices.DeleteFunc(slices.Clone(k.completed), func(key string) bool {
-		return strings.HasPrefix(key, prefix+"::") || strings.HasPrefix(key, prefix+"/")
-	})
+	k.completed = slices.DeleteFunc(slices.Clone(k.completed), func(key string) bool { return within(key, k.frames) })
+}
+
+// within reports a key of the innermost iteration of frames, or of a loop inside it.
+func within(key string, frames []snapshot.Frame) bool {
+	here := strings.TrimSuffix(snapshot.InstanceKey(path(frames), "x"), "::x")
+	return strings.HasPrefix(key, here+"::") || strings.HasPrefix(key, here+"/")
 }
 
 func path(frames []snapshot.Frame) []snapshot.PathElement {

@@ -1,6 +1,8 @@
 package interpreter
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/condition"
@@ -42,20 +44,41 @@ func Along(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) c
 // NeedsConfirmation reports whether guided mode waits for a person before the
 // pending step: for its own sake, or since it is the first of a loop that asks (R20).
 func NeedsConfirmation(w compile.Compiled, s snapshot.State, vars canon.Value) bool {
+	return asks(w, s, vars, compile.Step.NeedsConfirmation)
+}
+
+// NeedsApproval reports whether a person's recorded approval is required before the
+// pending step can be left, in every mode: for its own sake, or since it is the first
+// of a loop that asks (R20).
+func NeedsApproval(w compile.Compiled, s snapshot.State, vars canon.Value) bool {
+	return asks(w, s, vars, compile.Step.NeedsApproval)
+}
+
+func asks(w compile.Compiled, s snapshot.State, vars canon.Value, asked func(compile.Step, canon.Value) bool) bool {
 	pending := s.PendingStep()
 	if pending == nil {
 		return false
 	}
 	step, ok := w.Step(pending.StepID)
 	seen := Variables(w, s, vars)
-	if ok && step.NeedsConfirmation(seen) {
+	if ok && asked(step, seen) {
 		return true
 	}
-	for _, f := range Frames(s) {
-		marker, ok := w.Step(f.LoopID)
-		if ok && f.Iteration == 0 && f.BodyIndex == 0 && marker.NeedsConfirmation(seen) {
+	frames := Frames(s)
+	for i := range frames {
+		marker, ok := w.Step(frames[i].LoopID)
+		if ok && untouched(s, frames, i) && asked(marker, seen) {
 			return true
 		}
 	}
 	return false
+}
+
+// untouched reports that nothing of a loop is done yet: it and those inside it are in
+// their first iteration, and no key of it is there. Where in the body the pending step
+// stands does not say so, as steps before it may have been passed over.
+func untouched(s snapshot.State, frames []snapshot.Frame, at int) bool {
+	later := func(f snapshot.Frame) bool { return f.Iteration > 0 }
+	inside := func(key string) bool { return within(key, frames[:at+1]) }
+	return !slices.ContainsFunc(frames[at:], later) && !slices.ContainsFunc(s.CompletedKeys(), inside)
 }

@@ -49,6 +49,8 @@ const (
 	FunctionsBytesMax = 16384
 	// ResumeCandidatesMax and ResumeSnippetBytesMax bound a resume answer (locks 2.3).
 	ResumeCandidatesMax = 5
+	// ResumeQueryBytesMax bounds a query: words that somebody remembers.
+	ResumeQueryBytesMax = 4096
 	// ResumeSnippetBytesMax bounds one candidate's snippet (locks 2.3).
 	ResumeSnippetBytesMax = 2048
 )
@@ -67,6 +69,11 @@ const (
 	PayloadBytesMax = 512 << 10
 	// ArtifactBytesMax bounds one artifact: they are held in memory once.
 	ArtifactBytesMax = 64 << 20
+	// HeadCacheBytesMax bounds a session's head cache: beyond it, reading a fold that was
+	// saved saves little against folding the log.
+	HeadCacheBytesMax = 1 << 20
+	// HeadBriefBytesMax bounds its first line, which is all that finding a run reads.
+	HeadBriefBytesMax = 4096
 	// ArtifactsMax is how many artifacts one attempt may bring.
 	ArtifactsMax = 64
 	// RecapBytesMax bounds the recovery text of a rehydrate answer: three full notes, or twice

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
 )
 
 // Engine is what a performer asks of the engine.
@@ -26,9 +27,12 @@ type Engine interface {
 	Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
 	// Advance carries an attempt; the same one again is answered from the log.
 	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt, req advance.Request) (engine.Answer, error)
+	// Close ends a run whose cancellation was asked for, when nothing of it is under
+	// way any more.
+	Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error)
 }
 
-// Performer carries out runs of one store, one at a time. All fields are needed.
+// Performer carries out runs of one store, one at a time. All fields but Watch are needed.
 type Performer struct {
 	Engine     Engine
 	Logs       ports.Logs
@@ -46,6 +50,9 @@ type Performer struct {
 	NowMs func() int64
 	// Pause waits, or returns ctx's error when that ends first.
 	Pause func(ctx context.Context, ms int64) error
+	// Watch waits as Pause does, while something else is under way or pauses itself.
+	// nil: Pause, which then has to stand being called by two goroutines.
+	Watch func(ctx context.Context, ms int64) error
 	// GoOn is the command line that takes a run up again, with more flags behind it.
 	GoOn func(run id.Run, more ...string) string
 
@@ -78,6 +85,7 @@ type Report struct {
 // acknowledged before is recorded in any case.
 func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run, o Options) (Report, error) {
 	w := &work{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
+	w.watch = watch{log: w.view.log, run: run}
 	w.report.Session, w.report.Run = session, run
 	err := w.perform(ctx)
 	w.report.ElapsedMs = p.NowMs() - w.began
@@ -90,6 +98,7 @@ type work struct {
 	*Performer
 	opts   Options
 	view   *view
+	watch  watch
 	flow   compile.Compiled
 	answer engine.Answer // where the run stands
 	began  int64
@@ -105,15 +114,22 @@ func (w *work) perform(ctx context.Context) error {
 		w.report.Already = true
 		return nil
 	}
-	if err := w.closed(); err != nil {
+	// One whose end is only asked for waits for a performer to close it.
+	if err := w.closed(); err != nil && w.answer.Status != projections.Cancelling {
 		return err
 	}
 	release, err := w.Performers.Hold(ctx, w.report.Session)
 	if err != nil {
 		return err
 	}
+	err = w.carry(ctx)
 	// The end of the process lets go of it in any case.
-	defer func() { _ = release() }()
+	_ = release()
+	return w.finish(ctx, err)
+}
+
+// carry performs step after step while this process is the run's only performer.
+func (w *work) carry(ctx context.Context) error {
 	// Another performer may have been at work until a moment ago.
 	if moved, err := w.view.refresh(ctx, w.Logs); err != nil {
 		return err
@@ -122,6 +138,12 @@ func (w *work) perform(ctx context.Context) error {
 			return err
 		}
 	}
+	w.watch.head, w.watch.requested = w.view.fold.Head, w.view.run().CancelRequested
+	if err := w.closed(); err != nil {
+		return err
+	}
+	ctx, stop := w.watched(ctx)
+	defer stop()
 	w.Display.RunOpened(w.runView())
 	for !w.answer.IsComplete {
 		if err := ctx.Err(); err != nil {

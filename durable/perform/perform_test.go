@@ -165,7 +165,7 @@ func (c closing) Rehydrate(ctx context.Context, at engine.Position) (engine.Answ
 }
 
 func TestAClosedRunIsLeftAlone(t *testing.T) {
-	for _, status := range []projections.Status{projections.Cancelling, projections.Cancelled, projections.Failed} {
+	for _, status := range []projections.Status{projections.Cancelled, projections.Failed} {
 		w := newWorld(t, steps(buildStep))
 		p := w.performer()
 		p.Engine = closing{sender{w}, status}

@@ -34,6 +34,7 @@ type world struct {
 	log      []string
 	outcomes []ports.CommandOutcome // of the tries to come; success when there is none
 	onTry    func(n int, c ports.Command) error
+	slow     func(ctx context.Context) error // a command that takes its time
 	tries    []ports.Command
 	answers  []string // of the person; nil: nobody is there
 	trusted  bool
@@ -41,6 +42,8 @@ type world struct {
 	clock    int64
 	sent     int
 	onSend   func(n int) error
+	onWatch  func(ctx context.Context, ms int64) error // nil: the log is never looked at from the side
+	onHold   func()                                    // before the performer's lock is let go
 }
 
 func newWorld(t *testing.T, source string) *world {
@@ -71,6 +74,13 @@ func (w *world) performer() *perform.Performer {
 		NowMs:    func() int64 { w.clock += 10; return w.clock },
 		Pause: func(ctx context.Context, ms int64) error {
 			w.note("pause %d ms", ms)
+			return ctx.Err()
+		},
+		Watch: func(ctx context.Context, ms int64) error {
+			if w.onWatch != nil {
+				return w.onWatch(ctx, ms)
+			}
+			<-ctx.Done()
 			return ctx.Err()
 		},
 		GoOn: func(r id.Run, more ...string) string {
@@ -123,6 +133,10 @@ func (s sender) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled
 	return s.w.g.Pinned(ctx, hash)
 }
 
+func (s sender) Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error) {
+	return s.w.g.Close(ctx, by, at)
+}
+
 func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Position, a id.Attempt, r advance.Request) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Answer{}, err
@@ -142,13 +156,25 @@ func (w *world) Hold(context.Context, id.Session) (func() error, error) {
 	}
 	w.busy = true
 	w.note("hold")
-	return func() error { w.busy = false; w.note("release"); return nil }, nil
+	return func() error {
+		if w.onHold != nil {
+			w.onHold()
+		}
+		w.busy = false
+		w.note("release")
+		return nil
+	}, nil
 }
 
 func (w *world) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome, error) {
 	w.tries = append(w.tries, c)
 	if w.onTry != nil {
 		if err := w.onTry(len(w.tries), c); err != nil {
+			return ports.CommandOutcome{}, err
+		}
+	}
+	if w.slow != nil {
+		if err := w.slow(ctx); err != nil {
 			return ports.CommandOutcome{}, err
 		}
 	}

@@ -27,7 +27,9 @@ func requirements(c compile.Compiled, step compile.Step, f *filler) string {
 	} else {
 		lines = bullets(words)
 	}
-	lines = append(append(lines, contractLines(c, step)...), assessmentLines(c, step, f)...)
+	lines = append(lines, contractLines(c, step)...)
+	lines = append(lines, decisionLines(c, step)...)
+	lines = append(lines, assessmentLines(c, step, f)...)
 	if len(lines) == 0 {
 		return ""
 	}
@@ -45,6 +47,30 @@ func contractLines(c compile.Compiled, step compile.Step) []string {
 		head = "An artifact is not required; one that is sent must be:"
 	}
 	return group(head, pack.Requirements())
+}
+
+// decisionLines tell the last step of a body what decides its loop: an author may have
+// left it to another step, or to nobody, and the run will ask for it here.
+func decisionLines(c compile.Compiled, step compile.Step) []string {
+	at, _ := c.Place(step.StepID)
+	loop, ok := c.Loop(at.LoopID)
+	if !ok || loop.Control == nil || loop.Control.Kind != compile.ByArtifact {
+		return nil
+	}
+	asked := step.OutputContract != nil && step.OutputContract.ContractRef == loop.Control.ContractRef
+	id := loop.Control.LoopID
+	switch {
+	case asked && id != "":
+		return []string{fmt.Sprintf("- In loop %q the loopId, where the artifact has one, is %q", loop.LoopID, id)}
+	case asked || at.Index < len(loop.Body)-1:
+		return nil
+	}
+	head := fmt.Sprintf("This step ends an iteration of loop %q: unless one was sent in it already, it needs an artifact of %s", loop.LoopID, loop.Control.ContractRef)
+	if id != "" {
+		head += fmt.Sprintf(", whose loopId, where it has one, is %q", id)
+	}
+	pack, _ := c.Contract(loop.Control.ContractRef)
+	return group(head+":", pack.Requirements())
 }
 
 // assessmentLines say what is to be judged, and what a judgement leads to: nobody

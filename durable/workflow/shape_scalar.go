@@ -95,13 +95,16 @@ func (s amount) want() string {
 	return fmt.Sprintf("%s from %v", kind, s.min)
 }
 
+// wholeMax is where doubles stop to hold every whole number.
+const wholeMax = 1 << 53
+
 // check accepts 3.0 as a whole number, as JSON does.
 func (s amount) check(at problem.Place, report problem.Report) {
 	f := at.Value.Float()
 	switch {
 	case at.Value.Kind() != canon.Number:
 		mismatch(at, report, s)
-	case f < s.min, s.max > 0 && f > s.max, s.whole && f != math.Trunc(f):
+	case f < s.min, s.max > 0 && f > s.max, s.whole && (f != math.Trunc(f) || f > wholeMax):
 		report.Error(at, "Write "+s.want()+".", "expected %s, got %v", s.want(), f)
 	}
 }

@@ -61,6 +61,7 @@ func TestShapes(t *testing.T) {
 		{amount{min: 1, max: 3}, `0.5`, `/at: expected a number from 1 to 3, got 0.5 | Write a number from 1 to 3.`},
 		{amount{min: 1, max: 3}, `3.5`, `/at: expected a number from 1 to 3, got 3.5 | Write a number from 1 to 3.`},
 		{amount{min: 1}, `1000000`, ``},
+		{amount{min: 1, whole: true}, `1e300`, `/at: expected a whole number from 1, got 1e+300 | Write a whole number from 1.`},
 		{amount{min: 1}, `"1"`, `/at: expected a number from 1, got "1" | Write a number from 1.`},
 
 		{boolean, `false`, ``},

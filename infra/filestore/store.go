@@ -65,6 +65,8 @@ var (
 	_ ports.Sessions = (*Store)(nil)
 	_ ports.Identity = (*Store)(nil)
 	_ ports.Keyring  = (*Store)(nil)
+
+	_ ports.HeadCache = (*Store)(nil)
 )
 
 // OpenDir opens the store in a directory. One that is not there is an empty store,

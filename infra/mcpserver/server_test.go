@@ -48,6 +48,8 @@ func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {
 		}
 		if m.Error == nil {
 			t.Errorf("%s: no error: %+v", row.name, m)
+		} else if batch := strings.Contains(m.Error.Message, "batches"); batch != strings.Contains(row.name, "batch") {
+			t.Errorf("%s: %s", row.name, m.Error.Message)
 		} else if got := fmt.Sprintf("%s %d", id, m.Error.Code); got != row.want || len(m.Error.Message) > 300 {
 			t.Errorf("%s: got %s (%s), want %s", row.name, got, m.Error.Message, row.want)
 		}
@@ -129,10 +131,12 @@ func TestACallThatHangsDoesNotKeepItFromStopping(t *testing.T) {
 }
 
 func TestNobodyReads(t *testing.T) {
-	c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
-	c.close()
-	_, _ = io.WriteString(c.in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
-	c.end()
+	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "garbage"} {
+		c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+		c.close()
+		_, _ = io.WriteString(c.in, line+"\n")
+		c.end()
+	}
 }
 
 func TestAnIDIsUsedOnceAtATime(t *testing.T) {

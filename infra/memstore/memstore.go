@@ -31,6 +31,7 @@ type Disk struct {
 	keys    *token.Keys
 	logs    map[string]*log
 	objects map[string][]byte
+	heads   map[string][]byte
 }
 
 type log struct {
@@ -56,11 +57,13 @@ var (
 	_ ports.Sessions = (*Store)(nil)
 	_ ports.Identity = (*Store)(nil)
 	_ ports.Keyring  = (*Store)(nil)
+
+	_ ports.HeadCache = (*Store)(nil)
 )
 
 // NewDisk is an empty store's place; the seed gives its id and keys once it is made.
 func NewDisk(seed id.Seed) *Disk {
-	return &Disk{seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}}
+	return &Disk{seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{}}
 }
 
 // Open is a new handle; lockWait is how long it waits for a lock.

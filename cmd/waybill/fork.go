@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/infra/gitobserver"
+)
+
+const forkLong = `Begin a new run from a node of another one: with its workflow, its context and its
+preferences, in a session of its own. The run that it comes from is not touched, and
+may be finished. 'waybill runs graph' shows the nodes of a run.
+
+To try a step again within the same run, continue from it instead: that opens a branch.`
+
+func newForkCommand(a *app) *cobra.Command {
+	var node, title string
+	cmd := &cobra.Command{
+		Use:     "fork RUN [--at NODE]",
+		GroupID: groupWork,
+		Short:   "Begin a new run from a node of another one",
+		Long:    forkLong,
+		Example: "  waybill fork @last --at plan\n  waybill fork k3j2a7 --at node_4q2… --title \"Another way\"",
+		Args:    exactly("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			_, root, err := a.workspace()
+			if err != nil {
+				return err
+			}
+			seed, err := a.seed()
+			if err != nil {
+				return err
+			}
+			o, err := a.open(ctx)
+			if err != nil {
+				return err
+			}
+			defer o.close()
+			at, err := o.LocateNode(ctx, args[0], node)
+			if err != nil {
+				return err
+			}
+			answer, err := o.Fork(ctx, a.caller(), seed, engine.ForkRequest{At: at, Title: title, Observations: gitobserver.Observe(root)})
+			if err != nil {
+				return err
+			}
+			return a.showAnswer(ctx, o, answer, false)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&node, "at", "", "begin at `NODE`: its id, the beginning of it, or the step that was pending there; where the run stands otherwise")
+	f.StringVar(&title, "title", "", "call the new run `TEXT` in lists")
+	return cmd
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+)
+
+func newRunsGraphCommand(a *app) *cobra.Command {
+	var mermaid bool
+	cmd := &cobra.Command{
+		Use:   "graph [RUN]",
+		Short: "Draw the nodes of a run: its steps, branches and checkpoints",
+		Long: `Draw a run as the graph that it is. Every acknowledged step leads to a node; going on
+from an earlier node opens a branch, and a checkpoint stands beside its step. Without
+RUN, of the latest run. --mermaid prints a diagram that many Markdown viewers draw.`,
+		Example: "  waybill runs graph\n  waybill runs graph k3j2a7 --mermaid > run.mmd",
+		Args:    atMost("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.close()
+			g, err := o.Graph(cmd.Context(), runArg(args))
+			if err != nil {
+				return err
+			}
+			return a.answer("graph", g, func(p *page) {
+				if mermaid {
+					p.WriteString(mermaidOf(g))
+					return
+				}
+				p.graph(g)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "print a Mermaid diagram")
+	return cmd
+}
+
+// drawing is a graph on its way to lines: who stands below whom.
+type drawing struct {
+	p        *page
+	children map[id.Node][]engine.GraphNode
+	edges    map[id.Node]engine.GraphEdge // by where they lead
+}
+
+// graph draws a tree: the way of a run goes straight down, and only where it parts
+// does it move to the right.
+func (p *page) graph(g engine.Graph) {
+	d := drawing{p, map[id.Node][]engine.GraphNode{}, map[id.Node]engine.GraphEdge{}}
+	var roots []engine.GraphNode
+	for _, n := range g.Nodes {
+		if n.ParentNodeID == nil {
+			roots = append(roots, n)
+			continue
+		}
+		d.children[*n.ParentNodeID] = append(d.children[*n.ParentNodeID], n)
+	}
+	for _, e := range g.Edges {
+		d.edges[e.To] = e
+	}
+	p.painted("", g.Title, p.bold)
+	for _, n := range roots {
+		d.below(n, "")
+	}
+}
+
+// below draws a node and what follows it. The last step below goes straight on;
+// branches and checkpoints before it are set off. It walks along the run in a loop,
+// since a run may be longer than a stack is deep.
+func (d drawing) below(n engine.GraphNode, lead string) {
+	for {
+		d.node(n, lead)
+		rest := d.children[n.NodeID]
+		straight := -1
+		for i, c := range rest {
+			if c.NodeKind != event.CheckpointNode {
+				straight = i
+			}
+		}
+		for i, c := range rest {
+			if i != straight {
+				d.p.line("%s%s", lead, d.p.dim("├─╮"))
+				d.below(c, lead+d.p.dim("│ "))
+			}
+		}
+		if straight < 0 {
+			return
+		}
+		n = rest[straight]
+	}
+}
+
+func (d drawing) node(n engine.GraphNode, lead string) {
+	p := d.p
+	mark := "○"
+	switch {
+	case n.NodeKind == event.CheckpointNode:
+		mark = p.dim("◇")
+	case n.Complete:
+		mark = p.good("✓")
+	case n.PreferredTip:
+		mark = p.bold("●")
+	}
+	title := n.Title
+	if n.NodeKind == event.CheckpointNode {
+		title = "checkpoint"
+	}
+	var facts []string
+	if n.StepInstanceKey != "" && strings.Contains(n.StepInstanceKey, "::") {
+		facts = append(facts, n.StepInstanceKey)
+	}
+	if n.Attempts > 1 {
+		facts = append(facts, plural(n.Attempts, "attempt"))
+	}
+	if n.OpenGaps > 0 {
+		facts = append(facts, plural(n.OpenGaps, "open gap"))
+	}
+	if d.edges[n.NodeID].Cause == event.NonTipAdvance {
+		facts = append(facts, "branch")
+	}
+	if n.Tip && !n.PreferredTip {
+		facts = append(facts, "tip")
+	}
+	line := clean(title) + "  " + p.dim(shortNode(n.NodeID))
+	if len(facts) > 0 {
+		line += p.dim("  " + strings.Join(facts, ", "))
+	}
+	p.line("%s%s %s", lead, mark, line)
+}
+
+// shortNode is as much of a node's id as --at needs, nearly always.
+func shortNode(n id.Node) string {
+	s := strings.TrimPrefix(n.String(), "node_")
+	return s[:min(len(s), shortRunLen)]
+}
+
+// mermaidOf is the graph in Mermaid's language. Texts stand in quotes, with what
+// ends them replaced: a title must not become syntax.
+func mermaidOf(g engine.Graph) string {
+	var b strings.Builder
+	b.WriteString("graph TD\n")
+	for _, n := range g.Nodes {
+		open, shut := "[", "]"
+		switch {
+		case n.NodeKind == event.CheckpointNode:
+			open, shut = "{{", "}}"
+		case n.Complete:
+			open, shut = "([", "])"
+		}
+		fmt.Fprintf(&b, "  %s%s%q%s\n", shortNode(n.NodeID), open, mermaidText(n), shut)
+	}
+	for _, e := range g.Edges {
+		arrow := "-->"
+		switch e.Cause {
+		case event.CheckpointCreated:
+			arrow = "-.->"
+		case event.NonTipAdvance:
+			arrow = "-->|branch|"
+		}
+		fmt.Fprintf(&b, "  %s %s %s\n", shortNode(e.From), arrow, shortNode(e.To))
+	}
+	for _, n := range g.Nodes {
+		if n.PreferredTip {
+			fmt.Fprintf(&b, "  style %s stroke-width:3px\n", shortNode(n.NodeID))
+		}
+	}
+	return b.String()
+}
+
+func mermaidText(n engine.GraphNode) string {
+	text := n.Title
+	if strings.Contains(n.StepInstanceKey, "::") {
+		text += " (" + n.StepInstanceKey + ")"
+	}
+	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "\\", "/", "`", "'").Replace(clean(text))
+}

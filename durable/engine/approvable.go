@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/ports"
+)
+
+// Approvable is what a person is asked to approve.
+type Approvable struct {
+	Position  Position
+	Workflow  WorkflowRef
+	Step      Pending
+	Notes     string
+	Artifacts []HandedIn
+	Approved  bool // this very content is approved already
+}
+
+// HandedIn is an artifact as a person is shown it.
+type HandedIn struct {
+	Name string // its kind, or its content type
+	Text string // what is in it, or how much where it is no JSON
+}
+
+// Approvable reads what an approval at a position would be bound to. It records
+// nothing, and refuses what Approve would refuse.
+func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
+	fold := g.take(at.Session)
+	p, err := g.stand(ctx, at, fold)
+	if err != nil {
+		return Approvable{}, err
+	}
+	at.Node = p.node.ID
+	if err := takesMore(p); err != nil {
+		return Approvable{}, err
+	}
+	facts, err := g.facts(ctx, at, p)
+	if err != nil {
+		return Approvable{}, err
+	}
+	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+	if err != nil {
+		return Approvable{}, err
+	}
+	asked := by.Actor
+	asked.Kind = event.Human // who may is said when it is done; here it is what may be
+	if _, err := advance.Approve(w, facts, advance.Approval{Actor: asked, AtMs: by.AtMs}); err != nil {
+		return Approvable{}, err
+	}
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	if err != nil {
+		return Approvable{}, err
+	}
+	answer, err := g.answer(ctx, keys, p)
+	if err != nil {
+		return Approvable{}, err
+	}
+	out := Approvable{Position: at, Workflow: answer.Workflow, Step: *answer.Pending}
+	out.Approved = advance.ApprovalHolds(out.Step.StepInstanceKey, p.node.SnapshotRef, facts.Outputs)
+	for _, o := range facts.Outputs {
+		switch {
+		case o.Payload.PayloadKind == event.Notes:
+			out.Notes = o.Payload.NotesMarkdown
+		case o.Payload.ArtifactKind == advance.ApprovalKind:
+		default:
+			text := string(o.JSON.JCS())
+			if o.JSON.IsNull() {
+				text = fmt.Sprintf("%d bytes, %s", o.Payload.ByteLength, o.Payload.SHA256)
+			}
+			out.Artifacts = append(out.Artifacts, HandedIn{cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), text})
+		}
+	}
+	g.keep(at.Session, fold)
+	return out, nil
+}

@@ -1,0 +1,162 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/projections"
+)
+
+// desk is where performers sit: held by somebody, by nobody, or for one look only.
+type desk struct{ held, leaves bool }
+
+// Hold implements ports.Performers.
+func (d *desk) Hold(context.Context, id.Session) (func() error, error) {
+	if d.held {
+		d.held = !d.leaves
+		return nil, fault.New(fault.RunBusy, "held")
+	}
+	return func() error { return nil }, nil
+}
+
+func (w *world) cancel(d *desk, at engine.Position, req engine.CancelRequest) (engine.Cancelled, error) {
+	return w.g.Cancel(context.Background(), w.by(), d, at, req)
+}
+
+// ends lists what is on record about a run's end, segment by segment.
+func (w *world) ends(at engine.Position) string {
+	w.Helper()
+	all, _, err := w.process().Events(context.Background(), at.Run.String())
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out []string
+	for _, e := range all {
+		switch p := e.Data.(type) {
+		case event.RunCancelRequested:
+			out = append(out, "requested by "+string(e.Actor.Kind)+": "+p.Reason)
+		case event.RunClosed:
+			out = append(out, string(p.Outcome)+" by "+string(e.Actor.Kind)+": "+p.Reason)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestCancel: each row is a history of calls on one run, and what is on record then.
+func TestCancel(t *testing.T) {
+	failed, plain := engine.CancelRequest{Reason: "broken", Failed: true}, engine.CancelRequest{Reason: "no need"}
+	for _, row := range []struct {
+		name   string
+		calls  []engine.CancelRequest
+		desk   desk
+		status projections.Status
+		last   fault.Code
+		ends   string
+	}{
+		{"nobody carries it out", []engine.CancelRequest{plain}, desk{}, "cancelled", "", "requested by agent: no need; cancelled by engine: no need"},
+		{"as failed", []engine.CancelRequest{failed}, desk{}, "failed", "", "requested by agent: broken; failed by engine: broken"},
+		{"without a reason", []engine.CancelRequest{{}}, desk{}, "cancelled", "",
+			"requested by agent: No reason was given.; cancelled by engine: No reason was given."},
+		{"a performer is at work", []engine.CancelRequest{plain}, desk{held: true}, "cancelling", "", "requested by agent: no need"},
+		{"a performer leaves meanwhile", []engine.CancelRequest{failed}, desk{held: true, leaves: true}, "failed", "",
+			"requested by agent: broken; failed by engine: broken"},
+		{"twice is once", []engine.CancelRequest{plain, {Reason: "another"}}, desk{}, "cancelled", "", "requested by agent: no need; cancelled by engine: no need"},
+		{"twice while a performer is at work", []engine.CancelRequest{plain, plain}, desk{held: true}, "cancelling", "", "requested by agent: no need"},
+		{"it cannot end in two ways", []engine.CancelRequest{plain, failed}, desk{}, "cancelled", fault.RunClosed, "requested by agent: no need; cancelled by engine: no need"},
+		{"nor be asked to", []engine.CancelRequest{failed, plain}, desk{held: true}, "cancelling", fault.RunClosed, "requested by agent: broken"},
+		{"a reason that is too long", []engine.CancelRequest{{Reason: strings.Repeat("x", 513)}}, desk{}, "in_progress", fault.ValidationError, ""},
+		{"a reason that is no text", []engine.CancelRequest{{Reason: "\xff"}}, desk{}, "in_progress", fault.ValidationError, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			at := w.start(twoSteps).Position()
+			for i, c := range row.calls {
+				got, err := w.cancel(&row.desk, at, c)
+				last := i == len(row.calls)-1
+				if want := map[bool]fault.Code{true: row.last}[last]; fault.CodeOf(err) != want {
+					t.Fatalf("call %d: %v", i, err)
+				}
+				if err == nil && (got.Already != (i > 0) || last && got.Status != row.status || got.RunID != at.Run || got.SessionID != at.Session) {
+					t.Errorf("call %d: %+v", i, got)
+				}
+			}
+			if got := w.ends(at); got != row.ends {
+				t.Errorf("recorded %q, want %q", got, row.ends)
+			}
+			if run, err := w.process().Run(context.Background(), at.Run.String()); err != nil || run.Status != row.status {
+				t.Errorf("the run is %s, %v", run.Status, err)
+			}
+			w.replays(at)
+		})
+	}
+}
+
+// TestACancelledRunTakesNothing: what was handed out before is refused after.
+func TestACancelledRunTakesNothing(t *testing.T) {
+	for _, held := range []bool{true, false} {
+		w := newWorld(t)
+		a := w.start(twoSteps)
+		if _, err := w.cancel(&desk{held: held}, a.Position(), engine.CancelRequest{Reason: "r"}); err != nil {
+			t.Fatal(err)
+		}
+		before := w.events(a)
+		if _, err := w.next(a, note("done")); fault.CodeOf(err) != fault.RunClosed || fault.ExitOf(err) != 1 {
+			t.Errorf("an attempt: %v", err)
+		}
+		if got := w.events(a); got != before {
+			t.Errorf("%d events became %d", before, got)
+		}
+	}
+}
+
+func TestWhatIsCompleteIsNotCancelled(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	a = w.must(w.must(a, note("done")), note("done"))
+	_, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+	if fault.CodeOf(err) != fault.ValidationError || !strings.Contains(err.Error(), "is complete") || w.ends(a.Position()) != "" {
+		t.Errorf("%v; recorded %q", err, w.ends(a.Position()))
+	}
+	at := a.Position()
+	at.Run = id.NewRun(id.Seed{99})
+	if _, err := w.cancel(&desk{}, at, engine.CancelRequest{}); fault.CodeOf(err) != fault.RunNotFound {
+		t.Errorf("a run that is not there: %v", err)
+	}
+}
+
+// TestCloseIsThePerformersPart: only what was asked for, and once.
+func TestCloseIsThePerformersPart(t *testing.T) {
+	w := newWorld(t)
+	at := w.start(twoSteps).Position()
+	if _, err := w.g.Close(context.Background(), w.by(), at); fault.CodeOf(err) != fault.Invariant {
+		t.Errorf("nobody asked: %v", err)
+	}
+	if _, err := w.cancel(&desk{held: true}, at, engine.CancelRequest{Reason: "r", Failed: true}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		got, err := w.process().Close(context.Background(), w.by(), at)
+		if err != nil || got.Status != projections.Failed || got.Already != (i == 1) || got.Reason != "r" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if got := w.ends(at); got != "requested by agent: r; failed by engine: r" {
+		t.Errorf("recorded %q", got)
+	}
+	w.replays(at)
+}
+
+// replays re-drives a run's session: it must come out the same.
+func (w *world) replays(at engine.Position) engine.ReplayReport {
+	w.Helper()
+	got, err := w.process().Replay(context.Background(), at)
+	if err != nil || !got.OK || got.Segments+int64(len(got.Undecided)) == 0 {
+		w.Errorf("replay: %v, %+v, %+v", err, got, got.Difference)
+	}
+	return got
+}

@@ -1,0 +1,233 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+)
+
+// ending is a mutating call that answers no step, or makes another session: what is
+// on record is counted in events of the whole store.
+type ending struct {
+	name          string
+	base          *crashfs.FS
+	call          func(*engine.Engine) error
+	before, after int
+}
+
+func endings(t *testing.T) []ending {
+	t.Helper()
+	base := crashfs.New()
+	g, err := on(base, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := a.Position()
+	cancel := func(held bool) func(*engine.Engine) error {
+		return func(g *engine.Engine) error {
+			_, err := g.Cancel(context.Background(), caller(2), &desk{held: held}, at, engine.CancelRequest{Reason: "r"})
+			return err
+		}
+	}
+	asked := base.Revive()
+	if g, err = on(asked, 1); err == nil {
+		err = cancel(true)(g)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []ending{
+		{name: "cancel", base: base.Revive(), call: cancel(false)},
+		{name: "cancel while a performer is at work", base: base.Revive(), call: cancel(true)},
+		{name: "close", base: asked.Revive(), call: func(g *engine.Engine) error {
+			_, err := g.Close(context.Background(), caller(3), at)
+			return err
+		}},
+		{name: "fork", base: base.Revive(), call: func(g *engine.Engine) error {
+			_, err := g.Fork(context.Background(), caller(2), id.Seed{5}, engine.ForkRequest{At: at})
+			return err
+		}},
+	}
+	for i := range out {
+		learn := out[i].base.Revive()
+		out[i].before, _ = stored(t, learn)
+		g, err := on(learn, 2)
+		if err == nil {
+			err = out[i].call(g)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i].after, _ = stored(t, learn)
+	}
+	return out
+}
+
+// stored counts the events of a disk as the next process sees them; ok says that
+// everything there is as it must be.
+func stored(t *testing.T, f *crashfs.FS) (events int, ok bool) {
+	t.Helper()
+	g, err := on(f.Revive(), 3)
+	if err != nil {
+		t.Errorf("the store does not open: %v", err)
+		return 0, false
+	}
+	list, err := g.Runs(context.Background())
+	if err != nil || len(list.Unreadable) > 0 {
+		t.Errorf("runs: %v, %+v", err, list)
+		return 0, false
+	}
+	for _, r := range list.Runs {
+		v, err := g.VerifySession(context.Background(), r.RunID.String())
+		if err != nil || !v.OK {
+			t.Errorf("verify: %v, %+v", err, v)
+			return 0, false
+		}
+		events += int(v.Sessions[0].Events)
+	}
+	return events, true
+}
+
+func (e ending) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
+	t.Helper()
+	n, ok := stored(t, f)
+	if ok && n != e.before && n != e.after {
+		t.Errorf("%d events; before the call %d, after it %d", n, e.before, e.after)
+		ok = false
+	}
+	return n == e.after, ok
+}
+
+// again makes the same call on what is left.
+func (e ending) again(t *testing.T, f *crashfs.FS) bool {
+	t.Helper()
+	next := f.Revive()
+	g, err := on(next, 4)
+	if err == nil {
+		err = e.call(g)
+	}
+	if err != nil {
+		t.Errorf("the same call again: %v", err)
+		return false
+	}
+	after, ok := e.isAfter(t, next)
+	return ok && after
+}
+
+// TestExploreCrashesOfEnds: as TestExploreCrashesOfUseCases, for what ends a run or
+// begins one from another's node.
+func TestExploreCrashesOfEnds(t *testing.T) {
+	for _, e := range endings(t) {
+		t.Run(e.name, func(t *testing.T) {
+			count := crashfs.Explore(e.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+				g, err := on(f, 2)
+				if err == nil {
+					err = e.call(g)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}, func(s crashfs.State, done bool) bool {
+				after, ok := e.isAfter(t, s.FS)
+				if ok && done && !after {
+					t.Error("an acknowledged call is lost")
+					ok = false
+				}
+				if ok = ok && e.again(t, s.FS); !ok {
+					t.Logf("in the state %s", s.Name)
+				}
+				return ok
+			})
+			t.Logf("%d operations, %d crash states", count.Ops, count.States)
+		})
+	}
+}
+
+// TestFaultsOfEnds: as TestFaultsOfUseCases.
+func TestFaultsOfEnds(t *testing.T) {
+	for _, e := range endings(t) {
+		t.Run(e.name, func(t *testing.T) {
+			count := crashfs.Break(e.base, func(f *crashfs.FS) error {
+				g, err := on(f, 2)
+				if err != nil {
+					return err
+				}
+				return e.call(g)
+			}, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+				after, ok := e.isAfter(t, left)
+				killed := flaw.Err == nil
+				switch code := fault.CodeOf(err); {
+				case !ok:
+				case err == nil && !after:
+					t.Error("the call answered, and nothing is recorded")
+					ok = false
+				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown && code != fault.StoreAnswerUnread:
+					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					ok = false
+				}
+				if ok = ok && e.again(t, left); !ok {
+					t.Logf("%s %s: %v", op, flaw, err)
+				}
+				return ok
+			})
+			t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+		})
+	}
+}
+
+// TestEndsAreDurableBeforeTheyAreTold: as TestReplayIsDurableBeforeItIsTold.
+func TestEndsAreDurableBeforeTheyAreTold(t *testing.T) {
+	for _, e := range endings(t) {
+		t.Run(e.name, func(t *testing.T) {
+			last := -1
+			learn := e.base.Revive()
+			learn.Before = func(op crashfs.Op) {
+				if op.Do == "sync" && strings.HasSuffix(op.Name, manifest.FileName) && last < 0 {
+					last = op.N
+				}
+			}
+			g, err := on(learn, 2)
+			if err == nil {
+				err = e.call(g)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			dying := e.base.Revive()
+			dying.Fault = &crashfs.Fault{At: last}
+			if g, _ = on(dying, 2); g != nil {
+				_ = e.call(g)
+			}
+			left := dying.Revive()
+			if after, ok := e.isAfter(t, left); !ok || !after {
+				t.Fatal("the dying process did not get as far as the test needs")
+			}
+			crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+				g, err := on(f, 5)
+				if err == nil {
+					err = e.call(g)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}, func(s crashfs.State, done bool) bool {
+				after, ok := e.isAfter(t, s.FS)
+				if ok && done && !after {
+					t.Errorf("an answer was told from a log that a power cut takes back: %s", s.Name)
+					return false
+				}
+				return ok
+			})
+		})
+	}
+}

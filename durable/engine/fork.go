@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// ForkRequest begins a run from a node of another one.
+type ForkRequest struct {
+	At           Position
+	Title        string // "": the source's
+	Observations []event.ObservationRecorded
+}
+
+// Fork begins a session with a run that goes on from a node of another run, and
+// answers with its first step (R23). The source is read, never written: it may be
+// complete or closed at its tip, and must be healthy. The same seed finds what the
+// first call wrote. VALIDATION_ERROR says that the node has nothing left to do.
+func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequest) (Answer, error) {
+	w, source, err := g.source(ctx, req.At)
+	if err != nil {
+		return Answer{}, err
+	}
+	plan, dropped, err := advance.Branch(w, source, advance.Fork{Session: id.NewSession(seed), Run: id.NewRun(seed), Title: req.Title,
+		Observations: req.Observations, Actor: by.Actor, AtMs: by.AtMs})
+	if err != nil {
+		return Answer{}, err
+	}
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	if err != nil {
+		return Answer{}, err
+	}
+	fold, recorded := projections.NewFold(), false
+	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
+		func(w ports.Witness, v manifest.Verdict) error {
+			if recorded = !v.Unborn(); recorded {
+				return nil
+			}
+			return g.append(ctx, w, fold, plan)
+		})
+	if err != nil {
+		return Answer{}, startedPerhaps(err, "")
+	}
+	g.knowStates(plan)
+	at := Position{id.NewSession(seed), id.NewRun(seed), id.RootNode(id.NewRun(seed))}
+	if recorded {
+		return g.replayStart(ctx, keys, at, plan)
+	}
+	p, err := find(fold, at)
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := g.answer(ctx, keys, p)
+	if err != nil {
+		return Answer{}, startedPerhaps(unread(err), "")
+	}
+	g.keep(at.Session, fold)
+	a.noteDropped(dropped)
+	return a, nil
+}
+
+// source collects what is on record about the node that is forked. What it rests on
+// must outlast a power cut: the fork's head would name what is no longer there.
+func (g *Engine) source(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
+	history := &lineage{Fold: projections.NewFold(), run: at.Run}
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, history)
+	if err != nil {
+		return w, out, err
+	}
+	if v.Health != manifest.Healthy {
+		return w, out, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
+	}
+	p, err := findRun(history.Fold, at)
+	if err != nil {
+		return w, out, err
+	}
+	if p.node = p.run.Node(at.Node); p.node == nil {
+		return w, out, fault.New(fault.RunNotFound, "run %s has no node %s", at.Run, at.Node).
+			Suggest("See its nodes with 'waybill runs show %s'.", at.Run)
+	}
+	if w, err = g.workflow(ctx, p.run.Started.WorkflowHash); err != nil {
+		return w, out, err
+	}
+	state, err := g.state(ctx, p.node)
+	if err != nil {
+		return w, out, err
+	}
+	out = advance.Source{State: state, Started: p.run.Started, Preferences: p.node.Preferences, Context: p.node.Context,
+		From:         event.ForkedFrom{SessionID: at.Session, RunID: at.Run, NodeID: at.Node, Head: history.Head.Digest},
+		Capabilities: history.capabilities(p.run, p.node)}
+	return w, out, g.confirm(ctx, at.Session, history.Fold)
+}
+
+// lineage folds a log and keeps the capability observations, which the fold keeps
+// without where they are known from.
+type lineage struct {
+	*projections.Fold
+	run      id.Run
+	observed []event.Event
+}
+
+// Reset starts over.
+func (l *lineage) Reset() {
+	l.Fold.Reset()
+	l.observed = nil
+}
+
+// Visit folds one more segment.
+func (l *lineage) Visit(seg manifest.Segment, head manifest.Head) error {
+	for _, e := range seg.Events {
+		if c, ok := e.Data.(event.CapabilityObserved); ok && e.Scope.RunID == l.run && c.Provenance.EnforcementGrade == "strong" {
+			l.observed = append(l.observed, e)
+		}
+	}
+	return l.Fold.Visit(seg, head)
+}
+
+// capabilities lists the observations that hold at a node, by capability: of each
+// the latest at the node, or at an ancestor before the path left it. An event index
+// grows along a path, so the last one that counts is the nearest.
+func (l *lineage) capabilities(r *projections.Run, n *projections.Node) []event.CapabilityObserved {
+	left := map[id.Node]int64{n.ID: l.Next} // the index at which the path left a node
+	path := r.Path(n.ID)
+	for i, nodeID := range path[1:] {
+		left[path[i]] = r.Node(nodeID).CreatedIndex
+	}
+	latest := map[string]event.CapabilityObserved{}
+	for _, e := range l.observed {
+		if c := e.Data.(event.CapabilityObserved); e.Index < left[e.Scope.NodeID] {
+			latest[c.Capability] = c
+		}
+	}
+	var out []event.CapabilityObserved
+	for _, name := range slices.Sorted(maps.Keys(latest)) {
+		out = append(out, latest[name])
+	}
+	return out
+}

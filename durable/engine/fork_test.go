@@ -1,0 +1,199 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+)
+
+func (w *world) fork(at engine.Position, title string) (engine.Answer, error) {
+	w.seeds++
+	return w.g.Fork(context.Background(), w.by(), id.Seed{w.seeds}, engine.ForkRequest{At: at, Title: title,
+		Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: "again"}}}})
+}
+
+func (w *world) mustFork(at engine.Position, title string) engine.Answer {
+	w.Helper()
+	a, err := w.fork(at, title)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return a
+}
+
+// log is the bytes of a session's log.
+func (w *world) log(s id.Session) string {
+	w.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(filepath.Join(w.dir, "sessions", s.String()), func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".jsonl") {
+			data, _ := os.ReadFile(path)
+			out.WriteString(filepath.Base(path) + "\n" + string(data))
+		}
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestForkGoesOnFromANode(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	root := a.Position()
+	second := w.must(a, advance.Request{Notes: "done", Context: set("what", "it"),
+		Preferences: []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}}})
+	w.must(second, note("the end"))
+	before := w.log(root.Session)
+	source, err := w.process().Run(context.Background(), root.Run.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	f := w.mustFork(second.Position(), "")
+	if f.Pending == nil || f.Pending.StepID != "second" || f.Session == second.Session || f.Status != "in_progress" {
+		t.Fatalf("the fork stands at %+v, %s", f.Pending, f.Status)
+	}
+	if f.Preferences != second.Preferences || f.Preferences.RiskPolicy != "balanced" {
+		t.Errorf("preferences %+v, want %+v", f.Preferences, second.Preferences)
+	}
+	other := w.mustFork(root, "Once more")
+	if other.Pending.StepID != "first" || strings.Contains(other.Pending.Prompt, "Do it first") {
+		t.Errorf("what was said later is known earlier: %+v", other.Pending)
+	}
+	if w.log(root.Session) != before {
+		t.Error("the source was written to")
+	}
+	all, v, err := w.process().Events(context.Background(), f.Session.RunID.String())
+	if err != nil || v.Health != manifest.Healthy {
+		t.Fatalf("%v, %+v", err, v)
+	}
+	var kinds []string
+	for _, e := range all {
+		kinds = append(kinds, e.Data.Kind()+"/"+string(e.Actor.Kind))
+		switch p := e.Data.(type) {
+		case event.RunStarted:
+			want := event.ForkedFrom{SessionID: root.Session, RunID: root.Run, NodeID: second.NodeID, Head: source.Head.Digest}
+			if p.ForkedFrom == nil || *p.ForkedFrom != want {
+				t.Errorf("forked from %+v, want %+v", p.ForkedFrom, want)
+			}
+		case event.ContextSet:
+			if string(p.Context.JCS()) != `{"what":"it"}` || p.Source != event.ContextInitial {
+				t.Errorf("context %s, %s", p.Context.JCS(), p.Source)
+			}
+		}
+	}
+	want := "session_created/agent run_started/agent node_created/engine preferences_changed/engine context_set/engine " +
+		"decision_trace_appended/engine observation_recorded/engine"
+	if got := strings.Join(kinds, " "); got != want {
+		t.Errorf("recorded %s\nwant %s", got, want)
+	}
+	done := w.must(f, note("the end"))
+	if !done.IsComplete {
+		t.Errorf("the fork does not go on: %+v", done)
+	}
+	w.replays(f.Position())
+	w.replays(other.Position())
+	if v, err := w.process().Verify(context.Background()); err != nil || !v.OK {
+		t.Errorf("verify: %v, %+v", err, v)
+	}
+}
+
+func TestForkOfEnds(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	second := w.must(a, note("done"))
+	end := w.must(second, note("done"))
+	_, err := w.fork(end.Position(), "")
+	if f := fault.Of(err); f == nil || f.Code != fault.ValidationError || !strings.Contains(f.Suggestion, "Fork at an earlier node") {
+		t.Errorf("a complete node: %v", err)
+	}
+	w.mustFork(second.Position(), "") // of a complete run
+	if _, err := w.fork(engine.Position{Session: end.Session.SessionID, Run: end.Session.RunID, Node: id.RootNode(id.NewRun(id.Seed{77}))}, ""); fault.CodeOf(err) != fault.RunNotFound {
+		t.Errorf("a node that is not there: %v", err)
+	}
+	if _, err := w.fork(second.Position(), strings.Repeat("x", 257)); fault.CodeOf(err) != fault.ValidationError {
+		t.Errorf("a title that is too long: %v", err)
+	}
+	b := w.start(twoSteps)
+	if _, err := w.cancel(&desk{}, b.Position(), engine.CancelRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if f := w.mustFork(b.Position(), ""); f.Status != "in_progress" {
+		t.Errorf("the fork of a cancelled run is %s", f.Status)
+	}
+	if n := len(w.must(a2(w, second), note("x")).Blockers); n != 0 {
+		t.Error("the source does not go on")
+	}
+}
+
+// a2 is the source's node once more: another branch leaves it.
+func a2(w *world, a engine.Answer) engine.Answer {
+	out, err := w.g.Rehydrate(context.Background(), a.Position())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out
+}
+
+const withCapability = `{"id":"test.cap","name":"Cap","description":"d","version":"1.0.0","steps":[
+ {"id":"one","title":"One","prompt":"p"},{"id":"two","title":"Two","prompt":"p"},{"id":"three","title":"Three","prompt":"p"}]}`
+
+// TestForkTakesCapabilitiesAlong: those that held at the node, with where they are
+// known from; not what was observed after the path left, nor a claim.
+func TestForkTakesCapabilitiesAlong(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(withCapability)
+	observed := func(n byte, name, status string, strong bool) event.CapabilityObserved {
+		o := event.CapabilityObserved{CapObsID: id.FromStart(id.RootNode(a.Session.RunID)).CapObs(int(n)), Capability: name, Status: status,
+			Provenance: event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak", Detail: event.ProvenanceDetail{ClaimedBy: "agent", Claim: "available"}}}
+		if strong {
+			o.Provenance = event.Provenance{Kind: "attempted_use", EnforcementGrade: "strong",
+				Detail: event.ProvenanceDetail{AttemptContext: "workflow_step", Result: "success"}}
+		}
+		return o
+	}
+	at := func(a engine.Answer) event.Scope { return event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID} }
+	w.slip(a, at(a), observed(1, "delegation", "unavailable", true))
+	w.slip(a, at(a), observed(2, "delegation", "available", true))
+	w.slip(a, at(a), observed(3, "web_browsing", "available", false))
+	w.g = w.process()
+	two := w.must(a2(w, a), note("x"))
+	w.slip(two, at(a), observed(4, "delegation", "unknown", true)) // at the root, after the path left
+	w.slip(two, at(two), observed(5, "web_browsing", "unavailable", true))
+	w.g = w.process()
+	three := w.must(a2(w, two), note("x"))
+	for _, row := range []struct {
+		at   engine.Answer
+		want string
+	}{
+		{three, "delegation available attempted_use, web_browsing unavailable attempted_use"},
+		{a, "delegation unknown attempted_use"},
+	} {
+		f := w.mustFork(row.at.Position(), "")
+		all, _, err := w.process().Events(context.Background(), f.Session.RunID.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range all {
+			if c, ok := e.Data.(event.CapabilityObserved); ok {
+				got = append(got, c.Capability+" "+c.Status+" "+c.Provenance.Kind)
+			}
+		}
+		if strings.Join(got, ", ") != row.want {
+			t.Errorf("taken along: %s\nwant %s", strings.Join(got, ", "), row.want)
+		}
+		w.replays(f.Position())
+	}
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/projections"
+)
+
+// Graph is the document "graph": a run's nodes in the order they were created, and
+// the edges between them (locks 1.1).
+type Graph struct {
+	RunID     id.Run      `json:"runId"`
+	SessionID id.Session  `json:"sessionId"`
+	Title     string      `json:"title"`
+	Nodes     []GraphNode `json:"nodes"`
+	Edges     []GraphEdge `json:"edges"`
+}
+
+// GraphNode is one position of the run.
+type GraphNode struct {
+	NodeID          id.Node        `json:"nodeId"`
+	NodeKind        event.NodeKind `json:"nodeKind"`
+	ParentNodeID    *id.Node       `json:"parentNodeId,omitzero"`
+	StepInstanceKey string         `json:"stepInstanceKey,omitzero"` // of the pending step; absent where the run ended
+	Title           string         `json:"title"`
+	Complete        bool           `json:"complete,omitzero"`
+	Tip             bool           `json:"tip,omitzero"`
+	PreferredTip    bool           `json:"preferredTip,omitzero"`
+	Attempts        int            `json:"attempts"`
+	OpenGaps        int            `json:"openGaps"`
+	CreatedAtMs     int64          `json:"createdAtMs"`
+}
+
+// GraphEdge leads from one node to another.
+type GraphEdge struct {
+	From  id.Node         `json:"fromNodeId"`
+	To    id.Node         `json:"toNodeId"`
+	Kind  event.EdgeKind  `json:"edgeKind"`
+	Cause event.CauseKind `json:"cause"`
+}
+
+// Graph shows a run, by id, prefix or @last, as the graph that it is.
+func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
+	at, err := g.lookup(ctx, ref)
+	if err != nil {
+		return Graph{}, err
+	}
+	run := at.run
+	out := Graph{RunID: run.ID, SessionID: at.session, Title: run.Started.Title, Nodes: []GraphNode{}, Edges: []GraphEdge{}}
+	w, err := g.workflow(ctx, run.Started.WorkflowHash)
+	if err != nil {
+		return out, err
+	}
+	if out.Title == "" {
+		out.Title = w.Name
+	}
+	for _, nodeID := range run.Order {
+		n := run.Node(nodeID)
+		state, err := g.state(ctx, n)
+		if err != nil {
+			return out, err
+		}
+		row := GraphNode{NodeID: n.ID, NodeKind: n.Kind, ParentNodeID: n.Parent, Complete: state.IsComplete(), PreferredTip: n.ID == run.Tip,
+			Attempts: len(n.Attempts), OpenGaps: len(n.OpenGaps), CreatedAtMs: n.CreatedAtMs, Title: "The end"}
+		if p := state.PendingStep(); p != nil {
+			row.StepInstanceKey, row.Title = p.Key(), p.StepID
+			if step, ok := w.Step(p.StepID); ok {
+				row.Title = step.Title
+			}
+		}
+		out.Nodes = append(out.Nodes, row)
+	}
+	tips := map[id.Node]bool{}
+	for _, n := range run.Tips() {
+		tips[n] = true
+	}
+	for i := range out.Nodes {
+		out.Nodes[i].Tip = tips[out.Nodes[i].NodeID]
+	}
+	events, _, err := g.Events(ctx, run.ID.String())
+	for _, e := range events {
+		if p, ok := e.Data.(event.EdgeCreated); ok {
+			out.Edges = append(out.Edges, GraphEdge{p.FromNodeID, p.ToNodeID, p.EdgeKind, p.Cause.Kind})
+		}
+	}
+	return out, err
+}
+
+// LocateNode finds a node of a run: by its id or the beginning of it, or by the step
+// that was pending there, of which the latest on the way to the preferred tip is
+// meant. "" is the preferred tip.
+func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Position, error) {
+	at, err := g.lookup(ctx, runRef)
+	if err != nil {
+		return Position{}, err
+	}
+	here := Position{at.session, at.run.ID, at.run.Tip}
+	if nodeRef == "" {
+		return here, nil
+	}
+	var found []id.Node
+	for _, n := range at.run.Order {
+		if s := n.String(); s == nodeRef || strings.HasPrefix(s, nodeRef) && nodeRef != "node_" || strings.HasPrefix(s, "node_"+nodeRef) {
+			found = append(found, n)
+		}
+	}
+	switch len(found) {
+	case 1:
+		here.Node = found[0]
+		return here, nil
+	case 0:
+		return g.locateStep(ctx, at.run, here, nodeRef)
+	}
+	return here, fault.New(fault.RunAmbiguous, "%d nodes of run %s begin with %q", len(found), at.run.ID, nodeRef)
+}
+
+// locateStep looks for a step from the tip upwards: what was done last is meant.
+func (g *Engine) locateStep(ctx context.Context, r *projections.Run, here Position, ref string) (Position, error) {
+	path := r.Path(r.Tip)
+	for i := len(path) - 1; i >= 0; i-- {
+		state, err := g.state(ctx, r.Node(path[i]))
+		if err != nil {
+			return here, err
+		}
+		if p := state.PendingStep(); p != nil && (p.Key() == ref || p.StepID == ref) {
+			here.Node = path[i]
+			return here, nil
+		}
+	}
+	return here, fault.New(fault.TokenUnknownNode, "run %s has no node that begins with %q, and no step of that name on its way", r.ID, ref).
+		Suggest("See its nodes with 'waybill runs graph %s'.", r.ID)
+}

@@ -1,0 +1,422 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/projections"
+)
+
+// steps is a workflow of n steps; every third one wants to hear "ok".
+func steps(n int) string {
+	var all []string
+	for i := range n {
+		check := ""
+		if i%3 == 2 {
+			check = `,"validationCriteria":[{"type":"contains","value":"ok","message":"say ok"}]`
+		}
+		all = append(all, fmt.Sprintf(`{"id":"s%d","title":"Step %d","prompt":"Do {{what}} %d"%s}`, i, i, i, check))
+	}
+	return `{"id":"test.steps","name":"Steps","description":"d","version":"1.0.0","steps":[` + strings.Join(all, ",") + `]}`
+}
+
+// long is a run on a disk in memory that several processes have worked on, with the
+// head caches that they left, oldest first.
+type long struct {
+	t        testing.TB
+	disk     *crashfs.FS
+	g        *engine.Engine
+	session  id.Session
+	run      id.Run
+	answers  []engine.Answer // places that were reached, and asked about
+	attempts []made
+	caches   [][]byte
+	clock    int64
+}
+
+type made struct {
+	at      engine.Position
+	attempt id.Attempt
+	notes   string
+}
+
+func newLong(t testing.TB, w *world, seed byte) *long {
+	l := &long{t: t, disk: crashfs.New()}
+	l.process()
+	a, err := l.g.Start(context.Background(), caller(1), id.Seed{seed}, engine.Start{Workflow: w.compiled(steps(60)),
+		SourceKind: "project", SourceRef: "test.json", Context: set("what", "it")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.session, l.run, l.answers = a.Session.SessionID, a.Session.RunID, []engine.Answer{a}
+	return l
+}
+
+// process ends the process that was, and begins one.
+func (l *long) process() {
+	if l.g != nil {
+		l.g.Flush(context.Background())
+		if b := l.cache(); len(l.caches) == 0 || !bytes.Equal(b, l.caches[len(l.caches)-1]) {
+			l.caches = append(l.caches, b)
+		}
+	}
+	g, err := on(l.disk, 1)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.g = g
+}
+
+func (l *long) cache() []byte {
+	b, err := storeOn(l.t, l.disk).CachedHead(context.Background(), l.session, projections.SavedFormat, limits.HeadCacheBytesMax)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return b
+}
+
+var stores byte // opened so far: each has temporary names of its own
+
+func openOn(f *crashfs.FS) (*filestore.Store, error) {
+	stores++
+	return filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
+		Random: rand.NewChaCha8([32]byte{77, stores}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
+}
+
+func storeOn(t testing.TB, f *crashfs.FS) *filestore.Store {
+	s, err := openOn(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// attempt tries the step at a place once more.
+func (l *long) attempt(at engine.Position, notes string) {
+	a, err := l.g.Rehydrate(context.Background(), at)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if a.Pending == nil {
+		return
+	}
+	l.clock++
+	l.attempts = append(l.attempts, made{at, a.AttemptID, notes})
+	if a, err = l.g.Advance(context.Background(), caller(l.clock), at, a.AttemptID, note(notes)); err != nil {
+		l.t.Fatal(err)
+	}
+	l.answers = append(l.answers, a)
+}
+
+func (l *long) tip() engine.Position {
+	at, err := l.g.Locate(context.Background(), l.run.String())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return at
+}
+
+// random works on the run as people and agents do: mostly at the tip, at times
+// refused, at times from an earlier place, by one process after another.
+func (l *long) random(t *rapid.T, attempts int) {
+	for range attempts {
+		at := l.tip()
+		if rapid.IntRange(0, 9).Draw(t, "rewind") == 0 {
+			at = rapid.SampledFrom(l.answers).Draw(t, "at").Position()
+		}
+		l.attempt(at, rapid.SampledFrom([]string{"ok", "ok", "ok", "no"}).Draw(t, "notes"))
+		if rapid.IntRange(0, 3).Draw(t, "new process") == 0 {
+			l.process()
+		}
+	}
+	l.process()
+}
+
+// told is everything that callers are told about the run by new processes over a
+// copy of the disk.
+func (l *long) told(disk *crashfs.FS) string {
+	var out strings.Builder
+	tell := func(what string, a engine.Answer, err error) {
+		if err != nil {
+			fmt.Fprintf(&out, "%s: %v\n", what, err)
+			return
+		}
+		fmt.Fprintf(&out, "%s: %s\n", what, text(l.t, a))
+	}
+	process := func(disk *crashfs.FS) *engine.Engine {
+		g, err := on(disk, 2)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		return g
+	}
+	ctx := context.Background()
+	for _, ref := range []string{engine.Last, l.run.String(), l.run.String()[:9], "run_none"} {
+		at, err := process(disk).Locate(ctx, ref)
+		fmt.Fprintf(&out, "%s: %v %v\n", ref, at, err)
+	}
+	last := len(l.answers) - 1
+	for _, i := range []int{0, last / 2, last - 3, last} {
+		at := l.answers[max(0, i)].Position()
+		a, err := process(disk.Revive()).Rehydrate(ctx, at)
+		tell("rehydrate", a, err)
+		if err == nil && a.Pending != nil {
+			a, err = process(disk.Revive()).Advance(ctx, caller(5000), at, a.AttemptID, note("ok"))
+			tell("advance", a, err)
+		}
+		m := l.attempts[min(max(0, i), len(l.attempts)-1)]
+		a, err = process(disk.Revive()).Advance(ctx, caller(5000), m.at, m.attempt, note(m.notes))
+		tell("replay", a, err)
+	}
+	stranger := engine.Position{Session: l.session, Run: l.run, Node: id.RootNode(id.NewRun(id.Seed{99}))}
+	a, err := process(disk.Revive()).Rehydrate(ctx, stranger)
+	tell("a stranger", a, err)
+	if fault.CodeOf(err) != fault.TokenUnknownNode {
+		l.t.Errorf("a node that is not there: %v", err)
+	}
+	return out.String()
+}
+
+// with is a copy of the disk whose head cache is another one; nil is none.
+func (l *long) with(cache []byte) *crashfs.FS {
+	disk := l.disk.Revive()
+	name := fmt.Sprintf("sessions/%s/cache/head-%d", l.session, projections.SavedFormat)
+	if err := disk.Remove(name); err != nil {
+		l.t.Fatal(err)
+	}
+	if cache != nil {
+		f, err := disk.Open(name, osfs.New)
+		if err == nil {
+			_, err = f.Write(cache)
+		}
+		if err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	return disk
+}
+
+// TestAnswersDoNotDependOnTheHeadCache: whatever stands in its place, callers are
+// told the same, byte for byte.
+func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
+	w := newWorld(t)
+	other := newLong(t, w, 2)
+	for range 12 {
+		other.attempt(other.tip(), "ok")
+	}
+	other.process()
+	rounds := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if rounds++; rounds > 12 {
+			return // each takes as long as a hundred of other laws
+		}
+		l := newLong(t, w, 1)
+		l.random(rt, rapid.IntRange(1, 40).Draw(rt, "attempts"))
+		want := l.told(l.with(nil))
+		fresh := l.cache()
+		variants := map[string][]byte{"fresh": fresh, "of another session": other.cache(), "empty": {},
+			"oldest": l.caches[0], "old": rapid.SampledFrom(l.caches).Draw(rt, "old")}
+		cut := rapid.IntRange(0, len(fresh)-1).Draw(rt, "cut")
+		variants["torn"] = fresh[:cut]
+		flipped := slices.Clone(fresh)
+		flipped[cut] ^= 1 << rapid.IntRange(0, 7).Draw(rt, "bit")
+		variants["flipped"] = flipped
+		zeroed := slices.Clone(fresh)
+		clear(zeroed[cut/512*512 : min(len(fresh), cut/512*512+512)])
+		variants["a sector lost"] = zeroed
+		mixed := slices.Clone(l.caches[0])
+		copy(mixed, fresh[:min(len(fresh), bytes.IndexByte(fresh, '\n')+1)])
+		variants["two mixed"] = mixed
+		for name, cache := range variants {
+			if got := l.told(l.with(cache)); got != want {
+				rt.Fatalf("with a cache that is %s (cut %d):\n%s\nwithout one:\n%s", name, cut, got, want)
+			}
+		}
+	})
+}
+
+// TestHeadCacheIsCheckedWhole: every truncation and every changed byte of the file
+// is a miss.
+func TestHeadCacheIsCheckedWhole(t *testing.T) {
+	l := newLong(t, newWorld(t), 1)
+	for range 12 {
+		l.attempt(l.tip(), "ok")
+	}
+	l.process()
+	fresh := l.cache()
+	s := storeOn(t, l.disk)
+	g := over(s)
+	if fold, brief := g.Cached(l.session); !fold || !brief {
+		t.Fatal("the cache that a process left is none")
+	}
+	first := bytes.IndexByte(fresh, '\n')
+	try := func(what string, at int, cache []byte) {
+		if err := s.KeepHead(context.Background(), l.session, projections.SavedFormat, cache); err != nil {
+			t.Fatal(err)
+		}
+		fold, brief := g.Cached(l.session)
+		if fold && (at > first || what == "cut at") || brief && at < first {
+			t.Fatalf("%s %d: the fold is believed: %v, the brief: %v", what, at, fold, brief)
+		}
+	}
+	for i := range fresh {
+		if i%7 == 0 || testing.Short() && i%97 > 0 {
+			continue
+		}
+		try("cut at", i, fresh[:i])
+		bad := slices.Clone(fresh)
+		bad[i] ^= 0x11
+		try("changed at", i, bad)
+	}
+	try("cut at", len(fresh)-1, fresh[:len(fresh)-1])
+	// A line does not serve in the other's place.
+	try("changed at", first-1, append(slices.Clone(fresh[first+1:]), fresh...))
+	big := append(slices.Clone(fresh), make([]byte, limits.HeadCacheBytesMax)...)
+	try("cut at", first+1, big)
+}
+
+// TestLostTailIsProvedByTheHeadCache: a cache that was written behind a commit names
+// a head that the log must have (R9).
+func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
+	l := newLong(t, newWorld(t), 1)
+	for range 10 {
+		l.attempt(l.tip(), "ok")
+	}
+	l.process()
+	before := l.disk.Revive()
+	l.attempt(l.tip(), "ok")
+	l.attempt(l.tip(), "ok")
+	l.process()
+	later := l.cache()
+	l.disk = before
+	lost := l.with(later)
+	g := over(storeOn(t, lost))
+	v, err := g.VerifySession(context.Background(), l.session.String())
+	if err != nil || v.OK || v.Sessions[0].Health != manifest.CorruptTail || !slices.ContainsFunc(v.Sessions[0].Findings, func(f manifest.Finding) bool { return f.Code == manifest.LostTail }) {
+		t.Errorf("verify: %v, %+v", err, v)
+	}
+	at := l.answers[5].Position()
+	if _, err := over(storeOn(t, lost)).Rehydrate(context.Background(), at); !fault.Is(err, fault.SessionUnhealthy) {
+		t.Errorf("rehydrate: %v", err)
+	}
+	if _, err := over(storeOn(t, l.with(nil))).Rehydrate(context.Background(), at); err != nil {
+		t.Errorf("with the cache deleted: %v", err)
+	}
+	none := storeOn(t, lost)
+	h := over(none)
+	h.Heads = nil
+	if v, err := h.VerifySession(context.Background(), l.session.String()); err != nil || !v.OK {
+		t.Errorf("without the cache nothing is wrong: %v, %+v", err, v)
+	}
+}
+
+// TestHeadCacheNeverFailsACommit: whatever goes wrong with writing it, the call is
+// answered as if nothing had.
+func TestHeadCacheNeverFailsACommit(t *testing.T) {
+	l := newLong(t, newWorld(t), 1)
+	for range 10 {
+		l.attempt(l.tip(), "ok")
+	}
+	l.process()
+	at := l.tip()
+	want := ""
+	count := crashfs.Break(l.disk, func(f *crashfs.FS) error {
+		s, err := openOn(f)
+		if err != nil {
+			return err
+		}
+		g := over(s)
+		a, err := g.Rehydrate(context.Background(), at)
+		if err != nil {
+			return err
+		}
+		if a, err = g.Advance(context.Background(), caller(9000), at, a.AttemptID, note("ok")); err != nil {
+			return err
+		}
+		g.Flush(context.Background())
+		if want == "" {
+			want = text(t, a)
+		}
+		if got := text(t, a); got != want {
+			t.Errorf("answer %s, want %s", got, want)
+		}
+		return nil
+	}, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+		if err != nil && strings.Contains(op.Name, "/cache/") && flaw.Err != nil && flaw.For == 0 {
+			t.Errorf("%s %s: %v", op, flaw, err)
+		}
+		g := over(storeOn(t, left))
+		v, verr := g.VerifySession(context.Background(), l.session.String())
+		if verr != nil || !v.OK {
+			t.Errorf("%s %s: %v %+v", op, flaw, verr, v)
+		}
+		return true
+	})
+	t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+}
+
+// TestCrashesAroundTheHeadCache: no state that a power cut leaves looks like a loss,
+// and what was acknowledged is there.
+func TestCrashesAroundTheHeadCache(t *testing.T) {
+	l := newLong(t, newWorld(t), 1)
+	for range 9 {
+		l.attempt(l.tip(), "ok")
+	}
+	l.process()
+	at := l.tip()
+	var ack id.Attempt
+	var want string
+	call := func(f *crashfs.FS) string {
+		g := over(storeOn(t, f))
+		a, err := g.Rehydrate(context.Background(), at)
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		if ack.IsZero() {
+			ack = a.AttemptID
+		}
+		if a, err = g.Advance(context.Background(), caller(9000), at, ack, note("ok")); err != nil {
+			t.Error(err)
+			return ""
+		}
+		g.Flush(context.Background())
+		return text(t, a)
+	}
+	count := crashfs.Explore(l.disk, crashfs.Look{Limit: min(64, crashLimit())}, func(f *crashfs.FS) { want = call(f) }, func(s crashfs.State, done bool) bool {
+		g := over(storeOn(t, s.FS))
+		v, err := g.VerifySession(context.Background(), l.session.String())
+		if err != nil || !v.OK {
+			t.Errorf("%s: %v %+v", s.Name, err, v)
+			return false
+		}
+		now, err := g.Locate(context.Background(), engine.Last)
+		if err != nil || done && now == at {
+			t.Errorf("%s: an acknowledged call is lost, or: %v", s.Name, err)
+			return false
+		}
+		if got := call(s.FS.Revive()); want != "" && got != want {
+			t.Errorf("%s: the same call again answers\n%s\nwant\n%s", s.Name, got, want)
+			return false
+		}
+		return true
+	})
+	t.Logf("%d operations, %d crash states", count.Ops, count.States)
+}

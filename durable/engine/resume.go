@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/resume"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// ResumeList is the document "candidates": the runs that somebody without a token
+// most likely means, best first (locks 2.3; R26).
+type ResumeList struct {
+	Candidates []ResumeCandidate `json:"candidates"`
+	Considered int64             `json:"considered"` // runs that were ranked: all of them
+	Skipped    int64             `json:"skipped"`    // sessions that nobody can go on with
+}
+
+// ResumeCandidate is a run, seen from its preferred tip. A finished one is offered
+// as well: its status says so.
+type ResumeCandidate struct {
+	RunID                  id.Run             `json:"runId"`
+	SessionID              id.Session         `json:"sessionId"`
+	WorkflowID             string             `json:"workflowId"`
+	WorkflowName           string             `json:"workflowName"`
+	Title                  string             `json:"title"`
+	Status                 projections.Status `json:"status"`
+	WhyMatched             []resume.Reason    `json:"whyMatched"`
+	Snippet                string             `json:"snippet"` // of the current notes
+	NodeID                 id.Node            `json:"nodeId"`
+	StepID                 string             `json:"stepId,omitzero"` // the pending step; absent when there is none
+	StepTitle              string             `json:"stepTitle,omitzero"`
+	StateToken             string             `json:"stateToken"`
+	LastActivityEventIndex int64              `json:"lastActivityEventIndex"`
+	LastAtMs               int64              `json:"lastAtMs"`
+	Next                   *Next              `json:"next"` // shows where the run stands
+}
+
+// Anchored is a query with what was observed about the workspace that its asker is in.
+func Anchored(q resume.Query, observed []event.ObservationRecorded) resume.Query {
+	for _, o := range observed {
+		switch o.Key {
+		case "git_head_sha":
+			q.GitHead = cmp.Or(q.GitHead, o.Value.Value)
+		case "git_branch":
+			q.GitBranch = cmp.Or(q.GitBranch, o.Value.Value)
+		}
+	}
+	return q
+}
+
+// Resume finds the runs that a query most likely means. Every session is looked at;
+// what is not healthy is counted and never offered. It writes nothing. The answer is
+// a function of the store's logs and the query.
+func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
+	out := ResumeList{Candidates: []ResumeCandidate{}}
+	all, err := g.Sessions.Sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	var runs []resume.Candidate
+	names := workflowNames{}
+	for _, s := range all {
+		of, ok, err := g.candidates(ctx, s, names)
+		if err != nil {
+			return out, err
+		}
+		if !ok {
+			out.Skipped++
+		}
+		runs = append(runs, of...)
+	}
+	out.Considered = int64(len(runs))
+	if len(runs) == 0 {
+		return out, nil
+	}
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	if err != nil {
+		return out, err
+	}
+	unreadable := map[id.Session]bool{}
+	for _, r := range resume.Rank(q, runs) {
+		if len(out.Candidates) == limits.ResumeCandidatesMax {
+			break
+		}
+		c, err := g.candidate(ctx, keys, r)
+		switch {
+		case err == nil:
+			out.Candidates = append(out.Candidates, c)
+		case lost(err):
+			unreadable[r.Session] = true // its snapshots or what else it rests on: the next one is offered
+		default:
+			return out, err
+		}
+	}
+	out.Skipped += int64(len(unreadable))
+	return out, nil
+}
+
+// lost: a run that rests on something that cannot be read, or that is not healthy
+// any more, must not hide the others.
+func lost(err error) bool {
+	return foreignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant)
+}
+
+// workflowNames remembers the names of pinned workflows while sessions are looked
+// at; a nil one cannot be read.
+type workflowNames map[string]*string
+
+func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowNames) (*string, error) {
+	hash := r.Started.WorkflowHash.String()
+	if name, ok := known[hash]; ok {
+		return name, nil
+	}
+	w, err := g.workflow(ctx, r.Started.WorkflowHash)
+	switch {
+	case err == nil:
+		known[hash] = &w.Name
+	case lost(err):
+		known[hash] = nil
+	default:
+		return nil, err
+	}
+	return known[hash], nil
+}
+
+// candidates are the runs of a session, if it can be gone on with. An error is the
+// caller's own end; what is wrong with the session is not.
+func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool, err error) {
+	fold := projections.NewFold()
+	v, err := g.read(ctx, s, fold)
+	if ctx.Err() != nil {
+		return nil, false, ctx.Err()
+	}
+	if err != nil || v.Health != manifest.Healthy {
+		return nil, false, nil
+	}
+	for _, runID := range fold.Order {
+		run := fold.Runs[runID]
+		if run.Tip.IsZero() {
+			continue
+		}
+		name, err := g.nameOf(ctx, run, names)
+		if err != nil {
+			return nil, false, err
+		}
+		if name == nil {
+			return nil, false, nil
+		}
+		c := resume.Candidate{Session: s, Run: runID, WorkflowID: run.Started.WorkflowID, WorkflowName: *name,
+			GitHead: fold.Observations["git_head_sha"].Value, GitBranch: fold.Observations["git_branch"].Value,
+			LastAtMs: run.LastAtMs, LastIndex: run.LastIndex}
+		if o, ok := run.RecapOnPath(run.Tip); ok {
+			c.Notes = o.Payload.NotesMarkdown
+		}
+		out = append(out, c)
+	}
+	return out, true, nil
+}
+
+// candidate is what a ranked run is offered as. Its session is read again: only a
+// few of all that were ranked are kept in memory that long. Tokens for what was only
+// read must not outlive it (R8).
+func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c ResumeCandidate, err error) {
+	fold := projections.NewFold()
+	at := Position{Session: r.Session, Run: r.Run}
+	p, err := g.openRun(ctx, at, fold)
+	if err != nil {
+		return c, err
+	}
+	p.node = p.run.Node(p.run.Tip)
+	if p.node == nil {
+		return c, fault.New(fault.Invariant, "run %s has no tip", r.Run)
+	}
+	a, err := g.answer(ctx, keys, p)
+	if err != nil {
+		return c, err
+	}
+	c = ResumeCandidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
+		Title: cmp.Or(p.run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why, Snippet: resume.Snippet(r.Notes),
+		NodeID: a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.run.LastIndex, LastAtMs: p.run.LastAtMs,
+		Next: &Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",
+			Params: map[string]any{"stateToken": a.StateToken}}}
+	if a.Pending != nil {
+		c.StepID, c.StepTitle = a.Pending.StepID, a.Pending.Title
+	}
+	return c, g.confirm(ctx, r.Session, fold)
+}

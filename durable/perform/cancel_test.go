@@ -1,0 +1,153 @@
+package perform_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// cancel asks for the run's end, as another process would.
+func (w *world) cancel(failed bool) (engine.Cancelled, error) {
+	other := &engine.Engine{Logs: w.store, Locks: w.store, Objects: w.store, Sessions: w.store, Identity: w.store, Keyring: w.store}
+	return other.Cancel(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 50}, w, w.at,
+		engine.CancelRequest{Reason: "not needed", Failed: failed})
+}
+
+// ends counts what is on record about the run's end.
+func (w *world) ends() string {
+	var out []string
+	for _, e := range w.events() {
+		switch p := e.Data.(type) {
+		case event.RunCancelRequested:
+			out = append(out, "requested by "+string(e.Actor.Kind))
+		case event.RunClosed:
+			out = append(out, string(p.Outcome)+" by "+string(e.Actor.Kind))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// seen is a watch that looks once a request may be there, and then at rest.
+func seen(asked chan struct{}) func(ctx context.Context, ms int64) error {
+	return func(ctx context.Context, ms int64) error {
+		select {
+		case <-asked:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func TestCancelReachesACommand(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		w := newWorld(t, steps(lookStep+buildStep))
+		asked := make(chan struct{})
+		w.onWatch = seen(asked)
+		w.slow = func(ctx context.Context) error {
+			got, err := w.cancel(failed)
+			if err != nil || got.Status != projections.Cancelling || got.Already {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if again, err := w.cancel(failed); err != nil || !again.Already || again.Status != projections.Cancelling {
+				t.Errorf("again: %+v, %v", again, err)
+			}
+			close(asked)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(10 * time.Second):
+				t.Error("the command was never told")
+				return nil
+			}
+		}
+		_, err := w.perform(context.Background(), perform.Options{Notes: text("")})
+		f := fault.Of(err)
+		want, end := "cancelled", "cancelled by engine"
+		if failed {
+			want, end = "failed", "failed by engine"
+		}
+		if f == nil || f.Code != fault.RunClosed || f.Details["status"] != want || f.Details["reason"] != "not needed" || !strings.Contains(f.Message, `step 2 of 2, "Build": not needed`) {
+			t.Errorf("got %+v", f)
+		}
+		if got := w.ends(); got != "requested by human, "+end || w.attempts() != "advanced" || w.busy {
+			t.Errorf("recorded %q, %q; lock held %v", got, w.attempts(), w.busy)
+		}
+	}
+}
+
+// TestCancelBetweenTwoLooks: the command has ended by itself by the time that its
+// attempt is refused.
+func TestCancelBetweenTwoLooks(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	w.onTry = func(int, ports.Command) error { _, err := w.cancel(false); return err }
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunClosed {
+		t.Fatal(err)
+	}
+	if got := w.ends(); got != "requested by human, cancelled by engine" || w.attempts() != "" {
+		t.Errorf("recorded %q, %q", got, w.attempts())
+	}
+}
+
+// TestCancelJustBeforeThePerformerLetsGo: the canceller finds the lock held, and the
+// performer has nothing more to do. Whoever looks last must see the other.
+func TestCancelJustBeforeThePerformerLetsGo(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	w.outcomes = []ports.CommandOutcome{bad}
+	w.onHold = func() {
+		if got, err := w.cancel(false); err != nil || got.Status != projections.Cancelling {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunClosed {
+		t.Error(err)
+	}
+	if got := w.ends(); got != "requested by human, cancelled by engine" {
+		t.Errorf("recorded %q", got)
+	}
+}
+
+// TestACancelThatNobodyFinished: the performer was killed; the next one closes the
+// run, and does nothing else.
+func TestACancelThatNobodyFinished(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	w.busy = true
+	if got, err := w.cancel(false); err != nil || got.Status != projections.Cancelling {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	w.busy = false
+	for range 2 {
+		if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunClosed {
+			t.Error(err)
+		}
+	}
+	if got := w.ends(); got != "requested by human, cancelled by engine" || len(w.tries) != 0 {
+		t.Errorf("recorded %q after %d tries", got, len(w.tries))
+	}
+}
+
+func TestNobodyLooksAfterwards(t *testing.T) {
+	w := newWorld(t, steps(buildStep))
+	ended := make(chan struct{})
+	w.onWatch = func(ctx context.Context, ms int64) error {
+		<-ctx.Done()
+		close(ended)
+		return ctx.Err()
+	}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	default:
+		t.Error("the watch outlives the call")
+	}
+}

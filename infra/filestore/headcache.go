@@ -1,0 +1,81 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+// headPath is where a session's head cache of a format lies. Each format has a file
+// of its own, so that two versions of the binary do not take turns replacing one.
+func headPath(session id.Session, format int) string {
+	return fmt.Sprintf("sessions/%s/cache/head-%d", session, format)
+}
+
+// CachedHead implements ports.HeadCache.
+func (s *Store) CachedHead(ctx context.Context, session id.Session, format int, most int64) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, readFault(err)
+	}
+	f, err := s.fs.Open(headPath(session, format), osfs.Read)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, readFault(err)
+	}
+	defer f.Close()
+	b, err := readAll(f, most)
+	return b[:min(int64(len(b)), most)], readFault(err)
+}
+
+// KeepHead implements ports.HeadCache. Nothing here is synced: the bytes are checked
+// by whoever reads them, and what a power cut takes is made again.
+func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return writeFault(err)
+	}
+	st, err := s.standing()
+	switch {
+	case err != nil:
+		return err
+	case !st.there:
+		return nil // a store is made by truth alone
+	case st.refusal != nil:
+		return st.refusal
+	}
+	name := headPath(session, format)
+	temp, err := s.tempName(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	err = s.writeUnsynced(temp, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Its folder alone is made: the session's own is not, where there is none.
+		if err = s.fs.Mkdir(path.Dir(name)); err == nil || errors.Is(err, fs.ErrExist) {
+			err = s.writeUnsynced(temp, data)
+		}
+	}
+	if err == nil {
+		err = s.fs.Replace(temp, name)
+	}
+	if err != nil {
+		_ = s.fs.Remove(temp)
+	}
+	return writeFault(err)
+}
+
+// writeUnsynced is writeTemp for bytes that may be lost.
+func (s *Store) writeUnsynced(temp string, b []byte) error {
+	f, err := s.fs.Open(temp, osfs.New)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,32 @@
+package memstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/id"
+)
+
+// CachedHead implements ports.HeadCache.
+func (s *Store) CachedHead(ctx context.Context, session id.Session, format int, most int64) ([]byte, error) {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	b := s.disk.heads[headName(session, format)]
+	return bytes.Clone(b[:min(int64(len(b)), most)]), ctx.Err()
+}
+
+// KeepHead implements ports.HeadCache. A session that nothing was committed to is
+// none that is made here.
+func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, data []byte) error {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	if _, ok := s.disk.logs["sessions/"+session.String()]; ok {
+		s.disk.heads[headName(session, format)] = bytes.Clone(data)
+	}
+	return ctx.Err()
+}
+
+func headName(session id.Session, format int) string {
+	return fmt.Sprintf("%s/head-%d", session, format)
+}
