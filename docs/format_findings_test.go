@@ -327,8 +327,8 @@ func TestFormatWorkflowFindings(t *testing.T) {
 	}{
 		{`"schemaVersion":1`, `"schemaVersion":2`, false},
 		{`{"capabilities"`, `{ "sourceKind":1,"capabilities"`, false},
-		{`"features":[]`, `"features":[1]`, false},
-		{`"required":[]`, `"required":["web_browsing"]`, false},
+		{`"features":[]`, `"features":[1]`, true},
+		{`"required":[]`, `"required":["web_browsing"]`, true},
 		{`"schemaVersion":1`, `"schemaVersion":0`, true},
 		{`"schemaVersion":1`, `"schemaVersion":1.5`, true},
 		{`"workflowId":"demo.triage"`, `"workflowId":""`, true},

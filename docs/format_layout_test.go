@@ -23,7 +23,7 @@ func formatOpen(t *testing.T, dir string) *engine.Engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store}
+	return &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store, Heads: store}
 }
 
 // TestFormatStoreOpens: the program itself finds nothing wrong with the example
@@ -41,7 +41,7 @@ func TestFormatStoreOpens(t *testing.T) {
 	}
 	g := formatOpen(t, dir)
 	v, err := g.Verify(context.Background())
-	if err != nil || !v.OK || len(v.Findings) > 0 || len(v.Sessions) != 2 {
+	if err != nil || !v.OK || len(v.Findings) > 0 || len(v.Sessions) != 3 {
 		t.Fatalf("%+v %v", v, err)
 	}
 	for _, s := range v.Sessions {

@@ -248,7 +248,7 @@ func TestFormatNamesEveryMember(t *testing.T) {
 	page := formatText(t)
 	sections, payloads := formatSections(page), map[string]event.Payload{}
 	s := newFormatStore(t)
-	for _, l := range []*formatSession{s.a, s.b} {
+	for _, l := range s.sessions() {
 		for _, seg := range l.segs {
 			for _, e := range seg.Events {
 				payloads[e.Data.Kind()] = e.Data

@@ -32,6 +32,8 @@ const formatSource = `{"id":"demo.triage","name":"Triage","description":"Read a 
 
 // formatSession is one log of the example store while it is written.
 type formatSession struct {
+	w      compile.Compiled
+	run    id.Run
 	fold   *projections.Fold
 	log    manifest.Log
 	lines  []byte // the manifest
@@ -43,25 +45,23 @@ type formatSession struct {
 // seeds, clock and key. files holds it as it would lie on a disk.
 type formatStore struct {
 	t     testing.TB
-	w     compile.Compiled
+	w     compile.Compiled // of a and b
 	files map[string][]byte
-	a, b  *formatSession
-	run   id.Run // of a
-	key   token.Key
-	atMs  int64
-	human event.Actor
-	agent event.Actor
+	// a is a run that is blocked and then goes to its end, b one that is forked from it
+	// and cancelled, c one with loops, an assessment, a command and an approval.
+	a, b, c *formatSession
+	run     id.Run // of a
+	key     token.Key
+	atMs    int64
+	human   event.Actor
+	agent   event.Actor
 }
 
 const formatStart = 1767225600000 // 2026-01-01T00:00:00Z
 
 func newFormatStore(t testing.TB) *formatStore {
 	t.Helper()
-	_, w, problems := compile.File("triage.json", workflow.SourceProject, []byte(formatSource))
-	if workflow.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	s := &formatStore{t: t, w: w, files: map[string][]byte{}, atMs: formatStart, run: id.NewRun(id.Seed{1}),
+	s := &formatStore{t: t, w: formatCompile(t, "triage.json", formatSource), files: map[string][]byte{}, atMs: formatStart, run: id.NewRun(id.Seed{1}),
 		human: event.Actor{Kind: event.Human, Ref: "sam"}, agent: event.Actor{Kind: event.Agent}}
 	for i := range s.key {
 		s.key[i] = byte(i)
@@ -69,10 +69,22 @@ func newFormatStore(t testing.TB) *formatStore {
 	s.control()
 	s.work()
 	s.fork()
-	for _, l := range []*formatSession{s.a, s.b} {
+	s.sweep()
+	for _, l := range s.sessions() {
 		s.files[l.log.Root+"/"+manifest.FileName] = l.lines
 	}
 	return s
+}
+
+func (s *formatStore) sessions() []*formatSession { return []*formatSession{s.a, s.b, s.c} }
+
+func formatCompile(t testing.TB, name, source string) compile.Compiled {
+	t.Helper()
+	_, w, problems := compile.File(name, workflow.SourceProject, []byte(source))
+	if workflow.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	return w
 }
 
 func (s *formatStore) storeID() id.Store { return id.NewStore(id.Seed{9}) }
@@ -124,7 +136,7 @@ func (s *formatStore) commit(l *formatSession, p manifest.Plan) {
 // that is blocked, one that advances, one that completes the run.
 func (s *formatStore) work() {
 	session := id.NewSession(id.Seed{1})
-	s.a = &formatSession{fold: projections.NewFold(), log: manifest.SessionEvents(session)}
+	s.a = &formatSession{w: s.w, run: s.run, fold: projections.NewFold(), log: manifest.SessionEvents(session)}
 	plan, _, err := advance.Begin(s.w, advance.Start{Session: session, Run: s.run, SourceKind: event.SourceProject,
 		SourceRef: ".waybill/workflows/triage.json", Title: "Red build", Actor: s.human, AtMs: s.atMs,
 		Context: formatObject("severity", "high"),
@@ -136,19 +148,20 @@ func (s *formatStore) work() {
 	}
 	s.commit(s.a, plan)
 	root := s.a.fold.Runs[s.run].Root
-	finding := func(text string) advance.Artifact {
-		return advance.JSONArtifact(formatObject("kind", "demo.finding", "text", text))
-	}
-	s.commit(s.a, s.attempt(s.a, s.run, root, advance.Request{Artifacts: []advance.Artifact{finding("the build is red")}}))
-	s.commit(s.a, s.attempt(s.a, s.run, root, s.request()))
-	s.commit(s.a, s.attempt(s.a, s.run, s.a.fold.Runs[s.run].Tip, advance.Request{Notes: "Decision: take the change back."}))
+	s.attempt(s.a, root, advance.Request{Artifacts: []advance.Artifact{formatFinding("the build is red")}})
+	s.attempt(s.a, root, s.request())
+	s.attempt(s.a, s.a.fold.Runs[s.run].Tip, advance.Request{Notes: "Decision: take the change back."})
+}
+
+func formatFinding(text string) advance.Artifact {
+	return advance.JSONArtifact(formatObject("kind", "demo.finding", "text", text))
 }
 
 // request is what the advancing attempt of the first step sends; the page shows
 // how it is digested.
 func (s *formatStore) request() advance.Request {
 	return advance.Request{Notes: "The test of the parser fails since the last change.", Context: formatObject("ticket", "T-7"),
-		Artifacts:   []advance.Artifact{advance.JSONArtifact(formatObject("kind", "demo.finding", "text", "one test fails"))},
+		Artifacts:   []advance.Artifact{formatFinding("one test fails")},
 		Preferences: []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}}}
 }
 
@@ -158,92 +171,6 @@ func formatObject(pairs ...string) canon.Value {
 		v = v.With(pairs[i], canon.OfString(pairs[i+1]))
 	}
 	return v
-}
-
-// attempt decides the next attempt at a node, as the engine does.
-func (s *formatStore) attempt(l *formatSession, runID id.Run, nodeID id.Node, req advance.Request) manifest.Plan {
-	s.t.Helper()
-	session, _ := id.ParseSession(l.log.Owner)
-	n := l.fold.Runs[runID].Node(nodeID)
-	f := advance.Facts{Session: session, Run: runID, Node: nodeID, Next: l.fold.Next, State: s.state(n.SnapshotRef),
-		Preferences: n.Preferences, Context: n.Context, HasChild: n.AckedChildren > 0}
-	for _, g := range n.OpenGaps {
-		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: g.ID, Reason: g.Reason, Pointer: g.Pointer, Severity: g.Severity})
-	}
-	for _, o := range n.Outputs {
-		f.Outputs = append(f.Outputs, advance.Output{ID: o.ID, Payload: o.Payload})
-	}
-	plan, err := advance.Decide(s.w, f, advance.Attempt{ID: n.NextAttempt(), Request: req, Actor: s.agent, AtMs: s.atMs})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return manifest.Plan{Log: l.log, Events: plan.Events, Objects: plan.Objects}
-}
-
-func (s *formatStore) state(ref canon.Digest) snapshot.State {
-	state, err := snapshot.Decode(s.files[manifest.ObjectDir(manifest.Snapshot)+"/"+manifest.ObjectName(manifest.Snapshot, ref)])
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return state
-}
-
-// fork is a session made by hand, of what no command of this version writes yet:
-// a keyed fork, facts of an agent, a checkpoint, and a run that is cancelled.
-func (s *formatStore) fork() {
-	session, runID := id.KeyedSession(s.storeID(), "nightly"), id.KeyedRun(s.storeID(), "nightly")
-	s.b = &formatSession{fold: projections.NewFold(), log: manifest.SessionEvents(session)}
-	root, origin := id.RootNode(runID), id.FromStart(id.RootNode(runID))
-	from := s.a.fold.Runs[s.run].Node(s.a.fold.Runs[s.run].Order[1])
-	run, node := event.Scope{RunID: runID}, event.Scope{RunID: runID, NodeID: root}
-	prefs := event.DefaultPreferences()
-	s.hand(s.b,
-		formatFact{event.Scope{}, s.human, event.SessionCreated{}},
-		formatFact{run, s.human, event.RunStarted{WorkflowID: s.w.WorkflowID, WorkflowHash: s.w.Hash(), WorkflowSourceKind: event.SourceProject,
-			WorkflowSourceRef: ".waybill/workflows/triage.json", Title: "Red build, again", Tags: []string{"nightly"},
-			ForkedFrom: &event.ForkedFrom{SessionID: id.NewSession(id.Seed{1}), RunID: s.run, NodeID: from.ID, Head: s.a.fold.Head.Digest}}},
-		s.byEngine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: from.SnapshotRef, WorkflowHash: s.w.Hash()}),
-		s.byEngine(node, event.PreferencesChanged{ChangeID: origin.Change(0), Effective: prefs, Source: event.FromSystem,
-			Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(prefs.Autonomy)}, {Key: "riskPolicy", Value: string(prefs.RiskPolicy)}}}))
-	plan := s.attempt(s.b, runID, root, advance.Request{Notes: "Nothing is decided."})
-	made := id.FromAttempt(id.NextAttempt(root, id.OpAck, 0), id.OpAck)
-	facts := []formatFact{{node, s.agent, plan.Events[0].Data},
-		{node, s.agent, event.CapabilityObserved{CapObsID: made.CapObs(0), Capability: "delegation", Status: "unavailable",
-			Provenance: event.Provenance{Kind: "attempted_use", EnforcementGrade: "strong",
-				Detail: event.ProvenanceDetail{AttemptContext: "workflow_step", Result: "failure", FailureCode: "tool_missing"}}}},
-		{node, s.agent, event.DivergenceRecorded{DivergenceID: made.Divergence(0), Reason: "capability_unavailable",
-			RelatedStepID: "decide", Summary: "Worked alone: nothing could be delegated."}}}
-	for _, e := range plan.Events[1:] {
-		facts = append(facts, formatFact{e.Scope, e.Actor, e.Data})
-	}
-	s.hand(s.b, facts...)
-	attempt := id.NextAttempt(root, id.OpCheckpoint, 0)
-	point := event.Scope{RunID: runID, NodeID: id.ChildNode(root, attempt, id.OpCheckpoint)}
-	created := event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &root, SnapshotRef: from.SnapshotRef, WorkflowHash: s.w.Hash()}
-	s.hand(s.b, s.byEngine(point, created),
-		s.byEngine(run, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: root, ToNodeID: point.NodeID, Cause: event.Cause{
-			Kind: event.CheckpointCreated, EventID: id.EventOf(s.b.log.Owner, created.DedupeKey(s.b.log.Owner, point))}}))
-	s.hand(s.b, formatFact{run, s.human, event.RunCancelRequested{Reason: "The build is green again."}})
-	s.hand(s.b, s.byEngine(run, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "The build is green again."}))
-}
-
-type formatFact struct {
-	scope event.Scope
-	actor event.Actor
-	data  event.Payload
-}
-
-func (s *formatStore) byEngine(sc event.Scope, p event.Payload) formatFact {
-	return formatFact{sc, event.Actor{Kind: event.Engine}, p}
-}
-
-func (s *formatStore) hand(l *formatSession, facts ...formatFact) {
-	s.t.Helper()
-	plan := manifest.Plan{Log: l.log}
-	for i, f := range facts {
-		plan.Events = append(plan.Events, event.New(l.log.Owner, l.fold.Next+int64(i), f.scope, f.actor, s.atMs, f.data))
-	}
-	s.commit(l, plan)
 }
 
 // formatBlock is one fenced example: its info string, its lines, and the check
@@ -280,10 +207,9 @@ func (s *formatStore) blocks() []formatBlock {
 		return seg.Bytes, err
 	})
 	add("jsonl manifest", s.a.lines, formatManifestAgain)
-	run := s.a.fold.Runs[s.run]
-	for i, name := range []string{"look", "decide", "complete"} {
-		ref := run.Node(run.Order[i]).SnapshotRef
-		add("json snapshot "+name, s.files["snapshots/"+ref.FileName()+".json"], func(b []byte) ([]byte, error) {
+	add("text head cache", s.headCache(s.a), s.headCacheAgain)
+	for name, ref := range s.snapshots() {
+		add("json snapshot "+name, s.files[formatObjectName(manifest.Snapshot, ref)], func(b []byte) ([]byte, error) {
 			state, err := snapshot.Decode(b)
 			if err != nil {
 				return nil, err
@@ -291,30 +217,27 @@ func (s *formatStore) blocks() []formatBlock {
 			return state.Encode()
 		})
 	}
-	add("json snapshot loop", s.loopSnapshot(), func(b []byte) ([]byte, error) {
-		state, err := snapshot.Decode(b)
-		if err != nil {
-			return nil, err
-		}
-		return state.Encode()
-	})
-	add("json workflow", s.w.Bytes(), func(b []byte) ([]byte, error) {
-		w, err := compile.Decode(b)
-		return w.Bytes(), err
-	})
-	artifact := s.request().Artifacts[0]
-	add("json artifact", artifact.Bytes, canon.Canonicalize)
-	return append(out, s.derivedBlocks()...)
-}
-
-func (s *formatStore) loopSnapshot() []byte {
-	count := int64(3)
-	b, err := snapshot.At("fix", []snapshot.Frame{{BodyIndex: 1, Count: &count, Iteration: 2, LoopID: "files"}, {LoopID: "tries"}},
-		[]string{"look", "files@2::read"}).Encode()
-	if err != nil {
-		s.t.Fatal(err)
+	for name, w := range map[string]compile.Compiled{"": s.w, " sweep": s.c.w} {
+		add("json workflow"+name, w.Bytes(), func(b []byte) ([]byte, error) {
+			w, err := compile.Decode(b)
+			return w.Bytes(), err
+		})
 	}
-	return b
+	for name, seg := range s.segments() {
+		add("jsonl segment "+name, seg.Bytes, func(b []byte) ([]byte, error) {
+			again, err := manifest.DecodeSegment(s.logOf(seg), seg.First, seg.Last, append(b, '\n'))
+			if err != nil {
+				return nil, err
+			}
+			again, err = manifest.EncodeSegment(s.logOf(seg), again.Events)
+			return again.Bytes, err
+		})
+	}
+	for kind, b := range s.kinds() {
+		add("json artifact "+kind, b, s.artifactAgain(kind))
+	}
+	add("json artifact", s.request().Artifacts[0].Bytes, canon.Canonicalize)
+	return append(out, s.derivedBlocks()...)
 }
 
 // eventLines picks the first event of each kind, and of each form that matters.
@@ -325,7 +248,7 @@ func (s *formatStore) eventLines() map[string][]byte {
 			out[name] = line
 		}
 	}
-	for _, l := range []*formatSession{s.a, s.b} {
+	for _, l := range s.sessions() {
 		for _, seg := range l.segs {
 			for i, line := range bytes.SplitAfter(bytes.TrimSuffix(seg.Bytes, []byte("\n")), []byte("\n")) {
 				e := seg.Events[i]
@@ -435,6 +358,7 @@ func (s *formatStore) derivations() []string {
 	root, child := run.Order[0].String(), run.Order[1].String()
 	first, second := id.NextAttempt(run.Root, id.OpAck, 0), id.NextAttempt(run.Root, id.OpAck, 1)
 	chk := id.NextAttempt(run.Root, id.OpCheckpoint, 0)
+	consent := id.NextAttempt(run.Root, id.OpApprove, 0)
 	owner, store := s.a.log.Owner, s.storeID()
 	origin, start := id.FromAttempt(first, id.OpAck), id.FromStart(run.Root)
 	row := func(result fmt.Stringer, parts ...string) string {
@@ -463,6 +387,9 @@ func (s *formatStore) derivations() []string {
 		row(origin.Output(0), first.String(), "ack", "0"),
 		row(origin.CapObs(0), first.String(), "ack", "0"),
 		row(origin.Divergence(0), first.String(), "ack", "0"),
+		row(id.FromAttempt(chk, id.OpCheckpoint).Output(0), chk.String(), "checkpoint", "0"),
+		row(consent, root, "approve", "0"),
+		row(id.FromAttempt(consent, id.OpApprove).Output(0), consent.String(), "approve", "0"),
 		row(id.EventOf(owner, key), owner, key),
 	}
 }
@@ -471,7 +398,7 @@ func (s *formatStore) derivations() []string {
 func TestFormatStoreIsGood(t *testing.T) {
 	s := newFormatStore(t)
 	var kinds []string
-	for _, l := range []*formatSession{s.a, s.b} {
+	for _, l := range s.sessions() {
 		refs := projections.NewReferences(l.log)
 		v, err := s.read(l, l.lines, refs.Visit)
 		if err != nil || v.Health != manifest.Healthy || len(v.Findings)+len(refs.Findings) > 0 || v.Head != l.fold.Head {

@@ -101,13 +101,13 @@ func TestWordsWouldBeFound(t *testing.T) {
 		return false
 	}
 	bad := []string{"see /wo¦rk/main/docs", "cd /ro¦ot/x", "/ho¦me/fred/x", "/ho¦me/yo/x", "/ho¦me/younger", "../sha¦red/spec", "https://pro¦xy.golang.org",
-		"Cla¦ude wrote", "Chat¦GPT", "Git¦Hub Copi¦lot", "iss¦ue #12", "Co-Author¦ed-By: x", "a sub¦agent", "an AI ass¦istant", "/Us¦ers/fred"}
+		"Cla¦ude wrote", "Chat¦GPT", "Git¦Hub Copi¦lot", "iss¦ue #12", "Co-Author¦ed-By: x", "two sub¦agents", "Sub-ag¦ents", "an AI ass¦istant", "/Us¦ers/fred"}
 	for _, line := range bad {
 		if line = strings.ReplaceAll(line, "¦", ""); !hit(line) {
 			t.Errorf("%q passes", line)
 		}
 	}
-	for _, line := range []string{"the session of an agent", "an AI agent may call", "/home/you/project", "$WORK/root/x", "https://go.dev/work/", "actor agent",
+	for _, line := range []string{"the session of an agent", "an AI agent may call", "a helper (a subagent)", "/home/you/project", "$WORK/root/x", "https://go.dev/work/", "actor agent",
 		"a/work/b", "./root/x", "session_created", "the user's home"} {
 		if hit(line) {
 			t.Errorf("%q is refused", line)

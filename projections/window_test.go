@@ -292,7 +292,7 @@ func TestWindowOfALongRun(t *testing.T) {
 	for range 200 {
 		s.advance(s.r().Tip, s.recap(s.r().Tip))
 	}
-	first, part, _ := s.fold.Save(1 << 20)
+	first, _, _ := s.fold.Save(1 << 20)
 	part, err := projections.LoadFold(first)
 	if err != nil {
 		t.Fatal(err)

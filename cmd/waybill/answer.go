@@ -84,14 +84,12 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind 
 	for _, key := range answer.Asked() {
 		asked = append(asked, "--set", key+"=…")
 	}
-	where, next := []string(nil), a.nextOf(answer, run, asked)
+	where, step := []string(nil), compile.Step{}
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
 			where = append([]string{"step " + count(at+1, of)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
 		}
-		if step, _ := w.Step(answer.Pending.StepID); step.Action != nil {
-			next = a.command(append([]string{"run", "--run", run}, asked...)...) // what carries commands out
-		}
+		step, _ = w.Step(answer.Pending.StepID)
 	}
 	p.facts(append([]string{name, run}, where...)...)
 	p.line("%s", p.bold(clean(answer.Pending.Title)))
@@ -116,19 +114,21 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind 
 		p.line("Where the run stands: %s", a.command("continue", "--run", run))
 		return
 	}
-	p.line("Next: %s", next)
+	p.line("Next: %s", a.nextOf(answer, step, run, asked))
 }
 
 // nextOf is the command that goes on from an answer.
-func (a *app) nextOf(answer engine.Answer, run string, asked []string) string {
+func (a *app) nextOf(answer engine.Answer, step compile.Step, run string, asked []string) string {
 	switch {
 	case answer.HandedIn() && answer.NextIntent == engine.AwaitConfirmation:
 		return a.command("approve", run)
 	case answer.HandedIn():
 		return a.command("continue", "--run", run, "--done")
+	case step.Action != nil:
+		return a.command(append([]string{"run", "--run", run}, asked...)...) // what carries commands out
 	}
 	argv := []string{"continue", "--run", run, "--notes", "…"}
-	if answer.Pending.OutputContract != nil && answer.Pending.OutputContract.Required {
+	if c := answer.Pending.OutputContract; c != nil && c.Required || len(step.AssessmentRefs) > 0 {
 		argv = append(argv, "--artifact", "FILE")
 	}
 	return a.command(append(argv, asked...)...)

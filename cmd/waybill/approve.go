@@ -1,14 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"strings"
+	"errors"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/cmd/waybill/runview"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/ports"
 )
 
 const approveLong = `Approve what a step holds that waits for a person's approval. What was handed in is
@@ -50,14 +52,18 @@ func (a *app) approve(ctx context.Context, ref, comment string) error {
 	if err != nil {
 		return err
 	}
-	if !a.isTerminal(a.in) || a.common.json {
+	if shown.Approved {
+		return a.approvedBefore(ctx, o, at)
+	}
+	view := runview.New(runview.Options{In: a.in, Out: a.errOut, Getenv: a.getenv, NoColor: a.common.noColor, Short: shortRun})
+	if !view.Present() {
 		return fault.New(fault.RunWaiting, "step %q waits for a person's approval, and nobody is at a terminal here", shown.Step.Title).
 			Suggest("A person runs 'waybill approve %s' at a terminal.", shortRun(at.Run)).With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
 	}
-	if err := a.askApproval(shown); err != nil {
+	if err := askApproval(ctx, view, shown); err != nil {
 		return err
 	}
-	answer, err := o.Approve(ctx, a.caller(), at, comment)
+	answer, err := o.ApproveShown(ctx, a.caller(), shown, comment)
 	if err != nil {
 		return err
 	}
@@ -67,31 +73,28 @@ func (a *app) approve(ctx context.Context, ref, comment string) error {
 	})
 }
 
-// askApproval shows what the approval is bound to, and waits for a yes.
-func (a *app) askApproval(shown engine.Approvable) error {
-	p := a.newPage(a.errOut)
-	p.facts(clean(shown.Workflow.Name), shown.Position.Run.String())
-	p.line("%s", p.bold(clean(shown.Step.Title)))
-	p.line("")
-	p.text("  ", shown.Step.Prompt)
-	p.line("")
-	switch {
-	case shown.Notes == "" && len(shown.Artifacts) == 0:
-		p.line("%s", p.warn("Nothing was handed in for this step yet."))
-	default:
-		p.line("%s", p.bold("Handed in"))
-		if shown.Notes != "" {
-			p.text("  ", shown.Notes)
-		}
-		for _, o := range shown.Artifacts {
-			p.line("  %s  %s", p.dim(o.Name), clean(o.Text))
-		}
+// approvedBefore says so, and asks nobody: there is nothing to add.
+func (a *app) approvedBefore(ctx context.Context, o *opened, at engine.Position) error {
+	answer, err := o.Rehydrate(ctx, at)
+	if err != nil {
+		return err
 	}
-	p.line("")
-	p.WriteString("Approve it? [y/N] ")
-	_, _ = a.errOut.Write(p.Bytes())
-	line, err := bufio.NewReader(a.in).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
+	return a.answer(answer.Kind(), answer, func(p *page) {
+		p.line("%s Approved already: %s.", p.good("✓"), clean(answer.Pending.Title))
+		p.line("Next: %s", a.command("run", "--run", shortRun(at.Run)))
+	})
+}
+
+// askApproval shows the step and what the approval is bound to, as 'waybill run'
+// does, and waits for a yes.
+func askApproval(ctx context.Context, view *runview.View, shown engine.Approvable) error {
+	view.RunOpened(perform.RunView{Run: shown.Position.Run, Workflow: shown.Workflow.Name})
+	view.StepBegan(perform.StepView{Title: shown.Step.Title, Prompt: shown.Step.Prompt})
+	yes, err := view.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
+	if err != nil && !errors.Is(err, ports.ErrLeft) {
+		return err
+	}
+	if !yes {
 		return fault.New(fault.RunWaiting, "step %q is not approved", shown.Step.Title).Suggest("Nothing was recorded.")
 	}
 	return nil

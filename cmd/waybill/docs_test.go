@@ -103,7 +103,10 @@ func ownFlags(cmd *cobra.Command) string {
 
 // answers are the kinds of document that commands give.
 var answers = map[string]string{
-	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`",
+	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`", "waybill checkpoint": "`step`",
+	"waybill approve": "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`", "waybill replay": "`replay`",
+	"waybill runs graph": "`graph`", "waybill runs cancel": "`cancelled`", "waybill runs watch": "none: each line is an event, as it is stored",
+	"waybill workflows new": "`workflow_file`", "waybill schema": "none: what is printed is the schema",
 	"waybill mcp": "none: it speaks the protocol, and each tool gives a document (mcp.md)", "waybill trust": "`trust`, or `trusted` for the list",
 	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`", "waybill workflows validate": "`validation`",
 	"waybill workflows compile": "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`", "waybill runs events": "`events`",

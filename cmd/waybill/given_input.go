@@ -95,6 +95,15 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
+// typedFile reads a file that a person names when they are asked; stdin is where
+// they type.
+func (a *app) typedFile(name string) (advance.Artifact, error) {
+	if name == "-" {
+		name = "./-"
+	}
+	return a.artifact(name)
+}
+
 // artifact reads a file to attach.
 func (a *app) artifact(name string) (advance.Artifact, error) {
 	data, err := a.readInput("--artifact", name, limits.ArtifactBytesMax)

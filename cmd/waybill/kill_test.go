@@ -47,6 +47,15 @@ func (p program) json(out any, args ...string) {
 	}
 }
 
+func asJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func manyCommands(n int) string {
 	steps := make([]string, n)
 	for i := range steps {

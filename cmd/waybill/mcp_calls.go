@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
@@ -46,6 +47,9 @@ func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) 
 	all, err := c.a.catalog(ctx)
 	if err != nil {
 		return catalog.Entry{}, err
+	}
+	if len(id) > limits.TitleBytesMax {
+		return catalog.Entry{}, fault.New(fault.WorkflowNotFound, "no workflow has an id of %d bytes", len(id)).Suggest("See the ids with 'waybill workflows list'.")
 	}
 	e, err := all.Find(id)
 	if fault.Is(err, fault.WorkflowNotFound) && isFile(id) {

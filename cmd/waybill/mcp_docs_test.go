@@ -63,8 +63,8 @@ Each result is one document, as structured content and as the same text: ` + "`{
 one that the command line prints with --json. What goes wrong is data too, with isError:
 ` + "`{\"v\":1,\"kind\":\"error\",\"error\":{code,message,retry,suggestion,details?}}`" + `; errors.md has every code. Only what is
 wrong with the protocol itself, such as an unknown tool, is a protocol error. Parameters are closed: one that is
-not known is refused. Numbers beyond 2^53, keys that stand twice and JSON nested over 64 levels are refused with
-the place.
+not known is refused, and so is a "…" of ` + "`next.params`" + ` that was left as it was. Numbers beyond 2^53, keys that
+stand twice and JSON nested over 64 levels are refused with the place.
 
 Nothing that is a person's to decide is a tool: approving, trusting, applying, repairing, deleting. Autonomy
 beyond the configured agentMaxAutonomy (full_auto_stop_on_user_deps, if nobody changed it) is refused.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
@@ -47,15 +49,15 @@ func newReplayCommand(a *app) *cobra.Command {
 
 func (p *page) replay(r engine.ReplayReport) {
 	if d := r.Difference; d != nil {
-		p.line("%s Event %d (%s) comes out otherwise: %s", p.bad("✗"), d.EventIndex, d.Segment, clean(d.Message))
+		p.text(p.bad("✗")+" ", fmt.Sprintf("Event %d (%s) comes out otherwise: %s", d.EventIndex, d.Segment, d.Message))
 		if d.Pointer != "" {
-			p.line("  at %s", clean(d.Pointer))
+			p.text("  at ", d.Pointer)
 		}
 		p.text("  recorded  ", d.Expected)
 		p.text("  decided   ", d.Got)
 		return
 	}
-	p.line("%s %s came out the same, byte by byte.", p.good("✓"), plural(int(r.Events), "event"))
+	p.text(p.good("✓")+" ", plural(int(r.Events), "event")+" came out the same, byte by byte.")
 	if len(r.Undecided) > 0 {
 		p.text(p.warn("! "), plural(len(r.Undecided), "attempt")+" could not be decided again: the notes are kept cut.")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/resume"
 	"github.com/waybill/waybill/infra/gitobserver"
+	"github.com/waybill/waybill/projections"
 )
 
 const resumeLong = `Find the run that was left off: the best few, each with the reason why it is meant.
@@ -105,6 +106,10 @@ func (a *app) tellCandidates(list engine.ResumeList, p *page) {
 		}
 		if c.Snippet != "" {
 			p.text("  ", firstLines(c.Snippet, 3))
+		}
+		if c.StepID == "" || c.Status == projections.Cancelled || c.Status == projections.Failed {
+			p.line("  %s", a.command("runs", "show", shortRun(c.RunID)))
+			continue
 		}
 		p.line("  %s", a.command("continue", "--run", shortRun(c.RunID)))
 	}

@@ -25,7 +25,8 @@ are in, without a shell and without a terminal.
 
 Without a terminal, to type on and to be shown the steps on, a step that needs a
 person ends the command with exit status 3 and says how to go on; --notes answers
-every such step, --yes every confirmation.`
+every such step that wants nothing else, --yes every confirmation. Neither approves: that is
+for a person at a terminal, here or with 'waybill approve'.`
 
 func newRunCommand(a *app) *cobra.Command {
 	var in runInput
@@ -84,8 +85,8 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// options are what the flags answer beforehand. Context goes with the start of a
-// run that begins, and else with the first attempt.
+// options are what the flags answer beforehand. Context and preferences go with the
+// start of a run that begins, and else with the first attempt.
 func (in *runInput) options(a *app) (perform.Options, error) {
 	o := perform.Options{Trust: in.trust, Yes: in.yes}
 	if in.notesGiven {
@@ -95,6 +96,9 @@ func (in *runInput) options(a *app) (perform.Options, error) {
 		return o, nil
 	}
 	var err error
+	if o.Preferences, err = in.start.prefs.changes(); err != nil {
+		return o, err
+	}
 	o.Context, err = in.start.context.read(a)
 	return o, err
 }
@@ -183,6 +187,11 @@ func notStarted(ctx context.Context, err error) error {
 		return fault.New(fault.Interrupted, "interrupted; no run was begun").Suggest("Send the same command again.")
 	}
 	return err
+}
+
+// handIn is the command line that hands something in from elsewhere.
+func (a *app) handIn(run id.Run, more ...string) string {
+	return a.command(append([]string{"continue", "--run", shortRun(run)}, more...)...)
 }
 
 // goOn is the command line that takes a run up again.

@@ -41,7 +41,13 @@ func folder(t *testing.T, workflow string) string {
 // sit starts the program at a terminal of so many columns.
 func sit(t *testing.T, dir string, columns uint16, args ...string) *seat {
 	t.Helper()
-	s := &seat{T: t, cmd: exec.Command("waybill", args...), done: make(chan struct{})}
+	return sitWith(t, dir, columns, "waybill", args...)
+}
+
+// sitWith is sit with another program.
+func sitWith(t *testing.T, dir string, columns uint16, name string, args ...string) *seat {
+	t.Helper()
+	s := &seat{T: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir, "TERM=xterm", "NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor")
 	var err error

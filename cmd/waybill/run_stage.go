@@ -41,7 +41,7 @@ func (a *app) newStage(o *opened, in *runInput, args []string) *stage {
 		inspect = a.command("workflows", "inspect", args[0])
 	}
 	s.view = runview.New(runview.Options{In: a.in, Out: shown, Getenv: a.getenv, NoColor: a.common.noColor,
-		Quiet: in.quiet, Commands: inspect, Short: shortRun})
+		Quiet: in.quiet, Commands: inspect, Short: shortRun, Read: a.typedFile})
 	s.commands = &process.Runner{Env: a.env, Output: s.view.Output()}
 	s.performer = &perform.Performer{
 		Engine: o.Engine, Logs: o.store, Commands: s.commands, Person: s.view, Display: s.view,
@@ -55,7 +55,8 @@ func (a *app) newStage(o *opened, in *runInput, args []string) *stage {
 			_, err := o.Trust(ctx, a.caller(), w)
 			return err
 		},
-		Actor: a.actor(), NowMs: a.nowMs, Pause: pause, GoOn: a.goOn,
+		Actor: a.actor(), NowMs: a.nowMs, Pause: pause, GoOn: a.goOn, HandIn: a.handIn,
+		ApproveLine: func(run id.Run) string { return a.command("approve", shortRun(run)) },
 	}
 	return s
 }

@@ -38,7 +38,7 @@ func newRunsCancelCommand(a *app) *cobra.Command {
 			return a.answer("cancelled", done, func(p *page) {
 				switch {
 				case done.Status == projections.Cancelling:
-					p.line("%s Run %s is told to stop; whoever carries it out closes it.", p.warn("!"), shortRun(done.RunID))
+					p.text(p.warn("!")+" ", "Run "+shortRun(done.RunID)+" is told to stop; whoever carries it out closes it.")
 				case done.Already:
 					p.line("%s Run %s is %s already.", p.mark(done.Status), shortRun(done.RunID), told(done.Status))
 				default:

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 func newRunsGraphCommand(a *app) *cobra.Command {
@@ -129,9 +130,24 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 	if n.Tip && !n.PreferredTip {
 		facts = append(facts, "tip")
 	}
+	// Where it is narrow the title is cut and the facts go below it: the lines on the
+	// left, which are the drawing, must not be broken.
+	used, about := terminal.TextWidth(lead)+2, strings.Join(facts, ", ")
+	if p.width > 0 {
+		title = terminal.Cut(clean(title), max(p.width-used-2-shortRunLen, textWidthMin/2))
+	}
 	line := clean(title) + "  " + p.dim(shortNode(n.NodeID))
-	if len(facts) > 0 {
-		line += p.dim("  " + strings.Join(facts, ", "))
+	if about != "" && p.width > 0 && used+terminal.TextWidth(line+"  "+about) > p.width {
+		p.line("%s%s %s", lead, mark, line)
+		below := lead + "  "
+		if len(d.children[n.NodeID]) > 0 {
+			below = lead + p.dim("│") + " "
+		}
+		p.line("%s%s", below, p.dim(terminal.Cut(about, max(p.width-used, textWidthMin/2))))
+		return
+	}
+	if about != "" {
+		line += p.dim("  " + about)
 	}
 	p.line("%s%s %s", lead, mark, line)
 }
@@ -177,6 +193,9 @@ func mermaidOf(g engine.Graph) string {
 
 func mermaidText(n engine.GraphNode) string {
 	text := n.Title
+	if n.NodeKind == event.CheckpointNode {
+		text = "checkpoint: " + text
+	}
 	if strings.Contains(n.StepInstanceKey, "::") {
 		text += " (" + n.StepInstanceKey + ")"
 	}

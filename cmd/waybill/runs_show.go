@@ -8,7 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/projections"
 )
 
 func newRunsShowCommand(a *app) *cobra.Command {
@@ -40,10 +42,14 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 	p.painted(p.mark(r.Status)+" ", r.Title+"  "+told(r.Status), p.bold)
 	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done",
 		"started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"), "last "+clockTime(r.LastAtMs, "2 Jan 2006 15:04"))
+	if f := r.ForkedFrom; f != nil {
+		p.facts("forked from " + shortRun(f.RunID) + " at " + shortNode(f.NodeID))
+	}
 	if r.Health != manifest.Healthy {
 		p.line("%s", p.bad("Its session is "+toldHealth(r.Health)+": nothing can be added to it."))
 	}
 	p.line("")
+	closed := r.Status == projections.Cancelled || r.Status == projections.Failed
 	for i, s := range r.Steps {
 		if earlierRound(r.Steps, i) {
 			if i == 0 || !earlierRound(r.Steps, i-1) {
@@ -51,17 +57,34 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 			}
 			continue
 		}
-		p.stepRow(i+1, s)
+		p.stepRow(i+1, s, closed)
 	}
 	p.gaps(r)
 	switch {
 	case r.Health != manifest.Healthy:
 		p.line("")
 		p.line("Next: %s", a.command("verify", shortRun(r.RunID)))
+	case closed:
+	case waitsForApproval(r):
+		p.line("")
+		p.line("Next: %s", a.command("approve", shortRun(r.RunID)))
 	case hasPending(r):
 		p.line("")
 		p.line("Next: %s", a.command("run", "--run", shortRun(r.RunID)))
 	}
+}
+
+// waitsForApproval reports a run whose pending step was handed in and refused for
+// want of an approval.
+func waitsForApproval(r engine.RunDetails) bool {
+	for _, s := range r.Steps {
+		for _, g := range r.Gaps {
+			if s.State == engine.StepPending && g.Reason == reason.NeedsApproval && g.Pointer != nil && *g.Pointer == reason.WorkflowStep(s.StepID) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // roundsShown is how many rows of one loop people are shown: the latest.
@@ -76,8 +99,8 @@ func earlierRound(rows []engine.StepRow, i int) bool {
 	return true
 }
 
-// hasPending reports a run that waits for somebody; one that is closed or complete
-// has nothing to go on with.
+// hasPending reports a run that waits for somebody; one that is complete has nothing
+// to go on with.
 func hasPending(r engine.RunDetails) bool {
 	for _, s := range r.Steps {
 		if s.State == engine.StepPending {
@@ -87,14 +110,18 @@ func hasPending(r engine.RunDetails) bool {
 	return false
 }
 
-// stepRow shows one step and the notes on it.
-func (p *page) stepRow(n int, s engine.StepRow) {
+// stepRow shows one step and the notes on it. Where a run was closed, the pending step
+// is the one that it was left at.
+func (p *page) stepRow(n int, s engine.StepRow, closed bool) {
 	mark, title, paint := p.dim("○"), s.Title, plainly
 	switch s.State {
 	case engine.StepDone:
 		mark = p.good("✓")
 	case engine.StepPending:
 		mark, paint = p.bold("●"), p.bold
+		if closed {
+			mark, title = p.bad("✗"), title+" (left undone)"
+		}
 	case engine.StepSkipped:
 		mark, title = p.dim("–"), title+" (passed over)"
 	}

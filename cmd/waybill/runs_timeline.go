@@ -52,30 +52,36 @@ func briefly(all []projections.Moment) []projections.Moment {
 	return out
 }
 
-// timeline writes one line a moment: with the date above each day at a terminal,
-// with the whole time in every line elsewhere.
+// timeline writes one line a moment.
 func (p *page) timeline(h engine.History) {
 	day := ""
 	for _, m := range h.Moments {
-		at, paint := clockTime(m.AtMs, time.RFC3339), plainly
-		if p.width > 0 {
-			if d := clockTime(m.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
-				p.line("%s", p.bold(d))
-				day = d
-			}
-			at = clockTime(m.AtMs, time.TimeOnly)
-		}
-		if m.Working {
-			paint = p.dim
-		}
-		if at == "" {
-			at = "-"
-		}
-		p.painted(p.dim(at)+"  "+who(m.Actor)+"  ", m.Text, paint)
+		day = p.moment(day, m)
 	}
 	if h.Health != manifest.Healthy {
 		p.line("%s", p.warn("The session is "+toldHealth(h.Health)+": what stands behind is not told."))
 	}
+}
+
+// moment writes a line: with the date above each day at a terminal, with the whole
+// time in every line elsewhere. It returns the day that now stands above.
+func (p *page) moment(day string, m projections.Moment) string {
+	at, paint := clockTime(m.AtMs, time.RFC3339), plainly
+	if p.width > 0 {
+		if d := clockTime(m.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
+			p.line("%s", p.bold(d))
+			day = d
+		}
+		at = clockTime(m.AtMs, time.TimeOnly)
+	}
+	if m.Working {
+		paint = p.dim
+	}
+	if at == "" {
+		at = "-"
+	}
+	p.painted(p.dim(at)+"  "+who(m.Actor)+"  ", m.Text, paint)
+	return day
 }
 
 // whoWidth is that of the longest actor kind.

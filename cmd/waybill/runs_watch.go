@@ -11,9 +11,8 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/infra/watch"
-	"github.com/waybill/waybill/projections"
 )
 
 const runsWatchLong = `Print a line for each fact as it is recorded in a run, until the run is over or you
@@ -57,15 +56,19 @@ func newRunsWatchCommand(a *app) *cobra.Command {
 func (a *app) watch(ctx context.Context, o *opened, following *engine.Following) error {
 	w := watch.File(filepath.Join(o.dir, "sessions", following.Session.String(), "manifest.jsonl"))
 	defer w.Close()
-	for {
+	teller := teller{app: a}
+	for first := true; ; first = false {
 		facts, err := following.Next(ctx)
 		if err != nil {
 			return err
 		}
-		if err := a.facts(facts); err != nil {
+		if err := teller.tell(facts); err != nil {
 			return err
 		}
 		over, err := following.Over(ctx)
+		if first && err == nil && len(facts) == 0 {
+			a.watching(following.Run, over)
+		}
 		if err != nil || over {
 			return err
 		}
@@ -75,22 +78,42 @@ func (a *app) watch(ctx context.Context, o *opened, following *engine.Following)
 	}
 }
 
-// facts prints each fact on a line, at once: whoever reads a pipe waits for it.
-func (a *app) facts(facts []engine.Fact) error {
+// watching says to a person why nothing is printed. It is no fact, and so it does not
+// go where the facts go.
+func (a *app) watching(run id.Run, over bool) {
+	if a.common.json {
+		return
+	}
+	p := a.newPage(a.errOut)
+	if over {
+		p.text("", "Nothing more happens in run "+shortRun(run)+". See what did with '"+a.command("runs", "timeline", shortRun(run))+"'.")
+	} else {
+		p.text("", "Watching run "+shortRun(run)+" from here on. Ctrl-C stops.")
+	}
+	_, _ = a.errOut.Write(p.Bytes())
+}
+
+// teller prints each fact on a line, at once: whoever reads a pipe waits for it.
+type teller struct {
+	app *app
+	day string // the one that the last line was under
+}
+
+func (t *teller) tell(facts []engine.Fact) error {
 	for _, f := range facts {
-		if a.common.json {
+		if t.app.common.json {
 			line, err := stored([]event.Event{f.Event})
 			if err == nil {
-				err = a.write(line)
+				err = t.app.write(line)
 			}
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		p := a.newPage(a.out)
-		p.timeline(engine.History{Health: manifest.Healthy, Moments: []projections.Moment{f.Moment}})
-		if err := a.write(p.Bytes()); err != nil {
+		p := t.app.newPage(t.app.out)
+		t.day = p.moment(t.day, f.Moment)
+		if err := t.app.write(p.Bytes()); err != nil {
 			return err
 		}
 	}

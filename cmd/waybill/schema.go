@@ -27,7 +27,7 @@ func newSchemaCommand(a *app) *cobra.Command {
 		GroupID:   groupSetup,
 		Short:     "Print the JSON Schema of a document",
 		Long:      schemaLong + "\n\nNAME is workflow.",
-		Example:   "  waybill schema workflow > workflow.schema.json",
+		Example:   "  waybill schema workflow > workflow.schema.json\n  waybill schema workflow | jq '.properties | keys'",
 		Args:      exactly("NAME"),
 		ValidArgs: sortedKeys(schemaDocuments),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -32,6 +32,10 @@ func TestDocumentShapes(t *testing.T) {
 		{"id":"b","title":"B","action":{"kind":"command","argv":["x"],"cwd":"d","env":{"K":"v"}}}],
 		"inputs":[{"contextKey":"k","reason":"needs_user_choice","choiceKind":"scope_boundary","choices":["x","y"],"description":"d"}]}`)
 	write("broken.json", `{"id":"x"}`)
+	write("loop.json", `{"id":"test.loop","name":"L","description":"d","version":"1.0.0","steps":[{"id":"l","type":"loop","title":"L",
+		"loop":{"type":"while","maxIterations":3,"conditionSource":{"kind":"artifact_contract","contractRef":"wr.contracts.loop_control"}},
+		"body":[{"id":"d","title":"D","prompt":"p","outputContract":{"contractRef":"wr.contracts.loop_control"}}]},{"id":"e","title":"E","prompt":"p"}]}`)
+	write("stop.json", `{"kind":"wr.loop_control","decision":"stop"}`)
 	write("out.json", `{"kind":"result","n":1}`)
 	// Each call, and the kind of document that it must give.
 	calls := []string{
@@ -44,6 +48,10 @@ func TestDocumentShapes(t *testing.T) {
 		"trust old.json --yes: trust", "trust --list: trusted", "config get: config", "version: version", "completion bash: completion",
 		"runs show nothing: error", "start broken.json: error", "start wr.change_checklist --set x=1 --key k: step",
 		"start wr.change_checklist --set x=2 --key k: step",
+		"runs graph: graph", "checkpoint --run @last --notes n: step", "runs graph: graph",
+		"fork @last: step", "runs show: run", "replay: replay", "resume: candidates", "runs cancel @last: cancelled", "runs cancel @last: cancelled",
+		"workflows new team.new: workflow_file", "start loop.json: step", "continue --run @last --notes n: blocked",
+		"continue --run @last --notes n --artifact stop.json: step", "runs show: run",
 	}
 	shapes := map[string]map[string]bool{}
 	for _, row := range calls {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/infra/terminal"
@@ -11,6 +12,7 @@ type column struct {
 	title string
 	right bool // numbers
 	flex  bool // gives way where the terminal is narrow
+	spare bool // is left out where that is not enough
 }
 
 // cell is a text and how it is shown.
@@ -36,7 +38,16 @@ func (p *page) table(columns []column, rows [][]cell) {
 			widths[i] = max(widths[i], terminal.TextWidth(row[i].text))
 		}
 	}
-	p.fit(columns, widths)
+	for at := 0; p.fit(columns, widths) > 0 && at < len(columns); {
+		if !columns[at].spare {
+			at++
+			continue
+		}
+		columns, widths = slices.Delete(slices.Clone(columns), at, at+1), slices.Delete(widths, at, at+1)
+		for i := range rows {
+			rows[i] = slices.Delete(slices.Clone(rows[i]), at, at+1)
+		}
+	}
 	head := make([]cell, len(columns))
 	for i, c := range columns {
 		head[i] = cell{c.title, p.dim}
@@ -63,12 +74,13 @@ func (p *page) table(columns []column, rows [][]cell) {
 	}
 }
 
-// fit takes from the columns that give way what the terminal has not.
-func (p *page) fit(columns []column, widths []int) {
+// fit takes from the columns that give way what the terminal has not, and returns
+// what is still too much.
+func (p *page) fit(columns []column, widths []int) (over int) {
 	if p.width == 0 {
-		return
+		return 0
 	}
-	over := len(gap)*(len(widths)-1) - p.width
+	over = len(gap)*(len(widths)-1) - p.width
 	for _, w := range widths {
 		over += w
 	}
@@ -78,4 +90,5 @@ func (p *page) fit(columns []column, widths []int) {
 			over -= take
 		}
 	}
+	return over
 }

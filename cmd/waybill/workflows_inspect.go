@@ -5,10 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 // inspection is the document "workflow": its row, and what is in it.
@@ -60,8 +62,38 @@ func (p *page) inspection(e catalog.Entry) {
 	p.line("")
 	p.line("%s", p.bold("Steps"))
 	for i, s := range w.Steps {
-		p.step(i+1, s)
+		p.step(pad(itoa(i+1), 4), s)
+		p.body(w, s, "      ")
 	}
+}
+
+// body shows the steps of a loop below it, and those of a loop in it below that.
+func (p *page) body(w compile.Compiled, s compile.Step, indent string) {
+	loop, ok := w.Loop(s.StepID)
+	if s.Type != compile.LoopStep || !ok {
+		return
+	}
+	p.text(indent, loopWords(loop))
+	for _, inner := range loop.Body {
+		p.step(indent+"-", inner)
+		p.body(w, inner, indent+"    ")
+	}
+}
+
+// loopWords say how often a loop goes round.
+func loopWords(l compile.Loop) string {
+	at := "up to " + plural(int(l.MaxIterations), "round")
+	switch {
+	case l.Kind == compile.For && l.Count.Kind() == canon.Number:
+		return plural(int(l.Count.Float()), "round")
+	case l.Kind == compile.For:
+		return at + ", as many as " + clean(l.Count.Text()) + " says"
+	case l.Kind == compile.ForEach:
+		return at + ", one for each of " + clean(l.Items)
+	case l.Control != nil && l.Control.Kind == compile.ByArtifact:
+		return at + ", decided after each"
+	}
+	return at + ", " + string(l.Kind) + " a condition holds"
 }
 
 // section is a list below its title; an empty one has no title either.
@@ -88,7 +120,7 @@ func (p *page) inputs(indent string, inputs []workflow.Input) {
 }
 
 // step shows one step: its title, what kind of step it is, and its command in full.
-func (p *page) step(n int, s compile.Step) {
+func (p *page) step(lead string, s compile.Step) {
 	var notes []string
 	if !s.RunCondition.IsZero() {
 		notes = append(notes, "only under a condition")
@@ -101,16 +133,27 @@ func (p *page) step(n int, s compile.Step) {
 	case compile.ConfirmApproval:
 		notes = append(notes, "needs an approval")
 	}
+	if s.OutputContract != nil && s.OutputContract.Required {
+		notes = append(notes, "hands in "+s.OutputContract.ContractRef)
+	}
+	if len(s.AssessmentRefs) > 0 {
+		notes = append(notes, "assesses "+strings.Join(s.AssessmentRefs, ", "))
+	}
 	if s.NotesRequired {
 		notes = append(notes, "notes required")
 	}
-	line := pad(itoa(n), 4) + "  " + clean(s.Title)
-	if len(notes) > 0 {
-		line += p.dim("  (" + strings.Join(notes, ", ") + ")")
+	line, about := lead+"  "+clean(s.Title), strings.Join(notes, ", ")
+	switch {
+	case about == "":
+		p.text(lead+"  ", s.Title)
+	case p.width > 0 && terminal.TextWidth(line+"  ("+about+")") > p.width:
+		p.text(lead+"  ", s.Title)
+		p.painted(strings.Repeat(" ", len(lead))+"  ", "("+about+")", p.dim)
+	default:
+		p.line("%s%s", line, p.dim("  ("+about+")"))
 	}
-	p.line("%s", line)
 	if s.Action != nil {
-		p.line("      %s", p.dim("$ "+command.Line(s.Action.Argv)))
+		p.line("%s  %s", strings.Repeat(" ", len(lead)), p.dim("$ "+command.Line(s.Action.Argv)))
 	}
-	p.inputs("      needs ", s.Inputs)
+	p.inputs(strings.Repeat(" ", len(lead))+"  needs ", s.Inputs)
 }

@@ -53,7 +53,7 @@ func (p *page) workflows(entries []catalog.Entry) {
 		}
 		rows = append(rows, []cell{{text: e.ID, paint: p.bold}, {text: string(e.Kind)}, {text: note}})
 	}
-	p.table([]column{{title: "ID"}, {title: "SOURCE"}, {title: "NAME", flex: true}}, rows)
+	p.table([]column{{title: "ID"}, {title: "SOURCE", spare: true}, {title: "NAME", flex: true, spare: true}}, rows)
 	if len(broken) == 0 {
 		return
 	}

@@ -60,6 +60,9 @@ func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
 		if err != nil {
 			return err
 		}
+		if err := e.Usable(); err != nil {
+			return err
+		}
 		if data, err = workflow.Copy(e.Data, id); err != nil {
 			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).Suggest("Correct it first: 'waybill workflows validate %s'.", from)
 		}
@@ -73,7 +76,9 @@ func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
 	if out == "-" {
 		return a.write(data)
 	}
+	runnable := out
 	if out == "" {
+		runnable = id // it is found by its id there
 		out = filepath.Join(".waybill", "workflows", id+ending)
 	}
 	if err := writeNew(out, data); err != nil {
@@ -81,7 +86,8 @@ func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
 	}
 	return a.answer("workflow_file", newWorkflow{id, filepath.ToSlash(out)}, func(p *page) {
 		p.line("%s %s", p.good("✓"), clean(out))
-		p.line("Check it with: %s", a.command("workflows", "validate", out))
+		p.line("Change it, and check it with: %s", a.command("workflows", "validate", out))
+		p.line("Run it with: %s", a.command("run", runnable))
 	})
 }
 

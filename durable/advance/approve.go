@@ -21,17 +21,35 @@ type Approval struct {
 	Comment string
 	Actor   event.Actor // a human
 	AtMs    int64       // clock reading in milliseconds since 1970
+	// Seen is Handed of what the person was shown; zero: nobody was shown anything, and
+	// whatever is there is approved.
+	Seen canon.Digest
+}
+
+// Handed names what an approval at a node would be bound to: it changes with the
+// pending step and with every output. It is zero where no step is pending.
+func Handed(f Facts) canon.Digest {
+	pending := f.State.PendingStep()
+	if pending == nil {
+		return canon.Digest{}
+	}
+	return canon.Sum(binding(pending.Key(), f.SnapshotRef, f.Outputs).JCS())
 }
 
 // Approve plans an approval: the wr.human_approval artifact, bound to the pending
 // step, the node's snapshot and the node's current outputs, behind the records
 // that resolve what waited for it (R20). A plan without events says that the very
-// same is approved already. It refuses, with RUN_WAITING, whoever is no person,
-// and with VALIDATION_ERROR a node that waits for no approval.
+// same is approved already. It refuses, with RUN_WAITING, whoever is no person and
+// content that is not what was Seen, and with VALIDATION_ERROR a node that waits for
+// no approval.
 func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	step, err := approvable(w, f, a)
 	if err != nil {
 		return manifest.Plan{}, err
+	}
+	if !a.Seen.IsZero() && a.Seen != Handed(f) {
+		return manifest.Plan{}, fault.New(fault.RunWaiting, "what was handed in for step %q has changed since it was shown; nothing was approved", step.StepID).
+			Suggest("Look again with 'waybill approve %s'.", f.Run)
 	}
 	key := f.State.PendingStep().Key()
 	waiting := waitingForApproval(f.OpenGaps, step.StepID)

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/snapshot"
 )
 
 // Artifact kinds that bring facts of their own, beside what a step asks for (R21).
@@ -25,14 +26,15 @@ const capabilityRef = "wr.contracts.capability_observation"
 const probeTemplate = "wr.templates.capability_probe"
 
 // asides finds artifacts of those kinds that cannot be recorded as what they say
-// they are. A step's own contract is judged with the step.
+// they are: of those that this attempt brings, since no later one could take an
+// earlier one back. A step's own contract is judged with the step.
 func (q requirements) asides() []reason.Unmet {
 	var out []reason.Unmet
 	refuse := func(ref, format string, args ...any) {
 		out = append(out, reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(ref), Message: fmt.Sprintf(format, args...),
 			Fix: "Correct the artifact, or leave it out."})
 	}
-	for _, a := range q.artifacts(DivergenceKind) {
+	for _, a := range q.brought(DivergenceKind) {
 		if err := divergence(a, id.Divergence{}).Check(event.Scope{}); err != nil {
 			refuse(DivergenceKind, "The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.", DivergenceKind, err)
 		}
@@ -41,7 +43,7 @@ func (q requirements) asides() []reason.Unmet {
 		return out
 	}
 	pack := capabilityPack(q.workflow)
-	for _, a := range q.artifacts(CapabilityKind) {
+	for _, a := range q.brought(CapabilityKind) {
 		if wrong := pack.Check(a); len(wrong) > 0 {
 			refuse(capabilityRef, "The %s is not one: %s.", CapabilityKind, contract.Words(wrong))
 		}
@@ -141,10 +143,15 @@ func (q requirements) observesAnother(capability string) bool {
 	})
 }
 
-// probed reports that the capability's probe step lies behind.
+// probed reports that the capability's probe step lies behind: it is done, or what it
+// found is known. An ended loop takes the keys of its steps with it.
 func (q requirements) probed(capability string) bool {
+	if q.capabilities[capability] != "" {
+		return true
+	}
 	for _, key := range q.state.CompletedKeys() {
-		if step, ok := q.workflow.Step(key); ok && step.Probe == capability {
+		_, stepID, err := snapshot.ParseKey(key)
+		if step, ok := q.workflow.Step(stepID); err == nil && ok && step.Probe == capability {
 			return true
 		}
 	}

@@ -28,7 +28,7 @@ type decision struct {
 	seg    *segment
 	next   snapshot.State // at the new node
 
-	gapsNew, tracesNew int
+	gapsNew int
 }
 
 // Decided is what an attempt comes to: a plan whose first event is the
@@ -84,6 +84,12 @@ func (d *decision) prepare() error {
 	if err := d.a.Request.Check(); err != nil {
 		return err
 	}
+	// The digest is of what was sent. From here on artifacts stand in the order in
+	// which they are stored, each once: nothing may depend on what the log does not keep.
+	if d.a.Digest.IsZero() {
+		d.a.Digest = d.a.Request.Digest()
+	}
+	d.a.Request.Artifacts = d.a.Request.inOrder()
 	pending := d.f.State.PendingStep()
 	if pending == nil {
 		return fault.New(fault.ValidationError, "the run is complete: no step is pending at this node").

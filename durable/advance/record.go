@@ -13,11 +13,7 @@ import (
 )
 
 func (d *decision) record(o event.AdvanceOutcome) event.Event {
-	digest := d.a.Digest
-	if digest.IsZero() {
-		digest = d.a.Request.Digest()
-	}
-	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o, RequestDigest: digest})
+	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o, RequestDigest: d.a.Digest})
 }
 
 // context stores the delta with the node from which on it counts (R19).

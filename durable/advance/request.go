@@ -1,7 +1,9 @@
 package advance
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -83,6 +85,19 @@ func (r Request) Digest() canon.Digest {
 		doc = doc.With("preferences", prefs)
 	}
 	return canon.Sum(doc.JCS())
+}
+
+// inOrder is the request's artifacts as outputs are ordered, by (sha256,
+// contentType), each once (R18).
+func (r Request) inOrder() []Artifact {
+	type key struct{ sha256, contentType string }
+	of := func(a Artifact) key { return key{canon.Sum(a.Bytes).String(), a.ContentType} }
+	out := slices.Clone(r.Artifacts)
+	slices.SortStableFunc(out, func(a, b Artifact) int {
+		ka, kb := of(a), of(b)
+		return cmp.Or(cmp.Compare(ka.sha256, kb.sha256), cmp.Compare(ka.contentType, kb.contentType))
+	})
+	return slices.CompactFunc(out, func(a, b Artifact) bool { return of(a) == of(b) })
 }
 
 // Check refuses a request that could not be recorded: VALIDATION_ERROR, with

@@ -2,6 +2,7 @@ package advance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -52,6 +53,12 @@ func (q requirements) artifacts(kind string) []canon.Value {
 	return out
 }
 
+// brought are the artifacts of a kind that this attempt brings.
+func (q requirements) brought(kind string) []canon.Value {
+	q.outputs = slices.DeleteFunc(slices.Clone(q.outputs), func(o Output) bool { return !o.ID.IsZero() })
+	return q.artifacts(kind)
+}
+
 func (q requirements) inputs() []reason.Unmet {
 	var out []reason.Unmet
 	for _, in := range q.workflow.MissingInputs(q.step, q.vars) {
@@ -74,18 +81,12 @@ func (q requirements) notesRule() []reason.Unmet {
 		Fix:     "Say in notes what was done, decided and found: --notes TEXT."}}
 }
 
-// criteria give way to a contract (locks 18.3): the artifact says what prose can
-// only claim. One that is optional and was not sent leaves them in place.
+// criteria give way to a contract (locks 18.3), also to an optional one: the prompt
+// announces the contract alone, and nothing is checked that was not announced.
 func (q requirements) criteria() []reason.Unmet {
 	checks := q.step.Criteria()
-	if checks.IsZero() {
+	if checks.IsZero() || q.step.OutputContract != nil {
 		return nil
-	}
-	if c := q.step.OutputContract; c != nil {
-		pack, _ := q.workflow.Contract(c.ContractRef)
-		if c.Required || len(q.artifacts(pack.ArtifactKind)) > 0 {
-			return nil
-		}
 	}
 	failures := checks.Check(q.notes, q.vars)
 	if len(failures) == 0 {

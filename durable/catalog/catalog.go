@@ -7,9 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow"
@@ -114,8 +112,7 @@ func (c Catalog) settleSuggestions(byID map[string][]int) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		if e.SuggestedID != "" && (wanted[e.SuggestedID] > 1 || len(byID[e.SuggestedID]) > 0) {
-			hex := strings.TrimPrefix(canon.Sum(e.Data).String(), "sha256:")
-			e.SuggestedID += "_" + hex[:4]
+			e.SuggestedID = workflow.SuggestApart(e.SuggestedID, e.Data)
 		}
 	}
 }

@@ -78,6 +78,12 @@ func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
 	if e := got["d.json"]; e.IDStatus != "namespaced" || e.SuggestedID != "" {
 		t.Errorf("d: %s %s", e.IDStatus, e.SuggestedID)
 	}
+	long := strings.Repeat("x", 60)
+	for _, e := range Of([]File{file(workflow.SourceProject, "e.json", long), file(workflow.SourceProject, "f.json", long+"y")}, nil).Entries {
+		if len(e.SuggestedID) != 64 || workflow.IDStatus(e.SuggestedID) != "namespaced" || !strings.Contains(e.SuggestedID, "x_") {
+			t.Errorf("%s is told %s, which is no id", e.Ref, e.SuggestedID)
+		}
+	}
 	if again := Of([]File{file(workflow.SourceProject, "c.json", "deploy"), file(workflow.SourceProject, "d.json", "project.deploy")}, nil); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
 		t.Error("the suggestion depends on more than the source")
 	}

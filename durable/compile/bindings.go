@@ -29,14 +29,18 @@ func (u *unit) bindings() {
 	}
 }
 
-// fillBindings puts in what fills the slots. That each token names a slot, and stands
-// where it is read, was checked with the source.
+// fillBindings puts in what fills the slots. Where a token names none the text only
+// speaks of it, as was checked with the source: it stays.
 func (u *unit) fillBindings(s string) string {
 	if !strings.Contains(s, "wr.") {
 		return s
 	}
 	return workflow.ReplaceBindings(s, func(slot string) string {
-		id := u.b.bindings[slot].RoutineID
+		bound, ok := u.b.bindings[slot]
+		if !ok {
+			return "{{wr.bindings." + slot + "}}"
+		}
+		id := bound.RoutineID
 		if !u.b.spend(len(id)) {
 			return ""
 		}

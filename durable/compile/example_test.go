@@ -3,7 +3,6 @@ package compile_test
 import (
 	"fmt"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/workflow"
 )
@@ -19,20 +18,20 @@ steps:
   - {id: pour, title: Pour, prompt: Pour it.}
 `
 
-// A file becomes a workflow that is named by its hash and selects its own steps.
+// A file becomes a workflow that is named by its hash.
 func ExampleFile() {
 	_, c, found := compile.File("tea.yaml", workflow.SourceProject, []byte(tea))
 	fmt.Println(len(found), "problems")
 	fmt.Println(c.Hash())
-	next, _ := c.After("boil", canon.OfMembers(canon.Member{Name: "milk", Value: canon.OfBool(false)}))
-	for _, entry := range next.Trace() {
-		fmt.Println(entry.Kind+":", entry.Summary)
+	for _, s := range c.Steps {
+		fmt.Println(s.StepID)
 	}
 	// Output:
 	// 0 problems
 	// sha256:3dff8467ff9d2ca18030754fc0a2e9af8c64fcfdbe7f4f3a6061908f1da40650
-	// evaluated_condition: Step "milk": its condition does not hold, so the step is passed over: {"equals":true,"var":"milk"}
-	// selected_next_step: Step "pour" is next.
+	// boil
+	// milk
+	// pour
 }
 
 // Every mistake of a file is found at once, with what to type instead.

@@ -37,7 +37,8 @@ type Loop struct {
 	// Items is the context path of a list; of a forEach.
 	Items string `json:"items,omitzero"`
 	// The names under which a body sees where it is: the iteration from 1, the
-	// item, its index from 0. Every loop has the first, a forEach all.
+	// item, its index from 0. Every loop has the first, a forEach all, less those whose
+	// default name the author gave to another.
 	IterationVar string `json:"iterationVar,omitzero"`
 	ItemVar      string `json:"itemVar,omitzero"`
 	IndexVar     string `json:"indexVar,omitzero"`

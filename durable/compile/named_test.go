@@ -29,9 +29,16 @@ func TestNamesThatAreNotThere(t *testing.T) {
 		{assessed, step("a", `, "assessmentRefs": ["gat"]`), []string{"/steps/0/assessmentRefs/0", `Did you mean "gate"?`}},
 		{"", step("a", `, "guidance": ["see {{wr.bindings.x}}"]`), []string{"/steps/0/guidance/0"}},
 		{"", `{"id": "a", "title": "T", "prompt": "see {{wr.bindings.x}}"}`, []string{"/steps/0/prompt", "no extension point"}},
-		{"", `{"id": "a", "title": "T", "guidance": ["lost"], "templateCall": {"templateId": "wr.templates.routine.sketch"}}`, []string{"/steps/0/guidance", "would be lost"}},
 	} {
 		wantProblem(t, withRoutines(t, constructs+"/routines"), row.more, row.steps, row.words...)
+	}
+}
+
+// TestLostBesideCall: what a call cannot hand on is warned of, where it stands.
+func TestLostBesideCall(t *testing.T) {
+	_, c, found := FileWith("x.json", workflow.SourceProject, source("", `{"id": "a", "title": "T", "guidance": ["lost"], "notesOptional": true, "templateCall": {"templateId": "wr.templates.routine.doubt"}}`), withRoutines(t, constructs+"/routines"))
+	if len(c.Steps) != 1 || len(found) != 1 || !strings.Contains(problems(found)[0], `warning /steps/0/guidance: "guidance" beside templateCall is lost`) {
+		t.Errorf("got %v, %v", shape(c, c.Steps), found)
 	}
 }
 
@@ -110,6 +117,12 @@ func TestFeatures(t *testing.T) {
 	got := strings.Join(c.Steps[0].PromptBlocks.Constraints, "\n")
 	if got != strings.Join(append(append([]string{"Be quick."}, memory.Constraints...), helpers.Constraints...), "\n") {
 		t.Errorf("constraints are %s", got)
+	}
+	// What the texts say changes; that each part arrives in its place does not.
+	p := PromptBlocks{Procedure: []string{"own"}}
+	u := unit{features: []builtin.FeatureDef{{ID: "f", Summary: "s", Constraints: []string{"c"}, Procedure: []string{"p"}, Verify: []string{"v"}}, {ID: "g", Summary: "only this"}}}
+	if from := u.applyFeatures(&p); jcs(t, p) != `{"constraints":["c"],"procedure":["own","p"],"verify":["v"]}` || len(from) != 1 || from[0].Bytes != len("c\np\nv") {
+		t.Errorf("blocks are %s, injected %s", jcs(t, p), jcs(t, from))
 	}
 	for _, s := range c.Steps {
 		if jcs(t, s.Injected) != jcs(t, []Injection{injection(memory.ID, featureText(memory)), injection(helpers.ID, featureText(helpers))}) {

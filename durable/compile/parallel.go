@@ -11,12 +11,12 @@ import (
 // How work is handed out, in the words that agents get wrong least (locks section
 // 19): which tool, all at once, and what not to do instead.
 const (
-	handOut = "Hand the %d tasks below to subagents, each to one of its own. Start all of them together, in one answer: one after another loses what this step is for. " +
-		"Use the tool that starts subagents. Do not start workflows for them: a workflow is a run of its own, and its result would not come back here. " +
-		"Give each subagent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
-		"Without subagents, carry the tasks out yourself, each by itself and in this order, before you put the results together."
-	handOutOne = "Hand the task below to a subagent. Use the tool that starts subagents. Do not start a workflow for it: a workflow is a run of its own, and its result would not come back here. " +
-		"Give the subagent its whole task as it stands, since it sees nothing of this conversation.\n\nWithout subagents, carry it out yourself."
+	handOut = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in one answer: one after another loses what this step is for. " +
+		"Use the tool that starts separate agents. Do not start workflows for them: a workflow is a run of its own, and its result would not come back here. " +
+		"Give each agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
+		"If you cannot start separate agents, carry the tasks out yourself, each by itself and in this order, before you put the results together."
+	handOutOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a workflow for it: a workflow is a run of its own, and its result would not come back here. " +
+		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\nIf you cannot start a separate agent, carry it out yourself."
 	together = "When all results are there, put them together: name what they agree on, decide where they differ, and say which result each finding comes from."
 )
 

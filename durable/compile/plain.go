@@ -28,8 +28,8 @@ func (u *unit) plain(s workflow.Placed, fns functionScopes) Step {
 	out.PromptFragments = u.fragments(s.At.Member("promptFragments"))
 	out.OutputContract = u.outputContract(s.At.Member("outputContract"))
 	u.assess(&out, s)
-	if s.At.Has("validationCriteria") {
-		c, _ := criteria.Parse(s.At.Member("validationCriteria"), u.report)
+	if rules := s.At.Member("validationCriteria"); rules.Value.Len() > 0 { // an empty list asks for nothing
+		c, _ := criteria.Parse(rules, func(problem.Problem) {}) // said when the file was read
 		out.ValidationCriteria = c.Value()
 	}
 	return u.weigh(out)

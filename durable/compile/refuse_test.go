@@ -1,11 +1,15 @@
 package compile
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/contract"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 )
 
 // everything is a workflow with one of each thing that a document may hold.
@@ -54,11 +58,14 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 		{`"count":3,`, `"count":"",`, "count"},
 		{`"count":3,`, `"count":[],`, "count"},
 		{`"count":3,`, `"count":3,"items":"x",`, ""},
+		{`"count":3,`, `"count":3,"itemVar":"x",`, "an item and an index"},
+		{`"artifactKind":"wr.loop_control"`, `"artifactKind":""`, `contract "wr.contracts.loop_control"`},
 		{`"items":"list",`, ``, "items"},
 		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c0"`, `no condition "c0"`},
 		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c2"`, "something else"},
 		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"equals":2,"var":"v"},`, "something else"},
-		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"var":"v"},`, "without a comparison"},
+		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"var":"v"},`, "something else"},
+		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"equals":1},`, "needs var"},
 		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`, `"conditionId":"c1","contractRef":"wr.contracts.assessment","kind":"artifact_contract"}`, "decides no loop"},
 		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`, `"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"context_variable"}`, "beside a contract"},
 		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`, `"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"other"}`, "unknown control"},
@@ -74,7 +81,7 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 		{`"forAssessment":"gate"`, `"forAssessment":"other"`, "does not ask for"},
 		{`"levels":["low","high"]`, `"levels":["low"]`, "levels"},
 		{`"contractRef":"wr.contracts.loop_control","example":{`, `"contractRef":"wr.contracts.aaa","example":{`, ""},
-		{`"when":{"equals":2,"var":"w"}`, `"when":{"var":"w"}`, `fragment "f"`},
+		{`"when":{"equals":2,"var":"w"}`, `"when":{"equals":2}`, `fragment "f"`},
 		{`"source":"default"`, `"source":"somebody"`, "unknown source"},
 		{`"originId":"wr.templates.capability_probe","source":"template_injected"`, `"source":"template_injected"`, "provenance"},
 		{`"provenance":{"source":"authored"}`, `"provenance":{"originId":"x","source":"authored"}`, "provenance"},
@@ -112,6 +119,35 @@ func TestDecodeRefusesCircles(t *testing.T) {
 				t.Errorf("%s: %v", jcs(t, loops), err)
 			}
 		}
+	}
+}
+
+// TestDecodeCountsBodies: the bound is for the steps of a workflow, wherever they stand.
+func TestDecodeCountsBodies(t *testing.T) {
+	d := compiled(t, "", `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "maxIterations": 1, "count": 1}, "body": [`+step("b", "")+`]}`).Document
+	one := d.Loops[0].Body[0]
+	for _, n := range []int{limits.WorkflowStepsMax - 1, limits.WorkflowStepsMax} { // and the loop's own step
+		d.Loops[0].Body = make([]Step, n)
+		for i := range d.Loops[0].Body {
+			d.Loops[0].Body[i] = one
+			d.Loops[0].Body[i].StepID = fmt.Sprint("s", i)
+		}
+		if _, err := Decode([]byte(jcs(t, d))); (err == nil) != (n < limits.WorkflowStepsMax) {
+			t.Errorf("%d steps in a body: %v", n, err)
+		}
+	}
+}
+
+// TestDecodeWantsTheAssessmentContract: an assessment is judged by its pack as well.
+func TestDecodeWantsTheAssessmentContract(t *testing.T) {
+	c, err := Decode([]byte(everything(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := c.Document
+	d.Contracts = slices.DeleteFunc(slices.Clone(d.Contracts), func(p contract.Pack) bool { return p.ContractRef == assessmentContract })
+	if _, err := Decode([]byte(jcs(t, d))); err == nil || !strings.Contains(err.Error(), "or its contract is not embedded") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -17,8 +17,13 @@ const routineTemplate = "wr.templates.routine."
 // to say where a step comes from.
 const routineDepthMax = 8
 
-// besideCall are the members that a call may have; any other would be lost.
-var besideCall = []string{"hasValidation", "id", "modelTier", "notesOptional", "requireConfirmation", "runCondition", "templateCall", "title"}
+// besideCall are the members that a call may have. Any other is lost, with a warning:
+// existing files were written for an engine that drops them as well. demands are
+// members that no such file has; losing one would be a surprise.
+var (
+	besideCall = []string{"hasValidation", "id", "modelTier", "notesOptional", "requireConfirmation", "runCondition", "templateCall", "title"}
+	demands    = []string{"inputs", "notesRequired"}
+)
 
 // call puts the steps of a template in the place of the step that calls it, in the
 // template's order (locks section 5). Their ids are the call's, "_" and their own.
@@ -31,8 +36,12 @@ func (u *unit) call(s workflow.Placed) []Step {
 		return nil
 	}
 	for _, name := range at.Names() {
-		if !slices.Contains(besideCall, name) {
-			u.report.Error(at.Member(name), "Write it into the routine, or into a step of its own.", "%q beside templateCall would be lost: the step is replaced by those of the template", name)
+		const fix = "Write it into the routine, or into a step of its own."
+		switch {
+		case slices.Contains(demands, name):
+			u.report.Error(at.Member(name), fix, "%q beside templateCall would be lost: the step is replaced by those of the template", name)
+		case !slices.Contains(besideCall, name):
+			u.report.Warn(at.Member(name), fix, "%q beside templateCall is lost: the step is replaced by those of the template", name)
 		}
 	}
 	call := at.Member("templateCall")

@@ -1,6 +1,6 @@
 // Package condition is the small language in which a workflow asks about its
-// context: comparisons of one variable, joined by and, or, not. A condition is
-// data; it has no expressions, no functions and no way to fail when it is read.
+// context: comparisons of one variable, or the variable alone, joined by and, or,
+// not. A condition is data; it has no expressions, no functions and no way to fail when it is read.
 //
 // It evaluates and says which variables are absent. What follows from an answer
 // (a step passed over, a loop left) is decided by whoever asks.
@@ -14,7 +14,7 @@ import (
 type Condition struct {
 	kind  kind
 	path  string // of a test
-	tests []test // of a test; all must hold
+	tests []test // of a test, at least one; all must hold
 	parts []Condition
 }
 
@@ -28,7 +28,7 @@ const (
 	none
 )
 
-// test is one operator beside a variable.
+// test is one operator beside a variable, or truthy where none is written.
 type test struct {
 	op      operator
 	operand canon.Value
@@ -101,7 +101,9 @@ func (c Condition) Value() canon.Value {
 	case compare:
 		members := []canon.Member{{Name: "var", Value: canon.OfString(c.path)}}
 		for _, t := range c.tests {
-			members = append(members, canon.Member{Name: t.op.name, Value: t.operand})
+			if t.op.name != "" {
+				members = append(members, canon.Member{Name: t.op.name, Value: t.operand})
+			}
 		}
 		return canon.OfMembers(members...)
 	case all, some:

@@ -29,7 +29,7 @@ func parsed(t testing.TB, text string) Condition {
 
 const vars = `{
 	"risk": "High", "count": 3, "zero": 0, "yes": true, "no": false, "nothing": null, "text": "12",
-	"tags": ["a", "b", 3, null, {"x": [1]}], "empty": [], "review": {"open": 2, "by": ["ann", "bob"]},
+	"tags": ["a", "b", 3, null, {"x": [1]}], "empty": [], "bare": {}, "blank": "", "space": " ", "word": "false", "minus": -0.0, "review": {"open": 2, "by": ["ann", "bob"]},
 	"a.b": "whole", "a": {"b": "inner", "c": "deep"}, "obj": {"x": [1, {"y": 2}]}
 }`
 
@@ -93,6 +93,22 @@ func TestEval(t *testing.T) {
 		{`{"var": "tags.4.x.0", "equals": 1}`, true},
 		{`{"var": "a.b", "equals": "whole"}`, true},
 		{`{"var": "a.c", "equals": "deep"}`, true},
+		{`{"var": "absent"}`, false},
+		{`{"var": "nothing"}`, false},
+		{`{"var": "no"}`, false},
+		{`{"var": "zero"}`, false},
+		{`{"var": "blank"}`, false},
+		{`{"var": "minus"}`, false},
+		{`{"var": "yes"}`, true},
+		{`{"var": "count"}`, true},
+		{`{"var": "space"}`, true},
+		{`{"var": "word"}`, true},
+		{`{"var": "empty"}`, true},
+		{`{"var": "bare"}`, true},
+		{`{"var": "obj.x"}`, true},
+		{`{"not": {"var": "absent"}}`, true},
+		{`{"and": [{"var": "yes"}, {"var": "zero"}]}`, false},
+		{`{"or": [{"var": "zero"}, {"var": "yes"}]}`, true},
 	} {
 		if got := parsed(t, row.condition).Eval(over); got != row.want {
 			t.Errorf("%s: got %v", row.condition, got)
@@ -133,6 +149,8 @@ func TestNormalForm(t *testing.T) {
 		`{"lt": 4, "var": "x", "gte": 1.0}`:                                            `{"gte":1,"lt":4,"var":"x"}`,
 		`{"and": [{"var": "x", "equals": null}]}`:                                      `{"equals":null,"var":"x"}`,
 		`{"or": [{"and": [{"var": "x", "equals": 1}]}]}`:                               `{"equals":1,"var":"x"}`,
+		`{"and": [{"var": "x"}]}`:                                                      `{"var":"x"}`,
+		`{"not": {"or": [{"var": "b"}, {"var": "c", "not_equals": ""}]}}`:              `{"not":{"or":[{"var":"b"},{"not_equals":"","var":"c"}]}}`,
 		`{"not": {"or": [{"var": "b", "in": [2, 1]}, {"var": "a", "contains": "x"}]}}`: `{"not":{"or":[{"in":[2,1],"var":"b"},{"contains":"x","var":"a"}]}}`,
 	} {
 		c := parsed(t, in)
@@ -147,10 +165,9 @@ func TestNormalForm(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	for _, row := range []struct{ condition, pointer, message, fix string }{
-		{`{"var": "ready"}`, "", `"ready" stands without a comparison`, `"equals": true`},
 		{`"ready"`, "", "must be an object, got string", "var"},
 		{`[]`, "", "must be an object, got array", "var"},
-		{`{}`, "", "needs var, and, or, or not", "var"},
+		{`{}`, "", "needs var, and, or, or not", "leave it out"},
 		{`{"equals": 1}`, "", "needs var", "var"},
 		{`{"var": "x", "equal": 1}`, "/equal", `unknown condition key "equal"`, "equals, not_equals"},
 		{`{"var": 1, "equals": 1}`, "/var", "path of names", "riskLevel"},
@@ -161,12 +178,14 @@ func TestProblems(t *testing.T) {
 		{`{"var": "x", "in": "a"}`, "/in", "kind array", "that kind"},
 		{`{"var": "x", "in": []}`, "/in", "never hold", "List"},
 		{`{"var": "x", "contains": null}`, "/contains", "string or number or boolean, got null", "that kind"},
-		{`{"and": []}`, "/and", "at least one condition", "and: ["},
+		{`{"and": []}`, "/and", "at least one condition", "and: [ … ] with at least one condition, or leave it out"},
+		{`{"or": []}`, "/or", "at least one condition", "or: [ … ]"},
+		{`{"var": ""}`, "/var", "path of names", "riskLevel"},
 		{`{"or": {"var": "x", "equals": 1}}`, "/or", "or must be a list", "or: ["},
 		{`{"and": [{"var": "x", "equals": 1}], "var": "y"}`, "", `and beside var in one object`, "Nest"},
 		{`{"or": [{"var": "x", "equals": 1}], "equals": 2}`, "", "comparisons need var", "own"},
 		{`{"not": []}`, "/not", "must be an object", "var"},
-		{`{"and": [{"var": "x", "equals": 1}, {"or": [{"not": {"var": "y"}}]}]}`, "/and/1/or/0/not", "without a comparison", "true"},
+		{`{"and": [{"var": "x", "equals": 1}, {"or": [{"not": {"var": " "}}]}]}`, "/and/1/or/0/not/var", "path of names", "riskLevel"},
 	} {
 		var found []problem.Problem
 		c, ok := Parse(problem.Place{Value: value(t, row.condition)}, func(p problem.Problem) { found = append(found, p) })
@@ -187,7 +206,7 @@ func TestProblems(t *testing.T) {
 // TestAllProblemsAtOnce: one bad part does not hide the next.
 func TestAllProblemsAtOnce(t *testing.T) {
 	var lines []int
-	text := "{\"and\": [\n{\"var\": \"x\"},\n{\"var\": \"\", \"gt\": \"a\"},\n{\"is\": 1, \"var\": \"y\", \"equals\": 1}]}"
+	text := "{\"and\": [\n{\"var\": \"x \"},\n{\"var\": \"\", \"gt\": \"a\"},\n{\"is\": 1, \"var\": \"y\", \"equals\": 1}]}"
 	Parse(problem.Place{Value: value(t, text)}, func(p problem.Problem) { lines = append(lines, p.Line) })
 	if !slices.Equal(lines, []int{2, 3, 3, 4}) {
 		t.Errorf("problems on lines %v", lines)

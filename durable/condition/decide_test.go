@@ -23,6 +23,11 @@ func TestDecide(t *testing.T) {
 		{`{"var": "gone", "not_equals": true}`, true, false},
 		{`{"var": "nothing", "equals": null}`, true, true},
 		{`{"var": "gone", "equals": null}`, true, false},
+		{`{"var": "gone"}`, false, false},
+		{`{"var": "nothing"}`, false, true},
+		{`{"var": "yes"}`, true, true},
+		{`{"not": {"var": "gone"}}`, true, false},
+		{`{"and": [{"var": "gone"}, {"var": "zero"}]}`, false, true},
 		{`{"var": "review.by.7", "equals": "x"}`, false, false},
 		{`{"not": ` + lacks + `}`, true, false},
 		{`{"not": ` + yes + `}`, false, true},
@@ -77,7 +82,7 @@ func TestWhatIsDecidedStays(t *testing.T) {
 }
 
 func TestNever(t *testing.T) {
-	const a, b = `{"var": "x", "equals": "a"}`, `{"var": "x", "equals": "b"}`
+	const a, b, alone = `{"var": "x", "equals": "a"}`, `{"var": "x", "equals": "b"}`, `{"var": "x"}`
 	for condition, want := range map[string]bool{
 		a:                                 false,
 		`{"and": [` + a + `, ` + b + `]}`: true,
@@ -108,6 +113,16 @@ func TestNever(t *testing.T) {
 		`{"and": [{"var": "x", "equals": null}, {"var": "x", "not_equals": "a"}]}`:                             false,
 		`{"and": [{"not": {"var": "x", "not_equals": 1}}, {"var": "x", "gt": 1}]}`:                             true,
 		`{"and": [{"var": "x", "not_equals": 1}, {"var": "x", "not_equals": 2}]}`:                              false,
+		alone:                    false,
+		`{"not": ` + alone + `}`: false,
+		`{"and": [` + alone + `, {"not": ` + alone + `}]}`:            true,
+		`{"and": [` + alone + `, ` + a + `]}`:                         false,
+		`{"and": [` + alone + `, {"var": "x", "equals": 0}]}`:         true,
+		`{"and": [` + alone + `, {"var": "x", "in": [0, "", null]}]}`: true,
+		`{"and": [{"not": ` + alone + `}, {"var": "x", "gt": 0}]}`:    true,
+		`{"and": [{"not": ` + alone + `}, {"var": "x", "gte": 0}]}`:   false,
+		`{"and": [` + alone + `, {"var": "x", "gte": 0, "lte": 0}]}`:  true,
+		`{"and": [` + alone + `, {"var": "y", "equals": 0}]}`:         false,
 	} {
 		if got := parsed(t, condition).Never(); got != want {
 			t.Errorf("%s: got %v", condition, got)
@@ -119,7 +134,10 @@ func TestNever(t *testing.T) {
 	if c := parsed(t, `{"or": [`+a+`, {"not": `+a+`}]}`); !c.Always() || c.Never() {
 		t.Error("one or the other holds always")
 	}
-	if parsed(t, a).Always() {
+	if c := parsed(t, `{"or": [`+alone+`, {"not": `+alone+`}]}`); !c.Always() {
+		t.Error("a variable is truthy or not")
+	}
+	if parsed(t, a).Always() || parsed(t, alone).Always() {
 		t.Error("a comparison holds always")
 	}
 }
@@ -160,6 +178,9 @@ func TestSchema(t *testing.T) {
 		if _, ok := out.AnyOf[0].Properties[op.name]; !ok || op.text == "" {
 			t.Errorf("operator %s is not in the schema, or says nothing", op.name)
 		}
+	}
+	if comparison, _ := schema.Get("anyOf"); comparison.Item(0).Len() != 4 { // type, properties, required, additionalProperties
+		t.Errorf("a var alone is refused by %s", comparison.Item(0).JCS())
 	}
 	for i, form := range []string{"var", "and", "or", "not"} {
 		if !slices.Equal(out.AnyOf[i].Required, []string{form}) {

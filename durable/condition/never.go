@@ -156,6 +156,8 @@ func candidates(facts []fact) (values []canon.Value, few bool) {
 				values = append(values, f.test.operand.Item(i))
 			}
 			few = true
+		case !f.want && f.test.op.name == "": // not truthy
+			return falsy, true
 		}
 		if few {
 			return values, true

@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -27,6 +28,15 @@ var operators = []operator{
 	{"contains", "The variable is a text that contains this text, or a list that contains this item", scalar, contains},
 	{"in", "The variable is one of these values", []canon.Kind{canon.Array}, func(v, list canon.Value) bool { return isItem(v, list) }},
 }
+
+// truthy is what a variable without an operator is asked for: that it is there and
+// neither null, false, 0 nor "". Lists and objects are, empty or not, as in the
+// language of the engine for which such conditions were first written. It has no
+// name: in the source and in the normal form it is the operator that is not there.
+var truthy = operator{holds: func(v, _ canon.Value) bool { return !slices.ContainsFunc(falsy, v.Equal) }}
+
+// falsy is all that does not hold by itself. An absent variable reads as null.
+var falsy = []canon.Value{{}, canon.OfBool(false), canon.OfInt(0), canon.OfString("")}
 
 // Kinds of operands. An operand of another kind could never match and is refused
 // when the workflow is read; what the variable holds is only known in a run.

@@ -57,12 +57,12 @@ func (p *parser) condition(at problem.Place) Condition {
 		case name == "var" || name == "and" || name == "or" || name == "not":
 			forms = append(forms, name)
 		case !isOperator(name):
-			p.fail(at.Member(name), "Use var with one of "+operatorNames()+"; or and, or, not.", "unknown condition key %q", name)
+			p.fail(at.Member(name), "Use var, alone or with one of "+operatorNames()+"; or and, or, not.", "unknown condition key %q", name)
 		}
 	}
 	switch {
 	case len(forms) == 0:
-		p.fail(at, "Write a condition like "+example+".", "a condition needs var, and, or, or not")
+		p.fail(at, "Write a condition like "+example+"; leave it out where none is meant.", "a condition needs var, and, or, or not")
 	case len(forms) > 1:
 		p.fail(at, "Nest them: put each into a list under and.", "a condition has %s in one object, expected one of them", strings.Join(forms, " beside "))
 	case forms[0] == "var":
@@ -81,7 +81,7 @@ func (p *parser) condition(at problem.Place) Condition {
 // or never, and neither is what someone who left it empty meant.
 func (p *parser) list(at problem.Place, name string) Condition {
 	if at.Value.Kind() != canon.Array || at.Value.Len() == 0 {
-		p.fail(at, "Write "+name+": [ … ] with at least one condition.", "%s must be a list of at least one condition", name)
+		p.fail(at, "Write "+name+": [ … ] with at least one condition, or leave it out.", "%s must be a list of at least one condition", name)
 		return Condition{}
 	}
 	c := Condition{kind: all}
@@ -97,8 +97,8 @@ func (p *parser) list(at problem.Place, name string) Condition {
 	return c
 }
 
-// comparison reads var and the operators beside it. A var alone is refused: whether
-// 0, "" and [] count as true differs from one program to the next.
+// comparison reads var and the operators beside it. A var alone asks whether the
+// variable is truthy.
 func (p *parser) comparison(at problem.Place) Condition {
 	name := at.Member("var")
 	c := Condition{kind: compare, path: name.Value.Text()}
@@ -113,9 +113,8 @@ func (p *parser) comparison(at problem.Place) Condition {
 		p.operand(operand, op)
 		c.tests = append(c.tests, test{op, operand.Value})
 	}
-	if len(c.tests) == 0 && at.Value.Len() == 1 {
-		p.fail(at, `To ask whether it is true, add "equals": true; whether it is set, add "not_equals": null.`,
-			"var %q stands without a comparison", c.path)
+	if len(c.tests) == 0 {
+		c.tests = []test{{op: truthy}}
 	}
 	return c
 }

@@ -8,20 +8,15 @@ func Schema(self string) canon.Value {
 	again := named("$ref", canon.OfString(self))
 	list := canon.OfMembers(named("type", canon.OfString("array")), named("items", canon.OfMembers(again)), named("minItems", canon.OfInt(1)))
 	comparison := []canon.Member{named("var", canon.OfMembers(named("type", canon.OfString("string")), named("minLength", canon.OfInt(1)),
-		named("description", canon.OfString("The context variable, a path of names joined by dots"))))}
+		named("description", canon.OfString(`The context variable, a path of names joined by dots; without a comparison it must be there and not null, false, 0 or ""`))))}
 	for _, op := range operators {
 		comparison = append(comparison, named(op.name, op.schema()))
 	}
-	with := comparison[1:]
-	some := make([]canon.Value, len(with))
-	for i, m := range with {
-		some[i] = canon.OfMembers(named("required", canon.OfList(canon.OfString(m.Name))))
-	}
 	return canon.OfMembers(
 		named("title", canon.OfString("a condition")),
-		named("description", canon.OfString(`Asks about the run's context: a comparison such as `+example+`, or and, or, not`)),
+		named("description", canon.OfString(`Asks about the run's context: a comparison such as `+example+`, a var alone, or and, or, not`)),
 		named("anyOf", canon.OfList(
-			closed(canon.OfMembers(comparison...), "var").With("anyOf", canon.OfList(some...)),
+			closed(canon.OfMembers(comparison...), "var"),
 			closed(canon.OfMembers(named("and", list)), "and"),
 			closed(canon.OfMembers(named("or", list)), "or"),
 			closed(canon.OfMembers(named("not", canon.OfMembers(again))), "not"))))

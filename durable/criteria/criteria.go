@@ -35,7 +35,7 @@ const (
 
 // Failure is one thing that the notes lack.
 type Failure struct {
-	Message     string // the author's words; behind those of a schema rule what does not fit, and where
+	Message     string // the author's words, or what was checked where there are none; behind those of a schema rule what does not fit, and where
 	Requirement string // what was checked, as Requirements says it
 }
 
@@ -80,7 +80,7 @@ func (n *node) check(notes string, vars canon.Value) (verdict, []Failure) {
 	case n.rule.accepts(notes):
 		return passed, nil
 	}
-	f := Failure{n.rule.message(), n.sentence(vars)}
+	f := Failure{said(n.rule.message()).or(n.rule.requires()), n.sentence(vars)}
 	if r, ok := n.rule.(schemaRule); ok {
 		f.Message += " (" + r.lacks(notes) + ")" // the schema alone does not say which part
 	}
@@ -131,7 +131,8 @@ func (n *node) checkNone(notes string, vars canon.Value) (verdict, []Failure) {
 	}
 	f := Failure{Requirement: n.sentence(vars)}
 	if f.Message = f.Requirement; n.parts[0].kind == single {
-		f.Message = n.parts[0].rule.message()
+		inner := n.parts[0].rule
+		f.Message = said(inner.message()).or(inner.forbidden())
 	}
 	return failed, []Failure{f}
 }

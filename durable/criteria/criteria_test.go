@@ -46,6 +46,12 @@ func TestCheck(t *testing.T) {
 		{`{"type": "regex", "pattern": "^grade: [1-4]$", "flags": "mi", "message": "no grade"}`, "x\nGrade: 2\n", nil},
 		{`{"type": "regex", "pattern": "a.b", "message": "no"}`, "a\nb", []string{"no"}},
 		{`{"type": "regex", "pattern": "a.b", "flags": "s", "message": "no"}`, "a\nb", nil},
+		{`{"type": "regex", "pattern": "a|b", "flags": "y", "message": "no"}`, "bb", nil},
+		{`{"type": "regex", "pattern": "a|b", "flags": "y", "message": "no"}`, "xb", []string{"no"}},
+		{`{"type": "regex", "pattern": "^b", "flags": "my", "message": "no"}`, "a\nb", []string{"no"}},
+		{`{"type": "regex", "pattern": "B", "flags": "guyi", "message": "no"}`, "b", nil},
+		{`{"type": "regex", "pattern": "B", "flags": "", "message": "no"}`, "b", []string{"no"}},
+		{`{"type": "contains", "value": "A", "min": 9, "pattern": "(", "message": "no a"}`, "A", nil},
 		{`{"type": "length", "min": 3, "message": "short"}`, "äöü", nil},
 		{`{"type": "length", "min": 3, "message": "short"}`, "äö", []string{"short"}},
 		{`{"type": "length", "max": 3, "message": "long"}`, "😀😀😀", nil},
@@ -63,6 +69,12 @@ func TestCheck(t *testing.T) {
 		{`{"not": {"or": [` + hasA + "," + hasB + "]}}", "B", []string{"Not allowed: One of: Must contain 'A' (no a); or Must contain 'B' (no b)"}},
 		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "AB", nil},
 		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "A", []string{"One of these must hold: no b; no a"}},
+		// A message that says nothing leaves it to the rule.
+		{`{"type": "contains", "value": "A", "message": ""}`, "", []string{"Must contain 'A'"}},
+		{`{"type": "contains", "value": "A", "message": " "}`, "", []string{"Must contain 'A'"}},
+		{`{"not": {"type": "contains", "value": "A", "message": ""}}`, "A", []string{"Must not contain 'A'"}},
+		{`{"type": "schema", "schema": {"type": "number"}, "message": ""}`, "true", []string{"Must be JSON, or hold it in a ```json block, that matches the schema: {\"type\":\"number\"} (the JSON value: expected number, got true)"}},
+		{`{"or": [{"type": "length", "min": 3, "message": ""}, ` + hasA + `]}`, "", []string{"One of these must hold: Length: ≥3 chars; no a"}},
 		// Rules that do not apply say nothing, wherever they stand; x is true here.
 		{unlessX, "", nil},
 		{ifX, "", []string{"no x"}},
@@ -96,6 +108,9 @@ func TestRequirements(t *testing.T) {
 		{`{"type": "contains", "value": "IN SCOPE", "message": "Must have 'IN SCOPE'"}`, []string{"Must contain 'IN SCOPE'"}},
 		{`{"type": "contains", "value": "left_out", "message": "Say what you left out"}`, []string{"Must contain 'left_out' (Say what you left out)"}},
 		{`{"type": "regex", "pattern": "^[a-z]+$", "message": "Lowercase only"}`, []string{"Must match pattern: ^[a-z]+$ (Lowercase only)"}},
+		{`{"type": "regex", "pattern": "^[a-z]+$", "message": ""}`, []string{"Must match pattern: ^[a-z]+$"}},
+		{`{"type": "regex", "pattern": "\\u00e9", "flags": "y", "message": ""}`, []string{`Must match pattern at the start: \u00e9`}},
+		{`{"not": {"type": "regex", "pattern": "x", "flags": "y", "message": ""}}`, []string{"Must not match pattern at the start: x"}},
 		{`{"type": "length", "min": 100, "max": 500, "message": "≥100 chars, ≤500 chars please"}`, []string{"Length: ≥100 chars, ≤500 chars"}},
 		{`{"type": "length", "min": 100, "message": "Be thorough"}`, []string{"Length: ≥100 chars (Be thorough)"}},
 		{`{"type": "length", "max": 500, "message": "Be brief"}`, []string{"Length: ≤500 chars (Be brief)"}},
@@ -126,6 +141,10 @@ func TestNormalForm(t *testing.T) {
 		`{"type": "length", "max": 0, "message": "m"}`:                                                         `{"max":0,"message":"m","type":"length"}`,
 		`{"type": "length", "min": 2147483647, "message": "m"}`:                                                `{"message":"m","min":2147483647,"type":"length"}`,
 		`{"type": "length", "max": 5.0, "min": 0, "message": "m"}`:                                             `{"max":5,"message":"m","min":0,"type":"length"}`,
+		`{"type": "contains", "value": "A", "min": 9, "flags": 3, "message": ""}`:                              `{"message":"","type":"contains","value":"A"}`,
+		`{"type": "regex", "pattern": "\\u00E9", "value": "x", "flags": "gu", "message": "m"}`:                 `{"message":"m","pattern":"\\u00E9","type":"regex"}`,
+		`{"type": "regex", "pattern": "x", "flags": "guyi", "message": "m"}`:                                   `{"flags":"yi","message":"m","pattern":"x","type":"regex"}`,
+		`{"type": "regex", "pattern": "x", "flags": "", "message": "m"}`:                                       `{"message":"m","pattern":"x","type":"regex"}`,
 		ifX: `{"condition":{"equals":true,"var":"x"},"message":"no x","type":"contains","value":"X"}`,
 	} {
 		c := parsed(t, in)
@@ -153,11 +172,11 @@ func TestProblems(t *testing.T) {
 		{`{"message": "m", "value": "x"}`, "/type", "needs a type", "contains, regex, length or schema"},
 		{`{"type": "equals", "message": "m"}`, "/type", "needs a type", "contains, regex, length or schema"},
 		{`{"type": "schema", "message": "m"}`, "/schema", `needs "schema"`, "findings"},
-		{`{"type": "schema", "schema": {}, "pattern": "x", "message": "m"}`, "/pattern", "means nothing in a rule of type schema", "reads schema"},
 		{`{"type": "contains", "message": "m"}`, "/value", `needs "value"`, "text"},
 		{`{"type": "contains", "value": "", "message": "m"}`, "/value", "not empty", "text"},
 		{`{"type": "contains", "value": "x"}`, "/message", `needs "message"`, "sentence"},
-		{`{"type": "contains", "value": "x", "message": "m", "flags": "i"}`, "/flags", "means nothing in a rule of type contains", "reads value"},
+		{`{"type": "contains", "value": "x", "message": null}`, "/message", `needs "message", a string, got null`, "sentence"},
+		{`{"type": "contains", "value": "x", "message": "m", "minimum": 3}`, "/minimum", "means nothing in a rule of type contains", "reads value"},
 		{`{"type": "length", "message": "m"}`, "", "needs min or max", `"min"`},
 		{`{"type": "length", "min": 9, "max": 3, "message": "m"}`, "", "min 9 is more than max 3", "Exchange"},
 		{`{"type": "length", "min": 1, "max": 0, "message": "m"}`, "", "min 1 is more than max 0", "Exchange"},
@@ -166,13 +185,18 @@ func TestProblems(t *testing.T) {
 		{`{"type": "length", "max": -1, "message": "m"}`, "/max", "whole number", "200"},
 		{`{"type": "length", "max": "9", "message": "m"}`, "/max", "whole number", "200"},
 		{`{"type": "regex", "message": "m"}`, "/pattern", `needs "pattern"`, "regular expression"},
-		{`{"type": "regex", "pattern": "x", "flags": "g", "message": "m"}`, "/flags", "flag 'g'", "i (ignore case)"},
+		{`{"type": "regex", "pattern": "x", "flags": "v", "message": "m"}`, "/flags", "flag 'v'", "i (ignore case)"},
+		{`{"type": "regex", "pattern": "x", "flags": "iyy", "message": "m"}`, "/flags", "stands twice", "each once"},
 		{`{"type": "regex", "pattern": "x", "flags": "ii", "message": "m"}`, "/flags", "stands twice", "each once"},
-		{`{"type": "regex", "pattern": "x", "flags": "", "message": "m"}`, "/flags", "string of i, m, s", "Remove"},
-		{`{"type": "contains", "value": "x", "message": "m", "condition": {"var": "y"}}`, "/condition", "without a comparison", "true"},
+		{`{"type": "regex", "pattern": "x", "flags": null, "message": "m"}`, "/flags", "string of i, m, s, got null", "Remove"},
+		{`{"type": "contains", "value": "x", "message": "m", "condition": {}}`, "/condition", "needs var", "leave it out"},
 	} {
 		var found []problem.Problem
-		c, ok := Parse(problem.Place{Value: value(t, row.criteria)}, func(p problem.Problem) { found = append(found, p) })
+		c, ok := Parse(problem.Place{Value: value(t, row.criteria)}, func(p problem.Problem) {
+			if p.Severity == problem.Error {
+				found = append(found, p)
+			}
+		})
 		if ok || !c.IsZero() || len(found) != 1 {
 			t.Errorf("%s: ok %v, found %v", row.criteria, ok, found)
 			continue
@@ -181,5 +205,33 @@ func TestProblems(t *testing.T) {
 		if p.Pointer != row.pointer || !strings.Contains(p.Message, row.message) || !strings.Contains(p.Fix, row.fix) {
 			t.Errorf("%s: found %+v", row.criteria, p)
 		}
+	}
+}
+
+// TestWarnings: what other engines' files say beside a rule does not stop them.
+func TestWarnings(t *testing.T) {
+	for _, row := range []struct{ criteria, pointer, message, fix string }{
+		{`{"type": "contains", "value": "x", "message": "m", "flags": "i"}`, "/flags", `"flags" means nothing in a rule of type contains`, "reads value"},
+		{`{"type": "schema", "schema": {}, "pattern": "x", "message": "m"}`, "/pattern", "means nothing in a rule of type schema", "reads schema"},
+		{`{"not": {"type": "length", "min": 3, "schema": {"type": "x"}, "message": "m"}}`, "/not/schema", "means nothing in a rule of type length", "reads min and max"},
+		{`{"type": "regex", "pattern": "x", "flags": "ig", "message": "m"}`, "/flags", "flag 'g' changes nothing", "Remove"},
+		{`{"type": "regex", "pattern": "x", "flags": "u", "message": "m"}`, "/flags", "flag 'u' changes nothing", "Remove"},
+		{`{"type": "regex", "pattern": "x", "flags": "y", "message": "m"}`, "/flags", "flag 'y' lets the pattern match at the start only", `\A`},
+	} {
+		var found []problem.Problem
+		_, ok := Parse(problem.Place{Value: value(t, row.criteria)}, func(p problem.Problem) { found = append(found, p) })
+		if !ok || len(found) != 1 || found[0].Severity != problem.Warning || found[0].Pointer != row.pointer ||
+			!strings.Contains(found[0].Message, row.message) || !strings.Contains(found[0].Fix, row.fix) {
+			t.Errorf("%s: ok %v, found %+v", row.criteria, ok, found)
+		}
+		again := parsed(t, row.criteria).Value()
+		Parse(problem.Place{Value: again}, func(p problem.Problem) {
+			if !strings.Contains(p.Message, "'y'") { // which stays, since it has an effect
+				t.Errorf("the normal form %s has the problem %+v", again.JCS(), p)
+			}
+		})
+	}
+	for _, quiet := range []string{`{"type": "contains", "value": "x", "message": ""}`, `{"type": "regex", "pattern": "\\u00e9", "flags": "", "message": "m"}`} {
+		Parse(problem.Place{Value: value(t, quiet)}, func(p problem.Problem) { t.Errorf("%s: %+v", quiet, p) })
 	}
 }

@@ -38,7 +38,7 @@ var (
 	escapes = []foreign{
 		{`\k`, "a backreference", "Write the repeated text out."},
 		{`\g`, "a backreference", "Write the repeated text out."},
-		{`\u`, `\u escapes`, `Write \x{…} with the hexadecimal code.`},
+		{`\u`, `a \u escape of no whole character`, `Write \uXXXX or \u{X…} with its hexadecimal code; [\u{10000}-\u{10FFFF}] is every character that has two halves.`},
 		{`\Z`, `the anchor \Z`, `Write \z, the end of the text.`},
 		{`\G`, `the anchor \G`, `Write \A, the start of the text.`},
 		{`\K`, "a reset of the match", "Match what stands before it as part of the pattern."},
@@ -95,6 +95,9 @@ func foreignAt(rest string, inClass bool) (f foreign, width int) {
 			}
 			return foreign{}, 1 + n
 		}
+		if _, width := codePoint(rest); width > 0 {
+			return foreign{}, width
+		}
 		return marked(escapes, rest), 1 + n
 	case inClass:
 		return foreign{}, 1
@@ -131,9 +134,9 @@ func broken(pattern string, err error) complaint {
 	if !errors.As(err, &se) {
 		return complaint{err.Error(), "Correct the regular expression."}
 	}
-	at := ""
-	if i := strings.Index(pattern, se.Expr); i >= 0 && se.Expr != "" {
-		at = position(pattern, i)
+	at, expr, read := "", se.Expr, spell(pattern)
+	if i := strings.Index(read.expr, expr); i >= 0 && expr != "" {
+		at, expr = position(pattern, read.from[i]), pattern[read.from[i]:read.from[i+len(expr)]]
 	}
 	fix := "Correct the regular expression; its syntax is RE2's."
 	switch se.Code {
@@ -142,7 +145,7 @@ func broken(pattern string, err error) complaint {
 	case syntax.ErrLarge:
 		fix = "Make it smaller: repeat less, or split it into several rules. The syntax is RE2's."
 	}
-	return complaint{se.Code.String() + ": " + se.Expr + at, fix}
+	return complaint{se.Code.String() + ": " + expr + at, fix}
 }
 
 // position counts characters, as editors do.

@@ -21,7 +21,11 @@ type jsonSchema struct {
 	minimum, maximum     *float64
 	minLength, maxLength int
 	minItems, maxItems   int
+	minMembers           int // minProperties
+	maxMembers           int // maxProperties
+	unique               bool
 	pattern              *regexp.Regexp
+	written              string // the pattern in the author's spelling
 	required             []string
 	properties           []property  // by name
 	additional, items    *jsonSchema // nil: anything
@@ -82,7 +86,7 @@ func (s *jsonSchema) text(v canon.Value, pointer string) string {
 	case s.maxLength >= 0 && n > s.maxLength:
 		return differs(pointer, fmt.Sprintf("at most %d characters", s.maxLength), v)
 	case s.pattern != nil && !s.pattern.MatchString(v.Text()):
-		return differs(pointer, "text that matches "+s.pattern.String(), v)
+		return differs(pointer, "text that matches "+s.written, v)
 	}
 	return ""
 }
@@ -97,6 +101,9 @@ func (s *jsonSchema) array(v canon.Value, pointer string) string {
 	case s.maxItems >= 0 && n > s.maxItems:
 		return differs(pointer, fmt.Sprintf("at most %d items", s.maxItems), v)
 	}
+	if m := s.repeated(v, pointer); m != "" {
+		return m
+	}
 	for i := range v.Len() {
 		if s.items == nil {
 			break
@@ -108,9 +115,31 @@ func (s *jsonSchema) array(v canon.Value, pointer string) string {
 	return ""
 }
 
+// repeated judges uniqueItems by canonical forms, which are the same for equal values.
+func (s *jsonSchema) repeated(v canon.Value, pointer string) string {
+	first := map[string]int{}
+	for i := range v.Len() {
+		if !s.unique {
+			break
+		}
+		key := string(v.Item(i).JCS())
+		if j, twice := first[key]; twice {
+			return differs(fmt.Sprintf("%s/%d", pointer, i), fmt.Sprintf("an item unlike %s/%d", pointer, j), v.Item(i))
+		}
+		first[key] = i
+	}
+	return ""
+}
+
 func (s *jsonSchema) object(v canon.Value, pointer string) string {
 	if v.Kind() != canon.Object {
 		return ""
+	}
+	switch n := v.Len(); {
+	case n < s.minMembers:
+		return differs(pointer, fmt.Sprintf("at least %d members", s.minMembers), v)
+	case s.maxMembers >= 0 && n > s.maxMembers:
+		return differs(pointer, fmt.Sprintf("at most %d members", s.maxMembers), v)
 	}
 	for _, name := range s.required {
 		if _, ok := v.Get(name); !ok {

@@ -16,7 +16,8 @@ var annotations = []string{"$comment", "$id", "$schema", "default", "description
 
 // schemaKeywords are those that are judged.
 var schemaKeywords = []string{"additionalProperties", "allOf", "anyOf", "const", "enum", "items", "maxItems", "maxLength",
-	"maximum", "minItems", "minLength", "minimum", "not", "oneOf", "pattern", "properties", "required", "type"}
+	"maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "not", "oneOf", "pattern", "properties",
+	"required", "type", "uniqueItems"}
 
 // schemaTypes are JSON Schema's.
 var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
@@ -24,7 +25,7 @@ var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "obj
 // schema reads one schema. A keyword that is not judged is refused: it would be
 // taken for a demand that someone checks.
 func (p *parser) schema(at problem.Place) jsonSchema {
-	s := jsonSchema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1}
+	s := jsonSchema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMembers: -1}
 	if at.Value.Kind() == canon.Bool {
 		s.refuses = !at.Value.True()
 		return s
@@ -79,7 +80,7 @@ func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
 		}
 	}
 	if at.Has("pattern") {
-		s.pattern = p.compile(at.Member("pattern"), "")
+		s.pattern, s.written = p.compile(at.Member("pattern"), ""), at.Member("pattern").Value.Text()
 	}
 }
 
@@ -96,7 +97,8 @@ func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
 		f := at.Member(name).Value.Float()
 		*bound = &f
 	}
-	for name, bound := range map[string]*int{"minLength": &s.minLength, "maxLength": &s.maxLength, "minItems": &s.minItems, "maxItems": &s.maxItems} {
+	for name, bound := range map[string]*int{"minLength": &s.minLength, "maxLength": &s.maxLength, "minItems": &s.minItems, "maxItems": &s.maxItems,
+		"minProperties": &s.minMembers, "maxProperties": &s.maxMembers} {
 		*bound = p.schemaCount(at, name)
 	}
 	if s.minimum != nil && s.maximum != nil && *s.minimum > *s.maximum {
@@ -105,7 +107,7 @@ func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
 	for _, pair := range []struct {
 		low, high int
 		what      string
-	}{{s.minLength, s.maxLength, "Length"}, {s.minItems, s.maxItems, "Items"}} {
+	}{{s.minLength, s.maxLength, "Length"}, {s.minItems, s.maxItems, "Items"}, {s.minMembers, s.maxMembers, "Properties"}} {
 		if pair.high >= 0 && pair.low > pair.high {
 			p.fail(at, "Exchange the two.", "min%s %d is more than max%s %d", pair.what, pair.low, pair.what, pair.high)
 		}
@@ -146,6 +148,10 @@ func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
 		}
 		s.required = append(s.required, item.Value.Text())
 	}
+	if at.Has("uniqueItems") && at.Member("uniqueItems").Value.Kind() != canon.Bool {
+		p.fail(at.Member("uniqueItems"), "Write true or false.", "uniqueItems must be true or false, got %s", at.Member("uniqueItems").Value.Kind())
+	}
+	s.unique = at.Member("uniqueItems").Value.True()
 	s.additional, s.items = p.inner(at, "additionalProperties"), p.inner(at, "items")
 }
 
@@ -178,7 +184,7 @@ func (p *parser) compile(at problem.Place, flags string) *regexp.Regexp {
 		p.fail(at, "Write a regular expression (RE2).", "a pattern must be a string, got %s", at.Value.Kind())
 		return nil
 	}
-	expr := at.Value.Text()
+	expr := spell(at.Value.Text()).expr
 	if flags != "" {
 		expr = "(?" + flags + ")" + expr
 	}

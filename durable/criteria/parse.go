@@ -29,11 +29,12 @@ func Parse(at problem.Place, report problem.Report) (Criteria, bool) {
 	return Criteria{&root}, true
 }
 
-// Of is Parse for criteria that were compiled before.
+// Of is Parse for criteria that were compiled before. What there is
+// to warn of was said then.
 func Of(v canon.Value) (Criteria, error) {
 	var first error
 	c, _ := Parse(problem.Place{Value: v}, func(found problem.Problem) {
-		if first == nil {
+		if first == nil && found.Severity == problem.Error {
 			first = fmt.Errorf("validationCriteria%s: %s", found.Pointer, found.Message)
 		}
 	})
@@ -104,8 +105,9 @@ var ruleKeys = map[string][]string{
 	"schema":   {"schema"},
 }
 
-// single reads one rule. Keys that its type does not read are refused: a "min" on
-// a contains rule is a demand that nobody would check.
+// single reads one rule. Keys of another type are dropped with a warning: a "min" on
+// a contains rule is a demand that nobody checks. Keys of no type are refused: they
+// may be one that is misspelled.
 func (p *parser) single(at problem.Place) node {
 	kind := at.Member("type")
 	keys, ok := ruleKeys[kind.Value.Text()]
@@ -114,13 +116,18 @@ func (p *parser) single(at problem.Place) node {
 		return node{}
 	}
 	for _, name := range at.Names() {
-		if name != "type" && name != "message" && name != "condition" && !slices.Contains(keys, name) {
-			p.fail(at.Member(name), "Remove it; "+kind.Value.Text()+" reads "+strings.Join(keys, " and ")+".",
-				"key %q means nothing in a rule of type %s", name, kind.Value.Text())
+		tell := p.fail
+		switch {
+		case name == "type" || name == "message" || name == "condition" || slices.Contains(keys, name):
+			continue
+		case isRuleKey(name):
+			tell = p.report.Warn
 		}
+		tell(at.Member(name), "Remove it; "+kind.Value.Text()+" reads "+strings.Join(keys, " and ")+".",
+			"key %q means nothing in a rule of type %s", name, kind.Value.Text())
 	}
 	var n node
-	message := said(p.text(at, "message", "Say in one sentence what is missing when the rule fails."))
+	message := p.message(at)
 	if at.Has("condition") {
 		when, ok := condition.Parse(at.Member("condition"), p.report)
 		n.when, p.ok = when, p.ok && ok
@@ -136,6 +143,26 @@ func (p *parser) single(at problem.Place) node {
 		n.rule = p.length(at, message)
 	}
 	return n
+}
+
+// isRuleKey tells keys that some type of rule reads.
+func isRuleKey(name string) bool {
+	for _, keys := range ruleKeys {
+		if slices.Contains(keys, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// message may be empty, but is always there: whoever left it out may have meant
+// another key.
+func (p *parser) message(at problem.Place) said {
+	member := at.Member("message")
+	if member.Value.Kind() != canon.String {
+		p.fail(member, "Say in one sentence what is missing when the rule fails.", `a validation rule needs "message", a string, got %s`, member.Value.Kind())
+	}
+	return said(member.Value.Text())
 }
 
 // schemaRule keeps the schema as it was written, and as what judges.

@@ -20,8 +20,17 @@ type rule interface {
 	value() canon.Value
 }
 
-// said is the author's message, which every rule carries.
+// said is the author's message, which every rule carries. It may be empty: the rule
+// then speaks for itself.
 type said string
+
+// or is the message, or what stands in for one that says nothing.
+func (s said) or(sentence string) string {
+	if strings.TrimSpace(string(s)) == "" {
+		return sentence
+	}
+	return string(s)
+}
 
 // message is the author's sentence.
 func (s said) message() string { return string(s) }
@@ -50,14 +59,29 @@ func (r containsRule) value() canon.Value { return r.fields("contains", member("
 
 type regexRule struct {
 	said
-	pattern, flags string
+	pattern, flags string         // as the author wrote them, without flags of no effect
 	re             *regexp.Regexp // RE2: linear in the text whatever the pattern
 }
 
-func (r regexRule) accepts(text string) bool { return r.re.MatchString(text) }
-func (r regexRule) requires() string         { return "Must match pattern: " + r.pattern }
-func (r regexRule) forbidden() string        { return "Must not match pattern: " + r.pattern }
-func (r regexRule) operand() string          { return r.pattern }
+// accepts looks for the first match: if any starts where the text does, that one does.
+func (r regexRule) accepts(text string) bool {
+	at := r.re.FindStringIndex(text)
+	return at != nil && (at[0] == 0 || !r.sticky())
+}
+
+func (r regexRule) requires() string  { return "Must match pattern" + r.where() + ": " + r.pattern }
+func (r regexRule) forbidden() string { return "Must not match pattern" + r.where() + ": " + r.pattern }
+func (r regexRule) operand() string   { return r.pattern }
+
+// sticky is the flag y, which RE2 does not have.
+func (r regexRule) sticky() bool { return strings.Contains(r.flags, "y") }
+
+func (r regexRule) where() string {
+	if r.sticky() {
+		return " at the start"
+	}
+	return ""
+}
 
 func (r regexRule) value() canon.Value {
 	fields := []canon.Member{member("pattern", r.pattern)}

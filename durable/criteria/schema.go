@@ -16,7 +16,7 @@ func Schema(self, condition string) canon.Value {
 	keys := map[string]canon.Value{
 		"value":   str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("The text that the notes must contain")),
 		"pattern": str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("A regular expression (RE2) that the notes must match")),
-		"flags":   str.With("pattern", canon.OfString("^[ims]{1,3}$")).With("description", canon.OfString("i ignores case, m makes ^ and $ match at lines, s lets the dot match a newline")),
+		"flags":   str.With("pattern", canon.OfString("^[gimsuy]{0,6}$")).With("description", canon.OfString("i ignores case, m makes ^ and $ match at lines, s lets the dot match a newline; y allows a match at the start only, g and u change nothing")),
 		"min":     count.With("description", canon.OfString("At least so many characters")),
 		"max":     count.With("description", canon.OfString("At most so many characters")),
 		"schema": object("type", canon.OfList(canon.OfString("object"), canon.OfString("boolean"))).
@@ -26,7 +26,7 @@ func Schema(self, condition string) canon.Value {
 	var forms []canon.Value
 	for _, kind := range ruleTypes() {
 		properties := object("type", object("const", canon.OfString(kind))).With("condition", object("$ref", canon.OfString(condition))).
-			With("message", str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("What is said when the rule fails")))
+			With("message", str.With("description", canon.OfString("What is said when the rule fails; an empty one leaves it to the rule")))
 		required := []canon.Value{canon.OfString("type"), canon.OfString("message")}
 		for i, key := range ruleKeys[kind] {
 			if properties = properties.With(key, keys[key]); i == 0 && kind != "length" {

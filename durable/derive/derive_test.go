@@ -71,3 +71,21 @@ func TestBytes16TellsPartsApart(t *testing.T) {
 		}
 	})
 }
+
+// A seal is BLAKE3 keyed with a derived key: whoever changes that invalidates every
+// cache, and must change the context as well.
+func TestSeal(t *testing.T) {
+	seal := derive.Seal("waybill test", []byte("secret"), []byte("data"))
+	for what, other := range map[string][derive.SealBytes]byte{
+		"context": derive.Seal("waybill test 2", []byte("secret"), []byte("data")),
+		"secret":  derive.Seal("waybill test", []byte("secret2"), []byte("data")),
+		"data":    derive.Seal("waybill test", []byte("secret"), []byte("data2")),
+	} {
+		if seal == other {
+			t.Errorf("another %s gives the same seal", what)
+		}
+	}
+	if again := derive.Seal("waybill test", []byte("secret"), []byte("data")); again != seal {
+		t.Error("the same gives another seal")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/ports"
 )
@@ -16,14 +17,10 @@ type Approvable struct {
 	Workflow  WorkflowRef
 	Step      Pending
 	Notes     string
-	Artifacts []HandedIn
+	Artifacts []ports.Result
 	Approved  bool // this very content is approved already
-}
 
-// HandedIn is an artifact as a person is shown it.
-type HandedIn struct {
-	Name string // its kind, or its content type
-	Text string // what is in it, or how much where it is no JSON
+	seen canon.Digest // all of it, for ApproveShown
 }
 
 // Approvable reads what an approval at a position would be bound to. It records
@@ -60,6 +57,7 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		return Approvable{}, err
 	}
 	out := Approvable{Position: at, Workflow: answer.Workflow, Step: *answer.Pending}
+	out.seen = advance.Handed(facts)
 	out.Approved = advance.ApprovalHolds(out.Step.StepInstanceKey, p.node.SnapshotRef, facts.Outputs)
 	for _, o := range facts.Outputs {
 		switch {
@@ -71,7 +69,7 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 			if o.JSON.IsNull() {
 				text = fmt.Sprintf("%d bytes, %s", o.Payload.ByteLength, o.Payload.SHA256)
 			}
-			out.Artifacts = append(out.Artifacts, HandedIn{cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), text})
+			out.Artifacts = append(out.Artifacts, ports.Result{Name: cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), Text: text})
 		}
 	}
 	g.keep(at.Session, fold)

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/reason"
@@ -16,6 +18,16 @@ import (
 // a position, bound to what the node holds now (R20). Approved already, it answers
 // and records nothing. The step itself moves on with its next attempt.
 func (g *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
+	return g.approve(ctx, by, at, comment, canon.Digest{})
+}
+
+// ApproveShown is Approve of what a person was shown, and of nothing else: where
+// something other has been handed in since, it is refused with RUN_WAITING.
+func (g *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, comment string) (Answer, error) {
+	return g.approve(ctx, by, shown.Position, comment, shown.seen)
+}
+
+func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, seen canon.Digest) (Answer, error) {
 	fold := g.take(at.Session)
 	p, err := g.stand(ctx, at, fold)
 	if err != nil {
@@ -39,7 +51,7 @@ func (g *Engine) Approve(ctx context.Context, by Caller, at Position, comment st
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs})
+		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs, Seen: seen})
 		if err == nil && len(plan.Events) == 0 {
 			said = advance.ApprovalComment(facts.Outputs)
 		}
@@ -65,8 +77,7 @@ func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled
 	if a.Pending == nil {
 		return nil
 	}
-	step, _ := w.Step(a.Pending.StepID)
-	if !step.NeedsApproval(interpreter.Variables(w, s, p.node.Context)) {
+	if !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}
 	approved, err := g.approved(ctx, p, a.Pending.StepInstanceKey)
@@ -75,13 +86,13 @@ func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled
 	}
 	refused, others := false, false
 	for _, gap := range p.node.OpenGaps {
-		if gap.Same(reason.NeedsApproval, reason.WorkflowStep(step.StepID)) {
+		if gap.Same(reason.NeedsApproval, reason.WorkflowStep(a.Pending.StepID)) {
 			refused = true
 		} else {
 			others = true
 		}
 	}
-	if others {
+	if others && p.node.Preferences.Autonomy != event.FullAutoNeverStop {
 		return nil // something else has to be handed in first
 	}
 	a.handedIn = approved || refused

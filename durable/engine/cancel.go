@@ -167,7 +167,7 @@ func ending(at Position, p place) advance.Ending {
 
 // openRun is open for use cases that concern a run as a whole.
 func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	v, err := g.read(ctx, at.Session, f)
+	v, err := g.recall(ctx, at.Session, f)
 	if err != nil {
 		return place{}, err
 	}
@@ -177,9 +177,14 @@ func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) 
 	return findRun(f, at)
 }
 
+// findRun looks a run up. Runs are never left out of a fold, but one that missed an
+// event may not know how its run stands.
 func findRun(f *projections.Fold, at Position) (place, error) {
 	p := place{fold: f, run: f.Runs[at.Run]}
-	if p.run == nil {
+	switch {
+	case f.Missed():
+		return p, errLeftOut
+	case p.run == nil:
 		return p, fault.New(fault.RunNotFound, "session %s holds no run %s", at.Session, at.Run)
 	}
 	return p, nil

@@ -37,10 +37,11 @@ type Answer struct {
 	CheckpointID id.Attempt `json:"-"`
 
 	// performed: the pending step is a command, which 'waybill run' carries out.
-	// asked are the inputs that it still wants. handedIn: what a person has to approve,
+	// asked are the inputs that it still wants, kinds those of the artifacts. handedIn: what a person has to approve,
 	// or has approved, is there, and sending more would void the approval.
 	performed bool
 	asked     []string
+	kinds     []string
 	handedIn  bool
 }
 

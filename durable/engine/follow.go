@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
@@ -44,7 +45,14 @@ type Fact struct {
 func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	c := &collect{run: f.Run}
 	both := tee{c, f.fold}
-	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(f.Session), From: f.fold.Head}, both)
+	log := manifest.SessionEvents(f.Session)
+	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.fold.Head}, both)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		// A power cut, or a restored copy, took what was told: it is another history, and
+		// told from its beginning.
+		both.Reset()
+		v, err = f.g.Logs.Read(ctx, ports.Reading{Log: log}, both)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,10 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 // source collects what is on record about the node that is forked. What it rests on
 // must outlast a power cut: the fork's head would name what is no longer there.
 func (g *Engine) source(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
+	// Health first: a saved fold may prove a loss that the log alone does not show.
+	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
+		return w, out, err
+	}
 	history := &lineage{Fold: projections.NewFold(), run: at.Run}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, history)
 	if err != nil {

@@ -83,7 +83,8 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	}
 	events, _, err := g.Events(ctx, run.ID.String())
 	for _, e := range events {
-		if p, ok := e.Data.(event.EdgeCreated); ok {
+		// The events are read once more: what came in between has no node here.
+		if p, ok := e.Data.(event.EdgeCreated); ok && run.Node(p.ToNodeID) != nil {
 			out.Edges = append(out.Edges, GraphEdge{p.FromNodeID, p.ToNodeID, p.EdgeKind, p.Cause.Kind})
 		}
 	}
@@ -92,7 +93,8 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 
 // LocateNode finds a node of a run: by its id or the beginning of it, or by the step
 // that was pending there, of which the latest on the way to the preferred tip is
-// meant. "" is the preferred tip.
+// meant. "" is the preferred tip. A step is meant before an id that begins like its
+// name: ids are chance, names are not.
 func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Position, error) {
 	at, err := g.lookup(ctx, runRef)
 	if err != nil {
@@ -102,18 +104,22 @@ func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Positi
 	if nodeRef == "" {
 		return here, nil
 	}
+	step, err := g.locateStep(ctx, at.run, here, nodeRef)
+	if !fault.Is(err, fault.TokenUnknownNode) {
+		return step, err
+	}
 	var found []id.Node
 	for _, n := range at.run.Order {
-		if s := n.String(); s == nodeRef || strings.HasPrefix(s, nodeRef) && nodeRef != "node_" || strings.HasPrefix(s, "node_"+nodeRef) {
+		if strings.HasPrefix(n.String(), "node_"+strings.TrimPrefix(nodeRef, "node_")) && nodeRef != "node_" {
 			found = append(found, n)
 		}
 	}
 	switch len(found) {
+	case 0:
+		return step, err
 	case 1:
 		here.Node = found[0]
 		return here, nil
-	case 0:
-		return g.locateStep(ctx, at.run, here, nodeRef)
 	}
 	return here, fault.New(fault.RunAmbiguous, "%d nodes of run %s begin with %q", len(found), at.run.ID, nodeRef)
 }

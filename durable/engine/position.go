@@ -110,13 +110,7 @@ func (g *Engine) knowState(ref canon.Digest, s snapshot.State) {
 
 // tipState is what a run's status needs to know about a node's snapshot.
 func tipState(w compile.Compiled, n *projections.Node, s snapshot.State) projections.TipState {
-	out := projections.TipState{Complete: s.IsComplete()}
-	if p := s.PendingStep(); p != nil {
-		if step, ok := w.Step(p.StepID); ok {
-			out.NeedsApproval = step.NeedsApproval(interpreter.Variables(w, s, n.Context))
-		}
-	}
-	return out
+	return projections.TipState{Complete: s.IsComplete(), NeedsApproval: interpreter.NeedsApproval(w, s, n.Context)}
 }
 
 // needsConfirmation: in guided mode a step that asks for it waits for a person,

@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/contract"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -49,7 +51,7 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p place) (Answer, 
 	if err := g.noteApproval(ctx, &a, w, p, s); err != nil {
 		return Answer{}, err
 	}
-	a.sign(keys.Current, p.run.Closed == nil)
+	a.sign(keys.Current, takesMore(p) == nil)
 	return a, nil
 }
 
@@ -90,7 +92,7 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	confirm := needsConfirmation(w, s, p.node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text, RequireConfirmation: confirm}
 	switch {
-	case p.run.Closed != nil:
+	case takesMore(p) != nil:
 		a.NextIntent = RehydrateOnly
 	case confirm:
 		a.NextIntent = AwaitConfirmation
@@ -100,6 +102,12 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	a.AttemptID, a.CheckpointID = p.node.NextAttempt(), nextCheckpoint(p.node)
 	a.Pending.OutputContract = contractOf(w, step)
 	a.performed = step.Action != nil
+	if c := a.Pending.OutputContract; c != nil && c.Required {
+		a.kinds = []string{c.ArtifactKind}
+	}
+	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.kinds, contract.AssessmentKind) {
+		a.kinds = append(a.kinds, contract.AssessmentKind)
+	}
 	for _, in := range w.MissingInputs(step, vars) {
 		a.asked = append(a.asked, in.ContextKey)
 	}
@@ -169,7 +177,18 @@ func (a *Answer) call() *Next {
 	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken}
 	if !a.handedIn {
 		command = append(command, "--notes", "…")
-		params["output"] = map[string]any{"notesMarkdown": "…"}
+		output := map[string]any{"notesMarkdown": "…"}
+		// Of an artifact only the kind is filled in: an example that is copied unread
+		// would pass for an answer.
+		var artifacts []any
+		for _, kind := range a.kinds {
+			command = append(command, "--artifact", "FILE")
+			artifacts = append(artifacts, map[string]any{"kind": kind})
+		}
+		if artifacts != nil {
+			output["artifacts"] = artifacts
+		}
+		params["output"] = output
 	}
 	if a.performed {
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}

@@ -34,6 +34,9 @@ type ReplayReport struct {
 // is on record of each call, and stops at the first difference. It writes nothing.
 // The session must be healthy; objects that cannot be read are errors.
 func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) {
+	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
+		return ReplayReport{}, err
+	}
 	again := &again{g: g, ctx: ctx, session: at.Session}
 	again.Reset()
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, again)

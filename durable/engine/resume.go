@@ -107,7 +107,7 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 // lost: a run that rests on something that cannot be read, or that is not healthy
 // any more, must not hide the others.
 func lost(err error) bool {
-	return foreignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant)
+	return foreignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) || fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
 }
 
 // workflowNames remembers the names of pinned workflows while sessions are looked
@@ -135,7 +135,7 @@ func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowN
 // caller's own end; what is wrong with the session is not.
 func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool, err error) {
 	fold := projections.NewFold()
-	v, err := g.read(ctx, s, fold)
+	v, err := g.recall(ctx, s, fold)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
@@ -175,9 +175,9 @@ func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 	if err != nil {
 		return c, err
 	}
-	p.node = p.run.Node(p.run.Tip)
-	if p.node == nil {
-		return c, fault.New(fault.Invariant, "run %s has no tip", r.Run)
+	at.Node = p.run.Tip
+	if p, err = find(fold, at); err != nil {
+		return c, err
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {

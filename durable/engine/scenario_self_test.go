@@ -28,8 +28,12 @@ when ack
   artifact {"kind":"wr.capability_observation","capability":"delegation","result":"success"}
   context {"area":"x"}
   preferences riskPolicy=balanced
+then blocked
+  USER_ONLY_DEPENDENCY context_key:ticket
 call it B
 when again
+then blocked
+  USER_ONLY_DEPENDENCY context_key:ticket
 `
 
 // each word that a then line can begin with, a line that is right after base, and one
@@ -53,7 +57,7 @@ var sayings = []struct{ right, wrong string }{
 	{"prompt has {{ticket}}", "prompt lacks {{ticket}}"},
 	{"prompt has {{ticket}}", "prompt has T-1"},
 	{"recap lacks half", "recap has half"}, // an attempt's answer brings none
-	{"answer has \"area\"", "answer lacks ticket"},
+	{`answer has "ackToken"`, "answer lacks ticket"},
 	{"outputs\n  notes | half\n  wr.capability_observation", "outputs\n  notes | whole\n  wr.capability_observation"},
 	{"outputs at A\n  notes\n  wr.capability_observation", "outputs at A none"},
 	{"completed none", "completed one"},
@@ -62,7 +66,7 @@ var sayings = []struct{ right, wrong string }{
 	// These speak of the call before.
 	{"cause intentional_fork by advance_recorded", "cause non_tip_advance by advance_recorded"},
 	{`event advance_recorded "kind":"advanced"`, `event advance_recorded "kind":"blocked"`},
-	{"event node_created two", "event run_closed two"},
+	{"event node_created \"nodeKind\":\"step\"", "event run_closed \"outcome\""},
 	{"trace\n  selected_next_step step:two", "trace\n  selected_next_step step:one"},
 	{"events advance_recorded context_set decision_trace_appended gap_recorded node_created edge_created", "events advance_recorded"},
 	{"complete", "pending two"},
@@ -79,10 +83,8 @@ func before(right string) string {
 		return advance + "when ack\n"
 	case word == "refused":
 		return "when ack context {\"prototype\":1}\n"
-	case word == "answer":
-		return ""
 	case word == "cause", word == "event", strings.HasPrefix(right, "trace\n"), strings.HasPrefix(right, "events adv"):
-		return strings.Replace(advance, "ack context", "ack context", 1)
+		return advance
 	}
 	return ""
 }
@@ -93,10 +95,10 @@ func TestAScenarioCanFail(t *testing.T) {
 	for _, s := range sayings {
 		word, _, _ := strings.Cut(strings.ReplaceAll(s.right, "\n", " "), " ")
 		seen[word] = true
-		head := base + "then blocked\n  USER_ONLY_DEPENDENCY context_key:ticket\n" + before(s.right)
+		head := base + before(s.right)
 		at := strings.Count(head, "\n") + 1
 		for _, say := range []string{s.right, s.wrong} {
-			all, err := parseScenarios(head + "then " + strings.Replace(say, `answer has "area"`, `answer has "ackToken"`, 1) + "\n")
+			all, err := parseScenarios(head + "then " + say + "\n")
 			if err != nil {
 				t.Fatal(err)
 			}

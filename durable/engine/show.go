@@ -20,6 +20,7 @@ type RunDetails struct {
 	Workflow    WorkflowRef        `json:"workflow"`
 	Head        manifest.Head      `json:"head"`
 	Preferences event.Preferences  `json:"preferences"`
+	ForkedFrom  *event.ForkedFrom  `json:"forkedFrom,omitzero"` // the node of another run that it went on from
 	Steps       []StepRow          `json:"steps"`
 	Gaps        []projections.Gap  `json:"gaps"`
 	Findings    []manifest.Finding `json:"findings"`
@@ -64,7 +65,7 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	if err != nil && !foreign {
 		return RunDetails{}, err
 	}
-	out := RunDetails{RunSummary: row, Head: at.fold.Head, Preferences: run.Node(run.Tip).Preferences,
+	out := RunDetails{RunSummary: row, Head: at.fold.Head, Preferences: run.Node(run.Tip).Preferences, ForkedFrom: run.Started.ForkedFrom,
 		Workflow: WorkflowRef{run.Started.WorkflowID, w.Name, run.Started.WorkflowHash}, Gaps: []projections.Gap{}, Findings: append([]manifest.Finding{}, v.Findings...)}
 	for _, n := range run.Path(run.Tip) {
 		out.Gaps = append(out.Gaps, run.Node(n).OpenGaps...)
@@ -123,13 +124,20 @@ func (g *Engine) steps(ctx context.Context, w compile.Compiled, r *projections.R
 		}
 		byMain[main] = append(byMain[main], v)
 	}
+	brought, err := g.brought(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	rows, ahead := []StepRow{}, !complete
 	for i := len(w.Steps) - 1; i >= 0; i-- {
 		step := w.Steps[i]
 		seen := byMain[step.StepID]
 		if len(seen) == 0 {
 			state := StepSkipped
-			if ahead {
+			switch {
+			case slices.Contains(brought, step.StepID):
+				state = StepDone
+			case ahead:
 				state = StepToCome
 			}
 			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID, Title: step.Title, State: state})
@@ -142,6 +150,16 @@ func (g *Engine) steps(ctx context.Context, w compile.Compiled, r *projections.R
 	}
 	slices.Reverse(rows)
 	return rows, nil
+}
+
+// brought lists the keys of what a forked run found done when it began: nobody did
+// it here, and it was not passed over either (R23).
+func (g *Engine) brought(ctx context.Context, r *projections.Run) ([]string, error) {
+	if r.Started.ForkedFrom == nil {
+		return nil, nil
+	}
+	s, err := g.state(ctx, r.Node(r.Order[0]))
+	return s.CompletedKeys(), err
 }
 
 func rowOf(w compile.Compiled, v visit) StepRow {

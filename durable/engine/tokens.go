@@ -118,7 +118,8 @@ func (g *Engine) mismatch(ctx context.Context, st token.State, t token.Attempt) 
 	}
 	a, b := g.title(ctx, st.SessionID, st.RunID), g.title(ctx, t.SessionID, t.RunID)
 	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)", st.RunID, a, t.TokenKind, t.RunID, b).
-		Suggest("To go on with %q send the %s token that came with its state token; to go on with %q send that run's state token.", a, t.TokenKind, b).
+		Suggest("To go on with %q (%s) send the %s token that came with its state token; to go on with %q (%s) send that run's state token.",
+			a, st.RunID, t.TokenKind, b, t.RunID).
 		With("stateRunId", st.RunID.String()).With(t.TokenKind+"RunId", t.RunID.String()).With("stateTitle", a).With(t.TokenKind+"Title", b)
 }
 

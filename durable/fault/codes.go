@@ -26,7 +26,6 @@ const (
 	RunWaiting       Code = "RUN_WAITING"
 	RunBlocked       Code = "RUN_BLOCKED"
 	StepFailed       Code = "STEP_FAILED"
-	StartConflict    Code = "START_CONFLICT"
 )
 
 // Store faults.
@@ -45,7 +44,6 @@ const (
 	StoreLocked         Code = "STORE_LOCKED"
 	StoreLimit          Code = "STORE_LIMIT"
 	KeyringInvalid      Code = "KEYRING_INVALID"
-	VerifyFailed        Code = "VERIFY_FAILED"
 )
 
 // Workflow faults.
@@ -113,7 +111,6 @@ var Table = []Row{
 	{RunWaiting, ExitWaiting, never, "The run waits for a person: a step, a confirmation or an approval.", "Go on with the command shown."},
 	{RunBlocked, ExitWaiting, never, "The step was not accepted: something required is missing or wrong.", "Fix what the blockers name and try the step again."},
 	{StepFailed, ExitFailed, never, "A command step failed for good.", "Look at its output, mend the cause, and go on with 'waybill run --run ID'."},
-	{StartConflict, ExitFailed, never, "A start with this key is recorded already and cannot be answered.", "Use another --key."},
 
 	{StoreConflict, ExitBusy, immediate, "The log moved between reading and writing.", "Send the same call again: it reads the new state first."},
 	{StoreOutcomeUnknown, ExitIntegrity, immediate, "A write could neither be completed nor taken back for certain.", "Send the same call with the same token again: the log decides."},
@@ -129,7 +126,6 @@ var Table = []Row{
 	{StoreLocked, ExitBusy, soon, "Another process is cleaning up the store.", "Try again in a second."},
 	{StoreLimit, ExitUsage, never, "Something is larger than the store accepts.", "Send less; keep large things in files and pass their paths."},
 	{KeyringInvalid, ExitIntegrity, never, "The keyring is missing where tokens need it, damaged or open to others.", "Restore keys/keyring.json from a backup; runs themselves are not lost: 'waybill continue --run ID' needs no token."},
-	{VerifyFailed, ExitIntegrity, never, "Verification found errors.", "The findings say what and where; nothing was changed."},
 
 	{WorkflowInvalid, ExitUsage, never, "A workflow file does not validate.", "Mend what the problems name; 'waybill workflows validate FILE' shows all of them."},
 	{WorkflowNotFound, ExitNotFound, never, "No workflow has this id, and no such file is there.", "See 'waybill workflows list'."},

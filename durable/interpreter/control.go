@@ -25,18 +25,31 @@ const (
 // the innermost loop that it can mean, and counts until that loop's iteration ends,
 // however many steps of the body still follow.
 func (k *walker) listen() {
+	said := map[string]string{}
 	for _, a := range k.in.Artifacts {
 		decision, loopID, ok := k.decisionOf(a)
 		if !ok {
 			continue
 		}
 		for i := len(k.frames) - 1; i >= 0; i-- {
-			if loop, found := k.w.Loop(k.frames[i].LoopID); found && k.meant(loop, loopID) {
-				k.frames[i].Decision = decision
-				break
+			loop, found := k.w.Loop(k.frames[i].LoopID)
+			if !found || !k.meant(loop, loopID) {
+				continue
 			}
+			if before, twice := said[loop.LoopID]; twice && before != decision {
+				k.miss(bothWays(loop))
+				decision = "" // in no order of artifacts is one of them the last word
+			}
+			k.frames[i].Decision, said[loop.LoopID] = decision, decision
+			break
 		}
 	}
+}
+
+func bothWays(loop compile.Loop) reason.Unmet {
+	return reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(LoopControlRef),
+		Message: fmt.Sprintf("The artifacts decide loop %q both ways: continue and stop.", loop.LoopID),
+		Fix:     "Send one decision: " + loopExample(loop) + `, or "continue".`}
 }
 
 // decisionOf reads a loop_control artifact; false for anything else and for one

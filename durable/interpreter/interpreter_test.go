@@ -141,6 +141,11 @@ again@1::work [] eval sel
 again@1::decide [again@1::work] sel
 MISSING_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
+		{"two decisions are none", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn + ` ` + stop, `{} ` + stop + ` ` + stop}, `
+again@0::work [] enter sel
+again@0::decide [again@0::work] sel
+INVALID_REQUIRED_OUTPUT@wr.contracts.loop_control
+end [again] eval exit sel`},
 		{"a decision for another loop is none", steps(body(named)), []string{`{}`, `{}`,
 			`{} {"kind":"wr.loop_control","decision":"stop","loopId":"inside"}`, `{} {"kind":"wr.loop_control","decision":"stop","loopId":"outside"}`}, `
 again@0::work [] enter sel

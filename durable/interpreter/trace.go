@@ -22,7 +22,8 @@ func (k *walker) note(kind event.TraceKind, summary string, refs ...event.TraceR
 // shorten keeps the beginning and the end of a trace that no reader would go
 // through; how many entries stood between is said by one. Order is kept.
 func shorten(all []event.TraceEntry) []event.TraceEntry {
-	const most = limits.TraceEntriesMax * limits.TraceEventsMax
+	// One place is left for the entry that a branch is told with.
+	const most = limits.TraceEntriesMax*limits.TraceEventsMax - 1
 	if len(all) <= most {
 		return all
 	}

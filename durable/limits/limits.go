@@ -86,6 +86,12 @@ const (
 	RecapBranchesMax = 5
 	// WorkflowStepsMax bounds a compiled workflow; the biggest in use has 40 steps.
 	WorkflowStepsMax = 2000
+	// LoopDepthMax bounds loops in loops, written out or named: a step's key holds the
+	// iteration of each, and nobody follows more than three.
+	LoopDepthMax = 8
+	// ConditionsMax bounds the conditions that a workflow names: one for each loop is
+	// plenty, and every loop looks through them.
+	ConditionsMax = 200
 	// SourceBytesMax bounds a workflow file before it is parsed.
 	SourceBytesMax = 4 << 20
 	// CompiledBytesMax bounds the text of a compiled workflow while it is expanded: four

@@ -1,8 +1,13 @@
 package perform
 
 import (
+	"fmt"
+	"strings"
+
+	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -31,6 +36,7 @@ type RunView struct {
 type StepView struct {
 	At, Of   int // 1 is the first
 	Title    string
+	Rounds   []Round  // of the loops around it, outermost first
 	Prompt   string   // what the person has to read; "" when there is nothing for them to do
 	Argv     []string // of the step's command, if it has one
 	Cwd      string
@@ -64,4 +70,37 @@ func (w *work) runView() RunView {
 		}
 	}
 	return v
+}
+
+// Round is where a step stands in one of the loops around it.
+type Round struct {
+	Loop string // its title
+	N    int    // from 1
+}
+
+// Rounds tells them in words, outermost first.
+func Rounds(all []Round) string {
+	words := make([]string, len(all))
+	for i, r := range all {
+		words[i] = fmt.Sprintf("round %d of %q", r.N, r.Loop)
+	}
+	return strings.Join(words, ", ")
+}
+
+// roundsOf reads the rounds off a step's key, outermost loop first.
+func roundsOf(w compile.Compiled, key string) []Round {
+	loops, _, err := snapshot.ParseKey(key)
+	if err != nil {
+		return nil
+	}
+	var out []Round
+	for _, l := range loops {
+		loop, _ := w.Loop(l.LoopID)
+		title := loop.Title
+		if title == "" {
+			title = l.LoopID
+		}
+		out = append(out, Round{title, int(l.Iteration) + 1})
+	}
+	return out
 }

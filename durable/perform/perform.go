@@ -27,6 +27,10 @@ type Engine interface {
 	Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
 	// Advance carries an attempt; the same one again is answered from the log.
 	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt, req advance.Request) (engine.Answer, error)
+	// Approvable reads what an approval at a position would be bound to.
+	Approvable(ctx context.Context, by engine.Caller, at engine.Position) (engine.Approvable, error)
+	// ApproveShown records a person's approval of what they were shown, and of nothing else.
+	ApproveShown(ctx context.Context, by engine.Caller, shown engine.Approvable, comment string) (engine.Answer, error)
 	// Close ends a run whose cancellation was asked for, when nothing of it is under
 	// way any more.
 	Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error)
@@ -55,6 +59,10 @@ type Performer struct {
 	Watch func(ctx context.Context, ms int64) error
 	// GoOn is the command line that takes a run up again, with more flags behind it.
 	GoOn func(run id.Run, more ...string) string
+	// HandIn is the command line that hands something in from elsewhere.
+	HandIn func(run id.Run, more ...string) string
+	// ApproveLine is the command line that approves what a run waits with.
+	ApproveLine func(run id.Run) string
 
 	allowed canon.Digest // the version that may run commands in this call
 }
@@ -65,6 +73,8 @@ type Options struct {
 	Yes     bool        // every confirmation is given
 	Notes   *string     // the answer of every person step; nil: none given
 	Context canon.Value // sent with the first attempt of this call
+	// Preferences go with the first attempt too, and count for it already.
+	Preferences []event.PreferenceChange
 }
 
 // Report is what a call did.

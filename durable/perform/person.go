@@ -1,39 +1,61 @@
 package perform
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow"
 	"github.com/waybill/waybill/ports"
 )
 
-// mayBegin checks what has to be settled before anything is done: an approval, a
-// confirmation, leave to run commands, and that somebody is there where the step
+// neverStop is the mode that goes around whatever a person would be waited for.
+const neverStop = event.FullAutoNeverStop
+
+// autonomy is the mode that the next attempt is held against: what came with
+// --autonomy counts for it already (R16).
+func (w *work) autonomy() event.Autonomy {
+	mode := w.answer.Preferences.Autonomy
+	for _, c := range w.opts.Preferences {
+		if c.Key == "autonomy" {
+			mode = event.Autonomy(c.Value)
+		}
+	}
+	return mode
+}
+
+func (w *work) neverStops() bool { return w.autonomy() == neverStop }
+
+// mayBegin checks what has to be settled before anything is done: a confirmation,
+// leave to run commands, and that somebody is there where the step
 // needs a person. Nothing is recorded when it is not: whoever calls run from a
 // timer would otherwise pile up refused attempts at a step that merely waits. It
-// also keeps a command from running whose attempt could not be accepted anyway.
+// also keeps a command from running whose attempt could not be accepted anyway. A
+// run that never stops goes on without: what is missing is put on record.
 func (t *turn) mayBegin(ctx context.Context) error {
-	if t.step.NeedsApproval(t.vars()) && !t.known.approved {
-		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
+	if w := t.wants(); !w.nothing() && !t.Person.Present() && !t.neverStops() {
+		return t.waitingForResult(w)
 	}
 	if t.missingPerson() {
 		answer := []string{"--notes", "TEXT"}
-		if t.answer.NextIntent == engine.AwaitConfirmation && !t.needsNotes() {
+		if t.awaited() && !t.needsNotes() {
 			answer = []string{"--yes"}
 		}
 		return t.waiting("waits for a person", "Go on at a terminal with '%s', or answer it from here with '%s'.",
-			t.GoOn(t.report.Run), t.GoOn(t.report.Run, answer...))
+			t.goOn(), t.goOn(answer...))
 	}
-	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() {
+	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() && !t.neverStops() {
 		return t.waitingForInputs(missing)
 	}
 	if t.mustConfirm() && !t.Person.Present() {
 		return t.waiting("waits for a confirmation", "Confirm it at a terminal with '%s', or from here with '%s'.",
-			t.GoOn(t.report.Run), t.GoOn(t.report.Run, "--yes"))
+			t.goOn(), t.goOn("--yes"))
 	}
 	if t.step.Action == nil {
 		return nil
@@ -53,14 +75,15 @@ func (t *turn) missingPerson() bool {
 	return t.step.Action == nil && !t.confirmedBefore()
 }
 
-// confirmedBefore: --yes was said to a step that waits for nothing else.
-func (t *turn) confirmedBefore() bool {
-	return t.answer.NextIntent == engine.AwaitConfirmation && t.opts.Yes
+// awaited: the step waits for a confirmation. Only guided mode does.
+func (t *turn) awaited() bool {
+	return t.answer.NextIntent == engine.AwaitConfirmation && t.autonomy() == event.Guided
 }
 
-func (t *turn) mustConfirm() bool {
-	return t.answer.NextIntent == engine.AwaitConfirmation && !t.opts.Yes && !t.confirmed
-}
+// confirmedBefore: --yes was said to a step that waits for nothing else.
+func (t *turn) confirmedBefore() bool { return t.awaited() && t.opts.Yes }
+
+func (t *turn) mustConfirm() bool { return t.awaited() && !t.opts.Yes && !t.confirmed }
 
 // confirm asks where the answer says that a person is waited for. Their yes is not
 // recorded: the attempt that follows is the confirmation (R20).
@@ -77,7 +100,7 @@ func (t *turn) confirm(ctx context.Context) error {
 		return err
 	}
 	if !t.confirmed {
-		return t.waiting("was not confirmed", "Go on when it may be done, with '%s'.", t.GoOn(t.report.Run))
+		return t.waiting("was not confirmed", "Go on when it may be done, with '%s'.", t.goOn())
 	}
 	return nil
 }
@@ -89,19 +112,46 @@ func (t *turn) missingInputs(given canon.Value) []workflow.Input {
 }
 
 // inputs asks for what only a person can tell, and adds it to the request. It comes
-// before the confirmation: what is confirmed should be known in full.
+// before the confirmation: what is confirmed should be known in full. A variable that
+// the last attempt was refused for, such as one that a loop is decided by, is asked
+// for like a declared input.
 func (t *turn) inputs(ctx context.Context, req *advance.Request) error {
-	for _, in := range t.missingInputs(req.Context) {
-		if !t.Person.Present() {
-			return t.waitingForInputs([]workflow.Input{in})
+	missing := t.missingInputs(req.Context)
+	if !t.Person.Present() {
+		if len(missing) > 0 && !t.neverStops() {
+			return t.waitingForInputs(missing)
 		}
-		text, err := t.Person.Input(ctx, in)
+		return nil
+	}
+	for _, in := range append(missing, t.refusedKeys(missing, req.Context)...) {
+		text, err := t.Person.Ask(ctx, ports.Question{Text: in.Description, Key: in.ContextKey, Choices: in.Choices,
+			Secret: in.Reason == "needs_user_secret_or_token", Optional: t.neverStops()})
 		if err != nil {
 			return err
 		}
-		req.Context = req.Context.With(in.ContextKey, inputValue(in, text))
+		if text != "" {
+			req.Context = req.Context.With(in.ContextKey, inputValue(in, text))
+		}
 	}
 	return nil
+}
+
+// refusedKeys are the context keys that the last attempt lacked beside the declared
+// inputs. A path into a value is no key; who sets it does so with --set.
+func (t *turn) refusedKeys(declared []workflow.Input, given canon.Value) []workflow.Input {
+	var out []workflow.Input
+	for _, g := range t.known.refused {
+		if g.Pointer == nil || g.Pointer.Kind != reason.AtContextKey || strings.Contains(g.Pointer.Key, ".") {
+			continue
+		}
+		p := *g.Pointer
+		isDeclared := slices.ContainsFunc(declared, func(d workflow.Input) bool { return d.ContextKey == p.Key })
+		set, _ := given.Get(p.Key)
+		if !isDeclared && set.IsNull() {
+			out = append(out, workflow.Input{ContextKey: p.Key, Description: g.Summary})
+		}
+	}
+	return out
 }
 
 // inputValue reads what a person typed as --set would: JSON where it parses, else
@@ -126,6 +176,6 @@ func (t *turn) notes(ctx context.Context, req *advance.Request) error {
 		return nil
 	}
 	var err error
-	req.Notes, err = t.Person.Notes(ctx, ports.NotesQuestion{Required: t.needsNotes(), Draft: t.known.draft})
+	req.Notes, err = t.Person.Notes(ctx, ports.NotesQuestion{Required: t.needsNotes(), Draft: cmp.Or(t.draft, t.known.draft)})
 	return err
 }

@@ -258,8 +258,8 @@ var scenarios = []scenario{
 			run Release, 0 of 1 done
 			[1/1] Deploy: ""
 			release`},
-	{name: "an approval is nobody's here", source: steps(approveStep), answers: []string{}, opts: perform.Options{Yes: true, Notes: text("ok")},
-		code: fault.RunWaiting, says: "waybill approve",
+	{name: "nothing said beforehand approves", source: steps(approveStep), opts: perform.Options{Yes: true, Notes: text("ok")},
+		code: fault.RunWaiting, says: "waybill approve", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Ship: "Ship it."

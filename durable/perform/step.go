@@ -10,7 +10,6 @@ import (
 	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/prompt"
@@ -27,6 +26,7 @@ type turn struct {
 	known known
 
 	confirmed bool            // the person said yes in this turn
+	draft     string          // the notes that were typed last
 	again     bool            // an attempt was refused in this turn
 	result    *command.Result // of the command, once it was performed
 	recorded  bool            // the result is on record
@@ -43,17 +43,13 @@ func (w *work) step(ctx context.Context) error {
 	}
 	t := &turn{work: w, step: step, began: w.NowMs()}
 	if t.asksOfTheLog() {
-		if _, err := w.view.refresh(ctx, w.Logs); err != nil {
+		if err := t.remember(ctx); err != nil {
 			return err
 		}
-		t.known = w.view.node(w.answer.NodeID)
 	}
 	w.Display.StepBegan(t.stepView())
-	if err := t.mayBegin(ctx); err != nil {
-		return err
-	}
 	for {
-		blockers, err := t.attempt(ctx)
+		blockers, err := t.once(ctx)
 		if err != nil {
 			return err
 		}
@@ -61,8 +57,14 @@ func (w *work) step(ctx context.Context) error {
 			w.Display.StepEnded(StepEnd{w.NowMs() - t.began})
 			return t.catchUp(ctx)
 		}
+		if err := t.remember(ctx); err != nil {
+			return err
+		}
 		if t.outrun && (t.result != nil || !t.Person.Present()) {
 			continue // somebody else's attempt was refused: ours is the next one
+		}
+		if t.handedIn() && onlyApproval(blockers, step.StepID) {
+			continue // what was handed in is fine; now a person looks at it
 		}
 		w.Display.Blocked(blockers)
 		if err := t.mayTryAgain(blockers); err != nil {
@@ -71,10 +73,35 @@ func (w *work) step(ctx context.Context) error {
 	}
 }
 
+// once is one attempt, with what has to be settled before it. What waits for an
+// approval, or has one, is sent as it lies there: anything more would void it.
+func (t *turn) once(ctx context.Context) ([]reason.Blocker, error) {
+	if !t.handedIn() {
+		if err := t.mayBegin(ctx); err != nil {
+			return nil, err
+		}
+		return t.attempt(ctx)
+	}
+	if err := t.approval(ctx); err != nil {
+		return nil, err
+	}
+	return t.hand(ctx, advance.Request{Context: t.opts.Context, Preferences: t.opts.Preferences})
+}
+
+// remember looks up what lies with the node after an attempt that was refused: what
+// it brought is on record, and is not asked for again.
+func (t *turn) remember(ctx context.Context) error {
+	if _, err := t.view.refresh(ctx, t.Logs); err != nil {
+		return err
+	}
+	t.known = t.view.node(t.answer.NodeID)
+	return nil
+}
+
 // asksOfTheLog: most steps are performed without a look at the log. The answer of
 // the engine says what to do, but not the context or what lies with the node.
 func (t *turn) asksOfTheLog() bool {
-	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.RequireConfirmation.Kind == compile.ConfirmApproval ||
+	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.OutputContract != nil || len(t.step.AssessmentRefs) > 0 || t.endsRound() ||
 		t.answer.Status == projections.Blocked || t.step.Action != nil && t.concernsPerson()
 }
 
@@ -86,13 +113,17 @@ func (t *turn) concernsPerson() bool {
 // attempt is one way through the step: each part is asked for in the order in which
 // a person would want to be asked, and the slow and costly one, the command, comes
 // only when nothing that a person could still refuse is left before it. Notes come
-// after it, since they tell what it did.
+// after it, since they tell what it did, and judgements last.
 //
 // It collects what the step asks for, sends it, and returns the blockers of
 // an attempt that was not accepted.
 func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
-	req := advance.Request{Context: t.opts.Context}
+	req := advance.Request{Context: t.opts.Context, Preferences: t.opts.Preferences}
 	if err := t.inputs(ctx, &req); err != nil {
+		return nil, err
+	}
+	wanted := t.wants()
+	if err := t.file(ctx, wanted, &req); err != nil {
 		return nil, err
 	}
 	if err := t.confirm(ctx); err != nil {
@@ -110,24 +141,33 @@ func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", t.step.StepID)
 		}
-		req.Artifacts = []advance.Artifact{advance.JSONArtifact(artifact)}
+		req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
 	}
 	if err := t.notes(ctx, &req); err != nil {
 		return nil, err
 	}
+	if t.result == nil || t.result.OK() { // nothing is to be judged about a step that failed
+		if err := t.choices(ctx, wanted, &req); err != nil {
+			return nil, err
+		}
+	}
+	return t.hand(ctx, req)
+}
+
+// hand sends a request and takes note of what became of it.
+func (t *turn) hand(ctx context.Context, req advance.Request) ([]reason.Blocker, error) {
 	a, err := t.send(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	t.answer = a
 	if req.Notes != "" {
-		t.known.draft = req.Notes
+		t.draft = req.Notes
 	}
 	t.outrun = slices.ContainsFunc(a.Warnings, differs)
 	if !t.outrun {
 		t.recorded = t.result != nil
-		t.opts.Context = canon.Value{} // it is on record now, accepted or not
-		t.known.vars = event.MergeContext(t.known.vars, req.Context)
+		t.opts.Context, t.opts.Preferences = canon.Value{}, nil // they are on record now, accepted or not
 	}
 	return a.Blockers, nil
 }
@@ -171,9 +211,11 @@ func (w *work) send(ctx context.Context, req advance.Request) (engine.Answer, er
 
 func (t *turn) stepView() StepView {
 	at, of, _ := t.flow.Position(t.step.StepID)
-	v := StepView{At: at + 1, Of: of, Title: t.step.Title}
-	if t.answer.Status == projections.Blocked {
-		v.Refused = t.known.refused
+	v := StepView{At: at + 1, Of: of, Title: t.step.Title, Rounds: roundsOf(t.flow, t.answer.Pending.StepInstanceKey)}
+	if t.answer.Status == projections.Blocked && !t.handedIn() {
+		for _, g := range t.known.refused {
+			v.Refused = append(v.Refused, g.Summary)
+		}
 	}
 	if t.concernsPerson() {
 		v.Prompt = t.prompt()
@@ -188,21 +230,35 @@ func (t *turn) stepView() StepView {
 }
 
 // prompt is the text of the pending step. What the performer sees to itself, the
-// command and the questions for inputs, is not in it: who reads the answer of the
+// command and the questions for inputs and choices, is not in it: who reads the answer of the
 // engine has to be told of them, who is asked has not.
 func (t *turn) prompt() string {
 	whole := t.answer.Pending.Prompt
-	if t.step.Action == nil && len(t.flow.Inputs)+len(t.step.Inputs) == 0 {
+	asks := t.asksItself()
+	if true {
 		return whole
 	}
 	flow, step := t.flow, t.step
 	flow.Inputs, step.Inputs, step.Action = nil, nil, nil
+	if asks {
+		step.AssessmentRefs, step.StepID = nil, "" // by the id is found what a loop wants
+		if w := t.wants(); w.pack == nil {
+			step.OutputContract = nil
+		}
+	}
 	text, _ := prompt.Render(flow, step, t.vars())
 	text = strings.TrimSpace(text) // requirements alone stand apart from nothing
 	if preamble := prompt.Preamble(flow); preamble != "" && strings.HasPrefix(whole, preamble) {
 		text = preamble + "\n\n" + text
 	}
 	return text
+}
+
+// asksItself reports a step at which the person here is asked to choose, and so
+// need not read how the answer looks as JSON.
+func (t *turn) asksItself() bool {
+	w := t.wants()
+	return t.Person.Present() && (w.probe != "" || w.decides || len(w.assessments) > 0)
 }
 
 // vars is what the pending step sees: the context, and the variables of the loops

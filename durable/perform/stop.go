@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
@@ -34,10 +33,10 @@ func (w *work) stopped(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ports.ErrLeft):
-		return w.about(fault.New(fault.RunWaiting, "you left the run at %s", w.place()).Suggest("Go on with '%s'.", w.GoOn(w.report.Run)))
+		return w.about(fault.New(fault.RunWaiting, "you left the run at %s", w.place()).Suggest("Go on with '%s'.", w.goOn()))
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return w.about(fault.New(fault.Interrupted, "interrupted at %s; nothing of this attempt is recorded, and everything before it is", w.place()).
-			Suggest("Go on with '%s'.", w.GoOn(w.report.Run)))
+			Suggest("Go on with '%s'.", w.goOn()))
 	}
 	switch f := fault.Of(err); f.Code {
 	case fault.StoreIO, fault.StoreFull, fault.StoreReadOnly, fault.StoreOutcomeUnknown, fault.StoreAnswerUnread:
@@ -51,7 +50,7 @@ func (w *work) stopped(ctx context.Context, err error) error {
 func (w *work) goingOn(f *fault.Fault, first string) error {
 	out := *f
 	out.Details = maps.Clone(f.Details)
-	return w.about(&out).Suggest("%s; then go on with '%s'.", first, w.GoOn(w.report.Run))
+	return w.about(&out).Suggest("%s; then go on with '%s'.", first, w.goOn())
 }
 
 // place is where the run stands, for a sentence.
@@ -60,7 +59,25 @@ func (w *work) place() string {
 		return "its beginning"
 	}
 	at, of, _ := w.flow.Position(w.answer.Pending.StepID)
-	return fmt.Sprintf("step %d of %d, %q", at+1, of, w.answer.Pending.Title)
+	place := fmt.Sprintf("step %d of %d, %q", at+1, of, w.answer.Pending.Title)
+	if rounds := roundsOf(w.flow, w.answer.Pending.StepInstanceKey); len(rounds) > 0 {
+		place += " (" + Rounds(rounds) + ")"
+	}
+	return place
+}
+
+// goOn is the command line that takes the run up again. What was to go with the
+// first attempt, and did not, is not lost on the way.
+func (w *work) goOn(more ...string) string {
+	var flags []string
+	for _, c := range w.opts.Preferences {
+		name := "--autonomy"
+		if c.Key == "riskPolicy" {
+			name = "--risk"
+		}
+		flags = append(flags, name, c.Value)
+	}
+	return w.GoOn(w.report.Run, append(flags, more...)...)
 }
 
 // about names the run and the step for programs.
@@ -89,7 +106,7 @@ func (t *turn) waitingForInputs(missing []workflow.Input) error {
 		keys = append(keys, in.ContextKey)
 	}
 	f := fault.New(fault.RunWaiting, "%s needs what only a person can tell: %s", t.place(), strings.Join(asked, ", ")).
-		Suggest("Go on with '%s'.", t.GoOn(t.report.Run, flags...))
+		Suggest("Go on with '%s'.", t.goOn(flags...))
 	return t.about(f).With("inputs", keys)
 }
 
@@ -100,10 +117,8 @@ func (t *turn) mayTryAgain(blockers []reason.Blocker) error {
 	if t.result != nil && !t.result.OK() {
 		return t.failed(blockers)
 	}
-	if slices.ContainsFunc(blockers, func(b reason.Blocker) bool {
-		return b.Code == reason.BlockerUserOnly && b.Pointer.Kind == reason.AtWorkflowStep
-	}) {
-		return t.waiting("needs a person's approval", "Approve it at a terminal with 'waybill approve %s'.", t.report.Run)
+	if onlyApproval(blockers, t.step.StepID) {
+		return t.waiting("needs a person's approval", "Approve it at a terminal with '%s'.", t.ApproveLine(t.report.Run))
 	}
 	if !t.Person.Present() {
 		// One in the sentence, all in the details and on the screen: a fault has to stay
@@ -114,7 +129,7 @@ func (t *turn) mayTryAgain(blockers []reason.Blocker) error {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
 		f := fault.New(fault.RunBlocked, "%s was not accepted. %s", t.place(), message).
-			Suggest("%s Then go on with '%s'.", first.SuggestedFix, t.GoOn(t.report.Run))
+			Suggest("%s Then go on with '%s'.", first.SuggestedFix, t.goOn())
 		return t.about(f).With("blockers", blockers)
 	}
 	t.again = true
@@ -136,7 +151,7 @@ func (t *turn) failed(blockers []reason.Blocker) error {
 	if output == "" {
 		output = r.OutputHead
 	}
-	f := fault.New(fault.StepFailed, "%s: its command %s", t.place(), r.Says()).Suggest(suggestion, t.GoOn(t.report.Run))
+	f := fault.New(fault.StepFailed, "%s: its command %s", t.place(), r.Says()).Suggest(suggestion, t.goOn())
 	return t.about(f).With("exitStatus", r.ExitStatus).With("tries", r.Tries).With("failure", r.Failure).
 		With("outputTail", lastBytes(output, outputShownBytesMax)).With("blockers", blockers)
 }

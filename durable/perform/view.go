@@ -3,13 +3,14 @@ package perform
 import (
 	"context"
 	"errors"
+	"slices"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
@@ -53,10 +54,15 @@ func (v *view) tip() (engine.Position, error) {
 
 // known is what is on record about the node that a step is pending at.
 type known struct {
-	vars     canon.Value
-	draft    string   // its notes so far
-	refused  []string // why earlier attempts were not accepted
-	approved bool     // an approval lies with it; whether it still counts is the engine's to say
+	vars    canon.Value
+	draft   string            // its notes so far
+	refused []projections.Gap // why earlier attempts were not accepted, and where
+	kinds   map[string]bool   // of the artifacts that lie with it
+}
+
+// refusedAt reports that the last attempt was refused at a place.
+func (k known) refusedAt(p reason.Pointer) bool {
+	return slices.ContainsFunc(k.refused, func(g projections.Gap) bool { return g.Pointer != nil && *g.Pointer == p })
 }
 
 func (v *view) node(n id.Node) known {
@@ -65,15 +71,12 @@ func (v *view) node(n id.Node) known {
 		return known{}
 	}
 	node := run.Node(n)
-	k := known{vars: node.Context}
+	k := known{vars: node.Context, refused: node.OpenGaps, kinds: map[string]bool{}}
 	if o, ok := node.Recap(); ok {
 		k.draft = o.Payload.NotesMarkdown
 	}
-	for _, g := range node.OpenGaps {
-		k.refused = append(k.refused, g.Summary)
-	}
 	for _, o := range node.Artifacts() {
-		k.approved = k.approved || o.Payload.ArtifactKind == advance.ApprovalKind
+		k.kinds[o.Payload.ArtifactKind] = true
 	}
 	return k
 }

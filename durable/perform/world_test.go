@@ -31,19 +31,21 @@ type world struct {
 	at    engine.Position
 	hash  canon.Digest
 
-	log      []string
-	outcomes []ports.CommandOutcome // of the tries to come; success when there is none
-	onTry    func(n int, c ports.Command) error
-	slow     func(ctx context.Context) error // a command that takes its time
-	tries    []ports.Command
-	answers  []string // of the person; nil: nobody is there
-	trusted  bool
-	busy     bool
-	clock    int64
-	sent     int
-	onSend   func(n int) error
-	onWatch  func(ctx context.Context, ms int64) error // nil: the log is never looked at from the side
-	onHold   func()                                    // before the performer's lock is let go
+	log       []string
+	outcomes  []ports.CommandOutcome // of the tries to come; success when there is none
+	onTry     func(n int, c ports.Command) error
+	slow      func(ctx context.Context) error // a command that takes its time
+	tries     []ports.Command
+	answers   []string // of the person; nil: nobody is there
+	trusted   bool
+	busy      bool
+	clock     int64
+	sent      int
+	onSend    func(n int) error
+	onWatch   func(ctx context.Context, ms int64) error // nil: the log is never looked at from the side
+	files     map[string]string                         // what lies where the person says
+	onApprove func()                                    // between a look at what was handed in and its approval
+	onHold    func()                                    // before the performer's lock is let go
 }
 
 func newWorld(t *testing.T, source string) *world {
@@ -85,6 +87,10 @@ func (w *world) performer() *perform.Performer {
 		},
 		GoOn: func(r id.Run, more ...string) string {
 			return strings.Join(append([]string{"waybill run --run R"}, more...), " ")
+		},
+		ApproveLine: func(id.Run) string { return "waybill approve R" },
+		HandIn: func(r id.Run, more ...string) string {
+			return strings.Join(append([]string{"waybill continue --run R"}, more...), " ")
 		},
 	}
 }
@@ -135,6 +141,17 @@ func (s sender) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled
 
 func (s sender) Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error) {
 	return s.w.g.Close(ctx, by, at)
+}
+
+func (s sender) Approvable(ctx context.Context, by engine.Caller, at engine.Position) (engine.Approvable, error) {
+	return s.w.g.Approvable(ctx, by, at)
+}
+
+func (s sender) ApproveShown(ctx context.Context, by engine.Caller, shown engine.Approvable, comment string) (engine.Answer, error) {
+	if s.w.onApprove != nil {
+		s.w.onApprove()
+	}
+	return s.w.g.ApproveShown(ctx, by, shown, comment)
 }
 
 func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Position, a id.Attempt, r advance.Request) (engine.Answer, error) {
@@ -211,8 +228,35 @@ func (w *world) Notes(_ context.Context, q ports.NotesQuestion) (string, error) 
 	return w.answer(fmt.Sprintf("notes? required=%v draft=%q", q.Required, q.Draft))
 }
 
-func (w *world) Input(_ context.Context, in workflow.Input) (string, error) {
-	return w.answer("input? " + in.ContextKey)
+func (w *world) Ask(_ context.Context, q ports.Question) (string, error) {
+	if q.Key != "" && len(q.Choices)+len(q.Text) > 0 && !q.Brief {
+		return w.answer("input? " + q.Key)
+	}
+	text := "ask? " + q.Text
+	if q.Brief {
+		text += " [" + strings.Join(q.Choices, "/") + "]"
+	}
+	return w.answer(text)
+}
+
+func (w *world) File(_ context.Context, q ports.FileQuestion) (advance.Artifact, error) {
+	for _, wrong := range q.Wrong {
+		w.note("wrong: %s", wrong)
+	}
+	name, err := w.answer("file? " + q.Text + " " + q.Command)
+	if err != nil || name == "" {
+		return advance.Artifact{}, err
+	}
+	v, err := canon.Parse([]byte(w.files[name]))
+	return advance.JSONArtifact(v), err
+}
+
+func (w *world) Approve(_ context.Context, q ports.ApproveQuestion) (bool, error) {
+	for _, r := range q.Results {
+		w.note("handed in: %s %s", r.Name, r.Text)
+	}
+	said, err := w.answer(fmt.Sprintf("approve? %q", q.Notes))
+	return said == "y", err
 }
 
 func (w *world) Confirm(_ context.Context, question string) (bool, error) {
@@ -232,6 +276,9 @@ func (w *world) RunOpened(v perform.RunView) {
 func (w *world) StepBegan(v perform.StepView) {
 	prompt, _, _ := strings.Cut(v.Prompt, "\n")
 	w.note("[%d/%d] %s: %q", v.At, v.Of, v.Title, prompt)
+	if len(v.Rounds) > 0 {
+		w.note("%s", perform.Rounds(v.Rounds))
+	}
 	for _, s := range v.Refused {
 		w.note("refused before: %s", s)
 	}

@@ -141,7 +141,9 @@ func TestFunctionsBudget(t *testing.T) {
 		}
 		return `, "prompt": "p", "functionDefinitions": [` + strings.Join(all, ",") + `], "functionReferences": [` + strings.Join(refs, ",") + `]`
 	}
-	for _, row := range []struct{ n, size, omitted int }{{0, 0, 0}, {3, 1000, 0}, {8, 2000, 0}, {9, 2000, 1}, {30, 2000, 22}, {1, 20000, 1}} {
+	// The first definition fits, but for the marker behind it: it is not there in full.
+	edge := limits.FunctionsBytesMax - len("\n\nOmitted %d function definitions.") - len("9999") - len("## Functions\n\n- f00(): ") - len(limits.TruncationMarker)/2
+	for _, row := range []struct{ n, size, omitted int }{{2, edge, 2}, {2, edge - len(limits.TruncationMarker), 1}, {0, 0, 0}, {3, 1000, 0}, {8, 2000, 0}, {9, 2000, 1}, {30, 2000, 22}, {1, 20000, 1}} {
 		text, _ := render(t, "", definitions(row.n, row.size), `{}`)
 		part := strings.TrimPrefix(text, "p")
 		if strings.TrimPrefix(part, "\n\n") != "" && len(part)-2 > limits.FunctionsBytesMax {

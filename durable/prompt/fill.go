@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/condition"
@@ -26,6 +27,9 @@ type filler struct {
 func (f *filler) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(token string) string {
 		path := placeholder.FindStringSubmatch(token)[1]
+		if strings.HasPrefix(path, "wr.") {
+			return token // the compiler's, who left it where a text only speaks of it
+		}
 		v, ok := condition.Lookup(f.vars, path)
 		switch {
 		case !ok:

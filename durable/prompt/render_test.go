@@ -36,6 +36,7 @@ func TestInterpolation(t *testing.T) {
 		"{{a}":                     "{{a}",
 		"{{ }} {{1}} {{a b}}":      "{{ }} {{1}} {{a b}}",
 		"{{a + 1}} {{a|upper}}":    "{{a + 1}} {{a|upper}}",
+		"{{wr.bindings.x}}":        "{{wr.bindings.x}}", // the compiler's, and no path
 		"{{\na}} ${a} %{a} $1 \\1": "{{\na}} ${a} %{a} $1 \\1",
 	} {
 		f := filler{vars: value(t, vars)}

@@ -174,7 +174,7 @@ func TestSchemaRefuses(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, file(`, "stepz": []`, ""), file(`, "about": ""`, ""), file(`, "modelTier": "big"`, ""), file(`, "conditions": [{"kind": "x"}]`, ""),
 		file("", `, {"id": "a"}`), file("", `, {"id": "a", "title": "A", "promt": "p"}`), file("", `, {"id": "a", "title": "A", "type": "loop"}`),
-		file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"var": "x"}}`), file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"var": "x", "gt": "1"}}`),
+		file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"equals": 1}}`), file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"var": "x", "gt": "1"}}`),
 		file("", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "regex", "message": "m"}]}`),
 		file("", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [[{"type": "contains", "value": "x", "message": "m"}]]}`),
 		file("", `, {"id": "a", "title": "A", "prompt": "p", "requireConfirmation": {"kind": "robot"}}`),

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
@@ -54,7 +55,7 @@ func (r *stepRules) checkExit(loop problem.Place) {
 	}
 	body := bodyTexts{}
 	for _, step := range r.bodyOf(loop) {
-		r.gather(step, &body, loopDepthMax)
+		r.gather(step, &body, limits.LoopDepthMax)
 	}
 	if l.Control.Kind == ByArtifact {
 		if !body.decides && !body.template {
@@ -152,15 +153,16 @@ func (b *bodyTexts) add(v canon.Value) {
 // Absolute paths, in the spelling of any system.
 var absolutePath = pattern.New(`^(?:[/\\~]|[A-Za-z]:[/\\]|(?i:file:))`)
 
-// checkReferences keeps documents where other people have them too: below the
-// workspace or the package (locks section 9).
+// checkReferences warns of documents that other people have elsewhere: what is not
+// below the workspace or the package (locks section 9). It is no error, since a
+// reference is shown and never read.
 func checkReferences(list problem.Place, report problem.Report) {
 	for _, at := range list.Items() {
 		source := at.Member("source")
 		path := strings.ReplaceAll(source.Value.Text(), `\`, "/")
 		switch {
 		case absolutePath.MatchString(source.Value.Text()):
-			report.Error(source, "Write the path from the root of the workspace, or of the package with resolveFrom.", "a reference is a path that holds for everyone, got the absolute path %s", got(source))
+			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.", "a reference is a path that holds for everyone, got the absolute path %s", got(source))
 		case strings.Contains(path, "://"):
 		default:
 			depth, up := 0, false
@@ -173,7 +175,7 @@ func checkReferences(list problem.Place, report problem.Report) {
 					depth++
 				}
 				if depth < 0 {
-					report.Error(source, "Write a path that stays below the root of the workspace or package.", "the reference leads out of its root, got %s", got(source))
+					report.Warn(source, "Write a path that stays below the root of the workspace or package.", "the reference leads out of its root, got %s", got(source))
 					break
 				}
 			}

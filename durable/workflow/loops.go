@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 )
@@ -35,7 +37,8 @@ type Loop struct {
 	Count canon.Value
 	// Items is of a forEach: the context path of a list.
 	Items string
-	// The variables that the body sees, defaults filled in; "" where this kind has none.
+	// The variables that the body sees, defaults filled in; "" where this kind has none,
+	// or where another variable was given the name of the default.
 	IterationVar, ItemVar, IndexVar string
 }
 
@@ -98,8 +101,29 @@ func (s Source) LoopAt(step problem.Place) (Loop, bool) {
 	case "forEach":
 		l.Items = config.Member("items").Value.Text()
 		l.ItemVar, l.IndexVar = named("itemVar", ItemVarDefault), named("indexVar", IndexVarDefault)
+		l.giveWay(config)
 	}
 	return l, true
+}
+
+// giveWay leaves out each variable that nobody named and whose default is the name
+// that the author gave to another: the author's word counts, and there is no doubt.
+func (l *Loop) giveWay(config problem.Place) {
+	variables := l.variables()
+	for _, v := range variables {
+		taken := func(other loopVariable) bool { return other.key != v.key && other.name == v.name }
+		if config.Member(v.key).Value.Text() != "" || !slices.ContainsFunc(variables, taken) {
+			continue
+		}
+		switch v.key {
+		case "iterationVar":
+			l.IterationVar = ""
+		case "indexVar":
+			l.IndexVar = ""
+		case "itemVar":
+			l.ItemVar = ""
+		}
+	}
 }
 
 // control reads what stands in a loop's own object. conditionSource is the more

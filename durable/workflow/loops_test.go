@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -99,6 +100,21 @@ func TestLoopAt(t *testing.T) {
 			t.Errorf("%s: got %+v", config, l.Control)
 		}
 	}
+	for config, want := range map[string]string{ // a default gives way to a name that was written
+		``:                                 "[{iterationVar currentIteration} {indexVar currentIndex} {itemVar currentItem}]",
+		`, "iterationVar": "currentIndex"`: "[{iterationVar currentIndex} {itemVar currentItem}]",
+		`, "iterationVar": "currentItem"`:  "[{iterationVar currentItem} {indexVar currentIndex}]",
+		`, "itemVar": "currentIteration"`:  "[{indexVar currentIndex} {itemVar currentIteration}]",
+		`, "itemVar": "currentIndex", "indexVar": "currentItem"`:                                   "[{iterationVar currentIteration} {indexVar currentItem} {itemVar currentIndex}]",
+		`, "itemVar": "currentIndex", "indexVar": "currentIteration"`:                              "[{indexVar currentIteration} {itemVar currentIndex}]",
+		`, "itemVar": "currentIteration", "indexVar": "currentItem", "iterationVar": "n"`:          "[{iterationVar n} {indexVar currentItem} {itemVar currentIteration}]",
+		`, "itemVar": "currentItem", "indexVar": "currentIndex", "iterationVar": "currentIndex_2"`: "[{iterationVar currentIndex_2} {indexVar currentIndex} {itemVar currentItem}]",
+	} {
+		src, found := parse(file("", `, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "forEach", "items": "x", "maxIterations": 2`+config+`}, "body": [{"id": "b", "title": "B", "prompt": "x"}]}`))
+		if l, _ := src.LoopAt(src.Root.Member("steps").Item(1)); len(found) > 0 || fmt.Sprint(l.variables()) != want {
+			t.Errorf("%s: got %v, %v", config, l.variables(), found)
+		}
+	}
 	if c := src.Conditions[0]; c.Name() != "more_rounds" || (NamedCondition{ConditionID: "x"}).Name() != "x" {
 		t.Errorf("the condition is called %q", c.Name())
 	}
@@ -128,10 +144,10 @@ func TestDeepLoops(t *testing.T) {
 		}
 		return ", " + text
 	}
-	if _, found := parse(file("", nested(loopDepthMax))); len(found) > 0 {
+	if _, found := parse(file("", nested(limits.LoopDepthMax))); len(found) > 0 {
 		t.Errorf("the deepest loops: %v", found)
 	}
-	if _, found := parse(file("", nested(loopDepthMax+1))); len(found) != 1 || !strings.Contains(found[0].Message, "at most 8 deep") {
+	if _, found := parse(file("", nested(limits.LoopDepthMax+1))); len(found) != 1 || !strings.Contains(found[0].Message, "at most 8 deep") {
 		t.Errorf("one more: %v", found)
 	}
 	var chain strings.Builder
@@ -146,7 +162,7 @@ func TestDeepLoops(t *testing.T) {
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
-	many := strings.TrimSuffix(strings.Repeat(`{"id": "x", "kind": "loop_control"},`, conditionsMax+1), ",")
+	many := strings.TrimSuffix(strings.Repeat(`{"id": "x", "kind": "loop_control"},`, limits.ConditionsMax+1), ",")
 	if _, found := parse(file(`, "conditions": [`+many+`]`, "")); len(found) != 1 || found[0].Pointer != "/conditions" {
 		t.Errorf("too many conditions: %v", found)
 	}

@@ -95,13 +95,10 @@ func TestStepKeys(t *testing.T) {
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "requireConfirmation": "yes"}`, "/steps/1/requireConfirmation", "true or false or a condition", "Write"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "requireConfirmation": {"kind": "human"}}`, "/steps/1/requireConfirmation/kind", "human_approval", "Remove it, or write"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "requireConfirmation": {"kind": "human_approval", "when": 1}}`, "/steps/1/requireConfirmation/when", "no key", "Remove"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "requireConfirmation": {"var": "x"}}`, "/steps/1/requireConfirmation", "without a comparison", "true"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "requireConfirmation": {"var": " "}}`, "/steps/1/requireConfirmation/var", "path of names", "riskLevel"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": true}`, "/steps/1/runCondition", "must be an object", "var"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": []}`, "/steps/1/validationCriteria", "at least one", "leave it out"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionReferences": ["f"]}`, "/steps/1/functionReferences/0", "with ()", "Write"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionReferences": ["f()"]}`, "/steps/1/functionReferences/0", `"f" is not defined`, "functionDefinitions"},
 		{`, "functionDefinitions": [{"name": "review", "definition": "d"}]`, `, {"id": "a", "title": "A", "prompt": "p", "functionCalls": [{"name": "reveiw", "args": {}}]}`, "/steps/1/functionCalls/0/name", "not defined", "Did you mean review?"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionDefinitions": [{"name": "f", "definition": "d"}]}, {"id": "b", "title": "B", "prompt": "p", "functionReferences": ["f()"]}`, "/steps/2/functionReferences/0", "not defined for this step", "Define"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "outputContract": {}}`, "/steps/1/outputContract", `lacks "contractRef"`, "Add"},
 		{"", `, {"id": "a", "title": "A", "templateCall": {"args": {}}}`, "/steps/1/templateCall", `lacks "templateId"`, "Add"},
 		{"", `, {"id": "a", "title": "A", "promptFragments": [{"id": "f", "text": "t", "when": {}}]}`, "/steps/1/promptFragments/0/when", "needs var", "var"},
@@ -152,7 +149,9 @@ func TestLoopsAndParallels(t *testing.T) {
 		{"", loop(`"type": "for", "count": 1001, `+max, inner), "/steps/1/loop/count", "from 0 to 1000", "Write"},
 		{"", loop(`"type": "for", "count": true, `+max, inner), "/steps/1/loop/count", "a whole number", "Write"},
 		{"", loop(`"type": "while", "conditionSource": {"kind": "artifact"}, `+max, inner), "/steps/1/loop/conditionSource/kind", "artifact_contract", "Write"},
-		{"", loop(`"type": "while", "condition": {"var": "x"}, `+max, inner), "/steps/1/loop/condition", "without a comparison", "true"},
+		{"", loop(`"type": "while", "condition": {"equals": 1}, `+max, inner), "/steps/1/loop/condition", "needs var", "leave it out"},
+		{"", loop(`"type": "forEach", "items": "x", "itemVar": "currentIndex", "indexVar": "currentIndex", `+max, inner), "/steps/1/loop/itemVar", `indexVar and itemVar are both "currentIndex"`, "another name"},
+		{"", loop(`"type": "forEach", "items": "x", "itemVar": "n", "iterationVar": "n", `+max, inner), "/steps/1/loop/itemVar", `iterationVar and itemVar are both "n"`, "another name"},
 		{"", loop(`"type": "for", "count": 1, `+max, "[]"), "/steps/1/body", "at least 1", "Add"},
 		{"", loop(`"type": "for", "count": 1, `+max, "3"), "/steps/1/body", "or a list that is not empty, got number", "Write"},
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "only", "title": "In", "prompt": "p"}]`), "/steps/1/body/0/id", `"only" stands on line 1`, `"only-2"`},
@@ -170,11 +169,29 @@ func TestLoopsAndParallels(t *testing.T) {
 	}
 }
 
+// reference is the key of a workflow with one reference.
+func reference(source string) string {
+	return `, "references": [{"id": "re", "title": "T", "source": "` + source + `", "purpose": "p", "authoritative": true}]`
+}
+
 func TestWarnings(t *testing.T) {
 	checkRows(t, problem.Warning, []row{
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": {"type": "contains", "value": "done = true", "message": "m"}}`, "/steps/1/validationCriteria", "completion flag", "evidence"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "audit": {"rubric": ["r"]}}`, "/steps/1/audit", "no step is added", "step of its own"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "verification": {"command": "make"}}`, "/steps/1/verification", "no step is added", "step of its own"},
 		{`, "functionDefinitions": [{"name": "f", "definition": "d", "scope": "step"}]`, "", "/functionDefinitions/0/scope", "visible where it is defined (workflow)", "Move"},
+		// What existing files have, and what leaves no doubt about the run.
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": []}`, "/steps/1/validationCriteria", "nothing is checked", "leave it out"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionReferences": ["f()"]}`, "/steps/1/functionReferences/0", `"f" is not defined`, "functionDefinitions"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionDefinitions": [{"name": "f", "definition": "d"}]}, {"id": "b", "title": "B", "prompt": "p", "functionReferences": ["f()"]}`, "/steps/2/functionReferences/0", "not defined for this step", "Define"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "contains", "value": "Findings", "min": 3, "message": ""}]}`, "/steps/1/validationCriteria/0/min", "means nothing in a rule of type contains", "reads value"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "regex", "pattern": "\\u00e9+", "flags": "g", "message": "m"}]}`, "/steps/1/validationCriteria/0/flags", "flag 'g' changes nothing", "Remove"},
+		{reference("/etc/hosts"), "", "/references/0/source", "the absolute path", "root of the workspace"},
+		{reference(`C:\\a.md`), "", "/references/0/source", "the absolute path", "root of the workspace"},
+		{reference("../a.md"), "", "/references/0/source", "leads out of its root", "stays below"},
+		{reference("a/../../b.md"), "", "/references/0/source", "leads out of its root", "stays below"},
+		{`, "about": "Explains {{wr.bindings.slot}}."`, "", "/about", "shown as it stands", "{{wr.bindings.slot}}"},
+		{`, "metaGuidance": ["Tokens are {{wr.*}}."]`, "", "/metaGuidance/0", "shown as it stands", "extension point"},
+		{"", `, {"id": "a", "title": "On {{wr.bindings.x}}", "prompt": "p"}`, "/steps/1/title", "shown as it stands", "{{wr.bindings.x}}"},
 	})
 }

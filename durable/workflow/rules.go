@@ -26,8 +26,8 @@ func checkRules(src Source, report problem.Report) {
 		report.Error(steps, "Split the workflow.", "a workflow has at most %d steps, got %d", limits.WorkflowStepsMax, r.count)
 		return
 	}
-	if conditions := src.Root.Member("conditions"); len(conditions.Items()) > conditionsMax {
-		report.Error(conditions, "Keep those that loops refer to.", "a workflow has at most %d conditions, got %d", conditionsMax, len(conditions.Items()))
+	if conditions := src.Root.Member("conditions"); len(conditions.Items()) > limits.ConditionsMax {
+		report.Error(conditions, "Keep those that loops refer to.", "a workflow has at most %d conditions, got %d", limits.ConditionsMax, len(conditions.Items()))
 		return
 	}
 	scope := scopes{functions(src.Root, "workflow", report)}
@@ -43,15 +43,6 @@ func checkRules(src Source, report problem.Report) {
 	checkConditions(src.Root, report)
 	checkTokens(src.Root, report)
 }
-
-const (
-	// conditionsMax bounds named conditions: one for each loop is plenty, and every
-	// loop looks through them.
-	conditionsMax = 200
-	// loopDepthMax bounds loops in loops, written out or named: a step's key holds the
-	// iteration of each, and nobody follows more than three.
-	loopDepthMax = 8
-)
 
 // stepRules goes over all steps of a file, those in loops included.
 type stepRules struct {
@@ -96,8 +87,8 @@ func (r *stepRules) one(at problem.Place, scope scopes) {
 	case "loop":
 		r.checkLoop(at)
 		inner := scope.add(functions(at, "loop", r.report))
-		if len(r.outer) == loopDepthMax {
-			r.report.Error(at, "Put what it repeats into one step, or split the workflow.", "loops stand in each other at most %d deep", loopDepthMax)
+		if len(r.outer) == limits.LoopDepthMax {
+			r.report.Error(at, "Put what it repeats into one step, or split the workflow.", "loops stand in each other at most %d deep", limits.LoopDepthMax)
 			return
 		}
 		r.outer = append(r.outer, at)
@@ -170,7 +161,7 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 	case at.Has("prompt") && at.Has("promptBlocks"):
 		r.report.Error(blocks, "Keep one of the two.", "a step has a prompt or promptBlocks, not both: it would not be clear what is shown")
 	case at.Has("templateCall"):
-		for _, key := range []string{"prompt", "promptBlocks", "promptFragments", "action"} {
+		for _, key := range []string{"prompt", "promptBlocks", "action"} {
 			if at.Has(key) {
 				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.", "the steps of the template stand in place of this one, so that its %s would not be shown", key)
 			}

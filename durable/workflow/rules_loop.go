@@ -103,7 +103,8 @@ func (r *stepRules) checkRef(ref problem.Place) {
 // objects; a workflow must mean the same to all.
 var reservedNames = []string{"__proto__", "constructor", "prototype"}
 
-// checkVariables keeps the names apart under which a body sees where it is.
+// checkVariables keeps the names apart under which a body sees where it is. Of two
+// that are equal both were written: a default would have given way.
 func (r *stepRules) checkVariables(at problem.Place) {
 	config := at.Member("loop")
 	for _, key := range []string{"iterationVar", "indexVar", "itemVar"} {
@@ -115,7 +116,7 @@ func (r *stepRules) checkVariables(at problem.Place) {
 	seen := map[string]string{}
 	for _, v := range loop.variables() {
 		if other, twice := seen[v.name]; twice {
-			r.report.Error(firstThere(config, v.key, other), "Choose another name.", "%s and %s are both %q, so that the body would see one of them only", other, v.key, v.name)
+			r.report.Error(config.Member(v.key), "Choose another name.", "%s and %s are both %q, so that the body would see one of them only", other, v.key, v.name)
 		}
 		seen[v.name] = v.key
 		for _, around := range r.outer {
@@ -127,14 +128,6 @@ func (r *stepRules) checkVariables(at problem.Place) {
 			}
 		}
 	}
-}
-
-// firstThere is the one of two keys that is written, the first if both are.
-func firstThere(at problem.Place, a, b string) problem.Place {
-	if at.Has(a) {
-		return at.Member(a)
-	}
-	return at.Member(b)
 }
 
 // loopVariable is a name that a body sees, and the key that sets it.

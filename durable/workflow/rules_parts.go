@@ -66,18 +66,27 @@ func functions(at problem.Place, where string, report problem.Report) map[string
 	return out
 }
 
-// resolve checks that every function a step names is visible to it.
+// resolve checks that every function a step names is visible to it. A call that is
+// not is an error, since its arguments were meant for something. A mere reference is
+// a warning: existing files name functions that their prompts explain, and without a
+// definition nothing is written out.
 func (s scopes) resolve(at problem.Place, report problem.Report) {
-	var refs []problem.Place
+	var refs, calls []problem.Place
 	for _, ref := range at.Member("functionReferences").Items() {
 		if strings.HasSuffix(ref.Value.Text(), "()") { // others are no references, says the shape
 			refs = append(refs, ref)
 		}
 	}
 	for _, call := range at.Member("functionCalls").Items() {
-		refs = append(refs, call.Member("name"))
+		calls = append(calls, call.Member("name"))
 	}
-	for _, ref := range refs {
+	s.undefined(refs, report.Warn)
+	s.undefined(calls, report.Error)
+}
+
+// undefined tells of each name that is not visible.
+func (s scopes) undefined(named []problem.Place, tell func(at problem.Place, fix, format string, args ...any)) {
+	for _, ref := range named {
 		name := strings.TrimSuffix(ref.Value.Text(), "()")
 		if name == "" || s.has(name) {
 			continue
@@ -92,7 +101,7 @@ func (s scopes) resolve(at problem.Place, report problem.Report) {
 		if near := nearest(name, names(known)); near != "" {
 			fix = "Did you mean " + near + "?"
 		}
-		report.Error(ref, fix, "function %q is not defined for this step", name)
+		tell(ref, fix, "function %q is not defined for this step", name)
 	}
 }
 

@@ -63,7 +63,7 @@ func checkTokens(root problem.Place, report problem.Report) {
 		if name == "steps" {
 			r.steps(root.Member(name))
 		} else {
-			r.texts(root.Member(name), false)
+			r.texts(root.Member(name), described)
 		}
 	}
 	for _, at := range points {
@@ -79,46 +79,60 @@ func (r tokenRules) steps(list problem.Place) {
 		for _, name := range at.Names() {
 			switch member := at.Member(name); {
 			case slices.Contains(bindingKeys, name):
-				r.texts(member, true)
+				r.texts(member, replaced)
 			case name == "templateCall":
-				r.texts(member.Member("templateId"), false)
-				r.texts(member.Member("args"), true)
+				r.texts(member.Member("templateId"), shown)
+				r.texts(member.Member("args"), replaced)
+			case name == "promptFragments":
+				r.texts(member, shown)
 			case name == "body" && member.Value.Kind() == canon.Array:
 				r.steps(member)
 			default:
-				r.texts(member, false)
+				r.texts(member, described)
 			}
 		}
 	}
 }
 
-// texts visits all texts of a value; where tokens are replaced a binding may stand.
-func (r tokenRules) texts(at problem.Place, replaced bool) {
+// tokenPlace is what becomes of a token in a text.
+type tokenPlace int
+
+const (
+	replaced  tokenPlace = iota // a binding may stand there
+	shown                       // it would reach a reader in the place of what it names
+	described                   // the text may speak of tokens: it stays as it is
+)
+
+// texts visits all texts of a value.
+func (r tokenRules) texts(at problem.Place, place tokenPlace) {
 	switch at.Value.Kind() {
 	case canon.String:
 		tokens.ReplaceAllStringFunc(at.Value.Text(), func(token string) string {
-			r.token(at, token, replaced)
+			r.token(at, token, place)
 			return token
 		})
 	case canon.Array:
 		for _, item := range at.Items() {
-			r.texts(item, replaced)
+			r.texts(item, place)
 		}
 	case canon.Object:
 		for _, name := range at.Names() {
-			r.texts(at.Member(name), replaced)
+			r.texts(at.Member(name), place)
 		}
 	}
 }
 
 // token judges one of them.
-func (r tokenRules) token(at problem.Place, token string, replaced bool) {
+func (r tokenRules) token(at problem.Place, token string, place tokenPlace) {
 	slot := BindingSlot(token)
 	_, known := r.slots[slot]
 	switch {
+	case place == described && !known:
+		// Workflows about workflows explain tokens in what they say of themselves.
+		r.report.Warn(at, otherToken(token), "%q is not replaced here; it is shown as it stands", token)
 	case slot == "":
 		r.report.Error(at, otherToken(token), "%q is none of the tokens that are replaced when a workflow is compiled", token)
-	case !replaced:
+	case place != replaced:
 		r.report.Error(at, "Move it into the step's prompt.", "%s is replaced in a step's %s and in the args of a templateCall only, not here", token, strings.Join(bindingKeys, ", "))
 	case !known:
 		fix := "Declare it under extensionPoints, or remove the token."

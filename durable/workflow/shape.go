@@ -138,6 +138,11 @@ func (validation) want() string { return "a list of validation rules" }
 
 // check also warns of criteria that only ask for a flag (locks section 19).
 func (validation) check(at problem.Place, report problem.Report) {
+	if at.Value.Kind() == canon.Array && at.Value.Len() == 0 {
+		// The published schema allows it, and what it means is plain.
+		report.Warn(at, "Write at least one rule, or leave it out.", "the list of validation rules is empty, so that nothing is checked")
+		return
+	}
 	if c, ok := criteria.Parse(at, report); ok && c.FlagOnly() {
 		report.Warn(at, "Ask for evidence as well: numbered findings, file names, a minimum length.",
 			"the criteria only check a completion flag, which can be written without doing the work")

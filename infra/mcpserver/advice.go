@@ -26,6 +26,9 @@ func (t tool) advised(f *fault.Fault) *fault.Fault {
 	case f.Code == fault.TokenInvalidFormat && f.Suggestion == fault.Lookup(f.Code).Suggestion:
 		out.Suggestion = "Copy the token whole, exactly as the answer gave it. If it is lost, resume_session finds the run and gives a fresh stateToken."
 		return &out
+	case f.Code == fault.TokenBadSignature:
+		out.Suggestion = "A token that was changed or cut off, or that another store gave, does this. Copy it whole from its answer, or find the run with resume_session, which gives a fresh stateToken."
+		return &out
 	}
 	forUser := false
 	out.Suggestion = quoted.ReplaceAllStringFunc(f.Suggestion, func(command string) string {

@@ -182,11 +182,15 @@ func (l *lines) refuse(id any, code int64, reason string) jsonrpc.Message {
 
 // Write implements mcp.Connection.
 func (l *lines) Write(_ context.Context, msg jsonrpc.Message) error {
+	r, isAnswer := msg.(*jsonrpc.Response)
+	if isAnswer {
+		r.Error = coded(r.Error)
+	}
 	line, err := jsonrpc.EncodeMessage(msg)
 	if err == nil {
 		err = l.write(line)
 	}
-	if r, ok := msg.(*jsonrpc.Response); ok {
+	if isAnswer {
 		l.mu.Lock()
 		worked := l.at[r.ID]
 		delete(l.at, r.ID)
@@ -196,6 +200,22 @@ func (l *lines) Write(_ context.Context, msg jsonrpc.Message) error {
 		}
 	}
 	return err
+}
+
+// codeCancelled is of a call that its caller took back; the protocol has no code for
+// it, and this one is common.
+const codeCancelled = -32800
+
+// coded gives an error of the SDK a code where it has none: 0 is no error's.
+func coded(err error) error {
+	var given *jsonrpc.Error
+	switch {
+	case err == nil || errors.As(err, &given) && given.Code != 0:
+		return err
+	case errors.Is(err, context.Canceled):
+		return &jsonrpc.Error{Code: codeCancelled, Message: "the call was cancelled; what was acknowledged before is recorded"}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }
 
 // write puts one line out. Once the client reads no more there is nobody to work for.

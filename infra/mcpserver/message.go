@@ -64,7 +64,7 @@ func checkEnvelope(v canon.Value) *badMessage {
 	}
 	id, hasID := v.Get("id")
 	if hasID && !validID(id) {
-		bad.reason = "an id is a string or a whole number"
+		bad.reason = "an id is a string or a whole number of at most 2^53"
 		return bad
 	}
 	bad.id = idOf(id)
@@ -74,6 +74,8 @@ func checkEnvelope(v canon.Value) *badMessage {
 	switch {
 	case version.Text() != "2.0":
 		bad.reason = `"jsonrpc" must be "2.0"`
+	case !isRequest && !answers(v):
+		bad.reason = "a message has a method"
 	case isRequest && method.Kind() != canon.String:
 		bad.reason = "a method is a string"
 	case hasParams && params.Kind() != canon.Object:
@@ -90,8 +92,20 @@ func checkEnvelope(v canon.Value) *badMessage {
 // that never ends would keep the server from ending.
 const listen = "subscriptions/listen"
 
+// answers: a message without a method is an answer to a call of ours, and says what
+// came of it.
+func answers(v canon.Value) bool {
+	_, done := v.Get("result")
+	_, failed := v.Get("error")
+	return done || failed
+}
+
+// idMax is the largest id that is the same number everywhere; a larger one would be
+// answered under another's name.
+const idMax = 1 << 53
+
 func validID(v canon.Value) bool {
-	return v.Kind() == canon.String || v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float())
+	return v.Kind() == canon.String || v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float()) && math.Abs(v.Float()) <= idMax
 }
 
 func idOf(v canon.Value) any {

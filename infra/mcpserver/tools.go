@@ -89,7 +89,7 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: mend 
 	},
 	{
 		name: "resume_session", title: "Find a run to go on with", kinds: []string{"candidates"}, readOnly: true, again: true,
-		teaches: `Find a run to go on with in a new chat, or when its tokens are lost. Give runId or sessionId if known, else a query, else nothing for the runs that fit this workspace and the latest ones. Gives at most 5 candidates, best first: call continue_workflow with a candidate's stateToken alone to see its step. If more than one could be meant, ask the user.`,
+		teaches: `Find a run to go on with in a new chat, or when its tokens are lost. Give runId or sessionId if known, else a query, else nothing for the runs that fit this workspace and the latest ones. Gives at most 5 candidates, best first; whyMatched says what each matched, so look there before you take one. Call continue_workflow with a candidate's stateToken alone to see its step. If more than one could be meant, ask the user.`,
 		input:   reflect.TypeFor[ResumeSession](),
 		errors:  []fault.Code{fault.ValidationError, fault.SessionNotFound, fault.RunNotFound},
 		call: take(func(ctx context.Context, u UseCases, _ event.Actor, in ResumeSession) (Document, error) {

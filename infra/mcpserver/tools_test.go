@@ -146,6 +146,15 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 			t.Errorf("%s: the suggestion does not show the call: %s", row.tool, d.Error.Suggestion)
 		}
 	}
+	for args, pointer := range map[string]string{
+		`{"stateToken":"x","ackToken":"y","output":{"notesMarkdown":"…"}}`:                           "/output/notesMarkdown",
+		`{"stateToken":"x","ackToken":"y","context":{"a":1,"b/c":"…"}}`:                              "/context/b~1c",
+		`{"stateToken":"x","ackToken":"y","context":{"a":"…"},"output":{"notesMarkdown":"written"}}`: "/context/a",
+	} {
+		if d, isError := c.tool("continue_workflow", args); !isError || d.Error.Code != "VALIDATION_ERROR" || d.Error.Details["pointer"] != pointer {
+			t.Errorf("%s: %+v", args, d.Error)
+		}
+	}
 	if f.calls.Load() != 0 {
 		t.Error("a refused call was made")
 	}
@@ -164,6 +173,9 @@ func TestArgumentsArriveAsTheyWere(t *testing.T) {
 	c.tool("continue_workflow", `{"stateToken":"s","ackToken":null,"context":null,"output":{"notesMarkdown":null,"artifacts":null}}`)
 	if in := f.last.(ContinueWorkflow); in.AckToken != "" || !in.Context.Value().IsNull() || in.Output.Artifacts != nil {
 		t.Errorf("got %+v", in)
+	}
+	if d, isError := c.tool("list_workflows", "null"); isError {
+		t.Errorf("got %+v", d)
 	}
 	c.tool("start_workflow", `{"workflowId":"w","preferences":{"riskPolicy":"balanced","autonomy":"guided"}}`)
 	if got := f.last.(StartWorkflow).Preferences.Changes(); len(got) != 2 || got[0].Value != "guided" || got[1].Key != "riskPolicy" {
@@ -189,6 +201,10 @@ func TestSuggestionsAreForAgents(t *testing.T) {
 	}
 	f := fault.New(fault.TokenScopeMismatch, "x").Suggest("Send the two tokens of one answer; 'waybill continue --store /s --run run_abc' gives fresh ones.")
 	if got, want := tools[3].advised(f).Suggestion, `Send the two tokens of one answer; resume_session {"runId":"run_abc"} gives fresh ones.`; got != want {
+		t.Errorf("got %s", got)
+	}
+	f = fault.New(fault.TokenBadSignature, "x").Suggest("Check --store and --tenant; then ask for fresh tokens with 'waybill continue --run ID'.")
+	if got := tools[3].advised(f).Suggestion; strings.Contains(got, "--") || !strings.Contains(got, "resume_session") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -19,12 +19,15 @@ func (s *Store) CachedHead(ctx context.Context, session id.Session, format int, 
 // KeepHead implements ports.HeadCache. A session that nothing was committed to is
 // none that is made here.
 func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	if _, ok := s.disk.logs["sessions/"+session.String()]; ok {
 		s.disk.heads[headName(session, format)] = bytes.Clone(data)
 	}
-	return ctx.Err()
+	return nil
 }
 
 func headName(session id.Session, format int) string {

@@ -20,6 +20,7 @@ type Store interface {
 	ports.Sessions
 	ports.Identity
 	ports.Keyring
+	ports.HeadCache
 }
 
 // World makes a store that is not there yet, and gives the way to open it: each
@@ -45,6 +46,7 @@ func Run(t *testing.T, world World) {
 		{"sessions are listed by id", sessions},
 		{"a side log and a log of the store", sideLogs},
 		{"identity and keys stay what they are", identity},
+		{"a head cache is kept for each session and format", headCache},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, world(t)) })
 	}

@@ -1,4 +1,4 @@
-"""BLAKE3 in plain Python (hash and derive-key mode), and the ids that Waybill derives with it.
+"""BLAKE3 in plain Python (hash, keyed and derive-key mode), and the ids that Waybill derives with it.
 
 Small and slow on purpose: ids are made of a few hundred bytes. Run this file to check it against
 the published test vectors.
@@ -9,7 +9,7 @@ IV = (0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x
 PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
 LANES = ((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
          (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))
-CHUNK_START, CHUNK_END, PARENT, ROOT, CONTEXT, MATERIAL = 1, 2, 4, 8, 32, 64
+CHUNK_START, CHUNK_END, PARENT, ROOT, KEYED, CONTEXT, MATERIAL = 1, 2, 4, 8, 16, 32, 64
 MASK = 0xFFFFFFFF
 ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -75,6 +75,11 @@ def derive_key(context, material):
     return _digest(key, material, MATERIAL)
 
 
+def keyed(key, data):
+    """32 bytes of the keyed mode."""
+    return _digest(struct.unpack("<8I", key), data, KEYED)
+
+
 def base32(data):
     """Base32 in the alphabet of ids, without padding."""
     bits = len(data) * 8
@@ -110,6 +115,9 @@ def selftest():
             failed.append("blake3 of %d bytes" % size)
         if derived and derive_key("BLAKE3 2019-12-27 16:29:52 test vectors context", data).hex() != derived:
             failed.append("derive_key of %d bytes" % size)
+    if keyed(b"whats the Elvish word for friend", b"").hex() != (
+            "92b2b75604ed3c761f9d6f62392c8a9227ad0ea3f09573e783f1498a4ed60d26"):
+        failed.append("keyed")
     if derive_id("sess", "seed", b"\1" + bytes(15)) != "sess_aihge25qelb43nyo2uzheououe":
         failed.append("id from a seed")
     if derive_id("run", "key", "store_jx7idu4ze366nqupopf574ay64", "nightly") != "run_oqdz6txtcmxmhjnacwmlgj4cqq":

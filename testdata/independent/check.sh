@@ -14,7 +14,7 @@ case $waybill in /*) ;; *) waybill=$PWD/$waybill ;; esac
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 umask 077
-cp "$here/workflow.json" "$tmp/workflow.json"
+cp "$here/workflow.json" "$here/sweep.json" "$tmp/"
 cd "$tmp" || exit 2
 passed=0 failed=0
 
@@ -41,6 +41,7 @@ same() { # same DESCRIPTION STORE: both verifiers have the same sessions, health
   python "$here/verify.py" "$2" --json >ours.json 2>ours.err
   check "  both say the same of $1" "" "$(python "$here/compare.py" ours.json theirs.json 2>&1)"
 }
+says_nothing() { check "  no finding" 0 "$(grep -c -e '^error ' -e '^warn ' out)"; }
 copy() { rm -rf copy; cp -R store copy; }
 says() { check "  $1 says $2" yes "$(grep -q " $2 " out && echo yes || echo no)"; }
 flip() { # flip FILE [OFFSET]: one bit of one byte
@@ -61,6 +62,9 @@ cut() { # cut FILE SIZE: a negative size counts from the end
 echo "# The verifier's own parts"
 python "$here/blake3.py"; check "BLAKE3 against its vectors" 0 $?
 python "$here/jcs.py"; check "strict JSON and JCS" 0 $?
+python "$here/vectors.py" "$here/../format"; check "documents that are changed in one way" 0 $?
+cp -R "$here/../format/store" example; chmod -R go= example
+verify "the example store of the page" 0 example; says_nothing; same "the example" example
 
 echo "# A store"
 drive 0 start.json start workflow.json --json --title 'Größe 😀' \
@@ -105,6 +109,110 @@ verify "a token that is cut" 5 store --token "$last"
 verify "no store" 2 "$tmp/nothing"
 verify "no argument that is known" 2 store --unknown
 
+echo "# Loops, checkpoints, an approval, forks and ends"
+sweep() { # sweep STATUS ANSWER COMMAND...: in a store of its own
+  local want=$1 answer=$2; shift 2
+  "$waybill" "$@" --store loops >"$answer" 2>"$answer.err" </dev/null
+  check "waybill $1 → $answer" "$want" $?
+}
+go() { # go STATUS ARGUMENTS: an attempt that brings something
+  n=$((n + 1)); local status=$1; shift
+  sweep "$status" "step-$n.json" continue --run "$run" --json "$@"
+}
+bare() { # bare STATUS: an attempt that brings nothing
+  sweep 0 tokens.json continue --run "$run" --json; tokens tokens.json
+  n=$((n + 1)); sweep "$1" "step-$n.json" continue --json --state "$state" --ack "$ack"
+}
+at() { check "  pending" "$1" "$(python -c 'import json, sys
+p = json.load(open(sys.argv[1]))["data"]["pending"]; print(p["stepInstanceKey"] if p else None)' "step-$n.json")"; }
+artifact() { printf '%s' "$2" >"$1.json"; }
+n=0
+artifact stop '{"kind":"wr.loop_control","decision":"stop","loopId":"rounds","metadata":{"confidence":80,"own":[1]}}'
+artifact more '{"kind":"wr.loop_control","decision":"continue"}'
+artifact wrong '{"kind":"wr.loop_control","decision":"perhaps"}'
+artifact tried '{"kind":"wr.capability_observation","capability":"delegation","result":"success","attemptContext":"system_probe"}'
+artifact claimed '{"kind":"wr.capability_observation","capability":"web_browsing","claim":"unavailable"}'
+artifact failed '{"kind":"wr.capability_observation","capability":"web_browsing","result":"failure","summary":"no page came"}'
+artifact left '{"kind":"wr.divergence","reason":"efficiency_skip","summary":"One file was enough.","own":true}'
+artifact high '{"kind":"wr.assessment","assessmentId":"ready","dimensions":{"risk":"high"}}'
+artifact low '{"kind":"wr.assessment","dimensions":{"risk":{"level":"low","rationale":"tested"},"reach":"few"}}'
+artifact result '{"kind":"demo.result","n":1}'
+sweep 0 sweep.json.out start sweep.json --json --title Loops --set 'files=["a","b","c"]' --set build=green --autonomy full_auto_stop_on_user_deps
+run=$(python -c 'import json; print(json.load(open("sweep.json.out"))["data"]["session"]["runId"])')
+go 3 --artifact claimed.json
+go 0 --artifact tried.json --artifact failed.json; at files@0::read
+go 0 --notes 'Read a.' --artifact left.json --set quick=true; at files@0/rounds@0::fix
+go 3 --artifact wrong.json
+sweep 0 kept.json checkpoint --run "$run" --json --notes 'Half of a.' --artifact result.json
+sweep 0 kept-again.json checkpoint --run "$run" --json --notes 'More of a.'
+go 0 --artifact more.json; at files@0/rounds@1::fix
+go 0 --artifact stop.json --set quick=false; at files@0/rounds@1::check
+go 0 --notes Checked. --risk aggressive; at files@1::read
+go 0 --notes 'Read b.' --set build=red; at files@1/rounds@0::fix
+go 0 --artifact stop.json; at files@1/rounds@0::check
+sweep 0 branch.json fork "$run" --json --title 'Another way'
+go 0 --notes Checked.; at files@2::read
+go 0 --notes 'Read c.'; go 0 --artifact stop.json; go 0 --notes Checked.; at twice@0::again
+go 0 --notes Once.; at twice@1::again
+go 0 --notes Twice.; at mend@0::repair
+go 3 --notes 'Not known.' --set build=null
+go 3 --notes 'It depends on force.' --set build=green
+go 0 --notes Repaired. --set force=false; at judge
+go 3 --artifact high.json
+go 0 --artifact low.json; at release
+go 3 --notes 'All of it.' --artifact result.json
+sweep 3 refused.json approve "$run" --json
+python "$here/terminal.py" "$waybill" approve "$run" --store loops --as sam --comment 'Looked at it.' >approve.txt; check "waybill approve, at a terminal" 0 $?
+go 3 --notes 'All of it, and more.'
+python "$here/terminal.py" "$waybill" approve "$run" --store loops >approve.txt; check "waybill approve, again" 0 $?
+bare 0; at None
+branch=$(python -c 'import json; print(json.load(open("branch.json"))["data"]["session"]["runId"])')
+sweep 0 cancel.json runs cancel "$branch" --json --failed --reason 'The other way was better.'
+sweep 1 closed.json continue --run "$branch" --json --notes 'Too late.'
+run=$branch
+sweep 0 wild.json start sweep.json --json --set build=red --autonomy full_auto_never_stop
+run=$(python -c 'import json; print(json.load(open("wild.json"))["data"]["session"]["runId"])')
+go 0 --artifact claimed.json --artifact tried.json; at twice@0::again
+bare 0; go 0 --notes Twice.; at mend@0::repair
+go 0 --set build=null --set force=null; at never@0::wait
+bare 0; at judge
+go 0 --artifact high.json; at release
+bare 3
+python "$here/terminal.py" "$waybill" approve "$run" --store loops >approve.txt; check "waybill approve, in a run that never stops" 0 $?
+sweep 0 fork-end.json fork "$run" --json --at release
+bare 0; at None
+verify "the store with loops is whole" 0 loops; says_nothing; same "the store with loops" loops
+cat out
+python "$here/verify.py" loops --json >ours.json; check "snapshots were held against their workflows" yes "$(python -c 'import json
+d = json.load(open("ours.json")); print("yes" if d["snapshots"] > 20 and d["requests"][0] == d["requests"][1] > 20 else d)')"
+looped=$(member sweep.json.out session | grep -o 'sess_[a-z2-7]*')
+forked=$(member branch.json session | grep -o 'sess_[a-z2-7]*')
+forge() { # forge DESCRIPTION CODE SESSION ...: facts that no program of ours records are no damage, and are seen
+  rm -rf copy; cp -R loops copy; rm -rf copy/sessions/*/cache
+  local what=$1 code=$2; shift 2
+  python "$here/forge.py" copy "$@" || check "forge $what" made failed
+  verify "$what" 0 copy; says it "$code"; same "it" copy
+}
+snapshot() { python -c 'import json, sys
+refs = [e["data"]["snapshotRef"] for f in sorted(__import__("glob").glob("loops/sessions/%s/events/*" % sys.argv[1]))
+        for e in map(json.loads, open(f)) if e["kind"] == "node_created" and e["data"]["nodeKind"] == "step"]
+print(json.dumps(refs[int(sys.argv[2])]))' "$1" "$2"; }
+index() { python -c 'import json, sys
+print([e["eventIndex"] for f in sorted(__import__("glob").glob("loops/sessions/%s/events/*" % sys.argv[1]))
+       for e in map(json.loads, open(f)) if e["kind"] == sys.argv[2]][int(sys.argv[3])])' "$1" "$2" "$3"; }
+forge "a run closed for another reason" inconsistent "$forked" run_closed 0 'data.reason="another"'
+forge "a run closed as cancelled that was to fail" inconsistent "$forked" run_closed 0 'data.outcome="cancelled"'
+forge "a fork of a head that never was" inconsistent "$forked" run_started 0 "data.forkedFrom.head=\"sha256:$(printf '0%.0s' $(seq 64))\""
+forge "a fork with the snapshot of another node" inconsistent "$forked" node_created 0 "data.snapshotRef=$(snapshot "$looped" 1)"
+forge "a checkpoint with another snapshot" inconsistent "$looped" node_created 3 "data.snapshotRef=$(snapshot "$looped" 0)"
+forge "a loop that went round without a decision" inconsistent "$looped" node_created 5 "data.snapshotRef=$(snapshot "$looped" 2)"
+forge "a loop that ended against its decision" inconsistent "$looped" node_created 5 "data.snapshotRef=$(snapshot "$looped" 6)"
+forge "a capability that is available all the same" inconsistent "$looped" capability_observed 2 'data.status="available"'
+forge "a divergence for another reason" inconsistent "$looped" divergence_recorded 0 'data.reason="safety_stop"'
+forge "an approval by an agent" segment_order "$looped" node_output_appended -1 'actor.kind="agent"'
+forge "a trace before the capability" segment_order "$looped" swap "$(index "$looped" decision_trace_appended 1)" "$(index "$looped" capability_observed 2)"
+forge "a gap of a blocked attempt that is a warning" inconsistent "$looped" gap_recorded 0 'data.severity="warning"'
+
 session=$(grep -o 'sess_[a-z2-7]*' done.json | head -1)
 [ -n "$session" ] || session=$(grep -l '"forkedFrom\|non_tip' store/sessions/*/events/* | head -1 | cut -d/ -f3)
 manifest=sessions/$session/manifest.jsonl
@@ -124,9 +232,12 @@ done
 echo "# Something is cut off, or gone"
 group=$(python "$here/verify.py" store --json | python -c 'import json, sys
 print([s["head"]["groupAt"] for s in json.load(sys.stdin)["sessions"] if s["id"] == sys.argv[1]][0])' "$session")
-copy; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it uncommitted_tail; same "a lost group" copy
-copy; cut "copy/$manifest" -1; verify "the last newline is gone: a warning" 0 copy; says it uncommitted_tail
-copy; cut "copy/$manifest" $((group + 100)); verify "a part of the last group is there: a warning" 0 copy; says it uncommitted_tail; same "a torn group" copy
+uncached() { copy; rm -rf "copy/sessions/$session/cache"; } # the head cache is a witness of its own
+copy; cut "copy/$manifest" "$group"; verify "the last group is gone, and the head cache knows" 5 copy; says it lost_tail; same "a lost group" copy
+flip "copy/sessions/$session/cache/head-1" 0; verify "a head cache with a wrong seal is none" 0 copy; says it uncommitted_tail; same "a broken seal" copy
+uncached; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it uncommitted_tail; same "a lost group without cache" copy
+uncached; cut "copy/$manifest" -1; verify "the last newline is gone: a warning" 0 copy; says it uncommitted_tail
+uncached; cut "copy/$manifest" $((group + 100)); verify "a part of the last group is there: a warning" 0 copy; says it uncommitted_tail; same "a torn group" copy
 copy; cut "copy/$manifest" $((group - 1)); verify "more than the last group is gone" 5 copy; says it lost_tail
 copy; cut "copy/$manifest" 0; verify "the manifest is empty" 5 copy; says it lost_tail; same "an empty manifest" copy
 copy; rm "copy/$manifest"; verify "the manifest is gone" 5 copy; says it lost_tail

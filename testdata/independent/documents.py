@@ -1,15 +1,18 @@
-"""Forms of objects: execution snapshots (section 12), compiled workflows (13), command results (14)."""
+"""Forms of objects: execution snapshots (section 12) and compiled workflows (13)."""
 import re
 
-from checks import (Shape, anything, boolean, fail, holds, integer, many, matching, nonzero, one_of, real, record, text,
+from checks import (Shape, anything, boolean, fail, holds, integer, many, nonzero, one_of, real, record, text,
                     true, variant)
+from contracts import check_assessment, check_pack
+from criteria import CONDITION, CRITERIA, SIZE, pattern
 from jcs import Refused, encode, parse
 from shapes import COUNT, FULL, SHA, SLUG
 
 ANY_TEXT, TEXTS, SOME_TEXTS = text(), many(text()), many(text(), 1)
 LOOP = "[a-z0-9_-]+@(?:0|[1-9][0-9]*)"
 INSTANCE = re.compile("(?:%s(?:/%s)*::)?[a-z0-9_-]+" % (LOOP, LOOP))
-FRAME = record({"bodyIndex": COUNT, "iteration": COUNT, "loopId": SLUG}, {"count": integer(1)})
+FRAME = record({"bodyIndex": COUNT, "iteration": COUNT, "loopId": SLUG}, {
+    "count": integer(1), "decision": one_of("continue", "stop")})
 STEP = record({"stepId": SLUG, "loopPath": many(record({"iteration": COUNT, "loopId": SLUG}))})
 STATE = variant("kind", {"complete": ({},), "running": ({
     "completed": record({"kind": one_of("set"), "values": many(FULL)}), "loopStack": many(FRAME),
@@ -71,75 +74,6 @@ def check_snapshot(data):
         raise Problem("unknown_version", str(e))
 
 
-def _joined(leaf):
-    """Leaves joined by and, or, not."""
-    def check(v):
-        if isinstance(v, dict) and len(v) == 1:
-            (name, value), = v.items()
-            if name in ("and", "or"):
-                return many(check, 1)(value)
-            if name == "not":
-                return check(value)
-        return leaf(v)
-    return check
-
-
-SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-NAME = r"(?![%s])[^.]+(?<![%s])" % (SPACE, SPACE)
-PATH = matching(r"%s(?:\.%s)*" % (NAME, NAME), "path of names")
-OPERATORS = dict.fromkeys(("gt", "gte", "lt", "lte"), real)
-OPERATORS.update(equals=anything, not_equals=anything, **{"in": many(anything, 1)})
-OPERATORS["contains"] = lambda v: None if isinstance(v, (str, int, float)) else fail("no text, number or boolean", v)
-
-
-def _comparison(v):
-    record({"var": PATH}, OPERATORS)(v)
-    if len(v) < 2:
-        raise Shape("a condition without operator")
-
-
-ESCAPED = r"\\(?:[0-7]{2,3}|0|[pP](?:\{\^?\w+\}|[A-Z])|x(?:\{(?:0*10|0*[0-9a-fA-F])?[0-9a-fA-F]{1,4}\}|[0-9a-fA-F]{2})|" \
-          r"[aAbBdDfnrsStvwWz]|[!-/:-@[-`{-~])"
-
-
-CLASS = r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
-
-
-def _pattern(v):
-    """RE2, as far as Python can tell: it refuses what both refuse, and what RE2 lacks, looking around and back."""
-    FULL(v)
-    bare = re.sub(r"\\Q.*?(?:\\E|$)", "", v, flags=re.S)
-    tokens = re.sub(CLASS, "a", re.sub(ESCAPED, "a", bare))
-    tokens = re.sub(r"\(\?[imsU-]*\)", "", re.sub(r"\(\?(?:[imsU-]+:|P?<\w+>)", "(?:", tokens))
-    if re.search(r"\\|\[:[^]]*:\]|\(\?[^:]", tokens) or re.search(
-            r"[*+?}]\+", re.sub(r"\[\^?\]?[^]]*\]", "a", tokens)) or any(
-            int(n) > 1000 for n in re.findall(r"[{,](\d+)(?=,\d*\}|\})", tokens)):
-        raise Shape("no regular expression of RE2")
-    try:
-        re.compile(tokens)
-    except (re.error, OverflowError, RecursionError) as e:
-        raise Shape("no regular expression: %s" % e)
-
-
-RULE, SIZE = {"message": FULL}, integer(0, 2147483647)
-CRITERION = variant("type", {
-    "contains": (dict(RULE, value=FULL), {"condition": _joined(_comparison)}),
-    "regex": (dict(RULE, pattern=_pattern), {"condition": _joined(_comparison), "flags": matching(
-        r"(?!.*(.).*\1)[ims]+", "set of flags")}),
-    "length": (RULE, {"condition": _joined(_comparison), "min": SIZE, "max": SIZE})})
-
-
-def _rule(v):
-    CRITERION(v)
-    if v["type"] == "length" and (not {"min", "max"} & set(v) or v.get("min", 0) > v.get("max", 2147483647)):
-        raise Shape("a rule of length without min and max, or with min above max")
-
-
-def _criteria(v):
-    many(_joined(_rule), 1)(v) if isinstance(v, list) else _joined(_rule)(v)
-
-
-CONDITION, CRITERIA = _joined(_comparison), _criteria
 INPUT = record({"contextKey": ANY_TEXT, "reason": ANY_TEXT, "description": ANY_TEXT},
                {"choices": SOME_TEXTS, "choiceKind": FULL})
 
@@ -157,28 +91,111 @@ PARAMETER = record({"name": ANY_TEXT, "type": ANY_TEXT}, {"required": true, "des
                                                           "enum": many(anything, 1), "default": anything})
 FUNCTION = record({"name": ANY_TEXT, "definition": ANY_TEXT, "scope": ANY_TEXT},
                   {"parameters": many(PARAMETER, 1), "calls": many(anything, 1)})
+CONFIRMATION = variant("kind", {"never": ({},), "always": ({},), "condition": ({"condition": CONDITION},),
+                                "human_approval": ({}, {"condition": CONDITION})})
+PROVENANCE = variant("source", {"authored": ({},), "template_injected": ({"originId": FULL},),
+                                "feature_injected": ({"originId": FULL},)})
+MARKER = record({"stepId": SLUG, "title": ANY_TEXT, "prompt": lambda v: fail("text", v) if v != "" else None,
+                 "provenance": PROVENANCE, "requireConfirmation": CONFIRMATION, "type": one_of("loop")},
+                {"runCondition": CONDITION})
 COMPILED_STEP = record(
-    {"stepId": SLUG, "title": ANY_TEXT, "prompt": ANY_TEXT,
-     "provenance": record({"source": one_of("authored")}, {"originId": FULL}),
-     "requireConfirmation": variant("kind", {"never": ({},), "always": ({},), "condition": ({"condition": CONDITION},),
-                                             "human_approval": ({}, {"condition": CONDITION})})},
+    {"stepId": SLUG, "title": ANY_TEXT, "prompt": ANY_TEXT, "provenance": PROVENANCE,
+     "requireConfirmation": CONFIRMATION},
     {"action": ACTION, "agentRole": FULL, "askForFiles": true, "notesRequired": true, "functions": many(FUNCTION, 1),
-     "guidance": SOME_TEXTS, "inputs": many(INPUT, 1), "runCondition": CONDITION,
-     "validationCriteria": CRITERIA, "promptBlocks": record({}, {
+     "guidance": SOME_TEXTS, "inputs": many(INPUT, 1), "runCondition": CONDITION, "assessmentRefs": SOME_TEXTS,
+     "assessmentConsequences": many(record({"anyEqualsLevel": ANY_TEXT, "guidance": ANY_TEXT},
+                                           {"forAssessment": FULL}), 1),
+     "injected": many(record({"originId": ANY_TEXT, "contentHash": SHA, "bytes": integer()}), 1),
+     "outputContract": record({"contractRef": ANY_TEXT, "required": boolean}), "probe": FULL,
+     "promptFragments": many(record({"id": ANY_TEXT, "text": ANY_TEXT}, {"when": CONDITION}), 1),
+     "type": one_of("parallel"), "validationCriteria": CRITERIA, "promptBlocks": record({}, {
          "goal": FULL, "constraints": SOME_TEXTS, "procedure": SOME_TEXTS, "outputRequired": _env,
          "verify": SOME_TEXTS})})
-LATER = ("features", "contracts", "conditions", "loops")  # lists that are empty in this version
+CONTROL_FORMS = {"artifact_contract": ({"contractRef": one_of("wr.contracts.loop_control")}, {"loopId": FULL}),
+                 "context_variable": ({"condition": CONDITION}, {})}
+CONTROL = variant("kind", {k: (f[0], dict(f[1], conditionId=FULL)) for k, f in CONTROL_FORMS.items()})
+NAMED = variant("kind", {k: (dict(f[0], conditionId=FULL), f[1]) for k, f in CONTROL_FORMS.items()})
+
+
+def _step(v):
+    (MARKER if isinstance(v, dict) and v.get("type") == "loop" else COMPILED_STEP)(v)
+
+
+def _count(v):
+    return FULL(v) if isinstance(v, str) else SIZE(v)
+
+
+SEQUENCE = many(_step, 1, 2000)
+OF_LOOP = {"loopId": FULL, "title": ANY_TEXT, "maxIterations": integer(1), "body": SEQUENCE}
+DECIDED = (dict(OF_LOOP, control=CONTROL), {"iterationVar": FULL})
+LOOP_FORM = variant("kind", {"while": DECIDED, "until": DECIDED, "for": (dict(OF_LOOP, count=_count), {"iterationVar": FULL}),
+                             "forEach": (dict(OF_LOOP, items=FULL), dict.fromkeys(("iterationVar", "itemVar", "indexVar"), FULL))})
+IDS = {"features": "featureId", "contracts": "contractRef", "conditions": "conditionId", "loops": "loopId",
+       "assessments": "id", "bindings": "slotId"}
 WORKFLOW = record(
-    dict({"schemaVersion": integer(1, 1), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
-          "version": ANY_TEXT, "capabilities": record({"required": TEXTS, "preferred": TEXTS, "disabled": TEXTS}),
-          "steps": many(COMPILED_STEP, 1, 2000),
-          "compiledWarnings": many(record({"code": ANY_TEXT, "stepId": ANY_TEXT}))},
-         **dict.fromkeys(LATER, many(anything))),
+    {"schemaVersion": integer(1, 1), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
+     "version": ANY_TEXT, "capabilities": record({"required": TEXTS, "preferred": TEXTS, "disabled": TEXTS}),
+     "features": many(record({"featureId": FULL, "contentHash": SHA, "bytes": integer()})),
+     "contracts": many(lambda v: check_pack(v, pattern)), "conditions": many(NAMED), "loops": many(LOOP_FORM),
+     "steps": SEQUENCE, "compiledWarnings": many(record({"code": ANY_TEXT, "stepId": ANY_TEXT}))},
     {"agentRole": FULL, "clarificationPrompts": SOME_TEXTS, "metaGuidance": SOME_TEXTS, "preconditions": SOME_TEXTS,
+     "assessments": many(check_assessment, 1), "bindings": many(record(
+         {"slotId": FULL, "routineId": ANY_TEXT, "source": one_of("default", "project")}), 1),
      "inputs": many(INPUT, 1),
      "recommendedPreferences": record({}, {"recommendedAutonomy": FULL, "recommendedRiskPolicy": FULL}),
      "references": many(record({"id": ANY_TEXT, "title": ANY_TEXT, "source": ANY_TEXT, "purpose": ANY_TEXT,
                                 "authoritative": boolean}, {"resolveFrom": FULL}), 1)})
+
+
+def sequences(doc):
+    """loopId -> steps, the main sequence under ""."""
+    return dict({loop["loopId"]: loop["body"] for loop in doc["loops"]}, **{"": doc["steps"]})
+
+
+def _workflow(doc):
+    """What section 13 says beyond the members one by one."""
+    WORKFLOW(doc)
+    for name, member in IDS.items():
+        ids = [x[member].encode("utf-8") for x in doc.get(name, [])]
+        if any(a >= b for a, b in zip(ids, ids[1:])):
+            raise Shape("%s are out of order" % name)
+    steps = [s for body in sequences(doc).values() for s in body]
+    ids = [s["stepId"] for s in steps]
+    if len(set(ids)) != len(ids) or len(ids) > 2000:
+        raise Shape("a step stands twice, or there are too many")
+    reached, todo = set(), [""]
+    while todo:
+        loops = [s["stepId"] for s in sequences(doc).get(todo[0], ()) if s.get("type") == "loop"]
+        reached.update(loops)
+        todo = todo[1:] + loops
+    if reached != {loop["loopId"] for loop in doc["loops"]}:
+        raise Shape("loops and the steps that stand for them do not go together")
+    packs, assessments = ({x[m] for x in doc.get(n, [])} for n, m in (("contracts", "contractRef"), ("assessments", "id")))
+    for s in steps:
+        _step_of(s, packs, assessments)
+    for name in doc["capabilities"]["required"]:
+        if name not in ("delegation", "web_browsing") or name not in {s.get("probe") for s in steps}:
+            raise Shape("capability %s is required and has no probe" % name)
+    named = {c["conditionId"]: c for c in doc["conditions"]}
+    for control in [loop["control"] for loop in doc["loops"] if "control" in loop] + doc["conditions"]:
+        if control["kind"] == "artifact_contract" and control["contractRef"] not in packs:
+            raise Shape("a control names a contract that is not there")
+        if control.get("conditionId") is not None and named.get(control["conditionId"]) != control:
+            raise Shape("a control is not the condition that it names")
+
+
+def _step_of(s, packs, assessments):
+    refs = s.get("assessmentRefs", [])
+    if "outputContract" in s and s["outputContract"]["contractRef"] not in packs:
+        raise Shape("its contract is not there")
+    if set(refs) - assessments or refs and "wr.contracts.assessment" not in packs:
+        raise Shape("an assessment is not there")
+    for c in s.get("assessmentConsequences", ()):
+        if not refs or c.get("forAssessment", refs[0]) not in refs:
+            raise Shape("a consequence of what the step does not ask for")
+    if "probe" in s and (s["probe"] not in ("delegation", "web_browsing") or s.get("outputContract") != {
+            "contractRef": "wr.contracts.capability_observation", "required": True}):
+        raise Shape("a probe that asks for no observation")
 
 
 def check_workflow(data):
@@ -194,18 +211,7 @@ def check_workflow(data):
     try:
         if encode(doc) != data:
             raise Shape("another spelling than JCS")
-        WORKFLOW(doc)
-        ids = [s["stepId"] for s in doc["steps"]]
-        if len(set(ids)) != len(ids):
-            raise Shape("a step stands twice")
+        _workflow(doc)
     except Shape as e:
         raise Problem("object_damaged", str(e))
-    if any(doc[name] for name in LATER) or doc["capabilities"]["required"]:
-        raise Problem("unknown_version", "it needs what this version does not know")
     return doc
-
-
-COMMAND_RESULT = record(
-    {"kind": one_of("wr.command_result"), "argvDigest": SHA, "exitStatus": integer(-1), "durationMs": COUNT,
-     "tries": COUNT, "outputBytes": COUNT, "outputDigest": SHA, "outputHead": text(0, 3 * 65536),
-     "outputTail": text(0, 3 * 65536)}, {"failure": FULL})

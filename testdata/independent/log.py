@@ -187,6 +187,7 @@ class Log:
 
     def _clear(self, health):
         self.events, self.segments, self.pinned = [], [], set()
+        self.heads = {}  # digest of each head -> index of the next event behind it
         self.head, self.health, self.findings = dict(EMPTY_HEAD), health, []
 
     def find(self, code, path, message, at=None, index=None):
@@ -220,6 +221,7 @@ class Log:
         at = self.head["bytes"]
         self.head = {"digest": jcs.digest(rest[:size]), "groupAt": at, "bytes": at + size,
                      "next": segment.last + 1, "nextRecord": self.head["nextRecord"] + 1 + len(refs)}
+        self.heads[self.head["digest"]] = self.head["next"]
         return size
 
     def _read(self, foreign_store):

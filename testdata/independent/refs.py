@@ -12,11 +12,32 @@ LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "pre
            "context_set": "C", "decision_trace_appended": "T", "gap_recorded": "G", "observation_recorded": "B",
            "advance_recorded": "A", "capability_observed": "K", "divergence_recorded": "D", "edge_created": "E",
            "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z"}
-# The page's tables, with divergences behind capabilities and a trace that may be absent at the start.
-ORDERS = {"start": "SRNPC?T?G*B*", "advanced": "AC?K*D*TG*P?NEO*", "blocked": "AC?K*D*G*P?O*", "other": "NE|X|Z"}
-CALLER, ENGINE = ("human", "agent"), ("engine",)
+# The page's tables.
+ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*", "blocked": "AC?K*D*G*P?O*",
+          "checkpoint": "NEO+", "approval": "G*O", "end": "XZ?|Z", "other": "(?!)"}
+CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
-          "K": CALLER, "E": ENGINE, "O": CALLER}
+          "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE}
+OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
+          "advanced": {"O": ANY}, "blocked": {"O": ANY}}
+OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
+APPROVAL = "wr.human_approval"
+
+
+def form_of(events):
+    """What wrote a segment, by its first event."""
+    first = events[0]
+    if first.kind == "session_created":
+        forked = any(e.get("data", "forkedFrom") for e in events if e.kind == "run_started")
+        return "fork" if forked else "start"
+    if first.kind == "advance_recorded":
+        return first.get("data", "outcome", "kind")
+    if first.kind == "node_created" and first.get("data", "nodeKind") == "checkpoint":
+        return "checkpoint"
+    if first.kind in ("run_cancel_requested", "run_closed"):
+        return "end"
+    approves = events[-1].kind == "node_output_appended" and events[-1].get("data", "payload", "artifactKind") == APPROVAL
+    return "approval" if approves else "other"
 
 
 class References:
@@ -29,7 +50,11 @@ class References:
         self.nodes = {}      # (runId, nodeId) -> the node's event
         self.roots = {}      # runId -> nodeId
         self.attempts = {}   # nodeId -> how many advance_recorded
-        self.checkpoints = {}
+        self.checkpoints = {}  # nodeId -> how many checkpoints
+        self.approvals = {}  # nodeId -> how many approvals
+        self.begun = set()   # gaps that a start recorded
+        self.modes = {}      # (runId, nodeId) -> autonomy
+        self.asked, self.closed = {}, set()  # runs whose end was asked for, or is on record
         self.keys, self.events, self.gaps, self.outputs = {}, set(), {}, {}
         self.advances = {}   # eventId of an advance -> the node it led to
         self.open = {}       # gapId -> nodeId, of gaps that nothing resolved yet
@@ -58,14 +83,18 @@ class References:
 
     def _segment(self, segment):
         created = {e.id("scope", "nodeId") for e in segment.events if e.kind == "node_created"}
-        self.attempt = segment.events[0].kind == "advance_recorded"
+        self.form = form_of(segment.events)
+        for e in segment.events:  # what an attempt sets holds for the attempt itself
+            if e.kind == "preferences_changed" and e.readable:
+                self.modes[(e.id("scope", "runId"), e.id("scope", "nodeId"))] = e.get("data", "effective", "autonomy")
         for e in segment.events:
             self._event(e, created)
         known = [e for e in segment.events if not e.foreign]
         if len(known) == len(segment.events) and not self.blind:
             first = segment.events[0]
             left = first.id("scope", "nodeId")
-            if first.get("data", "outcome", "kind") == "advanced" and left in self.open.values():
+            stay = {g for g, node in self.open.items() if node == left} - self.begun
+            if self.form == "advanced" and stay and self.modes.get((first.id("scope", "runId"), left)) != "full_auto_never_stop":
                 self.find("inconsistent", "gaps of the node that was left stay open", first)
             self._facts(segment)
             self._order(segment)
@@ -94,9 +123,19 @@ class References:
             if node is not None and e.kind != "node_created":
                 self.broken(e, (run, node) in self.nodes, "node %s is not there" % node)
             self.failed = lost  # nothing more is checked only where the run is not there
+        if run in self.closed or run in self.asked and e.kind != "run_closed":
+            self.find("inconsistent", "the run takes no further facts", e)
         check = getattr(self, "_" + e.kind, None)
         if check:
             check(e, run, node, created)
+
+    def _run_cancel_requested(self, e, run, node, created):
+        self.asked[run] = (e.get("data", "reason"), e.get("data", "outcome") or "cancelled")
+
+    def _run_closed(self, e, run, node, created):
+        if self.asked.get(run) != (e.get("data", "reason"), e.get("data", "outcome")):
+            self.find("inconsistent", "it is not what was asked for", e)
+        self.closed.add(run)
 
     def _run_started(self, e, run, node, created):
         self.runs[run] = e.get("data", "workflowHash")
@@ -110,11 +149,15 @@ class References:
             self._derived(e, node, "node", "root", run)
         else:
             self.broken(e, (run, parent) in self.nodes, "parent %s is not there" % parent)
+        self.modes.setdefault((run, node), self.modes.get((run, parent), "guided"))
         if e.get("data", "nodeKind") == "checkpoint" and parent is not None:
             n = self.checkpoints.get(parent, 0)
             self.checkpoints[parent] = n + 1
             attempt = derive_id("attempt", parent, "checkpoint", n)
             self._derived(e, node, "node", parent, attempt, "checkpoint")
+            above = self.nodes.get((run, parent), e)
+            if above.get("data", "snapshotRef") != e.get("data", "snapshotRef") or above.get("data", "nodeKind") == "checkpoint":
+                self.find("inconsistent", "a checkpoint with another snapshot than its parent's, or of a checkpoint", e)
         self.nodes.setdefault((run, node), e)
 
     def _advance_recorded(self, e, run, node, created):
@@ -166,8 +209,13 @@ class References:
             self.open.pop(resolves, None)
         else:
             self.open[e.get("data", "gapId")] = node
-            if self.attempt and e.get("data", "severity") != ("warning" if (run, node) in self.acked else "critical"):
+            if self.form == "start":
+                self.begun.add(e.get("data", "gapId"))
+            warns = self.form == "blocked" and (run, node) in self.acked
+            if self.form in ("start", "blocked", "advanced") and e.get("data", "severity") != ("warning" if warns else "critical"):
                 self.find("inconsistent", "severity does not go with the node", e)
+            if self.form == "approval" or self.form in ("advanced", "start") and self.modes.get((run, node)) != "full_auto_never_stop":
+                self.find("inconsistent", "a gap that is not resolved, where nothing was gone around", e)
         self.gaps.setdefault(e.get("data", "gapId"), e)
 
     def _node_output_appended(self, e, run, node, created):
@@ -175,15 +223,25 @@ class References:
         self.broken(e, replaces is None or self.outputs.get(replaces) == place,
                     "%s is no output of this node and channel" % replaces)
         self.outputs.setdefault(e.get("data", "outputId"), place)
+        if e.get("data", "payload", "artifactKind") == APPROVAL:
+            self.approvals[node] = self.approvals.get(node, 0) + 1
+            if self.form != "approval":
+                self.find("inconsistent", "an approval that no approval wrote", e)
 
     def _facts(self, segment):
         """Ids of facts: of a start from the root, of an attempt from the attempt."""
-        first, source, counts = segment.events[0], None, {}
-        if first.kind == "advance_recorded":
+        first, source, operation, counts = segment.events[0], None, "", {}
+        if self.form in ("advanced", "blocked"):
             source, operation = first.id("data", "attemptId"), "ack"
-        elif first.kind == "session_created":
+        elif self.form in ("start", "fork"):
             roots = [e.id("scope", "nodeId") for e in segment.events if e.kind == "node_created"]
             source, operation = (roots or [None])[0], "start"
+        elif self.form == "checkpoint":
+            parent = first.id("data", "parentNodeId")
+            source, operation = derive_id("attempt", parent, "checkpoint", self.checkpoints[parent] - 1), "checkpoint"
+        elif self.form == "approval":
+            node = first.id("scope", "nodeId")
+            source, operation = derive_id("attempt", node, "approve", self.approvals[node] - 1), "approve"
         if source is None:
             return
         for e in segment.events:
@@ -196,16 +254,20 @@ class References:
         """The order of section 8, whose events are whose, and which node they name."""
         events = segment.events
         first = events[0]
-        form = {"session_created": "start", "advance_recorded": first.text("data", "outcome", "kind")}.get(
-            first.kind, "other")
+        form = self.form
         letters = "".join(LETTERS[e.kind] for e in events)
         if not re.fullmatch(ORDERS[form], letters):
             self.find("segment_order", "%s is no order of section 8 (%s)" % (letters, ORDERS[form]), first)
+        allowed = dict(ACTORS, **OTHERS.get(form, {}))
         names = set()
         for letter, e in zip(letters, events):
             kind = e.text("actor", "kind")
-            if kind is not None and kind not in ACTORS.get(letter, (kind,)):
+            own = e.get("data", "payload", "artifactKind") in OWN
+            if kind is not None and (kind not in allowed[letter] or letter == "O" and own != (kind == "engine")):
                 self.find("segment_order", "its actor is %s" % kind, e)
+            if form == "checkpoint" and letter == "O" and e.id("scope", "nodeId") != first.id("scope", "nodeId") or (
+                    form == "approval" and e.id("scope", "nodeId") != first.id("scope", "nodeId")):
+                self.find("segment_order", "it names another node", e)
             if form in ("advanced", "blocked"):
                 if letter not in "NEC" and e.id("scope", "nodeId") != first.id("scope", "nodeId"):
                     self.find("segment_order", "it names another node than was attempted", e)

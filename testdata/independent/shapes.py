@@ -109,7 +109,7 @@ KINDS = {
     "observation_recorded": ("any", "{key}:{valueDigest}", record(
         {"key": one_of("git_branch", "git_head_sha", "repo_root_hash", "repo_root"),
          "confidence": one_of("low", "med", "high"), "value": OBSERVED})),
-    "run_cancel_requested": ("run", "{runId}", record({"reason": SOME})),
+    "run_cancel_requested": ("run", "{runId}", record({"reason": SOME}, {"outcome": one_of("failed")})),
     "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME})),
 }
 SCOPES = {"none": (), "run": ({"runId"},), "node": ({"runId", "nodeId"},), "any": (None, {"runId", "nodeId"})}

@@ -3,12 +3,14 @@ import os
 import re
 import stat
 
+import cache
 from checks import holds
-from control import FILES, check_store, load_control
+from control import FILES, check_store, key_bytes, load_control
 from files import is_file, is_folder, list_folder, mode_of
 from log import SEGMENT_NAME, Log, segment_bounds
 from objects import FOLDERS, Objects
 from refs import References
+from runs import Runs, forks
 from shapes import SESS
 
 SEVERITY = dict.fromkeys(("manifest_damaged", "segment_missing", "segment_damaged", "lost_tail", "object_missing",
@@ -31,7 +33,8 @@ class Store:
 
     def __init__(self, root):
         self.root, self.findings, self.units, self.logs = root, [], set(), []
-        self.derived, self.requests = 0, [0, 0]  # requestDigests that were made again, and all
+        self.key = None  # the current one of a keyring that holds
+        self.derived, self.walked, self.requests = 0, 0, [0, 0]  # requestDigests that were made again, and all
         self.own = mode_of(os.path.join(root, "store.json")) is not None
         if not self.own and not is_folder(os.path.join(root, "sessions")) and not self._unmade():
             raise ValueError("no store: neither store.json nor a folder sessions")
@@ -44,6 +47,7 @@ class Store:
         for folder in FOLDERS:
             self._names(folder, NAMES[folder])
         self._logs()
+        forks(self.logs, self.find)
         damaged = any(log.health.startswith("corrupt") for log in self.logs)
         for rel in [] if damaged else self.objects.orphans():
             self.find("orphan_object", rel, "nothing refers to it that was read")
@@ -84,9 +88,11 @@ class Store:
             try:
                 if not straight:
                     raise ValueError("its folder is none")
-                load_control(path, kind)
+                data = load_control(path, kind)[1]
                 if kind == "keyring" and os.name == "posix" and mode_of(path) & 0o077:
                     raise ValueError("others can open it")
+                if kind == "keyring":
+                    self.key = key_bytes(data["current"])
             except (ValueError, TypeError) as e:
                 self.find("control_damaged", rel, str(e))
 
@@ -100,11 +106,13 @@ class Store:
             if is_folder(os.path.join(self.root, rel, "events")):
                 self._names(rel + "/events", NAMES["events"])
             log = Log(self.root, rel, "sessionId", name, not self.own)
+            cache.lost(log, os.path.join(self.root, rel), self.key)
             if log.health == "healthy" and not log.segments:
                 continue  # unborn
             self.units.add(rel)
             self.derived += References(log).checked
             self.objects.check(log)
+            self.walked += Runs(log, self.objects).checked
             self.requests = [a + b for a, b in zip(self.requests, self.objects.requests(log))]
             suspect = os.path.join(self.root, rel, "suspect")
             if is_file(suspect) or is_folder(suspect):

@@ -107,7 +107,7 @@ def report(store, as_json):
                  "head": log.head} for log in store.logs]
     if as_json:
         findings = [{k: v for k, v in f.items() if v is not None} for f in store.findings]
-        print(json.dumps({"sessions": sessions, "findings": findings, "derivedIds": store.derived,
+        print(json.dumps({"sessions": sessions, "findings": findings, "derivedIds": store.derived, "snapshots": store.walked,
                           "requests": store.requests, "passed": passed, "failed": len(failed)},
                          indent=1, sort_keys=True))
         return 5 if failed else 0

@@ -115,25 +115,25 @@ func TestTrustNamesWhatItDoesNotShow(t *testing.T) {
 }
 
 func TestInputs(t *testing.T) {
-	choice := workflow.Input{ContextKey: "target", Reason: "needs_user_choice", Description: "Where to", Choices: []string{"2", "north", "south"}}
+	choice := ports.Question{Key: "target", Text: "Where to", Choices: []string{"2", "north", "south"}}
 	for typed, want := range map[string]string{"1\n": "2", "2\n": "2", "3\n": "south", "north\n": "north"} {
 		d := sit(t, 60)
 		d.answers(typed)
-		if got, err := d.Input(context.Background(), choice); got != want || err != nil {
+		if got, err := d.Ask(context.Background(), choice); got != want || err != nil {
 			t.Errorf("%q: %q, %v", typed, got, err)
 		}
 		d.screen()
 	}
 	d := sit(t, 60)
 	d.answers("0\n", "-1\n", "4\n", "3\n")
-	if got, err := d.Input(context.Background(), choice); got != "south" || err != nil {
+	if got, err := d.Ask(context.Background(), choice); got != "south" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	d.screen()
 	d = sit(t, 60)
 	d.answers("\n", "  \n", "a b \n")
-	secret := workflow.Input{ContextKey: "key", Reason: "needs_user_secret_or_token", Description: "The key"}
-	if got, err := d.Input(context.Background(), secret); got != "a b" || err != nil {
+	secret := ports.Question{Key: "key", Secret: true, Text: "The key"}
+	if got, err := d.Ask(context.Background(), secret); got != "a b" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if screen := d.screen(); !strings.Contains(screen, "kept in the run's log") || strings.Count(screen, "cannot be left without it") != 2 {
@@ -141,7 +141,7 @@ func TestInputs(t *testing.T) {
 	}
 	d = sit(t, 60)
 	d.answers("\x04")
-	if _, err := d.Input(context.Background(), choice); err != ports.ErrLeft {
+	if _, err := d.Ask(context.Background(), choice); err != ports.ErrLeft {
 		t.Error(err)
 	}
 	d.screen()

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill/waybill/durable/workflow"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -93,35 +92,88 @@ func (v *View) echo(text string) {
 	}
 }
 
-// Input asks for a declared input until there is an answer that fits.
-func (v *View) Input(ctx context.Context, in workflow.Input) (string, error) {
+// Ask asks until there is an answer that fits. Brief choices stand behind the text,
+// others in a list below it, and each may be named or numbered.
+func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	v.heading()
-	v.mark(v.styles.Accent("?"), clean(in.Description)+" "+v.styles.Dim("("+in.ContextKey+")"))
-	if in.Reason == "needs_user_secret_or_token" {
+	brief := q.Brief && len(q.Choices) > 0
+	text := clean(q.Text)
+	if q.Optional && len(q.Choices) > 0 {
+		text += ", or Enter for none"
+	}
+	if q.Key != "" {
+		text += " " + v.styles.Dim("("+clean(q.Key)+")")
+	}
+	v.mark(v.styles.Accent("?"), text)
+	if q.Secret {
 		v.mark(v.styles.Warn("!"), "What you type is kept in the run's log as it is. Name a place to find the secret rather than the secret.")
 	}
 	v.lines.Discard()
-	for i, choice := range in.Choices {
-		v.print(indent+2, v.styles.Accent(strconv.Itoa(i+1))+" "+clean(choice))
+	sign := v.styles.Accent("›")
+	switch {
+	case brief:
+		sign = v.styles.Accent("["+clean(strings.Join(q.Choices, "/"))+"]") + " " + sign
+	default:
+		for i, choice := range q.Choices {
+			v.print(indent+2, v.styles.Accent(strconv.Itoa(i+1))+" "+clean(choice))
+		}
 	}
 	for {
-		text, err := v.read(ctx, v.styles.Accent("›"), v.lines.Read)
+		text, err := v.read(ctx, sign, v.lines.Read)
 		if err != nil {
 			return "", err
 		}
 		text = strings.TrimSpace(text)
+		if text == "" && q.Optional || text != "" && len(q.Choices) == 0 {
+			return text, nil
+		}
+		if choice, ok := chosen(q, text); ok {
+			return choice, nil
+		}
 		switch {
-		case len(in.Choices) == 0 && text != "", slices.Contains(in.Choices, text):
-			return text, nil // a choice by its name goes before one by its number
-		case len(in.Choices) == 0:
+		case len(q.Choices) == 0:
 			v.mark(v.styles.Warn("!"), "The step cannot be left without it. Ctrl-C stops here.")
+		case brief:
+			v.mark(v.styles.Warn("!"), "Type "+clean(alternatives(q.Choices))+".")
 		default:
-			if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(in.Choices) {
-				return in.Choices[n-1], nil
-			}
-			v.mark(v.styles.Warn("!"), fmt.Sprintf("Type a number from 1 to %d.", len(in.Choices)))
+			v.mark(v.styles.Warn("!"), fmt.Sprintf("Type a number from 1 to %d.", len(q.Choices)))
 		}
 	}
+}
+
+// chosen finds the choice that was typed: by its name, which goes before its number,
+// and where the choices are words also by its beginning.
+func chosen(q ports.Question, text string) (string, bool) {
+	if slices.Contains(q.Choices, text) {
+		return text, true
+	}
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(q.Choices) {
+		return q.Choices[n-1], true
+	}
+	if !q.Brief || text == "" {
+		return "", false
+	}
+	var fits []string
+	for _, c := range q.Choices {
+		if strings.EqualFold(c, text) {
+			return c, true
+		}
+		if strings.HasPrefix(strings.ToLower(c), strings.ToLower(text)) {
+			fits = append(fits, c)
+		}
+	}
+	if len(fits) != 1 {
+		return "", false
+	}
+	return fits[0], true
+}
+
+// alternatives are words with "or" before the last.
+func alternatives(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
 // Confirm asks for a yes; everything else is a no.

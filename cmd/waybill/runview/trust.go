@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/command"
-	"github.com/waybill/waybill/durable/workflow"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
 )
@@ -19,12 +19,7 @@ const trustLines = 20
 
 // Trust shows what would run and asks whether it may. Silence is a no.
 func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
-	var actions []workflow.Action
-	for _, s := range q.Workflow.Steps {
-		if s.Action != nil {
-			actions = append(actions, *s.Action)
-		}
-	}
+	actions := catalog.Commands(q.Workflow)
 	v.gap()
 	noun, once := "a command that nobody has trusted yet:", "run it this once"
 	if len(actions) > 1 {
@@ -60,7 +55,7 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 
 // actionLine is everything about an action that decides what it does: also the
 // environment, which can change what a harmless program is.
-func actionLine(a workflow.Action) string {
+func actionLine(a catalog.Command) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		words = append(words, name+"="+command.Word(a.Env[name]))

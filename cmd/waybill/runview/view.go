@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
@@ -27,6 +28,8 @@ type Options struct {
 	NoColor  bool
 	Quiet    bool   // only questions and what went wrong
 	Commands string // the command line that shows a workflow's commands in full
+	// Read reads a file that the person names as an artifact.
+	Read func(name string) (advance.Artifact, error)
 	// Short is what people call a run by.
 	Short func(id.Run) string
 }
@@ -89,7 +92,10 @@ func (v *View) RunOpened(r perform.RunView) {
 	for _, line := range v.folded(name, 0) {
 		v.print(0, v.styles.Bold(line))
 	}
-	facts := []string{v.opts.Short(r.Run), count(r.Steps, "step")}
+	facts := []string{v.opts.Short(r.Run)}
+	if r.Steps > 0 {
+		facts = append(facts, count(r.Steps, "step"))
+	}
 	if r.Done > 0 {
 		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
 	}
@@ -125,13 +131,21 @@ func (v *View) heading() {
 	v.shown = true
 	s := v.step
 	v.gap()
-	place := fmt.Sprintf("[%d/%d] ", s.At, s.Of)
+	place := ""
+	if s.Of > 0 {
+		place = fmt.Sprintf("[%d/%d] ", s.At, s.Of)
+	}
 	for i, line := range v.folded(clean(s.Title), terminal.TextWidth(place)) {
 		if i == 0 {
 			v.print(0, v.styles.Accent(place)+v.styles.Bold(line))
 			continue
 		}
 		v.print(terminal.TextWidth(place), v.styles.Bold(line))
+	}
+	if len(s.Rounds) > 0 {
+		for _, line := range v.folded(clean(perform.Rounds(s.Rounds)), terminal.TextWidth(place)) {
+			v.print(terminal.TextWidth(place), v.styles.Dim(line))
+		}
 	}
 	for _, w := range s.Warnings {
 		v.mark(v.styles.Warn("!"), clean(w))

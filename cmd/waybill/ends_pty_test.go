@@ -1,0 +1,313 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const loopFlow = `
+id: test.loop
+name: Review until it holds
+description: d
+version: 1.0.0
+assessments:
+  - {id: ready, purpose: Is it ready, dimensions: [{id: risk, purpose: "How risky is it?", levels: [low, high]}, {id: cover, purpose: "How well is it tested?", levels: [thin, good], required: false}]}
+steps:
+  - id: rounds
+    type: loop
+    title: Review rounds
+    loop: {type: while, maxIterations: 3, conditionSource: {kind: artifact_contract, contractRef: wr.contracts.loop_control}}
+    body:
+      - {id: decide, title: Decide, prompt: "Round {{currentIteration}}.", outputContract: {contractRef: wr.contracts.loop_control}}
+  - {id: assess, title: Assess, prompt: Judge it., assessmentRefs: [ready]}
+  - {id: ship, title: Ship, prompt: Ship it., requireConfirmation: {kind: human_approval}}
+`
+
+// shownNarrow fails for lines that are wider than the terminal.
+func (s *seat) shownNarrow(columns int) {
+	s.Helper()
+	for _, line := range strings.Split(s.text(), "\n") {
+		if n := len([]rune(line)); n > columns {
+			s.Errorf("a line of %d characters on %d columns: %q", n, columns, line)
+		}
+	}
+}
+
+// A person is asked what they can choose, goes round, judges, and approves, all in
+// one go; what they said is on record as artifacts.
+func TestAPersonGoesRoundJudgesAndApproves(t *testing.T) {
+	dir := folder(t, loopFlow)
+	s := sit(t, dir, 44, "run", "w.yaml")
+	s.sees("[1/3] Decide")
+	s.sees(`round 1 of "Review rounds"`)
+	s.sees("Round 1.")
+	s.sees("Enter for")
+	s.types("first look\n")
+	s.sees("round again, or stop?")
+	s.sees("[continue/stop] ›")
+	s.types("\n")
+	s.sees("Type continue or stop.")
+	s.types("c\n")
+	s.sees("Why? Enter for no reason")
+	s.types("one more\n")
+	s.sees(`round 2 of "Review rounds"`)
+	s.sees("›")
+	s.types("\n")
+	s.sees("[continue/stop] ›")
+	s.types("STOP\n")
+	s.sees("›")
+	s.types("\n")
+	s.sees("[2/3] Assess")
+	s.sees("›")
+	s.types("looked\n")
+	s.sees("How risky is it? (risk)")
+	s.sees("[low/high] ›")
+	s.types("1\n")
+	s.sees("How well is it tested?")
+	s.sees("[thin/good] ›")
+	s.types("\n")
+	s.sees("[3/3] Ship")
+	s.sees("›")
+	s.types("it is ready\n")
+	s.sees("Handed in")
+	s.sees("it is ready")
+	s.sees("Approve it? [y/N]")
+	s.types("y\n")
+	s.sees("✓ Review until it holds is complete")
+	s.sees("4 steps in")
+	s.leaves(0)
+	s.shownNarrow(44)
+	if text := s.text(); strings.Contains(text, "wr.loop_control") || strings.Contains(text, "Not accepted") {
+		t.Errorf("a person is shown what only programs send:\n%s", text)
+	}
+	stored, err := program{t, dir, filepath.Join(dir, "home", "local")}.command("runs", "events").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"wr.loop_control", "wr.assessment", "wr.human_approval"} {
+		if !strings.Contains(string(stored), `"artifactKind":"`+kind+`"`) {
+			t.Errorf("no %s is on record", kind)
+		}
+	}
+}
+
+const shipFlow = `{id: test.ship, name: Ship, description: d, version: 1.0.0, steps: [{id: ship, title: Ship it, prompt: Ship., requireConfirmation: {kind: human_approval}}]}`
+
+func TestApproveAtTheTerminal(t *testing.T) {
+	dir := folder(t, shipFlow)
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	_ = p.command("run", "w.yaml", "--notes", "the \x1b[2Jplan").Run()
+
+	// Silence, a no, and what was typed before the question are no approval.
+	for _, said := range []string{"\n", "n\n", "yes please\n", "\x04"} {
+		s := sit(t, dir, 80, "approve")
+		s.sees("Ship it")
+		s.sees("Handed in")
+		s.sees("the ␛[2Jplan")
+		s.sees("Approve it? [y/N]")
+		s.types(said)
+		s.sees("is not approved")
+		s.sees("Nothing was recorded")
+		s.leaves(3)
+	}
+	// With --json the question goes to the terminal and the answer where it was asked to.
+	s := sit(t, dir, 80, "approve", "@last", "--comment", "Checked")
+	s.sees("[y/N]")
+	s.types("y\n")
+	s.sees("✓ Approved: Ship it.")
+	s.sees("Next: waybill run --run ")
+	s.leaves(0)
+	s = sit(t, dir, 80, "approve")
+	s.sees("✓ Approved already: Ship it.")
+	s.leaves(0)
+	// The next attempt brings nothing, whatever was said beforehand, and so is accepted.
+	if out, err := p.command("run", "--run", "@last", "--notes", "something else").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What is approved is what was shown: whatever is handed in meanwhile voids the yes.
+func TestApproveBindsToWhatWasShown(t *testing.T) {
+	dir := folder(t, shipFlow)
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
+	s := sit(t, dir, 80, "approve")
+	s.sees("the plan")
+	s.sees("[y/N]")
+	_ = p.command("continue", "--run", "@last", "--notes", "another plan").Run()
+	s.types("y\n")
+	s.sees("has changed since it was shown")
+	s.sees("Look again with 'waybill approve")
+	s.leaves(3)
+	var run struct{ Status string }
+	p.json(&run, "runs", "show")
+	if run.Status != "blocked" {
+		t.Errorf("the run is %s", run.Status)
+	}
+}
+
+// Whoever has no terminal for the answers but one for the question is asked.
+func TestApproveIntoAPipe(t *testing.T) {
+	dir := folder(t, shipFlow)
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
+	s := sitWith(t, dir, 80, "sh", "-c", "waybill approve --json | cat >out.json")
+	s.sees("[y/N]")
+	s.types("y\n")
+	s.leaves(0)
+	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil || !strings.HasPrefix(string(out), `{"v":1,"kind":"step"`) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+const handFlow = `
+id: test.hand
+name: Hand over
+description: d
+version: 1.0.0
+steps:
+  - {id: hand, title: Hand over, prompt: Hand it over., outputContract: {contractRef: wr.contracts.gate_verdict}}
+`
+
+// A result that only a file can bring is asked for by its path, and judged before
+// anything is recorded.
+func TestAResultFromAFile(t *testing.T) {
+	dir := folder(t, handFlow)
+	s := sit(t, dir, 80, "run", "w.yaml")
+	s.sees("wants a result of kind wr.gate_verdict, as a JSON file")
+	s.sees("Such as:")
+	s.sees(`"kind": "wr.gate_verdict"`)
+	s.sees("waybill continue --run ")
+	s.sees("Enter to stop here")
+	s.types("nothing.json\n")
+	s.sees("cannot be read")
+	s.sees("›")
+	if err := os.WriteFile(filepath.Join(dir, "wrong file.json"), []byte(`{"kind":"wr.gate_verdict"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.types("'wrong file.json'\n")
+	s.sees("It does not fit:")
+	s.sees("›")
+	pinned := struct {
+		Pending struct {
+			OutputContract struct{ Example any }
+		}
+	}{}
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	p.json(&pinned, "continue", "--run", "@last")
+	if err := os.WriteFile(filepath.Join(dir, "right.json"), asJSON(t, pinned.Pending.OutputContract.Example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.types("right.json\n")
+	s.sees("Enter for none")
+	s.types("\n")
+	s.sees("✓ Hand over is complete")
+	s.leaves(0)
+
+	s = sit(t, dir, 80, "run", "w.yaml")
+	s.sees("Enter to stop here")
+	s.types("\n")
+	s.sees("you left the run at step 1 of 1")
+	s.leaves(3)
+}
+
+// The end of a run from another terminal stops its command, and is told as such.
+func TestCancelFromAnotherTerminal(t *testing.T) {
+	dir := folder(t, commandFlow)
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	s := sit(t, dir, 60, "run", "w.yaml", "--trust")
+	s.sees("[2/2] Wait")
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "pid")); err == nil {
+			break
+		}
+		if time.Since(begun) > 10*time.Second {
+			t.Fatal("the command does not start")
+		}
+	}
+	out, err := p.command("runs", "cancel", "@last", "--reason", "Not needed any more").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "is told to stop") {
+		t.Errorf("%v: %s", err, out)
+	}
+	s.sees("was cancelled at")
+	s.sees("Not needed any more")
+	s.leaves(1)
+	s.shownNarrow(60)
+	var run struct{ Status string }
+	p.json(&run, "runs", "show")
+	if run.Status != "cancelled" {
+		t.Errorf("the run is %s", run.Status)
+	}
+}
+
+// Each fact is printed within a second of being recorded, and the watch ends with
+// the run.
+func TestWatchTellsAtOnce(t *testing.T) {
+	dir := folder(t, personFlow)
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	if out, err := p.command("start", "w.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	watch := p.command("runs", "watch", "@last", "--json")
+	out, err := watch.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = watch.Process.Kill() })
+	lines := make(chan string, 100)
+	go func() {
+		defer close(lines)
+		for in := bufio.NewScanner(out); in.Scan(); {
+			lines <- in.Text()
+		}
+	}()
+	time.Sleep(300 * time.Millisecond) // it has looked at what is there
+	for _, step := range []string{"looks fine", "because", "--set target=north"} {
+		args := []string{"continue", "--run", "@last", "--notes", step}
+		if flag, value, ok := strings.Cut(step, " "); ok && flag == "--set" {
+			args = []string{"continue", "--run", "@last", "--set", value}
+		}
+		if out, err := p.command(args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		late := time.After(time.Second)
+		for seen := false; !seen; {
+			select {
+			case line, open := <-lines:
+				if !open {
+					t.Fatal("the watch ended before the run")
+				}
+				seen = strings.Contains(line, `"kind":"node_created"`)
+			case <-late:
+				t.Fatalf("%q was not told within a second", step)
+			}
+		}
+	}
+	for range lines {
+	}
+	if err := watch.Wait(); err != nil {
+		t.Errorf("the watch of a run that is over: %v", err)
+	}
+}
+
+func TestWatchingEndsWithCtrlC(t *testing.T) {
+	dir := folder(t, personFlow)
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	_ = p.command("start", "w.yaml").Run()
+	s := sit(t, dir, 40, "runs", "watch")
+	s.sees("Watching run ")
+	_ = p.command("continue", "--run", "@last", "--done").Run()
+	s.sees("agent")
+	s.types("\x03")
+	s.leaves(0)
+	s.shownNarrow(40)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gofrs/flock"
+)
+
+// TestACallMeetsABusySession: it is told as data when to try again, and nothing is
+// held between calls.
+func TestACallMeetsABusySession(t *testing.T) {
+	p := talker(t, "test.talk")
+	c := p.agent("--lock-wait", "50ms")
+	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
+	lock := flock.New(filepath.Join(p.store, "sessions", one.Data.Session.SessionID, ".lock"))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatalf("the server holds the lock between calls: %v", err)
+	}
+	busy := c.tool("continue_workflow", one.ready("done"))
+	if busy.Error.Code != "TOKEN_SESSION_LOCKED" || busy.Error.Retry.Kind != "retryable_after_ms" {
+		t.Errorf("got %s", busy.raw)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if two := c.tool("continue_workflow", one.ready("done")); two.Kind != "step" || two.Data.Pending.StepID != "two" {
+		t.Errorf("got %s", two.raw)
+	}
+	c.ends()
+}
+
+// TestManyIdenticalCallsAreOne: they are sent side by side, one advances and the
+// others are told the same.
+func TestManyIdenticalCallsAreOne(t *testing.T) {
+	const calls = 12
+	p := talker(t, "test.talk")
+	c := p.agent("--lock-wait", "20s")
+	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
+	args, _ := json.Marshal(one.ready("done"))
+	for i := range calls {
+		c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"continue_workflow","arguments":%s}}`, 100+i, args))
+	}
+	answers := map[string]int{}
+	for range calls {
+		_, result, problem := c.message()
+		if problem != "" {
+			t.Fatal(problem)
+		}
+		answers[c.reply(result).raw]++
+	}
+	if len(answers) != 1 {
+		t.Errorf("%d answers: %v", len(answers), answers)
+	}
+	c.ends()
+	p.verified()
+}
+
+// TestHowFarAnAgentMayGo: more autonomy than the store allows is refused, with who may
+// change that; the running server sees the change.
+func TestHowFarAnAgentMayGo(t *testing.T) {
+	p := talker(t, "test.talk")
+	c := p.agent()
+	start := func() reply {
+		return c.tool("start_workflow", `{"workflowId":"test.talk","preferences":{"autonomy":"full_auto_never_stop"}}`)
+	}
+	r := start()
+	if r.Error.Code != "VALIDATION_ERROR" || !strings.Contains(r.Error.Message, "full_auto_stop_on_user_deps") || !strings.Contains(r.Error.Suggestion, "user") {
+		t.Errorf("got %s", r.raw)
+	}
+	if _, err := os.Stat(p.store); err == nil {
+		t.Error("a refused start made a store")
+	}
+	if out, err := p.command("config", "set", "agentMaxAutonomy", "full_auto_never_stop").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if r = start(); r.Kind != "step" || !strings.Contains(r.raw, `"autonomy":"full_auto_never_stop"`) {
+		t.Errorf("got %s", r.raw)
+	}
+	if r = c.tool("start_workflow", `{"workflowId":"test.talk","preferences":{"autonomy":"reckless"}}`); r.Error.Code != "VALIDATION_ERROR" {
+		t.Errorf("got %s", r.raw)
+	}
+	c.ends()
+}
+
+// TestWhatAnAgentGetsWrong: the error says what is wrong and what to do, in the words
+// of the tools.
+func TestWhatAnAgentGetsWrong(t *testing.T) {
+	p := talker(t, "test.talk")
+	c := p.agent()
+	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
+	big := strings.Repeat("x", 300<<10)
+	rows := []struct {
+		name, tool string
+		args       map[string]any
+		code, says string // what message or suggestion must hold
+	}{
+		{"a workflow that is not there", "start_workflow", map[string]any{"workflowId": "test.tolk"}, "WORKFLOW_NOT_FOUND", "test.talk"},
+		{"a path", "start_workflow", map[string]any{"workflowId": "./talk.yaml"}, "WORKFLOW_NOT_FOUND", "is a path"},
+		{"an id that goes on and on", "start_workflow", map[string]any{"workflowId": big}, "WORKFLOW_NOT_FOUND", "307200 bytes"},
+		{"next.params as they were", "continue_workflow", one.Data.Next.Params, "VALIDATION_ERROR", "/output/notesMarkdown"},
+		{"too much context", "start_workflow", map[string]any{"workflowId": "test.talk", "context": map[string]any{"b": big}}, "VALIDATION_ERROR", "262144"},
+		{"a token cut off", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken[:40]}, "TOKEN_INVALID_FORMAT", "resume_session"},
+		{"a token changed", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken[:len(one.Data.StateToken)-3] + "AAA"}, "TOKEN_BAD_SIGNATURE", "resume_session"},
+		{"output without ack", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken, "output": map[string]any{"notesMarkdown": "n"}}, "VALIDATION_ERROR", "ackToken"},
+		{"an approval", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken,
+			"output": map[string]any{"artifacts": []any{map[string]any{"kind": "wr.human_approval"}}}}, "VALIDATION_ERROR", "approve"},
+	}
+	for _, row := range rows {
+		r := c.tool(row.tool, row.args)
+		if r.Error.Code != row.code || !strings.Contains(r.Error.Message+" "+r.Error.Suggestion, row.says) {
+			t.Errorf("%s: %s", row.name, r.raw)
+		}
+	}
+	tooMuch := c.tool("continue_workflow", map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken, "context": map[string]any{"b": big}})
+	if d := tooMuch.Error.Details; d["maxBytes"] != 262144.0 || d["measuredBytes"].(float64) < 300<<10 || d["method"] == nil {
+		t.Errorf("too much context: %s", tooMuch.raw)
+	}
+	long := c.tool("continue_workflow", one.ready(strings.Repeat("long ", 2000)))
+	if long.Kind != "step" || !strings.Contains(long.raw, `"NOTES_TRUNCATED"`) {
+		t.Errorf("long notes: %s", long.raw)
+	}
+	c.ends()
+}
+
+// TestACheckpointKeepsWhatIsDone: the step stays pending, and the same call again
+// records nothing new.
+func TestACheckpointKeepsWhatIsDone(t *testing.T) {
+	p := talker(t, "test.talk")
+	c := p.agent()
+	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
+	args := map[string]any{"stateToken": one.Data.StateToken, "checkpointToken": one.Data.CheckpointToken, "output": map[string]any{"notesMarkdown": "Half of it."}}
+	kept := c.tool("checkpoint_workflow", args)
+	if kept.Kind != "step" || kept.Data.Pending.StepID != "one" {
+		t.Fatalf("got %s", kept.raw)
+	}
+	if again := c.tool("checkpoint_workflow", args); again.raw != kept.raw {
+		t.Errorf("the same call gives\n%s\nand gave\n%s", again.raw, kept.raw)
+	}
+	args["checkpointToken"] = one.Data.AckToken
+	if r := c.tool("checkpoint_workflow", args); !strings.HasPrefix(r.Error.Code, "TOKEN_") {
+		t.Errorf("an ack token in its place: %s", r.raw)
+	}
+	if two := c.tool("continue_workflow", kept.ready("All of it.")); two.Data.Pending == nil || two.Data.Pending.StepID != "two" {
+		t.Errorf("got %s", two.raw)
+	}
+	c.ends()
+	p.verified()
+}
+
+const threeRounds = `id: test.rounds
+name: Rounds
+description: A step, three rounds, a step.
+version: 1.0.0
+steps:
+  - {id: first, title: First, prompt: Begin.}
+  - id: again
+    type: loop
+    title: Again
+    loop: {type: for, count: 3, maxIterations: 5}
+    body:
+      - {id: turn, title: Turn, prompt: "This is turn {{currentIteration}}."}
+  - {id: last, title: Last, prompt: End.}
+`
+
+// TestALoopOverManyServers: each call is made to a server of its own, which is killed
+// when it has answered. An agent that only follows next.params goes all the way round.
+func TestALoopOverManyServers(t *testing.T) {
+	p := talker(t, "test.talk")
+	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(threeRounds), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kill := func(c *agent) {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+	}
+	c := p.agent()
+	r := c.tool("start_workflow", `{"workflowId":"test.rounds"}`)
+	kill(c)
+	var went []string
+	for range 10 {
+		if r.Data.Pending == nil {
+			break
+		}
+		went = append(went, r.Data.Pending.StepInstanceKey)
+		if n := len(went) - 1; r.Data.Pending.StepID == "turn" && !strings.Contains(r.Data.Pending.Prompt, fmt.Sprintf("This is turn %d.", n)) {
+			t.Errorf("turn %d: %s", n, r.Data.Pending.Prompt)
+		}
+		c = p.agent()
+		r = c.tool("continue_workflow", r.ready("done"))
+		kill(c)
+	}
+	want := []string{"first", "again@0::turn", "again@1::turn", "again@2::turn", "last"}
+	if !r.Data.IsComplete || !reflect.DeepEqual(went, want) {
+		t.Errorf("went %v, want %v: %s", went, want, r.raw)
+	}
+	p.verified()
+}

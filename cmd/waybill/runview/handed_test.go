@@ -1,0 +1,118 @@
+//go:build linux
+
+package runview
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/ports"
+)
+
+func TestBriefChoices(t *testing.T) {
+	levels := ports.Question{Text: "How risky?", Key: "risk", Choices: []string{"low", "lower", "High"}, Brief: true}
+	for typed, want := range map[string]string{"low\n": "low", "LOWER\n": "lower", "h\n": "High", "3\n": "High", "2\n": "lower"} {
+		d := sit(t, 60)
+		d.answers(typed)
+		if got, err := d.Ask(context.Background(), levels); got != want || err != nil {
+			t.Errorf("%q: %q, %v", typed, got, err)
+		}
+		if screen := d.screen(); !strings.Contains(screen, "? How risky? (risk)\n  [low/lower/High] › ") {
+			t.Errorf("shown:\n%s", screen)
+		}
+	}
+	d := sit(t, 60)
+	d.answers("lo\n", "\n", "4\n", "medium\n", "low\n") // two begin so; none; none; none
+	if got, err := d.Ask(context.Background(), levels); got != "low" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if screen := d.screen(); strings.Count(screen, "Type low, lower or High.") != 4 {
+		t.Errorf("shown:\n%s", screen)
+	}
+	levels.Optional = true
+	d = sit(t, 60)
+	d.answers("\n")
+	if got, err := d.Ask(context.Background(), levels); got != "" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if screen := d.screen(); !strings.Contains(screen, "or Enter for none") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}
+
+func TestFile(t *testing.T) {
+	question := ports.FileQuestion{Text: "This step wants a result.", Command: "waybill continue --run abc --artifact FILE",
+		Example: canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString("k\x1b")})}
+	for typed, want := range map[string]string{"out.json\n": "out.json", "  'my file.json' \n": "my file.json", "\"q.json\"\n": "q.json",
+		"~/x.json\n": "/home/me/x.json", "'\n": "'"} {
+		d := sit(t, 60)
+		read := ""
+		d.opts.Getenv = func(string) string { return "/home/me" }
+		d.opts.Read = func(name string) (advance.Artifact, error) {
+			read = name
+			return advance.Artifact{Bytes: []byte("x")}, nil
+		}
+		d.answers(typed)
+		if got, err := d.File(context.Background(), question); string(got.Bytes) != "x" || err != nil || read != want {
+			t.Errorf("%q: read %q, %v", typed, read, err)
+		}
+		if screen := d.screen(); !strings.Contains(screen, "\"kind\": \"k\\u001b\"") || strings.Contains(screen, "\x1b") || !strings.Contains(screen, "'"+question.Command+"'") {
+			t.Errorf("shown:\n%s", screen)
+		}
+	}
+	d := sit(t, 60)
+	d.opts.Read = func(string) (advance.Artifact, error) {
+		return advance.Artifact{}, fault.New(fault.ValidationError, "--artifact no.json cannot be read")
+	}
+	d.answers("no.json\n", "\n")
+	if _, err := d.File(context.Background(), question); err != ports.ErrLeft {
+		t.Error(err)
+	}
+	if screen := d.screen(); !strings.Contains(screen, "✗ no.json cannot be read\n") {
+		t.Errorf("shown:\n%s", screen)
+	}
+	question.Optional, question.Wrong = true, []string{"/x: expected text"}
+	d = sit(t, 60)
+	d.answers("\n")
+	if got, err := d.File(context.Background(), question); len(got.Bytes) > 0 || err != nil {
+		t.Error(got, err)
+	}
+	if screen := d.screen(); !strings.Contains(screen, "It does not fit:\n  ! /x: expected text\n") || strings.Contains(screen, "Such as") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}
+
+// What is approved is shown as far as a person reads, what is left out is counted,
+// and nothing of it drives the terminal.
+func TestApproveShowsWhatItBindsTo(t *testing.T) {
+	list := `{"items":[` + strings.Repeat(`"x",`, resultLines+20) + `"end"]}`
+	for typed, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "n\n": false, "sure\n": false} {
+		d := sit(t, 60)
+		d.StepBegan(perform.StepView{Title: "Ship it"})
+		d.answers(typed)
+		got, err := d.Approve(context.Background(), ports.ApproveQuestion{Notes: "the \x1b[2Jplan",
+			Results: []ports.Result{{Name: "list", Text: list}, {Name: "text/plain", Text: "12 bytes, sha256:ab"}}})
+		if got != want || err != nil {
+			t.Errorf("%q: %v, %v", typed, got, err)
+		}
+		screen := d.screen()
+		for _, line := range []string{"\nShip it\n", "  Handed in\n", "the ␛[2Jplan", "  list\n", "… 25 lines more", "12 bytes, sha256:ab", "? Approve it? [y/N] "} {
+			if !strings.Contains("\n"+screen, line) {
+				t.Errorf("no %q on the screen:\n%s", line, screen)
+			}
+		}
+	}
+	d := sit(t, 60)
+	d.answers("\x04")
+	if got, err := d.Approve(context.Background(), ports.ApproveQuestion{}); got || err != ports.ErrLeft {
+		t.Error(got, err)
+	}
+	if screen := d.screen(); !strings.Contains(screen, "Nothing was handed in for this step.") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}

@@ -1,0 +1,253 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/ports"
+)
+
+// Each move begins at the answer that came last, and leaves its own.
+
+func (p *player) moveStart(s statement) error {
+	p.seeds++
+	by, seed := p.by(event.Agent), id.Seed{p.seeds}
+	p.all, p.before = nil, 0
+	return p.make(advance.Request{}, func(g *engine.Engine, _ advance.Request) (engine.Answer, error) {
+		return g.Start(p.ctx, by, seed, p.start)
+	})
+}
+
+// manyTimes takes "50 times" off the front of a line.
+func manyTimes(text string) (n int, rest string) {
+	fields := strings.SplitN(text, " ", 3)
+	if len(fields) >= 2 && fields[1] == "times" {
+		if n, err := strconv.Atoi(fields[0]); err == nil {
+			return n, strings.Join(fields[2:], " ")
+		}
+	}
+	return 1, text
+}
+
+func (p *player) moveAck(s statement) error {
+	n, rest := manyTimes(s.text)
+	s.text = rest
+	for i := range n {
+		at := p.last
+		if at.AckToken == "" {
+			return fmt.Errorf("the last answer has no ack token")
+		}
+		req, err := request(items(s), i)
+		if err != nil {
+			return err
+		}
+		by := p.by(event.Agent)
+		ack := func(g *engine.Engine, req advance.Request) (engine.Answer, error) {
+			return g.Continue(p.ctx, by, engine.Continue{StateToken: at.StateToken, AckToken: at.AckToken, Request: req})
+		}
+		if i < n-1 {
+			p.do(req, ack)
+		} else if err := p.make(req, ack); err != nil {
+			return err
+		}
+		if p.err != nil {
+			return nil
+		}
+	}
+	if err := inLockOrder(p.all[p.before:]); err != nil {
+		return err
+	}
+	return p.lookTwice()
+}
+
+// moveAgain sends the last recording call once more, or another request with its tokens.
+func (p *player) moveAgain(s statement) error {
+	req := p.req
+	if what := items(s); len(what) > 0 {
+		var err error
+		if req, err = request(what, 0); err != nil {
+			return err
+		}
+	}
+	a, err := p.sent(p.process(), req)
+	if p.err = err; err == nil {
+		p.last = a
+	}
+	return nil
+}
+
+// moveLook rehydrates: at the last answer, at one with a name, or at the last
+// checkpoint. The next move begins there.
+func (p *player) moveLook(s statement) error {
+	at := p.last.StateToken
+	if name, ok := strings.CutPrefix(s.text, "at "); ok {
+		a, known := p.names[name]
+		if !known {
+			return fmt.Errorf("no answer is called %q", name)
+		}
+		at = a.StateToken
+		p.last = a
+	}
+	if s.text == "from the checkpoint" {
+		var err error
+		if at, err = p.checkpointState(); err != nil {
+			return err
+		}
+	}
+	a, err := p.g.Continue(p.ctx, p.by(event.Agent), engine.Continue{StateToken: at})
+	if p.err = err; err != nil {
+		return nil
+	}
+	p.last = a
+	return p.lookTwice()
+}
+
+// lookTwice: looking records nothing, and two processes see the same (design section 7).
+func (p *player) lookTwice() error {
+	if p.err != nil {
+		return nil
+	}
+	n := len(p.all)
+	call := engine.Continue{StateToken: p.last.StateToken}
+	a, err := p.g.Continue(p.ctx, p.by(event.Agent), call)
+	b, again := p.process().Continue(p.ctx, p.by(event.Human), call)
+	if err = errors.Join(err, again); err != nil {
+		return err
+	}
+	if text(p.tb, a) != text(p.tb, b) {
+		return fmt.Errorf("two looks differ:\n%s\n%s", text(p.tb, a), text(p.tb, b))
+	}
+	if err := p.observe(); err != nil || len(p.all) != n {
+		return fmt.Errorf("looking recorded %d events, %v", len(p.all)-n, err)
+	}
+	return nil
+}
+
+// checkpointState is a state token of the run's latest checkpoint.
+func (p *player) checkpointState() (string, error) {
+	for _, e := range slices.Backward(p.all) {
+		n, ok := e.Data.(event.NodeCreated)
+		if !ok || n.NodeKind != event.CheckpointNode {
+			continue
+		}
+		keys, err := p.g.Keyring.Keys(p.ctx, ports.ReadOnly)
+		return token.MintState(keys.Current, token.State{SessionID: p.last.Session.SessionID, RunID: p.last.Session.RunID,
+			NodeID: e.Scope.NodeID, WorkflowHash: p.last.Workflow.WorkflowHash}), err
+	}
+	return "", fmt.Errorf("the run has no checkpoint")
+}
+
+func (p *player) moveCheckpoint(s statement) error {
+	req, err := request(items(s), 0)
+	if err != nil {
+		return err
+	}
+	by, at := p.by(event.Agent), p.last
+	return p.make(req, func(g *engine.Engine, req advance.Request) (engine.Answer, error) {
+		return g.Checkpoint(p.ctx, by, engine.CheckpointCall{StateToken: at.StateToken, CheckpointToken: at.CheckpointToken, Request: req})
+	})
+}
+
+// moveApprove: "approve", "approve with COMMENT", or "approve as an agent".
+func (p *player) moveApprove(s statement) error {
+	kind := event.Human
+	if s.text == "as an agent" {
+		kind = event.Agent
+	}
+	comment := strings.TrimPrefix(s.text, "with ")
+	if comment == s.text {
+		comment = ""
+	}
+	by, at := p.by(kind), p.last.Position()
+	return p.make(advance.Request{}, func(g *engine.Engine, _ advance.Request) (engine.Answer, error) {
+		return g.Approve(p.ctx, by, at, comment)
+	})
+}
+
+// moveCancel: "cancel REASON"; "cancel while performed REASON" leaves it to the
+// performer; "cancel as failed REASON".
+func (p *player) moveCancel(s statement) error {
+	reason, busy := strings.CutPrefix(s.text, "while performed ")
+	reason, failed := strings.CutPrefix(reason, "as failed ")
+	_, p.err = p.g.Cancel(p.ctx, p.by(event.Human), performers{busy}, p.last.Position(), engine.CancelRequest{Reason: reason, Failed: failed})
+	if p.err != nil {
+		return nil
+	}
+	a, err := p.g.Continue(p.ctx, p.by(event.Agent), engine.Continue{StateToken: p.last.StateToken})
+	if err == nil {
+		p.last.Status, p.last.NextIntent, p.last.StateToken, p.last.Pending = a.Status, a.NextIntent, a.StateToken, a.Pending
+	}
+	return err
+}
+
+// moveFork goes on in a run of its own, from the last answer's node or a named one's.
+func (p *player) moveFork(s statement) error {
+	at := p.last
+	if name, ok := strings.CutPrefix(s.text, "at "); ok {
+		at = p.names[name]
+	}
+	p.seeds++
+	by, seed := p.by(event.Agent), id.Seed{p.seeds}
+	p.all, p.before = nil, 0
+	return p.make(advance.Request{}, func(g *engine.Engine, _ advance.Request) (engine.Answer, error) {
+		return g.Fork(p.ctx, by, seed, engine.ForkRequest{At: at.Position()})
+	})
+}
+
+// moveDamage flips a byte in the newest segment, or loses the snapshots.
+func (p *player) moveDamage(s statement) error {
+	var files []string
+	switch s.text {
+	case "the last segment":
+		files, _ = filepath.Glob(p.dir + "/sessions/*/events/*.jsonl")
+		files = files[max(0, len(files)-1):]
+	case "the snapshots":
+		files, _ = filepath.Glob(p.dir + "/snapshots/*")
+	case "the artifacts":
+		files, _ = filepath.Glob(p.dir + "/artifacts/*")
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("there is nothing to damage")
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			return err
+		}
+		data[len(data)/2] ^= 1
+		if err := os.WriteFile(f, data, 0o600); err != nil {
+			return err
+		}
+	}
+	p.g = p.process()
+	return nil
+}
+
+// lockOrder is the order of R18.
+var lockOrder = []string{"advance_recorded", "context_set", "capability_observed", "divergence_recorded", "decision_trace_appended", "gap_recorded",
+	"preferences_changed", "node_created", "edge_created", "node_output_appended"}
+
+func inLockOrder(events []event.Event) error {
+	at := -1
+	for _, e := range events {
+		rank := slices.Index(lockOrder, e.Data.Kind())
+		if rank == 0 {
+			at = 0 // the next attempt
+		}
+		if rank < at || at < 0 {
+			return fmt.Errorf("%s stands out of order (R18)", e.Data.Kind())
+		}
+		at = rank
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package perform
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/contract"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/ports"
+)
+
+// file asks for what only a file can bring. It comes first of all: whoever does not
+// have it yet should not have typed their notes in vain.
+func (t *turn) file(ctx context.Context, w wants, req *advance.Request) error {
+	if w.pack == nil || !t.Person.Present() || w.optional && t.again {
+		return nil
+	}
+	q := ports.FileQuestion{Text: fmt.Sprintf("This step wants a result of kind %s, as a JSON file.", w.pack.ArtifactKind), Example: w.pack.Example,
+		Command: t.HandIn(t.report.Run, "--artifact", "FILE"), Optional: w.optional || t.neverStops()}
+	if w.optional {
+		q.Text = fmt.Sprintf("This step takes a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
+	}
+	for {
+		artifact, err := t.Person.File(ctx, q)
+		if err != nil || len(artifact.Bytes) == 0 {
+			return err
+		}
+		// A file that does not fit is better told here than put on record.
+		q.Wrong = nil
+		for _, m := range w.pack.Check(artifact.JSON) {
+			q.Wrong = append(q.Wrong, m.String())
+		}
+		if len(q.Wrong) == 0 {
+			req.Artifacts = append(req.Artifacts, artifact)
+			return nil
+		}
+	}
+}
+
+// choices asks what a person can answer by choosing, and builds the artifacts.
+func (t *turn) choices(ctx context.Context, w wants, req *advance.Request) error {
+	if !t.Person.Present() {
+		return nil
+	}
+	if w.probe != "" {
+		if err := t.probe(ctx, w.probe, req); err != nil {
+			return err
+		}
+	}
+	for _, a := range w.assessments {
+		if err := t.assess(ctx, a, req); err != nil {
+			return err
+		}
+	}
+	if w.decides {
+		return t.decide(ctx, w.loop, req)
+	}
+	return nil
+}
+
+func (t *turn) probe(ctx context.Context, capability string, req *advance.Request) error {
+	said, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?", Choices: []string{"success", "failure"}, Brief: true, Optional: t.neverStops()})
+	if err != nil || said == "" {
+		return err
+	}
+	req.Artifacts = append(req.Artifacts, artifactOf(contract.CapabilityKind, "capability", capability, "result", said))
+	return nil
+}
+
+func (t *turn) assess(ctx context.Context, a contract.Assessment, req *advance.Request) error {
+	levels := canon.OfMembers()
+	for _, d := range a.Dimensions {
+		text := d.Purpose
+		if text == "" {
+			text = d.ID
+		}
+		level, err := t.Person.Ask(ctx, ports.Question{Text: text, Key: d.ID, Choices: d.Levels, Brief: true, Optional: !d.Required || t.neverStops()})
+		if err != nil {
+			return err
+		}
+		if level != "" {
+			levels = levels.With(d.ID, canon.OfString(level))
+		}
+	}
+	if levels.Len() == 0 && t.neverStops() {
+		return nil // the engine puts on record what is missing
+	}
+	v := artifactOf(contract.AssessmentKind, "assessmentId", a.ID).JSON.With("dimensions", levels)
+	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(v))
+	return nil
+}
+
+// reasonCharsMax is what the contract allows.
+const reasonCharsMax = 1024
+
+func (t *turn) decide(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
+	text := "Go round again, or stop?"
+	if rounds := roundsOf(t.flow, t.answer.Pending.StepInstanceKey); len(rounds) > 0 {
+		last := rounds[len(rounds)-1]
+		text = fmt.Sprintf("Round %d of %q is done. Go round again, or stop?", last.N, last.Loop)
+	}
+	said, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true, Optional: t.neverStops()})
+	if err != nil || said == "" {
+		return err
+	}
+	why, err := t.Person.Ask(ctx, ports.Question{Text: "Why? Enter for no reason", Optional: true})
+	if err != nil {
+		return err
+	}
+	a := artifactOf(contract.LoopControlKind, "decision", said)
+	if loop != nil && loop.Control.LoopID != "" {
+		a.JSON = a.JSON.With("loopId", canon.OfString(loop.Control.LoopID))
+	}
+	if why != "" {
+		a.JSON = a.JSON.With("summary", canon.OfString(reason.Truncate(why, reasonCharsMax)))
+	}
+	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(a.JSON))
+	return nil
+}
+
+// artifactOf builds an artifact of text members.
+func artifactOf(kind string, members ...string) advance.Artifact {
+	v := canon.OfMembers().With("kind", canon.OfString(kind))
+	for i := 0; i+1 < len(members); i += 2 {
+		v = v.With(members[i], canon.OfString(members[i+1]))
+	}
+	return advance.JSONArtifact(v)
+}

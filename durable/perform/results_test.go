@@ -1,0 +1,350 @@
+package perform_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/perform"
+)
+
+const (
+	roundStep = "  - id: rounds\n    type: loop\n    title: Rounds\n" +
+		"    loop: {type: while, maxIterations: 2, conditionSource: {kind: artifact_contract, contractRef: wr.contracts.loop_control, loopId: r}}\n" +
+		"    body:\n      - {id: decide, title: Decide, prompt: Enough., outputContract: {contractRef: wr.contracts.loop_control}}\n"
+	// Nothing in its body asks for the decision; the step that ends the round is asked.
+	silentStep = "  - id: rounds\n    type: loop\n    title: Rounds\n" +
+		"    loop: {type: until, maxIterations: 3, conditionSource: {kind: artifact_contract, contractRef: wr.contracts.loop_control}}\n" +
+		"    body:\n      - {id: work, title: Work, prompt: Work.}\n      - {id: rest, title: Rest, action: {kind: command, argv: [sleep]}}\n"
+	untilStep = "  - id: rounds\n    type: loop\n    title: Rounds\n" +
+		"    loop: {type: until, maxIterations: 5, condition: {var: done, equals: true}}\n    body:\n      - {id: work, title: Work, prompt: Work.}\n"
+	eachStep = "  - id: each\n    type: loop\n    title: Each\n    loop: {type: for, count: 2, maxIterations: 2}\n" +
+		"    body:\n      - id: inner\n        type: loop\n        title: Inner\n        loop: {type: for, count: 1, maxIterations: 1}\n" +
+		"        body:\n          - {id: go, title: Go, action: {kind: command, argv: [go]}}\n"
+	assessedSteps = "  - {id: look, title: Look, prompt: Look at it., assessmentRefs: [ready]}\n"
+	assessments   = "assessments:\n  - {id: ready, purpose: Ready, dimensions: [{id: risk, purpose: How risky, levels: [low, high]}, " +
+		"{id: cover, purpose: How covered, levels: [thin, good], required: false}]}\n"
+	contractStep = "  - {id: hand, title: Hand, prompt: Hand it over., outputContract: {contractRef: wr.contracts.gate_verdict}}\n"
+	probeHead    = "capabilities: {required: [web_browsing]}\n"
+	commandShip  = "  - {id: ship, title: Ship, requireConfirmation: {kind: human_approval}, action: {kind: command, argv: [ship]}}\n"
+	neverStop    = "full_auto_never_stop"
+)
+
+func prefs(autonomy string) []event.PreferenceChange {
+	return []event.PreferenceChange{{Key: "autonomy", Value: autonomy}}
+}
+
+var resultScenarios = []scenario{
+	{name: "a person goes round, and stops", source: steps(roundStep), answers: []string{"one", "continue", "not yet", "", "stop", ""}, attempts: "advanced advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Decide: "Enough."
+			round 1 of "Rounds"
+			notes? required=false draft="" "one"
+			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "continue"
+			ask? Why? Enter for no reason "not yet"
+			ok
+			[1/1] Decide: "Enough."
+			round 2 of "Rounds"
+			notes? required=false draft="" ""
+			ask? Round 2 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Why? Enter for no reason ""
+			ok
+			release`},
+	{name: "beyond the last round the decision is asked for again", source: steps(roundStep),
+		answers: []string{"", "continue", "", "", "continue", "", "", "stop", ""}, attempts: "advanced blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Decide: "Enough."
+			round 1 of "Rounds"
+			notes? required=false draft="" ""
+			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "continue"
+			ask? Why? Enter for no reason ""
+			ok
+			[1/1] Decide: "Enough."
+			round 2 of "Rounds"
+			notes? required=false draft="" ""
+			ask? Round 2 of "Rounds" is done. Go round again, or stop? [continue/stop] "continue"
+			ask? Why? Enter for no reason ""
+			blocked: INVARIANT_VIOLATION rounds
+			notes? required=false draft="" ""
+			ask? Round 2 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Why? Enter for no reason ""
+			ok
+			release`},
+	{name: "nobody decides for a person, and nothing is recorded", source: steps(roundStep), opts: perform.Options{Yes: true, Notes: text("x")},
+		code: fault.RunWaiting, says: "waybill continue --run R --artifact FILE",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Decide: "Enough."
+			round 1 of "Rounds"
+			release`},
+	{name: "the step that ends a round is asked where no step of the body is", source: steps(silentStep), answers: []string{"did it", "stop", ""},
+		attempts: "advanced advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Work: "Work."
+			round 1 of "Rounds"
+			notes? required=false draft="" "did it"
+			ok
+			[1/1] Rest: ""
+			round 1 of "Rounds"
+			$ sleep (1 of 1)
+			status 0, last true, again in 0 ms
+			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Why? Enter for no reason ""
+			ok
+			release`},
+	{name: "a variable that decides a loop is asked for when it is missed", source: steps(untilStep), answers: []string{"", "true", ""},
+		attempts: "blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Work: "Work."
+			round 1 of "Rounds"
+			notes? required=false draft="" ""
+			blocked: MISSING_REQUIRED_OUTPUT done
+			input? done "true"
+			notes? required=false draft="" ""
+			ok
+			release`},
+	{name: "loops in loops are told", source: steps(eachStep), attempts: "advanced advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Go: ""
+			round 1 of "Each", round 1 of "Inner"
+			$ go (1 of 1)
+			status 0, last true, again in 0 ms
+			ok
+			[1/1] Go: ""
+			round 2 of "Each", round 1 of "Inner"
+			$ go (1 of 1)
+			status 0, last true, again in 0 ms
+			ok
+			release`},
+	{name: "an assessment is asked for dimension by dimension", source: assessments + steps(assessedSteps), answers: []string{"seen", "low", ""}, attempts: "advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Look: "Look at it."
+			notes? required=false draft="" "seen"
+			ask? How risky [low/high] "low"
+			ask? How covered [thin/good] ""
+			ok
+			release`},
+	{name: "an assessment waits where nobody is", source: assessments + steps(assessedSteps), opts: perform.Options{Notes: text("x")},
+		code: fault.RunWaiting, says: `wants the assessment "ready" (wr.assessment)`,
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Look: "Look at it."
+			release`},
+	{name: "a run that never stops goes on without", source: assessments + steps(assessedSteps+roundStep), opts: perform.Options{Notes: text("x"), Preferences: prefs(neverStop)},
+		attempts: "advanced advanced advanced",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] Look: "Look at it."
+			ok
+			[2/2] Decide: "Enough."
+			round 1 of "Rounds"
+			ok
+			[2/2] Decide: "Enough."
+			round 2 of "Rounds"
+			ok
+			release`},
+	{name: "no confirmation is waited for outside of guided mode", source: steps(riskyStep), opts: perform.Options{Preferences: prefs("full_auto_stop_on_user_deps")},
+		attempts: "advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Risky: ""
+			$ rm x (1 of 1)
+			status 0, last true, again in 0 ms
+			ok
+			release`},
+	{name: "what was not sent yet is in the command that goes on", source: steps(lookStep), opts: perform.Options{Preferences: append(prefs(neverStop), event.PreferenceChange{Key: "riskPolicy", Value: "balanced"})},
+		code: fault.RunWaiting, says: "waybill run --run R --autonomy full_auto_never_stop --risk balanced --notes TEXT",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Look: "Look at it."
+			release`},
+	{name: "a file, once it fits", source: steps(contractStep), answers: []string{"wrong.json", "right.json", "done"}, attempts: "advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Hand: "Hand it over."
+			file? This step wants a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "wrong.json"
+			wrong: /confidence: …
+			wrong: /rationale: …
+			wrong: /verdict: …
+			file? This step wants a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "right.json"
+			notes? required=false draft="" "done"
+			ok
+			release`},
+	{name: "a file that is not there yet", source: steps(contractStep), answers: []string{"^D"}, code: fault.RunWaiting, says: "you left the run",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Hand: "Hand it over."
+			file? This step wants a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "^D"
+			release`},
+	{name: "a person tells what a probe found, and tries again", source: probeHead + steps(lookStep), answers: []string{"", "failure", "", "success", ""},
+		attempts: "blocked advanced advanced",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] …
+			notes? required=false draft="" ""
+			ask? You tried it. Did it work? [success/failure] "failure"
+			blocked: REQUIRED_CAPABILITY_UNAVAILABLE 
+			notes? required=false draft="" ""
+			ask? You tried it. Did it work? [success/failure] "success"
+			ok
+			[2/2] Look: "Look at it."
+			notes? required=false draft="" ""
+			ok
+			release`},
+	{name: "handed in, shown, approved", source: steps(approveStep), answers: []string{"the plan", "y"}, attempts: "blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Ship: "Ship it."
+			notes? required=false draft="" "the plan"
+			approve? "the plan" "y"
+			ok
+			release`},
+	{name: "a no is no approval", source: steps(approveStep), answers: []string{"the plan", "n"}, opts: perform.Options{Yes: true},
+		code: fault.RunWaiting, says: "is not approved", attempts: "blocked",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Ship: "Ship it."
+			notes? required=false draft="" "the plan"
+			approve? "the plan" "n"
+			release`},
+	{name: "a command's result is approved too, and it runs once", source: steps(commandShip), answers: []string{"y"}, attempts: "blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Ship: ""
+			$ ship (1 of 1)
+			status 0, last true, again in 0 ms
+			handed in: wr.command_result …
+			approve? "" "y"
+			ok
+			release`},
+	{name: "an approval is waited for in every mode", source: steps(approveStep), opts: perform.Options{Notes: text("the plan"), Yes: true, Preferences: prefs(neverStop)},
+		code: fault.RunWaiting, says: "waybill approve R", attempts: "blocked",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Ship: "Ship it."
+			release`},
+}
+
+// like compares line by line; a line of the script that ends with … stands for every
+// line that begins so.
+func like(got, want string) bool {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	if len(g) != len(w) {
+		return false
+	}
+	for i := range g {
+		if start, open := strings.CutSuffix(w[i], "…"); g[i] != w[i] && !(open && strings.HasPrefix(g[i], start)) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestWhatAStepWantsBesideNotes(t *testing.T) {
+	for _, s := range resultScenarios {
+		t.Run(s.name, func(t *testing.T) {
+			w := newWorld(t, s.source)
+			w.answers = s.answers
+			w.files = map[string]string{"wrong.json": `{"kind":"wr.gate_verdict"}`}
+			if a, err := w.g.Rehydrate(context.Background(), w.at); err == nil && a.Pending.OutputContract != nil {
+				w.files["right.json"] = string(a.Pending.OutputContract.Example.JCS())
+			}
+			report, err := w.perform(context.Background(), s.opts)
+			if got := codeOf(err); got != s.code {
+				t.Errorf("ended with %q: %v; want %q", got, err, s.code)
+			}
+			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion, s.says) {
+				t.Errorf("said %q and %q, without %q", f.Message, f.Suggestion, s.says)
+			}
+			if got, want := w.transcript(), strings.ReplaceAll(s.script, "\t", ""); !like(got, want) {
+				t.Errorf("what happened:\n%s\n\nwant:\n%s", got, want)
+			}
+			if got := w.attempts(); got != s.attempts {
+				t.Errorf("recorded %q, want %q", got, s.attempts)
+			}
+			if len(w.answers) > 0 || (err == nil) != report.Last.IsComplete {
+				t.Errorf("answers not asked for: %q; err is %v and complete is %v", w.answers, err, report.Last.IsComplete)
+			}
+		})
+	}
+}
+
+// What waits for an approval is not touched by further calls; once it is given, the
+// next call brings nothing new, whatever it was told beforehand.
+func TestAnApprovalFromElsewhere(t *testing.T) {
+	w := newWorld(t, steps(approveStep))
+	given := perform.Options{Notes: text("the plan")}
+	for range 3 {
+		if _, err := w.perform(context.Background(), given); codeOf(err) != fault.RunWaiting {
+			t.Fatal(err)
+		}
+		given.Notes = text("something else")
+	}
+	if got := w.attempts(); got != "blocked" {
+		t.Fatalf("recorded %q", got)
+	}
+	by := engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 5}
+	shown, err := w.g.Approvable(context.Background(), by, w.at)
+	if err != nil || shown.Notes != "the plan" {
+		t.Fatal(shown.Notes, err)
+	}
+	if _, err := w.g.ApproveShown(context.Background(), by, shown, "fine"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.perform(context.Background(), given); err != nil || w.attempts() != "blocked advanced" {
+		t.Errorf("%v, %q", err, w.attempts())
+	}
+}
+
+// What is approved is what was shown: a hand-in between the two voids the yes.
+func TestWhatWasShownHasChanged(t *testing.T) {
+	w := newWorld(t, steps(approveStep))
+	w.answers = []string{"the plan", "y"}
+	w.onApprove = func() {
+		a, err := w.g.Rehydrate(context.Background(), w.at)
+		if err == nil {
+			_, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 7}, a.Position(), a.AttemptID, advance.Request{Notes: "another plan"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting || !strings.Contains(err.Error(), "has changed since it was shown") {
+		t.Error(err)
+	}
+	if got := w.attempts(); got != "blocked blocked" {
+		t.Errorf("recorded %q", got)
+	}
+}
+
+// A decision carries what the loop listens to and why it was made.
+func TestADecisionNamesItsLoop(t *testing.T) {
+	w := newWorld(t, steps(roundStep))
+	w.answers = []string{"", "stop", "enough"}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var found bool
+	for _, e := range w.events() {
+		if o, ok := e.Data.(event.NodeOutputAppended); ok && o.Payload.ArtifactKind == "wr.loop_control" {
+			data, err := w.store.Object(context.Background(), "artifact", o.Payload.SHA256)
+			found = err == nil && string(data) == `{"decision":"stop","kind":"wr.loop_control","loopId":"r","summary":"enough"}`
+			if !found {
+				t.Errorf("%s, %v", data, err)
+			}
+		}
+	}
+	if !found {
+		t.Error("no decision is on record")
+	}
+}

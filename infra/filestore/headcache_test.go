@@ -1,0 +1,57 @@
+package filestore_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// TestHeadCacheWaitsForNoDisk: it is written after the commit, by the caller who
+// waits for the answer.
+func TestHeadCacheWaitsForNoDisk(t *testing.T) {
+	disk := crashfs.New()
+	s, err := process(disk, 1)
+	fatal(t, err)
+	story := porttest.NewStory(1)
+	_, err = porttest.Gate(s, story.Start())
+	fatal(t, err)
+	var done []string
+	disk.Before = func(op crashfs.Op) { done = append(done, op.Do) }
+	for range 2 {
+		fatal(t, s.KeepHead(context.Background(), story.Session, 1, []byte("x")))
+	}
+	for _, do := range done {
+		if strings.HasPrefix(do, "sync") {
+			t.Errorf("the head cache is synced: %v", done)
+		}
+	}
+	disk.Before = nil
+	found, err := s.Inspect(context.Background())
+	if err != nil || len(found) > 0 {
+		t.Errorf("an inspection finds fault with it: %v, %v", found, err)
+	}
+}
+
+// TestHeadCacheThatIsALink is not read: what it leads to is not in this store.
+func TestHeadCacheThatIsALink(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "store")
+	dir := osfs.NewDir(root)
+	s, err := filestore.Open(dir, filestore.Options{Locks: lock.Files(dir)})
+	fatal(t, err)
+	story := porttest.NewStory(1)
+	_, err = porttest.Gate(s, story.Start())
+	fatal(t, err)
+	fatal(t, s.KeepHead(context.Background(), story.Session, 1, []byte("x")))
+	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", story.Session.String(), "cache", "head-2")))
+	if b, err := s.CachedHead(context.Background(), story.Session, 2, 100); err == nil || len(b) > 0 {
+		t.Errorf("a link was read: %q, %v", b, err)
+	}
+}

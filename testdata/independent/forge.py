@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Changes what a session recorded and commits it anew, as a program might that writes other facts: forge.py STORE
+SESSION KIND N MEMBER=JSON... changes members (a.b.c) of event N, from 0 or counted from the end, of a kind; swap A B
+instead exchanges two events by their indices. Digests, groups and derived event ids hold afterwards."""
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import jcs                                          # noqa: E402
+from log import EMPTY_HEAD, Log, Segment, write_group   # noqa: E402
+
+
+def change(events, kind, n, members):
+    event = [e for e in events if e["kind"] == kind][int(n)]
+    for m in members:
+        path, _, value = m.partition("=")
+        at = event
+        for name in path.split(".")[:-1]:
+            at = at[name]
+        at[path.split(".")[-1]] = json.loads(value)
+
+
+def main(store, session, what, *args):
+    rel = "sessions/" + session
+    log = Log(store, rel, "sessionId", session)
+    events = [e.obj for e in log.events]
+    if what == "swap":
+        a, b = map(int, args)
+        events[a], events[b] = events[b], events[a]
+        events[a]["eventIndex"], events[b]["eventIndex"] = a, b
+    else:
+        change(events, what, args[0], args[1:])
+    head, lines = dict(EMPTY_HEAD), b""
+    for s in log.segments:
+        data = b"".join(jcs.encode(e) + b"\n" for e in events[s.first:s.last + 1])
+        with open(os.path.join(store, rel, "events", s.name), "wb") as f:
+            f.write(data)
+        again = Segment(s.name, data, "sessionId", session)
+        group = write_group("sessionId", session, head, again, again.pins(), True)
+        lines += group
+        head = {"digest": jcs.digest(group), "groupAt": len(lines) - len(group), "bytes": len(lines), "next": s.last + 1,
+                "nextRecord": head["nextRecord"] + 1 + len(again.pins())}
+    with open(os.path.join(store, rel, "manifest.jsonl"), "wb") as f:
+        f.write(lines)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,331 @@
+"""What the facts of a run say of each other by way of its pinned workflow: snapshots and loops (section 12), artifacts
+of the product's own kinds (14), approvals, and where a fork began (7). Nothing of it is damage: findings are warnings."""
+import re
+
+import jcs
+from checks import Shape, anything, integer, many, one_of, record, text
+from contracts import answers, satisfies
+from documents import instance_key, sequences
+from shapes import AUTONOMY, COUNT, FULL, KINDS, RISK, SHA
+
+COMMAND_RESULT = record(
+    {"kind": one_of("wr.command_result"), "argvDigest": SHA, "exitStatus": integer(-1), "durationMs": COUNT,
+     "tries": COUNT, "outputBytes": COUNT, "outputDigest": SHA, "outputHead": text(0, 3 * 65536),
+     "outputTail": text(0, 3 * 65536)}, {"failure": FULL})
+BINDING = record({"kind": one_of("wr.human_approval"), "stepInstanceKey": FULL, "snapshotRef": SHA,
+                  "outputs": many(record({"kind": FULL, "sha256": SHA}))},
+                 {"approvedBy": text(1, 128), "comment": text(1, 4096)})
+EXCEEDED = record({"kind": one_of("wr.recommendation_warning"), "exceeded": many(record(
+    {"key": one_of("autonomy", "riskPolicy"), "effective": FULL, "recommended": FULL}), 1, 2)})
+ORDER = {"autonomy": ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"),
+         "riskPolicy": ("conservative", "balanced", "aggressive")}
+KEY_PATH = re.compile(r"(?:(.*)::)?([^:]*)")
+PROBE = "wr.templates.capability_probe"
+
+
+class Place:
+    """A node: its snapshot's state, what it has now, and what holds there."""
+
+    def __init__(self, event, state, above):
+        self.ref, self.state, self.outputs, self.attempts = event.get("data", "snapshotRef"), state, [], 0
+        self.autonomy = above.autonomy if above else "guided"
+
+    def add(self, e, value):
+        """An output becomes current; those it takes the place of do not stay."""
+        data = e.get("data")
+        payload = data["payload"]
+        notes = payload["payloadKind"] == "notes"
+        sort = "notes" if notes else payload.get("artifactKind", (payload.get("contentType"),))
+        replaced = data.get("supersedesOutputId")
+        self.outputs = [o for o in self.outputs if o["id"] != replaced and (
+            o["sort"] != sort or not notes and o["attempts"] == self.attempts)]
+        bound = {"kind": "notes", "sha256": jcs.digest(payload["notesMarkdown"].encode("utf-8"))} if notes else {
+            "kind": payload.get("artifactKind", payload["contentType"]), "sha256": payload["sha256"]}
+        self.outputs.append({"id": data["outputId"], "sort": sort, "attempts": self.attempts, "bound": bound,
+                             "value": value})
+
+    def binding(self):
+        """What an approval of what is here would be bound to, and the current approvals."""
+        others = [o["bound"] for o in self.outputs if o["sort"] != "wr.human_approval"]
+        others.sort(key=lambda b: (b["kind"].encode("utf-8"), b["sha256"]))
+        return {"kind": "wr.human_approval", "outputs": others, "snapshotRef": self.ref,
+                "stepInstanceKey": instance_key(self.step()) if self.step() else ""}
+
+    def approved(self):
+        return any({k: v for k, v in o["value"].items() if k not in ("approvedBy", "comment")} == self.binding()
+                   for o in self.outputs if o["sort"] == "wr.human_approval" and isinstance(o["value"], dict))
+
+    def step(self):
+        return (self.state or {}).get("pending", {}).get("step")
+
+    def stack(self):
+        return (self.state or {}).get("loopStack", [])
+
+
+class Runs:
+    """One pass over the committed events of a log whose objects can be read."""
+
+    def __init__(self, log, objects):
+        self.log, self.objects, self.places, self.workflows, self.checked = log, objects, {}, {}, 0
+        for segment in log.segments:
+            if any(e.foreign for e in segment.events):
+                return
+            self._segment(segment.events)
+
+    def find(self, code, message, event):
+        self.log.find(code, self.log.rel, "%s: %s" % (event.kind, message), None, event.index)
+
+    def _segment(self, events):
+        first, run = events[0], next((e.id("scope", "runId") for e in events if e.get("scope")), None)
+        for e in events:
+            if e.kind == "run_started":
+                self.workflows[run] = self.objects.look("workflows/pinned", e.get("data", "workflowHash"))[2]
+        self.workflow = self.workflows.get(run)
+        if self.workflow is None:
+            return
+        self.place = self.places.get((run, first.id("scope", "nodeId")))
+        brought, made = [], None
+        if first.kind == "advance_recorded" and self.place:
+            self.place.attempts += 1
+        for e in events:
+            node = (run, e.id("scope", "nodeId"))
+            if e.kind == "node_created":
+                made = self._made(e, node)
+            elif e.kind == "preferences_changed" and node in self.places:
+                self.places[node].autonomy = e.get("data", "effective", "autonomy")
+            elif e.kind == "node_output_appended" and node in self.places:
+                value = self._value(e)
+                if isinstance(value, dict):
+                    self._form(e, value, self.places[node])
+                    brought.append(value)
+                self.places[node].add(e, value)
+        if first.kind == "advance_recorded" and self.place:
+            self._asides(events, brought)
+            if made:
+                made.autonomy = self.place.autonomy
+                self._advanced(first, self.place, made)
+
+    def _value(self, e):
+        payload = e.get("data", "payload")
+        if payload.get("contentType") != "application/json":
+            return None
+        try:
+            return jcs.parse(self.objects.look("artifacts", payload["sha256"])[2] or b"null")
+        except jcs.Refused:
+            return None
+
+    def _made(self, e, node):
+        doc = self.objects.look("snapshots", e.get("data", "snapshotRef"))[2]
+        state = doc["enginePayload"]["engineState"] if doc else None
+        place = Place(e, state, self.places.get((node[0], e.get("data", "parentNodeId"))))
+        self.places[node] = place
+        if state and state["kind"] == "running":
+            try:
+                self._fits(state)
+            except Shape as error:
+                self.find("inconsistent", "its snapshot does not go with the workflow: %s" % error, e)
+        return place
+
+    def _fits(self, state):
+        """Raises Shape when a state is none of the workflow (section 12)."""
+        self.checked += 1
+        loops = {loop["loopId"]: loop for loop in self.workflow["loops"]}
+        bodies, steps = sequences(self.workflow), state["pending"].get("step")
+        inner = [f["loopId"] for f in state["loopStack"][1:]] + ([steps["stepId"]] if steps else [])
+        above, paths, path = "", {"": ""}, ""
+        for f, below in zip(state["loopStack"], inner):
+            loop = loops.get(f["loopId"])
+            if loop is None or f["loopId"] not in [s["stepId"] for s in bodies[above] if s.get("type") == "loop"]:
+                raise Shape("loop %s does not stand there" % f["loopId"])
+            if f["bodyIndex"] >= len(loop["body"]) or loop["body"][f["bodyIndex"]]["stepId"] != below:
+                raise Shape("bodyIndex of %s is not that of %s" % (f["loopId"], below))
+            if ("count" in f) != (loop["kind"] in ("for", "forEach")) or f["iteration"] >= loop["maxIterations"]:
+                raise Shape("loop %s has another count, or goes too far" % f["loopId"])
+            if "decision" in f and loop.get("control", {}).get("kind") != "artifact_contract":
+                raise Shape("loop %s is not decided by an artifact" % f["loopId"])
+            above, path = f["loopId"], (path + "/" if path else "") + "%s@%d" % (f["loopId"], f["iteration"])
+            paths[path] = above
+        if steps and steps["stepId"] not in [s["stepId"] for s in bodies[above] if s.get("type") != "loop"]:
+            raise Shape("step %s does not stand there" % steps["stepId"])
+        for key in state["completed"]["values"]:
+            where, step = KEY_PATH.fullmatch(key).groups()
+            if (where or "") not in paths or step not in [s["stepId"] for s in bodies[paths[where or ""]]]:
+                raise Shape("%s is done, and is of no iteration on the stack" % key)
+
+    def _form(self, e, value, place):
+        """An artifact of the product's own kinds."""
+        kind, step = value.get("kind"), self._step(place)
+        pack = next((p for p in self.workflow["contracts"] if p["artifactKind"] == kind), None)
+        asked = step.get("outputContract", {}).get("contractRef") == (pack or {}).get("contractRef", "-")
+        try:
+            if kind == "wr.command_result":
+                COMMAND_RESULT(value)
+            elif kind == "wr.recommendation_warning":
+                EXCEEDED(value)
+                self._exceeds(value, place, e)
+            elif kind == "wr.human_approval":
+                BINDING(value)
+                if {k: v for k, v in value.items() if k not in ("approvedBy", "comment")} != place.binding():
+                    raise Shape("it is not bound to what the node had")
+                if value.get("approvedBy") != e.text("actor", "ref") or e.text("actor", "kind") != "human":
+                    raise Shape("it is another's than the actor's")
+            elif asked and kind != "wr.assessment" and self._accepted(e):
+                satisfies(pack, value)
+            elif kind == "wr.assessment" and self._accepted(e):
+                for a in self.workflow.get("assessments", []):
+                    if a["id"] in step.get("assessmentRefs", []) and value.get("assessmentId", a["id"]) == a["id"]:
+                        answers(a, value)
+            elif (kind or "").startswith("wr.") and self.objects_own(kind) and self._accepted(e):
+                raise Shape("an artifact of a kind that no section has")
+        except Shape as error:
+            self.find("artifact_form", str(error), e)
+
+    @staticmethod
+    def objects_own(kind):
+        return kind not in ("wr.loop_control", "wr.capability_observation", "wr.divergence", "wr.assessment",
+                            "wr.discovery_handoff", "wr.shaping_handoff", "wr.coding_handoff", "wr.review_verdict",
+                            "wr.differentiation_handoff", "wr.gate_verdict")
+
+    def _accepted(self, e):
+        """Whether the artifact came with an attempt that advanced and could not do so with a wrong one."""
+        first = next(s for s in self.log.segments if s.name == e.segment).events[0]
+        return first.get("data", "outcome", "kind") == "advanced" and self.place.autonomy != "full_auto_never_stop"
+
+    def _step(self, place):
+        pending = (place.step() or {}).get("stepId")
+        return next((s for body in sequences(self.workflow).values() for s in body if s["stepId"] == pending), {})
+
+    def _exceeds(self, value, place, e):
+        wish = self.workflow.get("recommendedPreferences", {})
+        for x in value["exceeded"]:
+            (AUTONOMY if x["key"] == "autonomy" else RISK)(x["effective"])
+            order = ORDER[x["key"]]
+            want = wish.get("recommended" + x["key"][0].upper() + x["key"][1:])
+            if want != x["recommended"] or order.index(x["effective"]) <= order.index(want):
+                raise Shape("%s does not go beyond what is recommended" % x["key"])
+        if e.text("actor", "kind") != "engine":
+            raise Shape("it is not the engine's")
+
+    def _asides(self, events, brought):
+        """Events that follow from artifacts of the attempt, in the order of the outputs (sections 8 and 14)."""
+        step = self._step(self.place)
+        want = [x for x in (self._observed(v, step) for v in brought if v.get("kind") == "wr.capability_observation") if x]
+        have = [{k: v for k, v in e.get("data").items() if k != "capObsId"} for e in events if e.kind == "capability_observed"]
+        if want != have:
+            self.find("inconsistent", "capability_observed is not what the artifacts say", events[0])
+        want = [{k: v[k] for k in ("reason", "summary", "relatedStepId") if k in v}
+                for v in brought if v.get("kind") == "wr.divergence"]
+        have = [{k: v for k, v in e.get("data").items() if k != "divergenceId"} for e in events if e.kind == "divergence_recorded"]
+        if [w for w in want if _is_divergence(w) and len(w["summary"].encode("utf-8")) <= 512] != [
+                h for h in have if not h["summary"].endswith("[TRUNCATED]")]:
+            self.find("inconsistent", "divergence_recorded is not what the artifacts say", events[0])
+
+    def _observed(self, v, step):
+        pack = next((p for p in self.workflow["contracts"] if p["artifactKind"] == v["kind"]), None)
+        try:
+            satisfies(pack or CAPABILITY, v)
+        except Shape:
+            return None
+        out = {"capability": v["capability"]}
+        if "claim" in v:
+            return dict(out, status=v["claim"], provenance={"kind": "manual_claim", "enforcementGrade": "weak", "detail": {
+                "claim": v["claim"], "claimedBy": v.get("claimedBy", "agent")}})
+        detail, kind = {"result": v["result"]}, "attempted_use"
+        if step.get("probe") == v["capability"]:
+            kind, detail = "probe_step", dict(detail, probeStepId=step["stepId"], probeTemplateId=PROBE)
+        else:
+            detail["attemptContext"] = "workflow_step"
+            if v["result"] == "failure":
+                detail["failureCode"] = v.get("failureCode", "unknown")
+        return dict(out, status="available" if v["result"] == "success" else "unavailable", provenance={
+            "kind": kind, "enforcementGrade": "strong", "detail": detail})
+
+    def _advanced(self, e, left, made):
+        """What it takes to come from one node to the next."""
+        step = self._step(left)
+        gate = step.get("requireConfirmation", {})
+        if gate.get("kind") == "human_approval" and "condition" not in gate and not left.approved():
+            self.find("inconsistent", "a step that needs an approval was left without one that holds", e)
+        if left.autonomy == "full_auto_never_stop":
+            return
+        for i, f in enumerate(left.stack()):
+            loop = next((x for x in self.workflow["loops"] if x["loopId"] == f["loopId"]), {})
+            if loop.get("control", {}).get("kind") != "artifact_contract":
+                continue
+            now = made.stack()[i] if len(made.stack()) > i and made.stack()[i]["loopId"] == f["loopId"] else None
+            same = now and made.stack()[:i] == left.stack()[:i]
+            if same and now["iteration"] == f["iteration"]:
+                if now.get("decision") != self._decision(left, i):
+                    self.find("inconsistent", "the decision of loop %s is not the one that came" % f["loopId"], e)
+                continue
+            went = "continue" if same and now["iteration"] == f["iteration"] + 1 else "stop"
+            if self._decision(left, i) != went:
+                self.find("inconsistent", "loop %s went on or ended without that decision" % f["loopId"], e)
+
+    def _decision(self, left, at):
+        """The decision in force at a loop of the stack when its node is left."""
+        loops = {x["loopId"]: x for x in self.workflow["loops"]}
+        names = [f["loopId"] for f in left.stack()]
+        found = left.stack()[at].get("decision")
+        for o in left.outputs:
+            v = o["value"]
+            if not isinstance(v, dict) or v.get("kind") != "wr.loop_control":
+                continue
+            try:
+                satisfies(next(p for p in self.workflow["contracts"] if p["artifactKind"] == v["kind"]), v)
+            except (Shape, StopIteration):
+                continue
+            meant = [i for i, n in enumerate(names) if self._meant(loops[n], v.get("loopId"), [loops[m] for m in names])]
+            if meant and meant[-1] == at:
+                found = v["decision"]
+        return found
+
+    @staticmethod
+    def _meant(loop, name, stack):
+        control = loop.get("control", {})
+        if control.get("kind") != "artifact_contract":
+            return False
+        if name is None or name in (loop["loopId"], control.get("loopId")):
+            return True
+        return "loopId" not in control and not any(
+            name in (x["loopId"], x.get("control", {}).get("loopId")) for x in stack)
+
+
+def _is_divergence(v):
+    try:
+        record({k: anything for k in v})(v)
+        KINDS["divergence_recorded"][2](dict(v, divergenceId="div_" + "a" * 26, summary=v["summary"][:100]))
+    except (Shape, KeyError, TypeError):
+        return False
+    return True
+
+
+_TEXT = {"type": "text", "maxChars": 1024}
+CAPABILITY = {"artifactKind": "wr.capability_observation", "shape": {  # of workflows that embed no pack of it
+    "type": "object", "exactlyOne": ["claim", "result"], "fields": [
+        {"name": n, "shape": dict({"type": "text"}, enum=e) if e else _TEXT, **({"required": True} if n == "capability" else {})}
+        for n, e in (("attemptContext", ["workflow_step", "system_probe"]), ("capability", ["delegation", "web_browsing"]),
+                     ("claim", ["available", "unavailable"]), ("claimedBy", ["agent", "user"]),
+                     ("failureCode", ["tool_missing", "tool_error", "policy_blocked", "unknown"]),
+                     ("result", ["success", "failure"]), ("summary", None))]}}
+
+
+def forks(logs, find):
+    """Where runs say that they began, as far as those sessions are there: the node has the root's snapshot, and the
+    head is one of the log's, not before the node."""
+    by_owner = {log.owner: log for log in logs}
+    for log in logs:
+        roots = {e.id("scope", "runId"): e.get("data", "snapshotRef") for e in log.events
+                 if e.kind == "node_created" and e.get("data", "parentNodeId") is None}
+        for e in log.events:
+            source = e.get("data", "forkedFrom") if e.kind == "run_started" else None
+            other = by_owner.get((source or {}).get("sessionId"))
+            if other is None:
+                continue
+            node = next((n for n in other.events if n.kind == "node_created" and n.get("scope") == {
+                k: source[k] for k in ("nodeId", "runId")}), None)
+            covered = other.heads.get(source["head"])
+            if node is None or node.get("data", "snapshotRef") != roots.get(e.id("scope", "runId")):
+                find("inconsistent", log.rel, "forkedFrom names no node with the root's snapshot", None, e.index)
+            elif covered is None and other.health == "healthy" or covered is not None and covered <= node.index:
+                find("inconsistent", log.rel, "the head of forkedFrom is none of that log's behind the node", None, e.index)
