@@ -83,9 +83,6 @@ func (r *Run) addEdge(p event.EdgeCreated) {
 		return
 	}
 	from, to := r.Nodes[p.FromNodeID], r.Nodes[p.ToNodeID]
-	if p.EdgeKind == event.CheckpointEdge {
-		return // counts for neither leaf nor tip (R17)
-	}
 	if from != nil && to != nil && p.EdgeKind == event.AckedStepEdge {
 		from.AckedChildren++
 		to.Depth = from.Depth + 1

@@ -47,6 +47,12 @@ func (r *Run) StatusAt(n id.Node, tip TipState) Status {
 	return InProgress
 }
 
+// approval reports the gap of a step's approval. An input may be asked for under the
+// same reason, at another place; a foreign gap may be at none.
+func (g Gap) approval() bool {
+	return g.Reason == reason.NeedsApproval && (g.Pointer == nil || g.Pointer.Kind == reason.AtWorkflowStep)
+}
+
 // blockedAt: an open critical gap at the tip blocks unless the run never stops;
 // a missing approval blocks in every mode (R16). A foreign tip of kind
 // blocked_attempt reads as blocked (R14).
@@ -59,7 +65,7 @@ func (r *Run) blockedAt(nodeID id.Node, tip TipState) bool {
 		return true
 	}
 	for _, g := range n.critical() {
-		if n.Preferences.Autonomy != event.FullAutoNeverStop || tip.NeedsApproval && g.Reason == reason.NeedsApproval {
+		if n.Preferences.Autonomy != event.FullAutoNeverStop || g.approval() && (g.Pointer != nil || tip.NeedsApproval) {
 			return true
 		}
 	}

@@ -5,11 +5,17 @@ import "github.com/waybill/waybill/durable/id"
 // touch moves the preferred tip (locks section 2). The policy prefers the leaf
 // whose history was touched last. An event at a node touches the history of all
 // leaves below it and of no other, and event indices only grow: so the tip is,
-// after every touching event, the leaf below that node which was created last. A
-// checkpoint is in the history of no leaf, and does not count (R17).
+// after every touching event, the leaf below that node which was created last.
 func (r *Run) touch(nodeID id.Node) {
 	n := r.Nodes[nodeID]
-	if n == nil || !n.isLeaf() && n.AckedChildren == 0 {
+	for n != nil && !n.isLeaf() && n.AckedChildren == 0 {
+		if n.Above != nil {
+			r.missed = true
+			return
+		}
+		n = r.parent(n) // a checkpoint: its parent's history is touched
+	}
+	if n == nil {
 		return
 	}
 	if n.isLeaf() {

@@ -103,7 +103,7 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	if !ok {
 		return step, fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
 	}
-	if !interpreter.NeedsApproval(w, f.State, f.Context) {
+	if !interpreter.NeedsApproval(w, f.State, f.Context) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 {
 		return step, fault.New(fault.ValidationError, "step %q (%s) is pending, and it needs no approval", step.StepID, step.Title).
 			Suggest("Go on with 'waybill continue --run %s'.", f.Run)
 	}

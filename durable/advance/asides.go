@@ -35,7 +35,7 @@ func (q requirements) asides() []reason.Unmet {
 			Fix: "Correct the artifact, or leave it out."})
 	}
 	for _, a := range q.brought(DivergenceKind) {
-		if err := divergence(a, id.Divergence{}).Check(event.Scope{}); err != nil {
+		if _, err := divergence(a, id.Divergence{}); err != nil {
 			refuse(DivergenceKind, "The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.", DivergenceKind, err)
 		}
 	}
@@ -61,11 +61,15 @@ func capabilityPack(w compile.Compiled) contract.Pack {
 	return pack
 }
 
-// divergence reads a wr.divergence artifact (R21).
-func divergence(a canon.Value, of id.Divergence) event.DivergenceRecorded {
+// divergence reads a wr.divergence artifact (R21), or says why it is none.
+func divergence(a canon.Value, of id.Divergence) (event.DivergenceRecorded, error) {
 	text := func(name string) string { v, _ := a.Get(name); return v.Text() }
-	return event.DivergenceRecorded{DivergenceID: of, Reason: event.DivergenceReason(text("reason")),
+	d := event.DivergenceRecorded{DivergenceID: of, Reason: event.DivergenceReason(text("reason")),
 		RelatedStepID: text("relatedStepId"), Summary: reason.Truncate(text("summary"), limits.SummaryBytesMax)}
+	if len(d.RelatedStepID) > nameMax {
+		return d, fmt.Errorf("relatedStepId has %d bytes; at most %d are allowed", len(d.RelatedStepID), nameMax)
+	}
+	return d, d.Check(event.Scope{})
 }
 
 // observation reads a wr.capability_observation as what the place makes of it: a

@@ -127,11 +127,18 @@ func layOver(current []Output, r Request) []Output {
 	return append(out, sent...)
 }
 
+// needsApproval: an attempt does not get rid of a gate by changing what the gate asks
+// about, neither in its own context nor in that of an attempt that was refused for it.
+func (d *decision) needsApproval() bool {
+	return interpreter.NeedsApproval(d.w, d.f.State, d.f.Context) || interpreter.NeedsApproval(d.w, d.f.State, d.vars) ||
+		len(waitingForApproval(d.f.OpenGaps, d.step.StepID)) > 0
+}
+
 // requirements lays out what the step is held against.
 func (d *decision) requirements() requirements {
 	q := requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.laid,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{}, claimed: map[string]bool{}}
-	q.approves = interpreter.NeedsApproval(d.w, d.f.State, d.vars)
+	q.approves = d.needsApproval()
 	q.notes = d.a.Request.Notes
 	for _, o := range d.f.Outputs {
 		if q.notes == "" && o.Payload.PayloadKind == event.Notes {

@@ -52,7 +52,7 @@ func (d *decision) facts() {
 		if a.Kind() != DivergenceKind {
 			continue
 		}
-		if r := divergence(a.JSON, d.origin.Divergence(n)); r.Check(d.at) == nil {
+		if r, err := divergence(a.JSON, d.origin.Divergence(n)); err == nil {
 			d.seg.caller(d.at, r)
 			n++
 		}

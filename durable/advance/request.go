@@ -19,6 +19,10 @@ const ApprovalKind = "wr.human_approval"
 // jsonType is the content type of artifacts that are JSON values.
 const jsonType = "application/json"
 
+// nameMax bounds what of an artifact is copied into events as a name, its kind and the
+// step that a divergence is related to: a message has to be able to say it.
+const nameMax = limits.MessageBytesMax
+
 // contentType is the essence of RFC 6838 names, with parameters in plain ASCII.
 var contentType = pattern.New(`^[a-zA-Z0-9!#$&^_.+-]{1,64}/[a-zA-Z0-9!#$&^_.+-]{1,64}(;[ -~]{0,64})?$`)
 
@@ -132,6 +136,8 @@ func (a Artifact) check(i int) error {
 		return tooLarge(fmt.Sprintf("artifact %d", i), len(a.Bytes), limits.ArtifactBytesMax)
 	case !contentType.MatchString(a.ContentType):
 		return fault.New(fault.ValidationError, "artifact %d has the content type %q; want type/subtype", i, a.ContentType)
+	case len(a.Kind()) > nameMax:
+		return tooLarge(fmt.Sprintf("the kind of artifact %d", i), len(a.Kind()), nameMax)
 	case a.Kind() == ApprovalKind:
 		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only 'waybill approve' writes", i, ApprovalKind)
 	}

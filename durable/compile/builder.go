@@ -32,7 +32,6 @@ type builder struct {
 	required    map[string]bool // capabilities
 	preferred   map[string]bool
 	disabled    map[string]bool
-	probed      map[string]bool // capabilities with a probe of the author's
 
 	steps, calls, size int
 	tooBig             string // why expanding stopped, "" while it goes on
@@ -42,7 +41,7 @@ func newBuilder(o Options) *builder {
 	b := &builder{
 		options: o, ids: map[string]string{}, conditions: map[string]NamedCondition{}, contracts: map[string]contract.Pack{},
 		assessments: map[string]contract.Assessment{}, bindings: map[string]Binding{}, features: map[string]builtin.FeatureDef{},
-		preamble: map[string]bool{}, required: map[string]bool{}, preferred: map[string]bool{}, disabled: map[string]bool{}, probed: map[string]bool{},
+		preamble: map[string]bool{}, required: map[string]bool{}, preferred: map[string]bool{}, disabled: map[string]bool{},
 	}
 	b.report = func(p workflow.Problem) { b.found = append(b.found, p) }
 	return b
@@ -56,7 +55,7 @@ func (b *builder) document(src workflow.Source) Document {
 	for name := range b.required {
 		delete(b.preferred, name) // what is required need not be preferred
 	}
-	steps = append(b.probes(u), steps...)
+	steps = append(b.probes(u, steps), steps...)
 	d := Document{
 		SchemaVersion:          SchemaVersion,
 		WorkflowID:             src.ID,

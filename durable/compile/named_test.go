@@ -185,8 +185,14 @@ func TestProbes(t *testing.T) {
 		t.Errorf("the probe is %s", jcs(t, s))
 	}
 	c, _ = compileConstruct(t, constructs+"/capability-called.yaml")
-	if got := shape(c, c.Steps); got != "work ask_wr_probe_delegation" || c.Steps[1].Probe != "delegation" || c.Steps[1].RunCondition.IsZero() {
-		t.Errorf("got %s: %s", got, jcs(t, c.Steps[1]))
+	// A call that may be passed over finds nothing out for certain.
+	if got := shape(c, c.Steps); got != "wr_probe_delegation work ask_wr_probe_delegation" || c.Steps[2].Probe != "delegation" || c.Steps[2].RunCondition.IsZero() {
+		t.Errorf("got %s: %s", got, jcs(t, c.Steps[2]))
+	}
+	certain := strings.Replace(string(readFile(t, constructs+"/capability-called.yaml")), "runCondition: {var: big, equals: true}, ", "", 1)
+	_, c, _ = File("called.yaml", workflow.SourceProject, []byte(certain))
+	if got := shape(c, c.Steps); got != "work ask_wr_probe_delegation" {
+		t.Errorf("called for certain: got %s", got)
 	}
 	if got := jcs(t, c.Capabilities); got != `{"disabled":[],"preferred":["web_browsing"],"required":["delegation"]}` {
 		t.Errorf("got %s", got)

@@ -32,12 +32,14 @@ func (u *unit) capabilities() {
 
 // probes are the steps in front of everything else that find out about what the
 // workflow cannot do without, in the order of the names (R21). Where the author
-// calls the probe, it stands where the author wants it.
-func (b *builder) probes(u *unit) []Step {
+// calls the probe so that no run goes past it, it stands where the author wants it; a
+// call that a condition or a loop may pass over finds nothing out for certain.
+func (b *builder) probes(u *unit, main []Step) []Step {
 	var out []Step
 	for _, name := range slices.Sorted(maps.Keys(b.required)) {
 		probe, ok := builtin.Probe(name)
-		if b.probed[name] || !ok || !b.roomForStep() {
+		certain := slices.ContainsFunc(main, func(s Step) bool { return s.Probe == name && s.RunCondition.IsZero() })
+		if certain || !ok || !b.roomForStep() {
 			continue
 		}
 		out = append(out, u.probe(probe.StepID, name, probe, u.src.Root.Member("capabilities").Member("required")))
@@ -61,7 +63,6 @@ func (u *unit) probeCall(stepID string, call problem.Place) []Step {
 			u.report.Warn(args.Member(other), "Remove it.", "the probe has no argument %q", other)
 		}
 	}
-	u.b.probed[name] = true
 	if !u.b.roomForStep() {
 		return nil
 	}

@@ -135,3 +135,62 @@ func TestAStepIsMeantBeforeAnID(t *testing.T) {
 		t.Error("no id begins like a step")
 	}
 }
+
+// What an event copies out of an artifact is bounded: over it is the caller's to mend,
+// and no plan that cannot be written.
+func TestNamesOutOfArtifactsAreBounded(t *testing.T) {
+	play(t, `workflow
+  steps:
+  - id: one
+  - id: two
+
+scenario a kind
+when start
+when ack artifact {"kind":"<k * 600000>"}
+then refused VALIDATION_ERROR | kind of artifact 0
+then events none
+when checkpoint artifact {"kind":"<k * 600000>"}
+then refused VALIDATION_ERROR | kind of artifact 0
+when look
+when ack artifact {"kind":"<k * 512>"}
+then pending two
+
+scenario the step of a divergence
+when start
+when ack artifact {"kind":"wr.divergence","reason":"safety_stop","summary":"s","relatedStepId":"<k * 600000>"}
+then blocked
+  INVALID_REQUIRED_OUTPUT output_contract:wr.divergence | relatedStepId has 600000 bytes
+`)
+}
+
+// An input that a person has to approve is no human_approval step: it does not stop a
+// run that never stops (R16).
+func TestAnInputToApproveIsNoApproval(t *testing.T) {
+	play(t, `workflow
+  steps:
+  - id: one
+    inputs:
+    - {contextKey: consent, reason: needs_user_approval, description: d}
+    requireConfirmation: {kind: human_approval}
+  - id: two
+
+scenario the input is missing, the step is approved
+when start
+when ack
+then blocked
+  USER_ONLY_DEPENDENCY context_key:consent
+  USER_ONLY_DEPENDENCY workflow_step:one
+when ack
+  notes x
+  preferences autonomy=full_auto_never_stop
+then blocked
+  USER_ONLY_DEPENDENCY workflow_step:one
+then status blocked
+when approve
+then gaps
+  critical user_only_dependency:needs_user_approval context_key:consent
+then status in_progress
+when ack
+then pending two
+`)
+}

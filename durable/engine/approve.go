@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
@@ -12,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
 )
 
 // Approve records a person's approval of the human_approval step that is pending at
@@ -77,24 +79,27 @@ func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled
 	if a.Pending == nil {
 		return nil
 	}
-	if !interpreter.NeedsApproval(w, s, p.node.Context) {
+	waits := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
+	open := slices.ContainsFunc(p.node.OpenGaps, func(g projections.Gap) bool { return g.Same(reason.NeedsApproval, waits.Pointer) })
+	if !open && !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}
 	approved, err := g.approved(ctx, p, a.Pending.StepInstanceKey)
 	if err != nil {
 		return err
 	}
-	refused, others := false, false
-	for _, gap := range p.node.OpenGaps {
-		if gap.Same(reason.NeedsApproval, reason.WorkflowStep(a.Pending.StepID)) {
-			refused = true
-		} else {
-			others = true
+	// What the last attempt lacked counts, not what is open: a gap that an attempt has
+	// filled stays open until one is accepted (R16).
+	var blockers []reason.Blocker
+	if n := len(p.node.Attempts); n > 0 && p.node.Attempts[n-1].Outcome.Kind == event.Blocked {
+		blockers = p.node.Attempts[n-1].Outcome.Blockers.Blockers
+	}
+	for _, b := range blockers {
+		if b.Code != waits.Code || b.Pointer != waits.Pointer {
+			return nil // something else has to be handed in first
 		}
 	}
-	if others && p.node.Preferences.Autonomy != event.FullAutoNeverStop {
-		return nil // something else has to be handed in first
-	}
+	refused := len(blockers) > 0
 	a.handedIn = approved || refused
 	if refused && !approved && a.NextIntent == PerformThenContinue {
 		a.NextIntent = AwaitConfirmation

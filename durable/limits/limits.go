@@ -17,6 +17,9 @@ const (
 	// TraceEventsMax is how many decision traces one advance records: enough for every
 	// loop that ends and begins around a step; the middle of longer walks is counted.
 	TraceEventsMax = 8
+	// LoopIterationsMax bounds maxIterations and a literal count: a typing error must
+	// not make a loop of a million. Published files stay within a thousand.
+	LoopIterationsMax = 100_000
 	// LoopTurnsMax bounds the iterations that one advance may pass through without a
 	// step that waits: nested loops whose bodies are all passed over could otherwise
 	// keep a call busy for ever.

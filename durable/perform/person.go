@@ -140,15 +140,15 @@ func (t *turn) inputs(ctx context.Context, req *advance.Request) error {
 // inputs. A path into a value is no key; who sets it does so with --set.
 func (t *turn) refusedKeys(declared []workflow.Input, given canon.Value) []workflow.Input {
 	var out []workflow.Input
-	for _, g := range t.known.refused {
-		if g.Pointer == nil || g.Pointer.Kind != reason.AtContextKey || strings.Contains(g.Pointer.Key, ".") {
+	for _, b := range t.known.refused {
+		p := b.Pointer
+		if p.Kind != reason.AtContextKey || strings.Contains(p.Key, ".") {
 			continue
 		}
-		p := *g.Pointer
 		isDeclared := slices.ContainsFunc(declared, func(d workflow.Input) bool { return d.ContextKey == p.Key })
 		set, _ := given.Get(p.Key)
 		if !isDeclared && set.IsNull() {
-			out = append(out, workflow.Input{ContextKey: p.Key, Description: g.Summary})
+			out = append(out, workflow.Input{ContextKey: p.Key, Description: b.Message})
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
@@ -31,6 +32,7 @@ const (
 	contractStep = "  - {id: hand, title: Hand, prompt: Hand it over., outputContract: {contractRef: wr.contracts.gate_verdict}}\n"
 	probeHead    = "capabilities: {required: [web_browsing]}\n"
 	commandShip  = "  - {id: ship, title: Ship, requireConfirmation: {kind: human_approval}, action: {kind: command, argv: [ship]}}\n"
+	notedShip    = "  - {id: ship, title: Ship, prompt: Ship it., notesRequired: true, requireConfirmation: {kind: human_approval}}\n"
 	neverStop    = "full_auto_never_stop"
 )
 
@@ -74,6 +76,21 @@ var resultScenarios = []scenario{
 			notes? required=false draft="" ""
 			ask? Round 2 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
 			ask? Why? Enter for no reason ""
+			ok
+			release`},
+	{name: "what a refused attempt brought is not asked for again", source: steps(strings.ReplaceAll(roundStep, "prompt: Enough.", "prompt: Enough., notesRequired: true")),
+		answers: []string{" ", "stop", "", " ", "done"}, attempts: "blocked blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Decide: "Enough."
+			round 1 of "Rounds"
+			notes? required=true draft="" " "
+			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Why? Enter for no reason ""
+			blocked: MISSING_REQUIRED_OUTPUT wr.notesMarkdown
+			notes? required=true draft=" " " "
+			blocked: MISSING_REQUIRED_OUTPUT wr.notesMarkdown
+			notes? required=true draft=" " "done"
 			ok
 			release`},
 	{name: "nobody decides for a person, and nothing is recorded", source: steps(roundStep), opts: perform.Options{Yes: true, Notes: text("x")},
@@ -153,6 +170,14 @@ var resultScenarios = []scenario{
 			round 2 of "Rounds"
 			ok
 			release`},
+	{name: "nor does it wait for inputs", source: steps(inputStep), opts: perform.Options{Preferences: prefs(neverStop)}, attempts: "advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Deploy: ""
+			$ deploy (1 of 1)
+			status 0, last true, again in 0 ms
+			ok
+			release`},
 	{name: "no confirmation is waited for outside of guided mode", source: steps(riskyStep), opts: perform.Options{Preferences: prefs("full_auto_stop_on_user_deps")},
 		attempts: "advanced",
 		script: `hold
@@ -225,6 +250,18 @@ var resultScenarios = []scenario{
 			status 0, last true, again in 0 ms
 			handed in: wr.command_result …
 			approve? "" "y"
+			ok
+			release`},
+	{name: "what was refused for more than the approval is handed in again, then approved", source: steps(notedShip),
+		answers: []string{" ", "the plan", "y"}, attempts: "blocked blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Ship: "Ship it."
+			notes? required=true draft="" " "
+			blocked: MISSING_REQUIRED_OUTPUT wr.notesMarkdown
+			blocked: USER_ONLY_DEPENDENCY ship
+			notes? required=true draft=" " "the plan"
+			approve? "the plan" "y"
 			ok
 			release`},
 	{name: "an approval is waited for in every mode", source: steps(approveStep), opts: perform.Options{Notes: text("the plan"), Yes: true, Preferences: prefs(neverStop)},
@@ -347,4 +384,48 @@ func TestADecisionNamesItsLoop(t *testing.T) {
 	if !found {
 		t.Error("no decision is on record")
 	}
+}
+
+// Preferences and context go with the first attempt and no other: what a later one
+// finds may have been changed by somebody else.
+func TestPreferencesGoWithTheFirstAttempt(t *testing.T) {
+	w := newWorld(t, steps(lookStep+noteStep))
+	o := perform.Options{Notes: text("x"), Preferences: prefs(neverStop), Context: members("k", "v")}
+	if _, err := w.perform(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.requests) != 2 || len(w.requests[0].Preferences) != 1 || len(w.requests[1].Preferences) != 0 || !w.requests[1].Context.IsNull() {
+		t.Errorf("sent %+v", w.requests)
+	}
+}
+
+// What fits by now is not asked for again, although its gap stays open until an
+// attempt is accepted.
+func TestWhatFitsByNowIsNotAskedForAgain(t *testing.T) {
+	w := newWorld(t, steps(strings.ReplaceAll(roundStep, "prompt: Enough.", "prompt: Enough., notesRequired: true")))
+	a, err := w.g.Rehydrate(context.Background(), w.at)
+	stop := artifact(`{"kind":"wr.loop_control","decision":"stop"}`)
+	for _, r := range []advance.Request{{}, {Artifacts: []advance.Artifact{stop}}} {
+		if err == nil {
+			a, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 3}, a.Position(), a.AttemptID, r)
+		}
+	}
+	if err != nil || len(a.Blockers) != 1 {
+		t.Fatal(a.Blockers, err)
+	}
+	w.answers = []string{"done"}
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.transcript(); strings.Contains(got, "ask?") || strings.Count(got, "refused before:") != 1 {
+		t.Error(got)
+	}
+}
+
+func artifact(text string) advance.Artifact {
+	v, err := canon.Parse([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return advance.JSONArtifact(v)
 }

@@ -213,8 +213,8 @@ func (t *turn) stepView() StepView {
 	at, of, _ := t.flow.Position(t.step.StepID)
 	v := StepView{At: at + 1, Of: of, Title: t.step.Title, Rounds: roundsOf(t.flow, t.answer.Pending.StepInstanceKey)}
 	if t.answer.Status == projections.Blocked && !t.handedIn() {
-		for _, g := range t.known.refused {
-			v.Refused = append(v.Refused, g.Summary)
+		for _, b := range t.known.refused {
+			v.Refused = append(v.Refused, b.Message)
 		}
 	}
 	if t.concernsPerson() {
@@ -235,7 +235,7 @@ func (t *turn) stepView() StepView {
 func (t *turn) prompt() string {
 	whole := t.answer.Pending.Prompt
 	asks := t.asksItself()
-	if true {
+	if t.step.Action == nil && len(t.flow.Inputs)+len(t.step.Inputs) == 0 && !asks {
 		return whole
 	}
 	flow, step := t.flow, t.step

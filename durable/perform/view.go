@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
@@ -55,14 +56,14 @@ func (v *view) tip() (engine.Position, error) {
 // known is what is on record about the node that a step is pending at.
 type known struct {
 	vars    canon.Value
-	draft   string            // its notes so far
-	refused []projections.Gap // why earlier attempts were not accepted, and where
-	kinds   map[string]bool   // of the artifacts that lie with it
+	draft   string           // its notes so far
+	refused []reason.Blocker // what the last attempt lacked; what an earlier one did may be there by now
+	kinds   map[string]bool  // of the artifacts that lie with it
 }
 
 // refusedAt reports that the last attempt was refused at a place.
 func (k known) refusedAt(p reason.Pointer) bool {
-	return slices.ContainsFunc(k.refused, func(g projections.Gap) bool { return g.Pointer != nil && *g.Pointer == p })
+	return slices.ContainsFunc(k.refused, func(b reason.Blocker) bool { return b.Pointer == p })
 }
 
 func (v *view) node(n id.Node) known {
@@ -71,7 +72,10 @@ func (v *view) node(n id.Node) known {
 		return known{}
 	}
 	node := run.Node(n)
-	k := known{vars: node.Context, refused: node.OpenGaps, kinds: map[string]bool{}}
+	k := known{vars: node.Context, kinds: map[string]bool{}}
+	if n := len(node.Attempts); n > 0 && node.Attempts[n-1].Outcome.Kind == event.Blocked {
+		k.refused = node.Attempts[n-1].Outcome.Blockers.Blockers
+	}
 	if o, ok := node.Recap(); ok {
 		k.draft = o.Payload.NotesMarkdown
 	}

@@ -41,6 +41,7 @@ type world struct {
 	busy      bool
 	clock     int64
 	sent      int
+	requests  []advance.Request
 	onSend    func(n int) error
 	onWatch   func(ctx context.Context, ms int64) error // nil: the log is never looked at from the side
 	files     map[string]string                         // what lies where the person says
@@ -159,6 +160,7 @@ func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Positio
 		return engine.Answer{}, err
 	}
 	s.w.sent++
+	s.w.requests = append(s.w.requests, r)
 	if s.w.onSend != nil {
 		if err := s.w.onSend(s.w.sent); err != nil {
 			return engine.Answer{}, err

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
@@ -26,7 +27,7 @@ var loopShape = object{"a loop", []field{
 
 // iterations is a count. It is always required: a loop that never ends must be
 // impossible to write.
-var iterations = amount{min: 1, max: 1000, whole: true}
+var iterations = amount{min: 1, max: limits.LoopIterationsMax, whole: true}
 
 // conditionID is delimiter-safe, as it stands in traces (locks section 1).
 var conditionID = text{min: 1, max: 64, pattern: pattern.New(`^[a-z0-9_-]+$`), like: "lowercase letters, digits, _ and -"}
@@ -75,7 +76,7 @@ var loopConfigShape = object{"loop", []field{
 			need("condition", conditional{}),
 		}},
 	}}),
-	may("count", byKind{canon.Number: amount{min: 0, max: 1000, whole: true}, canon.String: contextPath}),
+	may("count", byKind{canon.Number: amount{min: 0, max: limits.LoopIterationsMax, whole: true}, canon.String: contextPath}),
 	may("items", contextPath),
 	may("iterationVar", identifier),
 	may("itemVar", identifier),

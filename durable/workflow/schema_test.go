@@ -40,6 +40,7 @@ var deviations = map[string]string{
 	"functionParameter.enum":          "chosen by kind",
 	"functionParameter.default":       "any value",
 	"loopConfig.conditionSource":      "chosen by kind",
+	"loopConfig.maxIterations":        "a run may be longer than the published thousand",
 	"loopConfig.items":                "an empty name names nothing",
 	"loopConfig.count":                "chosen by kind",
 	"outputContract.contractRef":      "the reserved namespace of the locks",

@@ -30,7 +30,8 @@ func (t tool) advised(f *fault.Fault) *fault.Fault {
 		out.Suggestion = "A token that was changed or cut off, or that another store gave, does this. Copy it whole from its answer, or find the run with resume_session, which gives a fresh stateToken."
 		return &out
 	}
-	forUser := false
+	// A flag is the user's as well, who started the server; not where the same call may do.
+	forUser := strings.Contains(f.Suggestion, " --") && !quoted.MatchString(f.Suggestion) && f.Retry.Kind == fault.NotRetryable
 	out.Suggestion = quoted.ReplaceAllStringFunc(f.Suggestion, func(command string) string {
 		parts := quoted.FindStringSubmatch(command)
 		switch {

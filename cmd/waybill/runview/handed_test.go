@@ -49,10 +49,10 @@ func TestFile(t *testing.T) {
 	question := ports.FileQuestion{Text: "This step wants a result.", Command: "waybill continue --run abc --artifact FILE",
 		Example: canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString("k\x1b")})}
 	for typed, want := range map[string]string{"out.json\n": "out.json", "  'my file.json' \n": "my file.json", "\"q.json\"\n": "q.json",
-		"~/x.json\n": "/home/me/x.json", "'\n": "'"} {
+		"~/x.json\n": "/home/you/x.json", "'\n": "'"} {
 		d := sit(t, 60)
 		read := ""
-		d.opts.Getenv = func(string) string { return "/home/me" }
+		d.opts.Getenv = func(string) string { return "/home/you" }
 		d.opts.Read = func(name string) (advance.Artifact, error) {
 			read = name
 			return advance.Artifact{Bytes: []byte("x")}, nil
