@@ -103,11 +103,17 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	if !ok {
 		return step, fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
 	}
-	if !interpreter.NeedsApproval(w, f.State, f.Context) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 {
+	if !interpreter.NeedsApproval(w, f.State, f.Context) && !f.gated(step.StepID) {
 		return step, fault.New(fault.ValidationError, "step %q (%s) is pending, and it needs no approval", step.StepID, step.Title).
 			Suggest("Go on with 'waybill continue --run %s'.", f.Run)
 	}
 	return step, nil
+}
+
+// gated reports that the step's gate has held at the node before: an attempt was
+// refused for it, or a person approved something (decision 0027).
+func (f Facts) gated(stepID string) bool {
+	return f.Approvals > 0 || len(waitingForApproval(f.OpenGaps, stepID)) > 0
 }
 
 // waitingForApproval lists the open gaps that the approval of a step settles. An

@@ -131,7 +131,7 @@ func layOver(current []Output, r Request) []Output {
 // about, neither in its own context nor in that of an attempt that was refused for it.
 func (d *decision) needsApproval() bool {
 	return interpreter.NeedsApproval(d.w, d.f.State, d.f.Context) || interpreter.NeedsApproval(d.w, d.f.State, d.vars) ||
-		len(waitingForApproval(d.f.OpenGaps, d.step.StepID)) > 0
+		d.f.gated(d.step.StepID)
 }
 
 // requirements lays out what the step is held against.

@@ -81,7 +81,7 @@ func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled
 	}
 	waits := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
 	open := slices.ContainsFunc(p.node.OpenGaps, func(g projections.Gap) bool { return g.Same(reason.NeedsApproval, waits.Pointer) })
-	if !open && !interpreter.NeedsApproval(w, s, p.node.Context) {
+	if !open && p.node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}
 	approved, err := g.approved(ctx, p, a.Pending.StepInstanceKey)
