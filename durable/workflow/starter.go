@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/yamlsource"
 )
 
-// starter is what a new workflow starts from: notes that are checked, a step that
+// starter is what a new workflow starts from: notes that are checked, an input, a step that
 // is passed over on a condition, and a confirmation. JSON has no comments, so the
 // texts say what each part does.
 const starter = `{
@@ -25,7 +25,16 @@ const starter = `{
     {
       "id": "look",
       "title": "Look at what is there",
-      "prompt": "Describe what you find, and list what has to be done as lines that start with 'Task:'.\n\nSet the context key needsPlan to true if there is more than one task, else to false: the next step depends on it.",
+      "prompt": "Describe what you find, and list what has to be done as lines that start with 'Task:'.\n\nSay whether the tasks need a plan: the next step is passed over if they do not.",
+      "inputs": [
+        {
+          "contextKey": "needsPlan",
+          "reason": "needs_user_choice",
+          "choiceKind": "scope_boundary",
+          "choices": ["yes", "no"],
+          "description": "Do the tasks need a plan?"
+        }
+      ],
       "notesRequired": true,
       "validationCriteria": [
         { "type": "regex", "pattern": "(?m)^Task: \\S", "message": "List at least one task" },
@@ -36,7 +45,7 @@ const starter = `{
       "id": "plan",
       "title": "Plan",
       "prompt": "Put the tasks into an order, and say why.",
-      "runCondition": { "var": "needsPlan", "equals": true }
+      "runCondition": { "var": "needsPlan", "equals": "yes" }
     },
     {
       "id": "finish",
