@@ -346,3 +346,19 @@ func TestRequestDigestNamesWhatWasSent(t *testing.T) {
 		t.Error("a full request:", got)
 	}
 }
+
+// A ready call that is sent as it stands says nothing: its dots must not pass for
+// what was done.
+func TestPlaceholdersAreNoAnswers(t *testing.T) {
+	for _, r := range []advance.Request{
+		{Notes: "…"}, {Notes: " …\n"},
+		{Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)}, canon.Member{Name: "b", Value: canon.OfString(advance.Placeholder)})},
+	} {
+		if err := r.Check(); !fault.Is(err, fault.ValidationError) {
+			t.Errorf("%+v: got %v", r, err)
+		}
+	}
+	if err := (advance.Request{Notes: "Done … mostly", Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString("… and so on")})}).Check(); err != nil {
+		t.Errorf("words with dots in them: %v", err)
+	}
+}

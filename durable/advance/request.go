@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -91,6 +92,26 @@ func (r Request) Digest() canon.Digest {
 	return canon.Sum(doc.JCS())
 }
 
+// Placeholder stands in a ready call for what its caller has to say.
+const Placeholder = "…"
+
+// filledIn refuses a ready call that was sent as it stands: its dots would pass for
+// notes, and the step would count as done.
+func (r Request) filledIn() error {
+	if strings.TrimSpace(r.Notes) == Placeholder {
+		return fault.New(fault.ValidationError, "the notes are %q, the placeholder of a ready call", Placeholder).
+			Suggest("Say in their place what was done, decided and found.").With("pointer", "/output/notesMarkdown")
+	}
+	for i := range r.Context.Len() {
+		if r.Context.Kind() == canon.Object && r.Context.Item(i).Text() == Placeholder {
+			key := r.Context.Key(i)
+			return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a ready call", key, Placeholder).
+				Suggest("Send the value of %s in its place.", key).With("pointer", "/context/"+key)
+		}
+	}
+	return nil
+}
+
 // inOrder is the request's artifacts as outputs are ordered, by (sha256,
 // contentType), each once (R18).
 func (r Request) inOrder() []Artifact {
@@ -112,6 +133,9 @@ func (r Request) Check() error {
 	}
 	if len(r.Notes) > limits.PayloadBytesMax {
 		return tooLarge("the notes", len(r.Notes), limits.PayloadBytesMax)
+	}
+	if err := r.filledIn(); err != nil {
+		return err
 	}
 	if len(r.Artifacts) > limits.ArtifactsMax {
 		return fault.New(fault.ValidationError, "%d artifacts were sent; at most %d are allowed", len(r.Artifacts), limits.ArtifactsMax)

@@ -63,7 +63,7 @@ func (q requirements) inputs() []reason.Unmet {
 	var out []reason.Unmet
 	for _, in := range q.workflow.MissingInputs(q.step, q.vars) {
 		message := fmt.Sprintf("The input %q is not set: %s", in.ContextKey, in.Description)
-		fix := fmt.Sprintf("Ask the person, then send it as context: --set %s=VALUE.", in.ContextKey)
+		fix := fmt.Sprintf("Ask the person, then send it as context: {%q: VALUE}, or --set %s=VALUE.", in.ContextKey, in.ContextKey)
 		if len(in.Choices) > 0 {
 			fix += " One of: " + strings.Join(in.Choices, ", ") + "."
 		}
@@ -78,7 +78,7 @@ func (q requirements) notesRule() []reason.Unmet {
 	}
 	return []reason.Unmet{{Code: reason.MissingOutput, Pointer: reason.OutputContract(reason.NotesRef),
 		Message: fmt.Sprintf("Step %q requires notes and none were given.", q.step.StepID),
-		Fix:     "Say in notes what was done, decided and found: --notes TEXT."}}
+		Fix:     "Say in notes what was done, decided and found (notesMarkdown, or --notes TEXT)."}}
 }
 
 // criteria give way to a contract (locks 18.3), also to an optional one: the prompt

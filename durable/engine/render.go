@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/condition"
 	"github.com/waybill/waybill/durable/contract"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
@@ -16,8 +17,10 @@ import (
 	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/prompt"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/workflow"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -108,9 +111,7 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.kinds, contract.AssessmentKind) {
 		a.kinds = append(a.kinds, contract.AssessmentKind)
 	}
-	for _, in := range w.MissingInputs(step, vars) {
-		a.asked = append(a.asked, in.ContextKey)
-	}
+	a.ask(w.MissingInputs(step, vars), p.node, vars)
 	a.noteTruncation(p)
 	a.noteRecommendation(w, p)
 	return nil
@@ -124,6 +125,22 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 	}
 	pack, _ := w.Contract(c.ContractRef)
 	return &OutputContract{ContractRef: c.ContractRef, ArtifactKind: pack.ArtifactKind, Required: c.Required, Example: pack.Example}
+}
+
+// ask collects the context keys that the step waits for: declared inputs, and what an
+// attempt was refused for, such as the list of a loop that comes next.
+func (a *Answer) ask(missing []workflow.Input, n *projections.Node, vars canon.Value) {
+	for _, in := range missing {
+		a.asked = append(a.asked, in.ContextKey)
+	}
+	for _, gap := range n.OpenGaps {
+		if gap.Pointer == nil || gap.Pointer.Kind != reason.AtContextKey || slices.Contains(a.asked, gap.Pointer.Key) {
+			continue
+		}
+		if v, _ := condition.Lookup(vars, gap.Pointer.Key); v.IsNull() {
+			a.asked = append(a.asked, gap.Pointer.Key)
+		}
+	}
 }
 
 // noteRecommendation says that the preferences in force go beyond what the workflow
@@ -191,14 +208,16 @@ func (a *Answer) call() *Next {
 		params["output"] = output
 	}
 	if a.performed {
+		// Only 'waybill run' carries commands out; a tool call can look.
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
+		params = map[string]any{"stateToken": a.StateToken}
 	}
 	given := map[string]any{}
 	for _, key := range a.asked {
 		command = append(command, "--set", key+"=…")
 		given[key] = "…"
 	}
-	if len(given) > 0 {
+	if len(given) > 0 && !a.performed {
 		params["context"] = given
 	}
 	return &Next{Command: command, Tool: "continue_workflow", Params: params}

@@ -133,7 +133,7 @@ func variableMissing(loop compile.Loop, missing []string) reason.Unmet {
 	}
 	return reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(name, loop.LoopID),
 		Message: fmt.Sprintf("Loop %q is decided by %s, which the context does not hold.", loop.LoopID, strings.Join(missing, ", ")),
-		Fix:     fmt.Sprintf("Send it as context: --set %s=VALUE.", name)}
+		Fix:     fmt.Sprintf("Send it as context: {%q: VALUE}, or --set %s=VALUE.", name, name)}
 }
 
 // contextPointer points at a context key, or at the loop where the path cannot
