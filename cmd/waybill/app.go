@@ -23,10 +23,10 @@ type app struct {
 	clock   func() time.Time
 	entropy io.Reader
 
-	common      common
-	lockWaitSet func() bool
-	stdinTaken  string // the flag that reads stdin
-	running     bool   // the command line was read, a command is at work
+	common     common
+	given      func(flag string) bool // of the common flags: was it on the command line
+	stdinTaken string                 // the flag that reads stdin
+	running    bool                   // the command line was read, a command is at work
 }
 
 // getenv is the value of an environment variable, "" when it is not set. The last

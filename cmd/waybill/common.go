@@ -37,8 +37,14 @@ func (a *app) addCommonFlags(root *cobra.Command) {
 	f.StringVar(&a.common.logLevel, "log-level", "warn", "print diagnostics on stderr from `LEVEL` on: debug, info, warn, error, off")
 	f.StringVar(&a.common.logFormat, "log-format", "text", "print diagnostics as `FORMAT`: text or json")
 	root.SetFlagErrorFunc(flagFault)
-	// The configuration of the store counts only where the call says nothing.
-	a.lockWaitSet = func() bool { return f.Changed("lock-wait") }
+	a.given = f.Changed
+}
+
+// emptyFlag refuses a name that is there and empty: in a script it is a variable that
+// is not set, and what was meant for another store must not reach the default one.
+func emptyFlag(name string) error {
+	return fault.New(fault.UsageError, "--%s is given and empty", name).
+		Suggest("Give a name, or leave --%s out to use the default store. Is a variable not set?", name)
 }
 
 // tenantNameMax is what every filesystem takes for a folder's name, with room.
@@ -59,8 +65,13 @@ func isTenantName(s string) bool {
 // opened.
 func (a *app) checkCommon() error {
 	c := &a.common
-	c.lockWaitGiven = a.lockWaitSet()
+	// The configuration of the store counts only where the call says nothing.
+	c.lockWaitGiven = a.given("lock-wait")
 	switch {
+	case c.store == "" && a.given("store"):
+		return emptyFlag("store")
+	case c.tenant == "" && a.given("tenant"):
+		return emptyFlag("tenant")
 	case c.store != "" && c.tenant != "":
 		return fault.New(fault.UsageError, "--store names one store exactly and --tenant another one").Suggest("Give one of the two.")
 	case c.tenant != "" && !isTenantName(c.tenant):

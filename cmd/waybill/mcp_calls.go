@@ -25,11 +25,7 @@ func (c agentCalls) ListWorkflows(ctx context.Context, _ mcpserver.ListWorkflows
 	if err != nil {
 		return c.fault(err)
 	}
-	doc := workflowList{Workflows: []workflowRow{}}
-	for _, e := range all.Entries {
-		doc.Workflows = append(doc.Workflows, rowOf(e))
-	}
-	return mcpserver.Document{Kind: "workflows", Data: doc}, nil
+	return mcpserver.Document{Kind: "workflows", Data: workflowListOf(all.Entries)}, nil
 }
 
 // InspectWorkflow implements mcpserver.UseCases.
@@ -38,7 +34,7 @@ func (c agentCalls) InspectWorkflow(ctx context.Context, in mcpserver.InspectWor
 	if err != nil {
 		return c.fault(err)
 	}
-	return mcpserver.Document{Kind: "workflow", Data: inspectionOf(e)}, nil
+	return mcpserver.Document{Kind: "workflow", Data: briefInspection(e)}, nil
 }
 
 // find takes an id only: a path would let an agent start what nobody put among the

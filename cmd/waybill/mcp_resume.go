@@ -31,7 +31,8 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 	if err != nil {
 		return c.fault(err)
 	}
-	if err := sought(q, list); err != nil {
+	next := "Call resume_session without ids, with words of the run's notes or with nothing, and ask the user which run is meant."
+	if err := sought(q, list, next); err != nil {
 		return c.fault(err)
 	}
 	for _, found := range list.Candidates {
@@ -40,30 +41,6 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 		}
 	}
 	return mcpserver.Document{Kind: "candidates", Data: list}, nil
-}
-
-// sought: an exact id that nothing has is told. Others in its place would be gone on
-// with by an agent that takes the first candidate.
-func sought(q resume.Query, list engine.ResumeList) error {
-	hasRun, hasSession := q.Run == (id.Run{}), q.Session == (id.Session{})
-	for _, found := range list.Candidates {
-		hasRun = hasRun || found.RunID == q.Run
-		hasSession = hasSession || found.SessionID == q.Session
-	}
-	var f *fault.Fault
-	switch {
-	case !hasRun:
-		f = fault.New(fault.RunNotFound, "there is no run %s here that could be gone on with", q.Run)
-	case !hasSession:
-		f = fault.New(fault.SessionNotFound, "there is no session %s here that could be gone on with", q.Session)
-	default:
-		return nil
-	}
-	f = f.Suggest("Call resume_session without ids, with words of the run's notes or with nothing, and ask the user which run is meant.")
-	if list.Skipped > 0 {
-		f = f.With("skippedSessions", list.Skipped)
-	}
-	return f
 }
 
 // soughtBy is the query that an agent's words and ids make.

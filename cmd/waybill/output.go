@@ -51,7 +51,8 @@ type errorBody struct {
 }
 
 // fail prints an error and returns its exit status: with --json the one document
-// on stdout, else on stderr what is wrong and what to do next.
+// on stdout, else on stderr what is wrong and what to do next. What stdout does not
+// take goes to stderr too: nobody must be left with a bare exit status.
 func (a *app) fail(err error) int {
 	f := a.aimed(fault.Of(err))
 	// The cause is for whoever looks for it: an answer shows what to do, and a bug of
@@ -62,13 +63,15 @@ func (a *app) fail(err error) int {
 	} else if f.Err != nil {
 		log.Debug().Err(f.Err).Str("code", string(f.Code)).Msg("the cause")
 	}
+	told := false
 	if a.wantsJSON() {
 		raw, encErr := canon.Marshal(errorBody{f.Code, f.Message, f.Retry, f.Suggestion, f.Details})
 		if encErr != nil { // details that JSON does not have must not hide the error
 			raw, _ = canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry, Suggestion: f.Suggestion})
 		}
-		_ = a.write([]byte(`{"v":1,"kind":"error","error":` + string(raw) + "}\n"))
-	} else {
+		told = a.write([]byte(`{"v":1,"kind":"error","error":`+string(raw)+"}\n")) == nil
+	}
+	if !told {
 		p := a.newPage(a.errOut)
 		p.fault(f)
 		_, _ = a.errOut.Write(p.Bytes())

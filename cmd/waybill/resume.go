@@ -52,6 +52,9 @@ func newResumeCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := sought(q, list, "See all runs with 'waybill runs list', or the likely ones with 'waybill resume'."); err != nil {
+				return err
+			}
 			for i := range list.Candidates {
 				if n := list.Candidates[i].Next; n != nil {
 					n.Command = a.withStoreFlags(n.Command)
@@ -61,8 +64,8 @@ func newResumeCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.session, "session", "", "put the session with exactly this `ID` first")
-	f.StringVar(&in.run, "run", "", "put the run with exactly this `ID` first")
+	f.StringVar(&in.session, "session", "", "put the session with exactly this `ID` first; it must be there")
+	f.StringVar(&in.run, "run", "", "put the run with exactly this `ID` first; it must be there")
 	return cmd
 }
 
@@ -84,6 +87,30 @@ func (in *resumeInput) query(words []string) (resume.Query, error) {
 		}
 	}
 	return q, nil
+}
+
+// sought: an exact id that nothing has is told, with what to do next. Others in its
+// place would be gone on with by whoever takes the first candidate.
+func sought(q resume.Query, list engine.ResumeList, next string) error {
+	hasRun, hasSession := q.Run == (id.Run{}), q.Session == (id.Session{})
+	for _, found := range list.Candidates {
+		hasRun = hasRun || found.RunID == q.Run
+		hasSession = hasSession || found.SessionID == q.Session
+	}
+	var f *fault.Fault
+	switch {
+	case !hasRun:
+		f = fault.New(fault.RunNotFound, "there is no run %s here that could be gone on with", q.Run)
+	case !hasSession:
+		f = fault.New(fault.SessionNotFound, "there is no session %s here that could be gone on with", q.Session)
+	default:
+		return nil
+	}
+	f = f.Suggest("%s", next)
+	if list.Skipped > 0 {
+		f = f.With("skippedSessions", list.Skipped)
+	}
+	return f
 }
 
 // tellCandidates shows each with why it is offered and how to go on with it.

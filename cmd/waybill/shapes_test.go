@@ -43,7 +43,7 @@ func TestDocumentShapes(t *testing.T) {
 		"continue --run @last --done: blocked", "runs show: run",
 		"continue --run @last --notes n --set k=x --artifact out.json: step",
 		"runs list: runs", "runs list --limit 1: runs", "runs show: run", "runs timeline: timeline", "runs events: events", "verify: verification",
-		"workflows list: workflows", "workflows inspect old.json: workflow", "workflows validate old.json: validation",
+		"workflows list: workflows", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow", "workflows validate old.json: validation",
 		"workflows validate broken.json: validation", "workflows compile old.json: compiled",
 		"trust old.json --yes: trust", "trust --list: trusted", "config get: config", "version: version", "completion bash: completion",
 		"runs show nothing: error", "start broken.json: error", "start wr.change_checklist --set x=1 --key k: step",

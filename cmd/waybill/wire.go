@@ -58,6 +58,9 @@ func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.
 	}
 	settings := engine.Settings{Controls: controls{store}}
 	c, err := settings.Config(ctx)
+	if ctx.Err() != nil {
+		return 0, false // the call is over, which says nothing about the file
+	}
 	if err != nil {
 		log := a.log()
 		log.Warn().Err(err).Msg("config.json cannot be read; the defaults hold")

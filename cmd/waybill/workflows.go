@@ -37,11 +37,14 @@ type workflowRow struct {
 	Valid        bool                `json:"valid"`
 	WorkflowHash canon.Digest        `json:"workflowHash,omitzero"`
 	SameIDIn     []string            `json:"sameIdIn,omitzero"`
-	Problems     []workflow.Problem  `json:"problems"`
+	// Problems are the first few in a list; ProblemCount counts all there are.
+	Problems     []workflow.Problem `json:"problems"`
+	ProblemCount int                `json:"problemCount"`
 }
 
 // rowOf is the row for an entry of the catalog, usable or not.
 func rowOf(e catalog.Entry) workflowRow {
 	return workflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version, SourceKind: e.Kind, SourceRef: e.Ref,
-		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(), SameIDIn: e.Twins, Problems: e.Problems}
+		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(), SameIDIn: e.Twins, Problems: e.Problems,
+		ProblemCount: len(e.Problems)}
 }

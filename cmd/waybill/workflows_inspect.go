@@ -13,19 +13,25 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// inspection is the document "workflow": its row, and what is in it.
+// inspection is the document "workflow": its row, and what is in it. Loops are as
+// in the compiled workflow: a step of type loop, in Steps or in a body, stands for
+// the one of them that has its id. One list keeps the schema of a step whole, where a
+// body within a step would be a type within itself.
 type inspection struct {
 	workflowRow
 	Preconditions []string          `json:"preconditions"`
 	Inputs        []workflow.Input  `json:"inputs"`
 	Steps         []compile.Step    `json:"steps"`
+	Loops         []compile.Loop    `json:"loops"`
 	Commands      []catalog.Command `json:"commands"`
+	// Truncated says what was cut, and what has it whole; "" where nothing was.
+	Truncated string `json:"truncated,omitzero"`
 }
 
 // inspectionOf is the document for a usable entry of the catalog.
 func inspectionOf(e catalog.Entry) inspection {
 	w := e.Compiled
-	return inspection{workflowRow: rowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps, Commands: catalog.Commands(w)}
+	return inspection{workflowRow: rowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps, Loops: w.Loops, Commands: catalog.Commands(w)}
 }
 
 func newWorkflowsInspectCommand(a *app) *cobra.Command {

@@ -1,17 +1,46 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow"
 )
 
 // workflowList is the document "workflows".
 type workflowList struct {
 	Workflows []workflowRow `json:"workflows"`
+}
+
+// problemsListed is how many problems a list shows of one workflow: what it is about.
+// One broken file has hundreds; validate names them all.
+const problemsListed = 3
+
+// workflowListOf is the list of entries, each with its first problems, errors before
+// warnings: they say why it cannot be used.
+func workflowListOf(entries []catalog.Entry) workflowList {
+	doc := workflowList{Workflows: []workflowRow{}}
+	for _, e := range entries {
+		row := rowOf(e)
+		if len(row.Problems) > problemsListed {
+			row.Problems = slices.Clone(row.Problems)
+			slices.SortStableFunc(row.Problems, func(a, b workflow.Problem) int { return rank(a) - rank(b) })
+			row.Problems = row.Problems[:problemsListed]
+		}
+		doc.Workflows = append(doc.Workflows, row)
+	}
+	return doc
+}
+
+func rank(p workflow.Problem) int {
+	if p.Severity == problem.Error {
+		return 0
+	}
+	return 1
 }
 
 func newWorkflowsListCommand(a *app) *cobra.Command {
@@ -20,7 +49,7 @@ func newWorkflowsListCommand(a *app) *cobra.Command {
 		Short: "List the workflows that can be run from here",
 		Long: `List every workflow that is found from the working directory, with its id, its source
 and its name. One that does not validate, or whose id another file has too, is listed
-with the reason.`,
+with the reason; JSON has at most three of its problems, and validate names them all.`,
 		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | select(.valid) | .workflowId'",
 		Args:    none(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,11 +57,7 @@ with the reason.`,
 			if err != nil {
 				return err
 			}
-			doc := workflowList{Workflows: []workflowRow{}}
-			for _, e := range c.Entries {
-				doc.Workflows = append(doc.Workflows, rowOf(e))
-			}
-			return a.answer("workflows", doc, func(p *page) { p.workflows(c.Entries) })
+			return a.answer("workflows", workflowListOf(c.Entries), func(p *page) { p.workflows(c.Entries) })
 		},
 	}
 }

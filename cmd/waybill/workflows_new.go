@@ -15,8 +15,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow"
 )
 
-const workflowsNewLong = `Write a workflow file to start from: three steps that can be run as they are. With
---from, a copy of another workflow under an id of your own, ready to be changed.
+const workflowsNewLong = `Write a workflow file to start from, in JSON: three steps that can be run as they are.
+With --from, a copy of another workflow under an id of your own, in the form that it
+has, ready to be changed.
 
 The file goes to .waybill/workflows in the working directory, where it is found by its
 id, or to the file that -o names; - is stdout. A file that is there is not touched.`
@@ -36,6 +37,9 @@ func newWorkflowsNewCommand(a *app) *cobra.Command {
 		Example: "  waybill workflows new team.release\n  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
 		Args:    exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "-" && a.common.json {
+				return usageFault(cmd, "-o - writes the workflow to stdout, and --json an answer about it").Suggest("Leave out --json, or name a file with -o.")
+			}
 			if problem := workflow.NewIDProblem(workflow.SourceProject, args[0]); problem != "" {
 				return fault.New(fault.ValidationError, "%s", problem).Suggest("Write an id such as %s.", workflow.SuggestID(workflow.SourceProject, lastPart(args[0])))
 			}

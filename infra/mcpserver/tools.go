@@ -44,7 +44,7 @@ var tools = []tool{
 	},
 	{
 		name: "inspect_workflow", title: "Look into a workflow", kinds: []string{"workflow"}, readOnly: true, again: true,
-		teaches: `Show what a workflow is for, what must hold before, which inputs it needs and which steps it has, to choose the right one. It starts nothing: do not work from this list.`,
+		teaches: `Show what a workflow is for, what must hold before, which inputs it needs and which steps it has, to choose the right one; a step of type loop repeats the body of the entry of loops with its id. Long prompts are cut. It starts nothing: do not work from this list.`,
 		input:   reflect.TypeFor[InspectWorkflow](),
 		errors:  []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous, fault.WorkflowInvalid},
 		call: take(func(ctx context.Context, u UseCases, _ event.Actor, in InspectWorkflow) (Document, error) {

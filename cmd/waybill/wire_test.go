@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// TestACallThatIsOverSaysNothingOfTheConfiguration: a file that was not read because
+// nobody waits any more is no file that cannot be read.
+func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	var said bytes.Buffer
+	if status := run([]string{"start", "wr.demo", "--store", dir}, strings.NewReader(""), &said, &said, []string{"HOME=" + dir}); status != 0 {
+		t.Fatal(said.String())
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("no configuration"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, row := range map[string]struct {
+		ctx   context.Context
+		warns bool
+	}{"over": {over, false}, "at work": {context.Background(), true}} {
+		var errOut bytes.Buffer
+		a := &app{errOut: &errOut}
+		a.common.logLevel = "warn"
+		store, err := filestore.OpenDir(dir, filestore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wait, ok := a.configuredWait(row.ctx, store); ok || strings.Contains(errOut.String(), "config.json") != row.warns {
+			t.Errorf("%s: %v, %v, said %q", name, wait, ok, errOut.String())
+		}
+		_ = store.Close()
+	}
+}
