@@ -87,23 +87,36 @@ var ErrUnknownShape = errors.New("snapshot of a shape that this version does not
 // Done is the state of a complete run.
 func Done() State { return State{Kind: Complete} }
 
-// At is a running state with a pending step. Keys are sorted here; the frames
-// give the step's path.
+// At is a running state with a pending step. Keys are sorted here, and must not be
+// changed afterwards; the frames give the step's path.
 func At(stepID string, frames []Frame, completed []string) State {
 	path := make([]PathElement, len(frames))
 	for i, f := range frames {
 		path[i] = PathElement{Iteration: f.Iteration, LoopID: f.LoopID}
 	}
-	keys := append([]string{}, completed...)
-	if !slices.IsSorted(keys) {
-		slices.Sort(keys)
+	keys := completed
+	if keys == nil {
+		keys = []string{} // the set is written, empty or not
 	}
-	keys = slices.Compact(keys)
+	if !ascending(keys) {
+		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	}
 	stack := append([]Frame{}, frames...)
 	return State{
 		Kind: Running, LoopStack: &stack, Completed: &Completed{"set", keys},
 		Pending: &Pending{"some", &PendingStep{LoopPath: path, StepID: stepID}},
 	}
+}
+
+// ascending reports keys in order, each once: what callers have but for the first
+// time. A linear run of thousands of steps is copied at every one of them otherwise.
+func ascending(keys []string) bool {
+	for i := 1; i < len(keys); i++ {
+		if keys[i-1] >= keys[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // IsComplete reports a run that has nothing left to do.

@@ -117,7 +117,7 @@ func late(bin, dir string) error {
 		}
 	}
 	table("continue processes in one long run", early, last, early)
-	bar("late / early, p50 (a process folds the whole log until there is a cache)", ratio(last, early), 1.2)
+	bar("late / early, p50", ratio(last, early), 1.2)
 	return nil
 }
 
