@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/reason"
 )
 
 // Witness proves that its holder stands inside the gate: the log is locked by
@@ -67,6 +68,11 @@ func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifes
 func Unhealthy(log manifest.Log, v manifest.Verdict) error {
 	f := fault.New(fault.SessionUnhealthy, "%s is %s; nothing can be written to it", log.Owner, v.Health).
 		With("health", string(v.Health)).With(log.Table.OwnerField, log.Owner)
+	if v.Damaged() {
+		// The reason is returned and never stored: nothing may be written to such a log
+		// (R16).
+		f.With("reason", reason.StorageCorrupt.String()).With("blocker", string(reason.StorageCorrupt.Blocker()))
+	}
 	if len(v.Findings) > 0 {
 		last := v.Findings[len(v.Findings)-1]
 		f.Message += ": " + last.Message
