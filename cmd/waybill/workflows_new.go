@@ -17,7 +17,7 @@ import (
 
 const workflowsNewLong = `Write a workflow file to start from, in JSON: three steps that can be run as they are.
 With --from, a copy of another workflow under an id of your own, in the form that it
-has, ready to be changed.
+has, ready to be changed; without ID it is called project and the name that it has.
 
 The file goes to .waybill/workflows in the working directory, where it is found by its
 id, or to the file that -o names; - is stdout. A file that is there is not touched.`
@@ -31,14 +31,20 @@ type newWorkflow struct {
 func newWorkflowsNewCommand(a *app) *cobra.Command {
 	var from, out string
 	cmd := &cobra.Command{
-		Use:     "new ID",
+		Use:     "new [ID]",
 		Short:   "Write a workflow file to start from",
 		Long:    workflowsNewLong,
 		Example: "  waybill workflows new team.release\n  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
-		Args:    exactly("ID"),
+		Args:    atMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "-" && a.common.json {
 				return usageFault(cmd, "-o - writes the workflow to stdout, and --json an answer about it").Suggest("Leave out --json, or name a file with -o.")
+			}
+			if len(args) == 0 {
+				if from == "" {
+					return usageFault(cmd, "'%s' needs ID", cmd.CommandPath()).Suggest("For a copy under a name of its own: --from FILE|ID.")
+				}
+				return a.newWorkflow(cmd.Context(), "", from, out)
 			}
 			if problem := workflow.NewIDProblem(workflow.SourceProject, args[0]); problem != "" {
 				return fault.New(fault.ValidationError, "%s", problem).Suggest("Write an id such as %s.", workflow.SuggestID(workflow.SourceProject, lastPart(args[0])))
@@ -59,22 +65,25 @@ func lastPart(id string) string {
 
 func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
 	data, ending := workflow.Starter(id, titleOf(id)), ".json"
+	with, err := a.library(ctx, from)
+	if err != nil {
+		return err
+	}
 	if from != "" {
-		e, err := a.anyWorkflow(ctx, from)
+		e, err := a.copied(ctx, from)
 		if err != nil {
 			return err
 		}
-		if err := e.Usable(); err != nil {
-			return err
+		if id == "" {
+			id = workflow.SuggestID(workflow.SourceProject, e.ID)
 		}
 		if data, err = workflow.Copy(e.Data, id); err != nil {
 			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).Suggest("Correct it first: 'waybill workflows validate %s'.", from)
 		}
-		if ending = strings.ToLower(filepath.Ext(e.Ref)); ending == "" {
-			ending = ".yaml" // bundled ones are
-		}
+		ending = endingOf(e)
 	}
-	if err := a.usableCopy(ctx, data); err != nil {
+	// What could not be run is not written.
+	if err := catalog.Read(catalog.File{Kind: workflow.SourceProject, Ref: "the new file", Data: data}, with).Usable(); err != nil {
 		return err
 	}
 	if out == "-" {
@@ -95,19 +104,27 @@ func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
 	})
 }
 
-// usableCopy refuses to write what could not be run: a copy of a broken file.
-func (a *app) usableCopy(ctx context.Context, data []byte) error {
-	all, err := a.catalog(ctx)
-	if err != nil {
-		return err
+// copied is the workflow to copy. A file that only a bundled one may be, by its id,
+// is one to be copied for just that reason.
+func (a *app) copied(ctx context.Context, from string) (catalog.Entry, error) {
+	e, err := a.anyWorkflow(ctx, from)
+	if err != nil || e.Valid() {
+		return e, err
 	}
-	files := make([]catalog.File, 0, len(all.Entries))
-	for _, e := range all.Entries {
-		if e.Data != nil {
-			files = append(files, catalog.File{Kind: e.Kind, Ref: e.Ref, Data: e.Data})
-		}
+	if as, err := a.checked(ctx, from, workflow.SourceBundled); err == nil && as.Valid() {
+		return as, nil
 	}
-	return catalog.Read(catalog.File{Kind: workflow.SourceProject, Ref: "the new file", Data: data}, catalog.NewLibrary(files, catalog.Bindings{})).Usable()
+	return e, e.Usable()
+}
+
+// endingOf is the ending for a copy: that of the file, and of a bundled one the form
+// that those have.
+func endingOf(e catalog.Entry) string {
+	ending := strings.ToLower(filepath.Ext(e.Ref))
+	if !isFile("x" + ending) {
+		return ".yaml"
+	}
+	return ending
 }
 
 // titleOf is a name for people from the second part of an id.
