@@ -18,7 +18,7 @@ const module = "github.com/waybill/waybill/"
 // layers is the direction of imports as data: a package may import packages of
 // its own row and of the rows above it, directly. Longest prefix wins.
 var layers = [][]string{
-	{"durable/limits", "durable/derive", "durable/pattern"},
+	{"durable/limits", "durable/derive", "durable/pattern", "durable/nearest"},
 	{"durable/canon", "durable/id", "durable/fault", "durable/problem"},
 	{"durable/reason"},
 	{"durable/contract", "durable/builtin"},

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/nearest"
 )
 
 // asFault gives cobra's own complaints our shape: until a command runs, whatever is
@@ -31,7 +31,7 @@ func subcommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	f := usageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0])
-	if near := workflow.Nearest(args[0], subcommands(cmd)); near != "" {
+	if near := nearest.Of(args[0], subcommands(cmd)); near != "" {
 		f.Suggest("Did you mean '%s %s'? '%s --help' shows all.", cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return f

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/nearest"
 )
 
 // flagFault says what is wrong with a flag in our words: the library's hold names
@@ -44,7 +44,7 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	if near := workflow.Nearest(name, names); near != "" && len(name) > 1 {
+	if near := nearest.Of(name, names); near != "" && len(name) > 1 {
 		f.Suggest("Did you mean --%s? '%s --help' shows all.", near, cmd.CommandPath())
 	}
 	return f

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/nearest"
 )
 
 // newHelpCommand is cobra's, but for a topic that is not there: that is an error
@@ -20,7 +20,7 @@ func newHelpCommand(_ *app) *cobra.Command {
 			at, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				f := usageFault(cmd.Root(), "there is no command %q", strings.Join(args, " "))
-				if near := workflow.Nearest(args[0], subcommands(cmd.Root())); near != "" && near != args[0] {
+				if near := nearest.Of(args[0], subcommands(cmd.Root())); near != "" && near != args[0] {
 					f.Suggest("Did you mean '%s help %s'?", cmd.Root().Name(), near)
 				}
 				return f

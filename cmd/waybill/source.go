@@ -8,7 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/nearest"
 )
 
 // workflow finds the workflow that FILE|ID names, ready to run.
@@ -72,7 +72,7 @@ func noSuchFile(ref string, err error) error {
 		}
 	}
 	f := fault.Of(err)
-	if near := names[workflow.Nearest(stem(name), stems)]; near != "" {
+	if near := names[nearest.Of(stem(name), stems)]; near != "" {
 		return f.Suggest("Did you mean %s?", dir+near)
 	}
 	return f.Suggest("Check the path, or see the workflows that have an ID with 'waybill workflows list'.")

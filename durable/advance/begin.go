@@ -35,6 +35,9 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	if err := CheckContext(s.Context); err != nil {
 		return plan, 0, err
 	}
+	if err := contextFilledIn(s.Context); err != nil {
+		return plan, 0, err
+	}
 	if len(s.Title) > limits.TitleBytesMax || !utf8.ValidString(s.Title) {
 		return plan, 0, fault.New(fault.ValidationError, "the title has %d bytes; at most %d of valid UTF-8 are allowed", len(s.Title), limits.TitleBytesMax)
 	}

@@ -350,11 +350,11 @@ func TestRequestDigestNamesWhatWasSent(t *testing.T) {
 // A ready call that is sent as it stands says nothing: its dots must not pass for
 // what was done.
 func TestPlaceholdersAreNoAnswers(t *testing.T) {
-	for _, r := range []advance.Request{
-		{Notes: "…"}, {Notes: " …\n"},
-		{Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)}, canon.Member{Name: "b", Value: canon.OfString(advance.Placeholder)})},
+	for pointer, r := range map[string]advance.Request{
+		"/output/notesMarkdown": {Notes: " …\n"},
+		"/context/b~1c":         {Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)}, canon.Member{Name: "b/c", Value: canon.OfString(advance.Placeholder)})},
 	} {
-		if err := r.Check(); !fault.Is(err, fault.ValidationError) {
+		if err := r.Check(); !fault.Is(err, fault.ValidationError) || fault.Of(err).Details["pointer"] != pointer {
 			t.Errorf("%+v: got %v", r, err)
 		}
 	}

@@ -102,12 +102,19 @@ func (r Request) filledIn() error {
 		return fault.New(fault.ValidationError, "the notes are %q, the placeholder of a ready call", Placeholder).
 			Suggest("Say in their place what was done, decided and found.").With("pointer", "/output/notesMarkdown")
 	}
-	for i := range r.Context.Len() {
-		if r.Context.Kind() == canon.Object && r.Context.Item(i).Text() == Placeholder {
-			key := r.Context.Key(i)
-			return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a ready call", key, Placeholder).
-				Suggest("Send the value of %s in its place.", key).With("pointer", "/context/"+key)
+	return contextFilledIn(r.Context)
+}
+
+// contextFilledIn is the same for context, which a start takes as well.
+func contextFilledIn(v canon.Value) error {
+	for i := range v.Len() {
+		if v.Kind() != canon.Object || v.Item(i).Text() != Placeholder {
+			continue
 		}
+		key := v.Key(i)
+		return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a ready call", key, Placeholder).
+			Suggest("Send the value of %s in its place.", key).
+			With("pointer", "/context/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow"
 )
@@ -75,7 +76,7 @@ func (c Catalog) notFound(id string) error {
 			return f.Suggest("Did you mean %s? 'waybill workflows list' shows all.", e.ID)
 		}
 	}
-	if near := workflow.Nearest(id, ids); near != "" {
+	if near := nearest.Of(id, ids); near != "" {
 		f.Suggest("Did you mean %s? 'waybill workflows list' shows all.", near)
 	}
 	return f

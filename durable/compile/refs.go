@@ -6,8 +6,8 @@ import (
 	"github.com/waybill/waybill/durable/builtin"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/workflow"
 )
 
 // ref is the text of a wr.refs.* reference, which becomes a part of the document:
@@ -47,7 +47,7 @@ func (u *unit) checkInjected(list []Injection, at problem.Place) {
 // suggest is the fix for a name that is not known: the nearest one, else all.
 func suggest(word string, known []string) string {
 	known = sorted(known)
-	if near := workflow.Nearest(word, known); near != "" {
+	if near := nearest.Of(word, known); near != "" {
 		return "Did you mean " + near + "?"
 	}
 	if len(known) == 0 {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/nearest"
 )
 
 // kindMember is the member that says which contract an artifact is meant for.
@@ -225,7 +226,7 @@ func (c *checker) unknown(at *place, s *Shape, v canon.Value, j int) {
 		}
 	}
 	hint := ""
-	if near := nearest(v.Key(j), free); near != "" {
+	if near := nearest.Of(v.Key(j), free); near != "" {
 		hint = fmt.Sprintf("; did you mean %s?", quote(near))
 	}
 	c.found = append(c.found, Mismatch{Pointer: at.member(v.Key(j)).pointer(), Expected: "no member of that name" + hint, Got: show(v.Item(j))})

@@ -173,18 +173,6 @@ func TestWhatIsSaidIsBounded(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"decision", "loopId", "metadata", "summary"}
-	for word, want := range map[string]string{
-		"decison": "decision", "Decision": "decision", "loop_id": "loopId", "loopid": "loopId", "meta": "metadata",
-		"summaryText": "summary", "": "", "x": "", "reason": "", strings.Repeat("summary", 10): "",
-	} {
-		if got := nearest(word, names); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestWordsAreOneSentencePart(t *testing.T) {
 	many := []Mismatch{{Expected: "a", Got: "b"}}
 	for range MismatchesMax - 1 {

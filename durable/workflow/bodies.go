@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -51,7 +52,7 @@ func bodies(root problem.Place) taking {
 			refuse("stands inside of a loop; a body can name a step of the main sequence only", "Write the body out, or move the step to the main sequence.")
 		case !ok:
 			fix := "Name a step of the main sequence, or write the body out as a list."
-			if near := nearest(name, names(known)); near != "" {
+			if near := nearest.Of(name, names(known)); near != "" {
 				fix = `Did you mean "` + near + `"?`
 			}
 			refuse("is not there", fix)

@@ -63,19 +63,6 @@ func TestSuggestionsHold(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	keys := []string{"id", "name", "steps", "description", "requireConfirmation", "runCondition", "prompt"}
-	for word, want := range map[string]string{
-		"stpes": "steps", "stepsxx": "steps", "stepsxxx": "", "step": "steps", "Steps": "steps", "descripton": "description", "decsription": "description",
-		"requiresConfirmation": "requireConfirmation", "confirmation": "", "run_condition": "runCondition", "promt": "prompt",
-		"di": "id", "i": "id", "x": "", "": "", "entirelyOther": "", strings.Repeat("steps", 100): "",
-	} {
-		if got := nearest(word, keys); got != want {
-			t.Errorf("%q: got %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestSlug(t *testing.T) {
 	for in, want := range map[string]string{"Gather Facts": "gather-facts", "a/b:c@d": "a-b-c-d", "É": "step", "--": "step", "ok_1": "ok_1"} {
 		if got := slug(in); got != want {

@@ -210,17 +210,3 @@ func FuzzWorkflowParse(f *testing.F) {
 		}
 	})
 }
-
-// FuzzDistance: it is a distance.
-func FuzzDistance(f *testing.F) {
-	f.Add("steps", "stpes")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		if len(a) > 50 || len(b) > 50 {
-			return
-		}
-		d := distance(a, b)
-		if d != distance(b, a) || (d == 0) != (a == b) || d > max(len(a), len(b)) {
-			t.Fatalf("distance(%q, %q) is %d", a, b, d)
-		}
-	})
-}

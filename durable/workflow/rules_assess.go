@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -44,7 +45,7 @@ func (a assessing) check(step problem.Place, report problem.Report) {
 		id := at.Value.Text()
 		if _, ok := a.levels[id]; !ok && id != "" {
 			fix := "Declare it under assessments, or remove it."
-			if near := nearest(id, names(a.levels)); near != "" {
+			if near := nearest.Of(id, names(a.levels)); near != "" {
 				fix = fmt.Sprintf("Did you mean %q?", near)
 			}
 			report.Error(at, fix, "no assessment %q is declared", id)
@@ -68,7 +69,7 @@ func (a assessing) consequence(when problem.Place, refs []string, report problem
 	if id := only.Value.Text(); id != "" {
 		if !slices.Contains(refs, id) {
 			fix := "Add it to assessmentRefs, or name one of them."
-			if near := nearest(id, refs); near != "" {
+			if near := nearest.Of(id, refs); near != "" {
 				fix = fmt.Sprintf("Did you mean %q?", near)
 			}
 			report.Error(only, fix, "forAssessment %q is none of the step's assessmentRefs", id)
@@ -88,7 +89,7 @@ func (a assessing) consequence(when problem.Place, refs []string, report problem
 		return
 	}
 	fix := "Write one of " + strings.Join(known, ", ") + "."
-	if near := nearest(level.Value.Text(), known); near != "" {
+	if near := nearest.Of(level.Value.Text(), known); near != "" {
 		fix = fmt.Sprintf("Did you mean %q?", near)
 	}
 	report.Error(level, fix, "no dimension of %s has a level %q, so that this would never follow", strings.Join(refs, ", "), level.Value.Text())

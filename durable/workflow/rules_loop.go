@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/condition"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -93,7 +94,7 @@ func (r *stepRules) checkRef(ref problem.Place) {
 		return
 	}
 	fix := "List it under the workflow's conditions."
-	if near := nearest(id, names(known)); near != "" {
+	if near := nearest.Of(id, names(known)); near != "" {
 		fix = fmt.Sprintf("Did you mean %q?", near)
 	}
 	r.report.Error(ref, fix, "no condition %q is listed under conditions", id)

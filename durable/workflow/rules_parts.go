@@ -3,6 +3,7 @@ package workflow
 import (
 	"strings"
 
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -98,7 +99,7 @@ func (s scopes) undefined(named []problem.Place, tell func(at problem.Place, fix
 				known[n] = true
 			}
 		}
-		if near := nearest(name, names(known)); near != "" {
+		if near := nearest.Of(name, names(known)); near != "" {
 			fix = "Did you mean " + near + "?"
 		}
 		tell(ref, fix, "function %q is not defined for this step", name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
@@ -136,7 +137,7 @@ func (r tokenRules) token(at problem.Place, token string, place tokenPlace) {
 		r.report.Error(at, "Move it into the step's prompt.", "%s is replaced in a step's %s and in the args of a templateCall only, not here", token, strings.Join(bindingKeys, ", "))
 	case !known:
 		fix := "Declare it under extensionPoints, or remove the token."
-		if near := nearest(slot, names(r.slots)); near != "" {
+		if near := nearest.Of(slot, names(r.slots)); near != "" {
 			fix = "Did you mean {{wr.bindings." + near + "}}?"
 		}
 		r.report.Error(at, fix, "%s names no extension point of this workflow", token)

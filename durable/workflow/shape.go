@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/condition"
 	"github.com/waybill/waybill/durable/criteria"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -116,7 +117,7 @@ func (s byTag) check(at problem.Place, report problem.Report) {
 // unknown refuses the tag. Where it may be left out, that is the first advice.
 func (s byTag) unknown(tag problem.Place, report problem.Report) {
 	known := words{names(s.cases)}
-	if _, optional := s.cases[""]; optional && nearest(tag.Value.Text(), known.set) == "" {
+	if _, optional := s.cases[""]; optional && nearest.Of(tag.Value.Text(), known.set) == "" {
 		report.Error(tag, fmt.Sprintf("Remove it, or write %s.", known.want()), "expected %s or no %s, got %s", known.want(), s.key, got(tag))
 		return
 	}

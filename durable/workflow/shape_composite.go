@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -103,7 +104,7 @@ func (s object) check(at problem.Place, report problem.Report) {
 		inner, ok := known[name]
 		if !ok {
 			fix := "Remove it."
-			if near := nearest(name, keys); near != "" {
+			if near := nearest.Of(name, keys); near != "" {
 				fix = fmt.Sprintf("Did you mean %q?", near)
 			}
 			report.Error(at.Member(name), fix, "%s has no key %q", s.what, name)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
@@ -72,7 +73,7 @@ func (s words) check(at problem.Place, report problem.Report) {
 		return
 	}
 	fix := "Write " + s.want() + "."
-	if near := nearest(at.Value.Text(), s.set); near != "" {
+	if near := nearest.Of(at.Value.Text(), s.set); near != "" {
 		fix = fmt.Sprintf("Did you mean %q?", near)
 	}
 	report.Error(at, fix, "expected %s, got %s", s.want(), got(at))

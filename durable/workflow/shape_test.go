@@ -110,20 +110,6 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, row := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"ab", "abc", 1},
-		{"abc", "acb", 1}, {"ab", "ba", 1}, {"kitten", "sitting", 3}, {"stpes", "steps", 1}, {"abcd", "badc", 2}, {"abc", "xyz", 3},
-	} {
-		if got := distance(row.a, row.b); got != row.want {
-			t.Errorf("%q to %q: got %d, want %d", row.a, row.b, got, row.want)
-		}
-	}
-}
-
 // TestShapesExplainThemselves: every shape of the tables can stand behind "expected".
 func TestShapesExplainThemselves(t *testing.T) {
 	seen := 0

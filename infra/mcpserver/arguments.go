@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
@@ -21,35 +20,12 @@ func (t tool) run(ctx context.Context, u UseCases, by event.Actor, raw json.RawM
 	if err != nil {
 		return Document{}, t.refuse(err)
 	}
-	if at := unfilled(args); at != "" {
-		return Document{}, fault.New(fault.ValidationError, "the arguments of %s: the placeholder %q still stands at %s", t.name, placeholder, at).
-			With("pointer", at).Suggest("Put your own words in its place. Leave out what the step does not ask for.")
-	}
 	doc, err := t.call(ctx, u, by, args)
 	var shape *canon.ParseError
 	if f := (*fault.Fault)(nil); errors.As(err, &shape) && !errors.As(err, &f) {
 		return Document{}, t.refuse(err)
 	}
 	return doc, err
-}
-
-// placeholder stands in next.params where an agent's own words belong. Taken as they
-// are, three dots would pass for the notes that a step requires, for good.
-const placeholder = "…"
-
-// unfilled points at a placeholder that was sent along.
-func unfilled(args canon.Value) string {
-	output, _ := args.Get("output")
-	if notes, _ := output.Get("notesMarkdown"); notes.Text() == placeholder {
-		return "/output/notesMarkdown"
-	}
-	given, _ := args.Get("context")
-	for i := range given.Len() {
-		if given.Kind() == canon.Object && given.Item(i).Text() == placeholder {
-			return "/context/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(given.Key(i))
-		}
-	}
-	return ""
 }
 
 // refuse says where the arguments are wrong, and how the call is written. A

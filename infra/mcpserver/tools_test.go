@@ -146,15 +146,6 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 			t.Errorf("%s: the suggestion does not show the call: %s", row.tool, d.Error.Suggestion)
 		}
 	}
-	for args, pointer := range map[string]string{
-		`{"stateToken":"x","ackToken":"y","output":{"notesMarkdown":"…"}}`:                           "/output/notesMarkdown",
-		`{"stateToken":"x","ackToken":"y","context":{"a":1,"b/c":"…"}}`:                              "/context/b~1c",
-		`{"stateToken":"x","ackToken":"y","context":{"a":"…"},"output":{"notesMarkdown":"written"}}`: "/context/a",
-	} {
-		if d, isError := c.tool("continue_workflow", args); !isError || d.Error.Code != "VALIDATION_ERROR" || d.Error.Details["pointer"] != pointer {
-			t.Errorf("%s: %+v", args, d.Error)
-		}
-	}
 	if f.calls.Load() != 0 {
 		t.Error("a refused call was made")
 	}

@@ -1,10 +1,13 @@
-package workflow
+// Package nearest guesses which of some names somebody meant who typed another. It
+// is for suggestions only: nothing is looked up by a guess.
+package nearest
 
 import "strings"
 
-// nearest is the candidate that someone who typed word most likely meant, "" when
-// none is close. Of equally close ones the first counts.
-func nearest(word string, candidates []string) string {
+// Of is the candidate that someone who typed word most likely meant, "" when
+// none is close: at most a third of the letters are wrong, or one is the start of the
+// other. Of equally close ones the first counts.
+func Of(word string, candidates []string) string {
 	// A third of the letters may be wrong; in short words one.
 	best, budget := "", max(1, len(word)/3)
 	if word == "" || len(word) > 64 {
@@ -18,7 +21,22 @@ func nearest(word string, candidates []string) string {
 			best, budget = c, d-1
 		}
 	}
+	if best == "" {
+		return begun(strings.ToLower(word), candidates)
+	}
 	return best
+}
+
+// begun is the first candidate that begins with word, or word with it: somebody wrote
+// part of a name, or more than it.
+func begun(word string, candidates []string) string {
+	for _, c := range candidates {
+		low := strings.ToLower(c)
+		if min(len(word), len(low)) > 3 && (strings.HasPrefix(low, word) || strings.HasPrefix(word, low)) {
+			return c
+		}
+	}
+	return ""
 }
 
 // distance counts the letters to insert, delete, replace or exchange with their
