@@ -28,6 +28,8 @@ type Engine struct {
 	Identity  ports.Identity
 	Keyring   ports.Keyring
 	Inspector ports.Inspector
+	Controls  ports.Controls  // of the store's folder; nil where nothing is audited, kept or rotated
+	Arrivals  ports.Arrivals  // nil where nothing is imported
 	Heads     ports.HeadCache // nil: sessions are read from their beginning each time
 
 	mu       sync.Mutex

@@ -89,6 +89,10 @@ func NewTable(name, ownerField string, rows ...Spec) *Table {
 	return t
 }
 
+// Opaque is the table of a side log whose name we do not know: every event of it is
+// foreign, is checked as far as any event can be, and is kept as it is (R10).
+func Opaque(name, ownerField string) *Table { return NewTable(name, ownerField) }
+
 // Kinds lists the kinds of the table, sorted.
 func (t *Table) Kinds() []string {
 	var out []string

@@ -46,6 +46,23 @@ const (
 	KeyringInvalid      Code = "KEYRING_INVALID"
 )
 
+// Bundle faults (locks section 1.3), with two of ours: an artifact whose bytes are
+// gone, and ids that are taken.
+const (
+	BundleInvalidFormat         Code = "BUNDLE_INVALID_FORMAT"
+	BundleUnsupportedVersion    Code = "BUNDLE_UNSUPPORTED_VERSION"
+	BundleIntegrityFailed       Code = "BUNDLE_INTEGRITY_FAILED"
+	BundleMissingSnapshot       Code = "BUNDLE_MISSING_SNAPSHOT"
+	BundleMissingPinnedWorkflow Code = "BUNDLE_MISSING_PINNED_WORKFLOW"
+	BundleEventOrderInvalid     Code = "BUNDLE_EVENT_ORDER_INVALID"
+	BundleManifestOrderInvalid  Code = "BUNDLE_MANIFEST_ORDER_INVALID"
+	BundleCollision             Code = "BUNDLE_COLLISION"
+	ArtifactErased              Code = "ARTIFACT_ERASED"
+	ArtifactNotFound            Code = "ARTIFACT_NOT_FOUND"
+	SessionKept                 Code = "SESSION_KEPT"
+	HeadMismatch                Code = "HEAD_MISMATCH"
+)
+
 // Workflow faults.
 const (
 	WorkflowInvalid   Code = "WORKFLOW_INVALID"
@@ -126,6 +143,19 @@ var Table = []Row{
 	{StoreLocked, ExitBusy, soon, "Another process is cleaning up the store.", "Try again in a second."},
 	{StoreLimit, ExitUsage, never, "Something is larger than the store accepts.", "Send less; keep large things in files and pass their paths."},
 	{KeyringInvalid, ExitIntegrity, never, "The keyring is missing where tokens need it, damaged or open to others.", "Restore keys/keyring.json from a backup; runs themselves are not lost: 'waybill continue --run ID' needs no token."},
+
+	{BundleInvalidFormat, ExitUsage, never, "A file is no bundle, or one with members or values that a bundle does not have.", "Export the session again; nothing was imported."},
+	{BundleUnsupportedVersion, ExitUsage, never, "A bundle is of a version that this binary does not know.", "Use the newer binary that wrote it; nothing was imported."},
+	{BundleIntegrityFailed, ExitIntegrity, never, "A bundle's content does not have the digests that it states, or its log does not hold together.", "It was changed or cut off on its way: get it again. Nothing was imported."},
+	{BundleMissingSnapshot, ExitIntegrity, never, "A bundle lacks a snapshot that its log refers to.", "Export the session again; nothing was imported."},
+	{BundleMissingPinnedWorkflow, ExitIntegrity, never, "A bundle lacks the workflow that one of its runs is pinned to.", "Export the session again; nothing was imported."},
+	{BundleEventOrderInvalid, ExitIntegrity, never, "The events of a bundle do not follow each other from 0 on.", "Export the session again; nothing was imported."},
+	{BundleManifestOrderInvalid, ExitIntegrity, never, "The manifest records of a bundle do not follow each other from 0 on, or do not cover its events.", "Export the session again; nothing was imported."},
+	{BundleCollision, ExitFailed, never, "The store holds another session under the id of a bundle that must keep its ids.", "Import it into another store with --store; nothing was imported."},
+	{ArtifactErased, ExitFailed, never, "The bytes of an artifact were erased; only its digest is left.", "See who erased it and why with 'waybill audit list'."},
+	{ArtifactNotFound, ExitNotFound, never, "No artifact of the store has this digest.", "See the artifacts of a run with 'waybill runs show RUN'."},
+	{SessionKept, ExitFailed, never, "The session is kept: it is not deleted before that is taken back.", "Take it back with 'waybill sessions keep --off SESSION'."},
+	{HeadMismatch, ExitIntegrity, never, "A session's log does not contain the head that was expected.", "It is another history: compare the two with 'waybill bundle diff', or ask whoever gave you the head."},
 
 	{WorkflowInvalid, ExitUsage, never, "A workflow file does not validate.", "Mend what the problems name; 'waybill workflows validate FILE' shows all of them."},
 	{WorkflowNotFound, ExitNotFound, never, "No workflow has this id, and no such file is there.", "See 'waybill workflows list'."},

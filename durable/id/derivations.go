@@ -33,6 +33,18 @@ func KeyedSession(st Store, key string) Session { return derived[session]("key",
 // KeyedRun is the run that "start --key" names in a store.
 func KeyedRun(st Store, key string) Run { return derived[run]("key", st.s, key) }
 
+// ImportedSession is the session that an import as new makes in a store, of the log
+// that has this head: the same import twice finds what the first one wrote.
+func ImportedSession(st Store, head string) Session { return derived[session]("import", st.s, head) }
+
+// ImportedRun is the same for one of the session's runs.
+func ImportedRun(st Store, head string, was Run) Run {
+	return derived[run]("import", st.s, head, was.s)
+}
+
+// NewBundle is a bundle id from fresh entropy.
+func NewBundle(s Seed) Bundle { return derived[bundle]("seed", string(s[:])) }
+
 // RootNode is where a run starts.
 func RootNode(r Run) Node { return derived[node]("root", r.s) }
 

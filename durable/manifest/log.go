@@ -28,6 +28,17 @@ func SessionEvents(s id.Session) Log {
 	return Log{Root: "sessions/" + s.String(), Owner: s.String(), Table: event.Domain}
 }
 
+// SessionSide is a side log of a session (R10): it lies beside the events, in a folder
+// of its name. table is the one that the name has, or event.Opaque.
+func SessionSide(s id.Session, table *event.Table) Log {
+	return Log{Root: "sessions/" + s.String() + "/" + table.Name, Owner: s.String(), Table: table}
+}
+
+// StoreLog is a log of the store itself (R10).
+func StoreLog(s id.Store, table *event.Table) Log {
+	return Log{Root: table.Name, Owner: s.String(), Table: table}
+}
+
 // FileName is the manifest's name inside a log's root; SegmentDir is the folder
 // of its segments.
 const (

@@ -149,6 +149,7 @@ func (r *reader) commit(c candidate, visit func(Segment, Head) error) error {
 		r.committed[c.seg.First] = c.seg.Name()
 	}
 	r.v.note(r.in.Log, c.seg.Events)
+	c.seg.Group = c.group
 	return visit(c.seg, r.v.Head)
 }
 

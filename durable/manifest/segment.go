@@ -15,6 +15,8 @@ type Segment struct {
 	First, Last int64
 	Bytes       []byte
 	Events      []event.Event
+	// Group are the lines that commit the segment, as a reader found them.
+	Group []byte
 }
 
 // Name is the segment's file name.
