@@ -399,12 +399,13 @@ func TestFormatStoreIsGood(t *testing.T) {
 	s := newFormatStore(t)
 	var kinds []string
 	for _, l := range s.sessions() {
-		refs := projections.NewReferences(l.log)
+		refs, objects := projections.NewReferences(l.log), map[projections.ObjectRef]bool{}
+		refs.Refer = func(use projections.ObjectUse) { objects[use.ObjectRef] = true }
 		v, err := s.read(l, l.lines, refs.Visit)
 		if err != nil || v.Health != manifest.Healthy || len(v.Findings)+len(refs.Findings) > 0 || v.Head != l.fold.Head {
 			t.Fatalf("%+v %+v %v", v, refs.Findings, err)
 		}
-		for ref := range refs.Objects {
+		for ref := range objects {
 			name := manifest.ObjectDir(ref.Kind) + "/" + manifest.ObjectName(ref.Kind, ref.Ref)
 			if canon.Sum(s.files[name]) != ref.Ref {
 				t.Errorf("%s is not there", name)

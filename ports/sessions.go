@@ -13,6 +13,14 @@ type Sessions interface {
 	Sessions(ctx context.Context) ([]id.Session, error)
 }
 
+// Strangers is what a store may tell beside its sessions. It is a port of its own
+// since a store that only we write to has none.
+type Strangers interface {
+	// Strangers lists, by name, the folders that hold a log where a session's would
+	// stand and that are called like no session. Nothing reads them (R14).
+	Strangers(ctx context.Context) ([]string, error)
+}
+
 // Identity tells which store this is.
 type Identity interface {
 	// StoreID is the store's id. Create says whether a store that is not there

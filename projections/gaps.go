@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/event"
@@ -10,25 +11,34 @@ import (
 
 // Gap is an open gap: recorded, and resolved by no later record.
 type Gap struct {
-	ID       id.Gap          `json:"gapId"`
+	ID       id.Gap          `json:"gapId"` // zero where another program made it
 	Index    int64           `json:"index"`
 	Pointer  *reason.Pointer `json:"pointer,omitzero"`
 	Reason   reason.Code     `json:"reason"`
 	Severity event.Severity  `json:"severity"`
 	Summary  string          `json:"summary"`
+
+	foreign string // the id as another program spelled it; never saved, as nothing of such a log is
 }
+
+// IDText is the gap's id as it was spelled by whoever recorded it.
+func (g Gap) IDText() string { return cmp.Or(g.ID.String(), g.foreign) }
 
 // addGap opens a gap at its node, or closes the one that a record resolves. A
 // resolving record is never open itself (R16).
-func (r *Run) addGap(n *Node, e event.Event, p event.GapRecorded) {
+func (r *Run) addGap(n *Node, e event.Event, p event.GapRecorded, g event.Glimpse) {
 	if n == nil {
 		return
 	}
 	if p.Resolution.Kind == event.Unresolved {
-		n.OpenGaps = append(n.OpenGaps, Gap{p.GapID, e.Index, p.Pointer, p.Reason, p.Severity, p.Summary})
+		n.OpenGaps = append(n.OpenGaps, Gap{p.GapID, e.Index, p.Pointer, p.Reason, p.Severity, p.Summary, g.ID})
 		return
 	}
-	resolved := func(g Gap) bool { return g.ID == *p.Resolution.ResolvesGapID }
+	resolves := g.Refers
+	if p.Resolution.ResolvesGapID != nil {
+		resolves = p.Resolution.ResolvesGapID.String()
+	}
+	resolved := func(g Gap) bool { return resolves != "" && g.IDText() == resolves }
 	if slices.ContainsFunc(n.OpenGaps, resolved) {
 		n.OpenGaps = slices.DeleteFunc(n.OpenGaps, resolved)
 		return

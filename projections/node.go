@@ -85,7 +85,9 @@ func (r *Run) addEdge(p event.EdgeCreated) {
 	from, to := r.Nodes[p.FromNodeID], r.Nodes[p.ToNodeID]
 	if from != nil && to != nil && p.EdgeKind == event.AckedStepEdge {
 		from.AckedChildren++
-		to.Depth = from.Depth + 1
+		if to.Depth = from.Depth + 1; to.Kind == event.BlockedAttemptNode {
+			to.Depth-- // the step was refused: nothing was acknowledged
+		}
 	}
 	r.touch(p.FromNodeID)
 	r.touch(p.ToNodeID)

@@ -1,6 +1,9 @@
 package projections_test
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,19 +12,122 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/projections"
+	"pgregory.net/rapid"
 )
 
-// check runs the reference check over events cut into their segments.
-func check(events []event.Event, owner string) *projections.References {
-	r := projections.NewReferences(manifest.Log{Root: "sessions/x", Owner: owner, Table: event.Domain})
-	start := 0
-	for i := 1; i <= len(events); i++ {
-		if i == len(events) || startsSegment(events[i]) {
-			_ = r.Visit(manifest.Segment{Events: events[start:i]}, manifest.Head{})
-			start = i
+// checked is what the check of a log came to.
+type checked struct {
+	Findings []manifest.Finding
+	Objects  map[projections.ObjectRef]int64
+	Claims   []claim
+}
+
+// check runs the reference check over events cut into their segments, and holds it
+// against the check by names.
+func check(events []event.Event, owner string) checked {
+	log := manifest.Log{Root: "sessions/x", Owner: owner, Table: event.Domain}
+	out := checked{Objects: map[projections.ObjectRef]int64{}}
+	r, names := projections.NewReferences(log), newByName(log)
+	r.Refer = func(u projections.ObjectUse) {
+		if u.First {
+			out.Objects[u.ObjectRef] = u.Event
+		}
+		if u.Kind == manifest.Artifact {
+			out.Claims = append(out.Claims, claim{u.Event, u.Says})
 		}
 	}
-	return r
+	read := func(visit func(manifest.Segment) error) error {
+		start := 0
+		for i := 1; i <= len(events); i++ {
+			if i == len(events) || startsSegment(events[i]) {
+				if err := visit(manifest.Segment{Events: events[start:i]}); err != nil {
+					return err
+				}
+				start = i
+			}
+		}
+		return nil
+	}
+	_ = read(func(s manifest.Segment) error {
+		_ = names.Visit(s, manifest.Head{})
+		return r.Visit(s, manifest.Head{})
+	})
+	if err := r.Finish(func(visit func(manifest.Segment) error, _ func()) error { return read(visit) }); err != nil {
+		panic(err)
+	}
+	out.Findings = r.Findings
+	if !reflect.DeepEqual(out.Objects, names.Objects) || !reflect.DeepEqual(out.Claims, names.Claims) || !sameFindings(out.Findings, names.Findings) {
+		panic(fmt.Sprintf("by fingerprints:\n%+v\nby names:\n%+v", out, names))
+	}
+	return out
+}
+
+func sameFindings(a, b []manifest.Finding) bool {
+	return slices.EqualFunc(a, b, func(a, b manifest.Finding) bool {
+		x, y := *a.Event, *b.Event
+		a.Event, b.Event = nil, nil
+		return x == y && a == b
+	})
+}
+
+// Logs in which names were exchanged at random are judged as the check by names does:
+// check panics otherwise.
+func TestReferencesAreCheckedAsByName(t *testing.T) {
+	found := map[manifest.FindingCode]bool{}
+	rapid.Check(t, func(rt *rapid.T) {
+		d := randomDrive(rt, t)
+		events := slices.Clone(d.events)
+		for range rapid.IntRange(1, 4).Draw(rt, "changes") {
+			i, j := rapid.IntRange(0, len(events)-1).Draw(rt, "event"), rapid.IntRange(0, len(events)-1).Draw(rt, "other")
+			switch rapid.IntRange(0, 3).Draw(rt, "change") {
+			case 0: // two events change places, as far as they are about something
+				events[i].Data, events[j].Data = events[j].Data, events[i].Data
+				events[i].Scope, events[j].Scope = events[j].Scope, events[i].Scope
+				events[i].ID, events[j].ID = events[j].ID, events[i].ID
+			case 1:
+				events[i].Data, events[i].ID, events[i].Scope = events[j].Data, events[j].ID, events[j].Scope
+			case 2:
+				events[i].ID = events[j].ID
+			case 3:
+				if a, ok := events[i].Data.(event.EdgeCreated); ok {
+					a.Cause.EventID = events[j].ID
+					events[i].Data = a
+				}
+			}
+		}
+		for _, f := range check(events, d.fold.ID).Findings {
+			found[f.Code] = true
+		}
+	})
+	for _, code := range []manifest.FindingCode{manifest.DuplicateKey, manifest.BrokenReference, manifest.EventIDMismatch} {
+		if !found[code] {
+			t.Errorf("no change was a %s: nothing is shown of it", code)
+		}
+	}
+}
+
+// A cause that stands far in front of its edge is looked for by its name.
+func TestACauseFarAway(t *testing.T) {
+	d := newDrive(t, gated)
+	d.must(d.r().Root, advance.Request{Notes: "ok", Context: context("ticket", "T")})
+	edge := slices.IndexFunc(d.events, func(e event.Event) bool { return e.Data.Kind() == "edge_created" })
+	far := slices.Clone(d.events[:edge])
+	for i := range int64(200) {
+		e := event.New(d.fold.ID, int64(edge)+i, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.ObservationRecorded{Key: "git_branch", Confidence: "high",
+			Value: event.ObservationValue{Type: "short_string", Value: fmt.Sprint("branch-", i)}})
+		far = append(far, e)
+	}
+	e := d.events[edge]
+	e.Index += 200
+	if got := check(append(far, e), d.fold.ID).Findings; len(got) != 0 {
+		t.Fatal(got)
+	}
+	p := e.Data.(event.EdgeCreated)
+	p.Cause.EventID = id.EventOf("x", "y")
+	e.Data = p
+	if got := check(append(far, e), d.fold.ID).Findings; len(got) != 1 || !strings.Contains(got[0].Message, "no event of the log") {
+		t.Fatal(got)
+	}
 }
 
 // TestBrokenReferences changes one event of a good log at a time; each change
@@ -99,10 +205,28 @@ func TestBrokenReferences(t *testing.T) {
 			}
 			events[last] = tc.change(events[last])
 			got := check(events, d.fold.ID).Findings
-			if len(got) == 0 || !strings.Contains(got[0].Message, tc.want) || got[0].Severity != manifest.SeverityError {
+			if !slices.ContainsFunc(got, func(f manifest.Finding) bool {
+				return f.Code == manifest.BrokenReference && f.Severity == manifest.SeverityError && strings.Contains(f.Message, tc.want)
+			}) {
 				t.Fatalf("want a finding with %q, got %+v", tc.want, got)
 			}
 		})
+	}
+}
+
+// An id that does not follow from its key would let a retry miss what it wrote (R3).
+// Lines without an actor are of other programs, which have recipes of their own.
+func TestEventIDsFollowFromTheirKeys(t *testing.T) {
+	d := newDrive(t, gated)
+	events := slices.Clone(d.events)
+	last := &events[len(events)-1]
+	last.ID = id.EventOf("x", "y")
+	if got := check(events, d.fold.ID).Findings; len(got) != 1 || got[0].Code != manifest.EventIDMismatch || *got[0].Event != last.Index {
+		t.Fatal(got)
+	}
+	last.Actor = event.Actor{}
+	if got := check(events, d.fold.ID).Findings; len(got) != 0 {
+		t.Fatal(got)
 	}
 }
 

@@ -35,7 +35,7 @@ func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
 
 // apply folds an event of this run. Which events touch a node, and so move the
 // preferred tip, is the locks' list (section 2).
-func (r *Run) apply(e event.Event) {
+func (r *Run) apply(e event.Event, g event.Glimpse) {
 	r.LastIndex = e.Index
 	if e.TimestampMs != 0 {
 		r.LastAtMs = e.TimestampMs
@@ -62,10 +62,10 @@ func (r *Run) apply(e event.Event) {
 		n.setPreferences(p)
 		r.touch(e.Scope.NodeID)
 	case event.NodeOutputAppended:
-		r.addOutput(n, e, p)
+		r.addOutput(n, e, p, g)
 		r.touch(e.Scope.NodeID)
 	case event.GapRecorded:
-		r.addGap(n, e, p)
+		r.addGap(n, e, p, g)
 		r.touch(e.Scope.NodeID)
 	case event.CapabilityObserved:
 		n.observe(p)

@@ -34,6 +34,7 @@ func (s *Session) Apply(e event.Event) {
 	if e.TimestampMs != 0 {
 		s.LastAtMs = e.TimestampMs
 	}
+	e, g := sighted(e)
 	switch p := e.Data.(type) {
 	case event.SessionCreated:
 		return
@@ -48,7 +49,7 @@ func (s *Session) Apply(e event.Event) {
 		return
 	}
 	if r := s.Runs[e.Scope.RunID]; r != nil {
-		r.apply(e)
+		r.apply(e, g)
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 // TipState is what the tip's snapshot says, which no event does.
 type TipState struct {
 	Complete bool
+	// Blocked: another program stored that the run waits here for what was refused (R14).
+	Blocked bool
 	// NeedsApproval: the pending step is a human_approval step (R16, R20).
 	NeedsApproval bool
 }
@@ -61,7 +63,7 @@ func (r *Run) blockedAt(nodeID id.Node, tip TipState) bool {
 	if n == nil {
 		return false
 	}
-	if n.Kind == event.BlockedAttemptNode {
+	if n.Kind == event.BlockedAttemptNode || tip.Blocked {
 		return true
 	}
 	for _, g := range n.critical() {

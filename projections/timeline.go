@@ -16,35 +16,70 @@ type Moment struct {
 	NodeID  *id.Node    `json:"nodeId,omitzero"`
 	Text    string      `json:"text"`
 	Working bool        `json:"working,omitzero"` // how the engine went about it, rather than what was done
+	Foreign bool        `json:"foreign,omitzero"` // another program or version wrote it; told as far as it is known
 }
 
-// StepTitles names the step that was pending at a node; "" for a node where the
-// run ended, and for one that is not known. No event holds titles.
-type StepTitles func(id.Node) string
+// Place is what no event says about a node.
+type Place struct {
+	Title   string // of the pending step; "" where the run ended, and where that is not known
+	Refused string // what the attempt lacked that led to a node of kind blocked_attempt
+}
+
+// Places tells about a node.
+type Places func(id.Node) Place
 
 // Timeline puts events into words, in their order. Each event gives one moment,
 // whatever its kind: one that is not known is told as that.
-func Timeline(events []event.Event, title StepTitles) []Moment {
+func Timeline(events []event.Event, at Places) []Moment {
 	out := make([]Moment, len(events))
+	t := teller{at, refusedNodes(events)}
 	for i, e := range events {
-		m := Moment{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind()}
+		m := Moment{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind(), Foreign: e.Foreign()}
 		if n := e.Scope.NodeID; !n.IsZero() {
 			m.NodeID = &n
 		}
-		m.Text, m.Working = words(e, func(n id.Node) string {
-			if t := title(n); t != "" {
-				return quote(t)
-			}
-			return "the end"
-		})
+		m.Text, m.Working = t.words(e)
 		out[i] = m
 	}
 	return out
 }
 
-// words is the sentence for one event. step quotes the step at a node.
-func words(e event.Event, step func(id.Node) string) (text string, working bool) {
-	at := e.Scope.NodeID
+// teller puts events into words, some of which say what others mean.
+type teller struct {
+	at      Places
+	refused map[id.Node]bool // nodes that a refused attempt led to
+}
+
+// refusedNodes: other programs record a refused attempt as one that advanced to a
+// node of its own kind.
+func refusedNodes(events []event.Event) map[id.Node]bool {
+	out := map[id.Node]bool{}
+	for _, e := range events {
+		if p, ok := e.Data.(event.NodeCreated); ok && p.NodeKind == event.BlockedAttemptNode {
+			out[e.Scope.NodeID] = true
+		}
+	}
+	return out
+}
+
+// step quotes the step at a node.
+func (t teller) step(n id.Node) string {
+	if title := t.at(n).Title; title != "" {
+		return quote(title)
+	}
+	return "the end"
+}
+
+// words is the sentence for one event.
+func (t teller) words(e event.Event) (text string, working bool) {
+	g, unread := event.Domain.Glimpse(e)
+	if unread && g.Known == nil {
+		return foreignWords(e.Data.Kind(), g.Data)
+	}
+	if unread {
+		e.Data = g.Known
+	}
+	at, step := e.Scope.NodeID, t.step
 	switch p := e.Data.(type) {
 	case event.SessionCreated:
 		return sessionWords(p), false
@@ -53,9 +88,9 @@ func words(e event.Event, step func(id.Node) string) (text string, working bool)
 	case event.NodeCreated:
 		return nodeWords(p, step(at)), p.ParentNodeID != nil
 	case event.EdgeCreated:
-		return edgeWords(p, step), true
+		return t.edgeWords(p), true
 	case event.AdvanceRecorded:
-		return attemptWords(p, step(at)), false
+		return t.attemptWords(p, step(at)), false
 	case event.ContextSet:
 		return contextWords(p), false
 	case event.PreferencesChanged:
@@ -77,5 +112,9 @@ func words(e event.Event, step func(id.Node) string) (text string, working bool)
 	case event.RunClosed:
 		return fmt.Sprintf("The run was closed as %s: %s", p.Outcome, oneLine(p.Reason)), false
 	}
-	return fmt.Sprintf("Something of kind %s, which this version does not know", quote(e.Data.Kind())), false
+	return unknownWords(e.Data.Kind()), false
+}
+
+func unknownWords(kind string) string {
+	return fmt.Sprintf("Something of kind %s, which this version does not know", quote(kind))
 }

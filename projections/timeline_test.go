@@ -41,11 +41,11 @@ func samples(t *testing.T) (names []string, events []event.Event) {
 func TestTimelineHasWordsForEveryKind(t *testing.T) {
 	names, events := samples(t)
 	titles := map[string]string{}
-	moments := projections.Timeline(events, func(n id.Node) string {
+	moments := projections.Timeline(events, func(n id.Node) projections.Place {
 		if titles[n.String()] == "" {
 			titles[n.String()] = fmt.Sprintf("Step %d", len(titles)+1)
 		}
-		return titles[n.String()]
+		return projections.Place{Title: titles[n.String()]}
 	})
 	var got strings.Builder
 	var kinds []string
@@ -78,7 +78,7 @@ func TestTimelineTellsWhatItDoesNotKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := projections.Timeline([]event.Event{e}, func(id.Node) string { return "" })[0]
+	m := projections.Timeline([]event.Event{e}, func(id.Node) projections.Place { return projections.Place{} })[0]
 	if m.Kind != "tea_served" || !strings.Contains(m.Text, "tea_served") || m.NodeID != nil {
 		t.Errorf("got %+v", m)
 	}
@@ -88,7 +88,7 @@ func TestTimelineSurvivesEmptyPayloads(t *testing.T) {
 	for _, p := range []event.Payload{event.SessionCreated{}, event.RunStarted{}, event.NodeCreated{}, event.EdgeCreated{}, event.AdvanceRecorded{},
 		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{}, event.GapRecorded{}, event.DecisionTraceAppended{},
 		event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{}, event.RunCancelRequested{}, event.RunClosed{}} {
-		if m := projections.Timeline([]event.Event{{Data: p}}, func(id.Node) string { return "" })[0]; m.Text == "" {
+		if m := projections.Timeline([]event.Event{{Data: p}}, func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
 			t.Errorf("%s: no words", p.Kind())
 		}
 	}

@@ -7,13 +7,12 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/reason"
 )
 
 func sessionWords(p event.SessionCreated) string {
 	if p.ImportedFrom != nil {
-		return fmt.Sprintf("The session was imported from %s of store %s", p.ImportedFrom.SessionID, p.ImportedFrom.StoreID)
+		return "The session was imported from " + p.ImportedFrom.SessionID.String()
 	}
 	return "The session was created"
 }
@@ -35,12 +34,17 @@ func nodeWords(p event.NodeCreated, step string) string {
 		return "A checkpoint was made at " + step
 	case event.BlockedAttemptNode:
 		return "A blocked attempt was kept at " + step
+	case event.StepNode, "":
+		return "Came to " + step
 	}
-	return "Came to " + step
+	return fmt.Sprintf("Came to %s (%s)", step, plain(string(p.NodeKind)))
 }
 
-func edgeWords(p event.EdgeCreated, step func(id.Node) string) string {
-	from, to := step(p.FromNodeID), step(p.ToNodeID)
+func (t teller) edgeWords(p event.EdgeCreated) string {
+	from, to := t.step(p.FromNodeID), t.step(p.ToNodeID)
+	if t.refused[p.ToNodeID] {
+		return "Stayed at " + from
+	}
 	switch p.Cause.Kind {
 	case event.NonTipAdvance:
 		return fmt.Sprintf("Went on from %s to %s once more: a new branch", from, to)
@@ -50,11 +54,17 @@ func edgeWords(p event.EdgeCreated, step func(id.Node) string) string {
 	return fmt.Sprintf("Went on from %s to %s", from, to)
 }
 
-func attemptWords(p event.AdvanceRecorded, step string) string {
-	if p.Outcome.Kind == event.Advanced {
+func (t teller) attemptWords(p event.AdvanceRecorded, step string) string {
+	text := step + " was not accepted"
+	switch to := p.Outcome.ToNodeID; {
+	case to != nil && t.refused[*to]:
+		if why := t.at(*to).Refused; why != "" {
+			text += ": " + oneLine(why)
+		}
+		return text
+	case p.Outcome.Kind == event.Advanced:
 		return step + " was done"
 	}
-	text := step + " was not accepted"
 	if p.Outcome.Blockers == nil || len(p.Outcome.Blockers.Blockers) == 0 {
 		return text
 	}

@@ -106,11 +106,16 @@ var answers = map[string]string{
 	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`", "waybill checkpoint": "`step`",
 	"waybill approve": "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`", "waybill replay": "`replay`",
 	"waybill runs graph": "`graph`", "waybill runs cancel": "`cancelled`", "waybill runs watch": "none: each line is an event, as it is stored",
-	"waybill workflows new": "`workflow_file`", "waybill schema": "none: what is printed is the schema",
+	"waybill workflows new": "`workflow_file`", "waybill schema": "`schemas` for the list; else what is printed is the schema",
 	"waybill mcp": "none: it speaks the protocol, and each tool gives a document (mcp.md)", "waybill trust": "`trust`, or `trusted` for the list",
 	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`", "waybill workflows validate": "`validation`",
 	"waybill workflows compile": "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`", "waybill runs events": "`events`",
 	"waybill runs timeline": "`timeline`", "waybill verify": "`verification`", "waybill config get": "`config`", "waybill config set": "`config`",
+	"waybill export": "`export`", "waybill import": "`import`", "waybill bundle show": "`bundle`", "waybill bundle verify": "`verification`",
+	"waybill bundle diff": "`bundle_diff`", "waybill sessions list": "`sessions`", "waybill sessions keep": "`kept`",
+	"waybill sessions delete": "`deleted`, or `trash_emptied` with --empty-trash", "waybill sessions restore": "`restored`", "waybill gc": "`gc`",
+	"waybill du": "`du`", "waybill artifacts erase": "`erased`", "waybill audit list": "`audit`", "waybill audit verify": "`audit_verification`",
+	"waybill repair": "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`", "waybill doctor": "`doctor`",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/terminal"
@@ -107,6 +108,15 @@ func TestTenantsStayInTheirFolder(t *testing.T) {
 		strings.Repeat("x", 64): true, strings.Repeat("x", 65): false} {
 		if isTenantName(name) != ok {
 			t.Errorf("%q: %v", name, !ok)
+		}
+	}
+}
+
+// TestHelpNamesEveryAction: the help of the audit log is written by hand.
+func TestHelpNamesEveryAction(t *testing.T) {
+	for _, action := range audit.Actions() {
+		if !strings.Contains(auditListLong, string(action)) {
+			t.Errorf("the help of 'audit list' does not name %s", action)
 		}
 	}
 }

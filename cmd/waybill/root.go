@@ -44,6 +44,7 @@ func (a *app) execute() (status int) {
 const (
 	groupWork  = "work"
 	groupLook  = "look"
+	groupStore = "store"
 	groupSetup = "setup"
 )
 
@@ -86,10 +87,11 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpFunc(writeHelp)
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Carry out work:"},
 		&cobra.Group{ID: groupLook, Title: "See what happened:"},
+		&cobra.Group{ID: groupStore, Title: "Take along, keep and clean up:"},
 		&cobra.Group{ID: groupSetup, Title: "Set up:"})
 	a.addCommonFlags(root)
 	root.AddCommand(newRunCommand(a), newStartCommand(a), newContinueCommand(a), newCheckpointCommand(a), newApproveCommand(a), newForkCommand(a),
-		newMCPCommand(a), newTrustCommand(a), newWorkflowsCommand(a), newRunsCommand(a), newResumeCommand(a), newReplayCommand(a), newVerifyCommand(a),
+		newMCPCommand(a), newTrustCommand(a), newWorkflowsCommand(a), newRunsCommand(a), newResumeCommand(a), newReplayCommand(a), newVerifyCommand(a), newRepairCommand(a), newKeysCommand(a), newDoctorCommand(a), newExportCommand(a), newImportCommand(a), newBundleCommand(a), newAuditCommand(a), newSessionsCommand(a), newGCCommand(a), newDUCommand(a), newArtifactsCommand(a),
 		newConfigCommand(a), newSchemaCommand(a), newCompletionCommand(a), newVersionCommand(a))
 	a.offerEverything(root)
 	return root

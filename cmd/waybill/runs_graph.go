@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/terminal"
 )
 
@@ -71,6 +72,9 @@ func (p *page) graph(g engine.Graph) {
 	for _, n := range roots {
 		d.below(n, "")
 	}
+	if g.Health == manifest.UnknownVersion {
+		p.text(p.warn(foreignMark+" "), foreignNote)
+	}
 }
 
 // below draws a node and what follows it. The last step below goes straight on;
@@ -107,6 +111,8 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 		mark = p.dim("◇")
 	case n.Complete:
 		mark = p.good("✓")
+	case n.NodeKind == event.BlockedAttemptNode:
+		mark = p.warn("!")
 	case n.PreferredTip:
 		mark = p.bold("●")
 	}
@@ -115,6 +121,9 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 		title = "checkpoint"
 	}
 	var facts []string
+	if n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode {
+		facts = append(facts, strings.ReplaceAll(clean(string(n.NodeKind)), "_", " "))
+	}
 	if n.StepInstanceKey != "" && strings.Contains(n.StepInstanceKey, "::") {
 		facts = append(facts, n.StepInstanceKey)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -92,12 +93,21 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 	for _, u := range list.Unreadable {
 		// The log of one that cannot be read may be whole: what it refers to is damaged then.
 		state := "cannot be shown"
-		if u.Health != manifest.Healthy {
+		if u.Health != manifest.Healthy && u.Name == "" {
 			state = "is " + toldHealth(u.Health)
 		}
-		p.text(p.bad("✗ "), u.SessionID.String()+" "+state+": "+u.Message)
+		p.text(p.bad("✗ "), cmp.Or(u.Name, u.SessionID.String())+" "+state+": "+u.Message)
+	}
+	if slices.ContainsFunc(list.Runs, func(r engine.RunSummary) bool { return r.Health == manifest.UnknownVersion }) {
+		p.text(p.warn(foreignMark+" "), foreignNote)
 	}
 }
+
+// foreignMark stands beside what holds facts that this version did not write.
+const foreignMark = "*"
+
+// foreignNote says what the mark means, wherever one stands.
+const foreignNote = "Holds facts of another program or a newer version. They are shown as far as they are known; nothing can be added."
 
 // The widths below which a list does without its bars, and without the last column.
 const (
@@ -126,7 +136,11 @@ func (p *page) runRow(a *app, r engine.RunSummary) []cell {
 		name = shortRun(r.RunID)
 	}
 	status := cell{text: told(r.Status), paint: p.statusPaint(r.Status)}
-	if r.Health != manifest.Healthy {
+	switch r.Health {
+	case manifest.Healthy:
+	case manifest.UnknownVersion:
+		status.text += " " + foreignMark
+	default:
 		// What is told of a damaged session is its valid beginning; its status would
 		// be taken for how things are.
 		status = cell{text: toldHealth(r.Health), paint: p.bad}

@@ -45,7 +45,11 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 	if f := r.ForkedFrom; f != nil {
 		p.facts("forked from " + shortRun(f.RunID) + " at " + shortNode(f.NodeID))
 	}
-	if r.Health != manifest.Healthy {
+	switch r.Health {
+	case manifest.Healthy:
+	case manifest.UnknownVersion:
+		p.text(p.warn(foreignMark+" "), foreignNote)
+	default:
 		p.line("%s", p.bad("Its session is "+toldHealth(r.Health)+": nothing can be added to it."))
 	}
 	p.line("")
@@ -146,11 +150,15 @@ func (p *page) stepRow(n int, s engine.StepRow, closed bool) {
 
 // gaps lists what is open on the way to the tip, worst told in its color.
 func (p *page) gaps(r engine.RunDetails) {
-	if len(r.Gaps) == 0 {
+	if len(r.Gaps)+len(r.Blockers) == 0 {
 		return
 	}
 	p.line("")
 	p.line("%s", p.bold("Open"))
+	for _, b := range r.Blockers {
+		// What it suggests is meant for callers of the program that wrote it.
+		p.text("  "+p.bad("blocked")+"  ", b.Message)
+	}
 	for _, g := range r.Gaps {
 		word := p.warn(string(g.Severity))
 		if g.Severity == event.Critical {

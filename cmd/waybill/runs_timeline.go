@@ -58,7 +58,11 @@ func (p *page) timeline(h engine.History) {
 	for _, m := range h.Moments {
 		day = p.moment(day, m)
 	}
-	if h.Health != manifest.Healthy {
+	switch h.Health {
+	case manifest.Healthy:
+	case manifest.UnknownVersion:
+		p.text(p.warn(foreignMark+" "), foreignNote)
+	default:
 		p.line("%s", p.warn("The session is "+toldHealth(h.Health)+": what stands behind is not told."))
 	}
 }
@@ -80,7 +84,11 @@ func (p *page) moment(day string, m projections.Moment) string {
 	if at == "" {
 		at = "-"
 	}
-	p.painted(p.dim(at)+"  "+who(m.Actor)+"  ", m.Text, paint)
+	mark := ""
+	if m.Foreign {
+		mark = p.warn(foreignMark) + " "
+	}
+	p.painted(p.dim(at)+"  "+who(m.Actor)+"  "+mark, m.Text, paint)
 	return day
 }
 

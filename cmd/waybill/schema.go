@@ -3,41 +3,127 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/infra/schema"
 )
 
-const schemaLong = `Print the JSON Schema of a document. Editors use that of workflow files to complete
-and check them while you write: put it beside your files, or name it in their settings.
+const schemaLong = `Print the JSON Schema of what Waybill reads, stores or answers. Without NAME, or with
+--list, list the names.
 
-The schema is made from the rules that 'waybill workflows validate' checks by, so that
-the two cannot differ. What a schema cannot say, such as that ids are unique, only
-validate finds.`
+  workflow        files that you write. Editors use it to complete and check them: put
+                  it beside your files, or name it in their settings.
+  document-KIND   what --json prints, by its kind. They may get more members later.
+  all others      what lies in a store and in a bundle, record by record. A member
+                  that the schema does not name makes it a record of another version.
 
-// schemaDocuments are the documents that have one.
-var schemaDocuments = map[string]func() []byte{
-	"workflow": func() []byte { return workflow.Schema().JCS() },
+The schemas are made from the rules and types that the program itself works with. What
+a schema cannot say, such as that ids are unique or digests right, only 'waybill
+workflows validate' and 'waybill verify' find.`
+
+// schemaList is the document "schemas".
+type schemaList struct {
+	Schemas []schemaName `json:"schemas"`
+}
+
+type schemaName struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	make  func() []byte
+}
+
+// schemaOf is a name with what is made when somebody asks for it, and not before: to
+// describe all that there is takes longer than most calls.
+func schemaOf(name, title string, make func() *schema.Schema) schemaName {
+	return schemaName{name, title, func() []byte {
+		s := make()
+		s.Schema, s.ID, s.Title = schema.Draft, "urn:waybill:schema:"+name+":v1", title
+		raw, err := json.Marshal(s)
+		v, parseErr := canon.Parse(raw) // one order of members, whatever the library's
+		if err = errors.Join(err, parseErr); err != nil {
+			panic("schema " + name + ": " + err.Error()) // its types rule that out
+		}
+		return v.JCS()
+	}}
+}
+
+// allSchemas are all that there are: the one for people who write workflows, what is
+// stored, and what is answered.
+func allSchemas() []schemaName {
+	out := []schemaName{{"workflow", "A workflow file", func() []byte { return workflow.Schema().JCS() }}}
+	stored := storedSchemas()
+	for _, name := range sortedKeys(stored) {
+		out = append(out, schemaOf(name, stored[name].title, stored[name].make))
+	}
+	for _, kind := range documentKinds() {
+		out = append(out, schemaOf(documentPrefix+kind, "The document "+kind, func() *schema.Schema { return documentSchema(kind) }))
+	}
+	return out
+}
+
+const documentPrefix = "document-"
+
+func schemaNames() []string {
+	var out []string
+	for _, s := range allSchemas() {
+		out = append(out, s.Name)
+	}
+	return out
 }
 
 func newSchemaCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:       "schema NAME",
-		GroupID:   groupSetup,
-		Short:     "Print the JSON Schema of a document",
-		Long:      schemaLong + "\n\nNAME is workflow.",
-		Example:   "  waybill schema workflow > workflow.schema.json\n  waybill schema workflow | jq '.properties | keys'",
-		Args:      exactly("NAME"),
-		ValidArgs: sortedKeys(schemaDocuments),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			make, ok := schemaDocuments[args[0]]
-			if !ok {
-				return usageFault(cmd, "there is no schema called %q", args[0]).Suggest("Use workflow.")
+	var list bool
+	cmd := &cobra.Command{
+		Use:     "schema [NAME]",
+		GroupID: groupSetup,
+		Short:   "Print the JSON Schema of a file, a record or a document",
+		Long:    schemaLong,
+		Example: "  waybill schema workflow > workflow.schema.json\n  waybill schema document-run | jq '.properties.data.properties | keys'\n  waybill schema --list",
+		Args:    atMost("NAME"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.write(schemaText(make()))
+			return schemaNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listSchemas()
+			}
+			if list {
+				return usageFault(cmd, "--list lists the names, and takes none")
+			}
+			all := allSchemas()
+			at := slices.IndexFunc(all, func(s schemaName) bool { return s.Name == args[0] })
+			if at < 0 {
+				f := usageFault(cmd, "there is no schema called %q", args[0]).Suggest("'waybill schema' lists the names.")
+				if near := nearest.Of(args[0], schemaNames()); near != "" {
+					f.Suggest("Did you mean %s? 'waybill schema' lists all.", near)
+				}
+				return f
+			}
+			return a.write(schemaText(all[at].make()))
 		},
 	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the names")
+	return cmd
+}
+
+func (a *app) listSchemas() error {
+	all := allSchemas()
+	return a.answer("schemas", schemaList{all}, func(p *page) {
+		var rows [][]cell
+		for _, s := range all {
+			rows = append(rows, []cell{{text: s.Name, paint: p.bold}, {text: s.Title}})
+		}
+		p.table([]column{{title: "NAME"}, {title: "DESCRIBES", flex: true, spare: true}}, rows)
+	})
 }
 
 // schemaText is a schema as it is printed and kept: indented, one newline at the end.

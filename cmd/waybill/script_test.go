@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"waybill": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
+		"waybill": func() { os.Exit(runValid(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
 	})
 }
 
@@ -39,6 +39,11 @@ func TestScript(t *testing.T) {
 			env.Setenv("WAYBILL_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("TZ", "UTC")
+			foreign, err := filepath.Abs("../../testdata/foreign/store")
+			if err != nil {
+				return err
+			}
+			env.Setenv("FOREIGN", foreign)
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TERM", "xterm")
 			return nil

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/canon"
 )
 
 // TestDocumentShapes pins the members of every document that --json prints: each
@@ -41,7 +45,7 @@ func TestDocumentShapes(t *testing.T) {
 	calls := []string{
 		"runs list: runs", "start old.json: step", "start old.json --title T: step", "continue --run @last: step",
 		"continue --run @last --done: blocked", "runs show: run",
-		"continue --run @last --notes n --set k=x --artifact out.json: step",
+		"continue --run @last --notes password=correct-horse-battery --set k=x --artifact out.json: step",
 		"runs list: runs", "runs list --limit 1: runs", "runs show: run", "runs timeline: timeline", "runs events: events", "verify: verification",
 		"workflows list: workflows", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow", "workflows validate old.json: validation",
 		"workflows validate broken.json: validation", "workflows compile old.json: compiled",
@@ -52,15 +56,46 @@ func TestDocumentShapes(t *testing.T) {
 		"fork @last: step", "runs show: run", "replay: replay", "resume: candidates", "runs cancel @last: cancelled", "runs cancel @last: cancelled",
 		"workflows new team.new: workflow_file", "start loop.json: step", "continue --run @last --notes n: blocked",
 		"continue --run @last --notes n --artifact stop.json: step", "runs show: run",
+		"verify --digests: verification", "verify @last: verification", "audit list: audit", "audit verify: audit_verification", "schema: schemas",
+		"keys list: keys", "keys rotate --yes: keys", "keys list: keys", "doctor: doctor",
+		"runs events {artifact run}: events", "export {artifact run} -o a.json: export", "export {artifact run} -o r.json --redact: export",
+		"bundle show a.json: bundle", "bundle show r.json: bundle", "bundle verify a.json: verification", "bundle diff a.json r.json: bundle_diff", "bundle diff a.json {artifact run}: bundle_diff",
+		"import a.json: import", "import a.json --as-new: import", "import a.json --store other: import", "runs list --store other: runs",
+		"sessions list: sessions", "sessions keep @last --reason r: kept", "sessions keep @last --reason r: kept", "sessions delete @last --yes: error",
+		"sessions keep @last --off: kept", "artifacts erase {artifact} --reason r --yes: erased", "artifacts erase {artifact} --reason r --yes: erased",
+		"bundle show a.json: bundle", "export {artifact run} -o e.json: export", "bundle show e.json: bundle", "du: du", "gc: gc",
+		"sessions delete {artifact run} --yes --reason r: deleted", "sessions list: sessions", "sessions restore {artifact run}: restored",
+		"sessions delete {artifact run} --yes: deleted", "stored: stored", "du: du", "gc --empty-trash: gc", "sessions delete --empty-trash --yes: trash_emptied",
+		"config set retentionDays 1: config", "gc: gc", "gc --apply: gc", "audit list: audit",
+		"repair: repair", "tear: tear", "verify: verification", "doctor: doctor", "sessions list: sessions", "du: du", "gc --apply: gc", "repair: repair",
+		"export {torn} --salvage -o s.json: export", "bundle show s.json: bundle", "import s.json --store other: import", "repair --apply --yes: repair", "audit list: audit", "verify: verification", "doctor: doctor", "stored: stored",
 	}
+	names := map[string]string{"{artifact}": artifactOf(t, "out.json")}
 	shapes := map[string]map[string]bool{}
 	for _, row := range calls {
 		call, want, _ := strings.Cut(row, ": ")
+		if want == "stored" {
+			validStore(t, filepath.Join(dir, "home/local"))
+			continue
+		}
+		if want == "tear" {
+			names["{torn}"] = tearLast(t, filepath.Join(dir, "home"))
+			continue
+		}
+		for name, is := range names {
+			call = strings.ReplaceAll(call, name, is)
+		}
 		var out, errOut bytes.Buffer
 		run(append(strings.Fields(call), "--json"), strings.NewReader(""), &out, &errOut, env)
 		var doc map[string]any
 		if err := json.Unmarshal(out.Bytes(), &doc); err != nil || errOut.Len() > 0 {
 			t.Fatalf("%s: %v\n%s%s", call, err, out.String(), errOut.String())
+		}
+		if err := validDocument(out.Bytes()); err != nil {
+			t.Errorf("%s: %v", call, err)
+		}
+		if data, ok := doc["data"].(map[string]any); ok && strings.Contains(call, "--artifact out.json") {
+			names["{artifact run}"] = fmt.Sprint(data["session"].(map[string]any)["runId"])
 		}
 		kind := fmt.Sprint(doc["kind"])
 		if kind != want {
@@ -79,12 +114,24 @@ func TestDocumentShapes(t *testing.T) {
 		}
 		shape("", doc, shapes[kind])
 	}
+	for _, file := range []string{"a.json", "r.json", "e.json", "s.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := valid("bundle", text); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
 	var b strings.Builder
 	kinds := []string{}
 	for kind := range shapes {
 		kinds = append(kinds, kind)
 	}
 	slices.Sort(kinds)
+	if !slices.Equal(kinds, documentKinds()) {
+		t.Errorf("the calls here give %q; the documents are %q", kinds, documentKinds())
+	}
 	for _, kind := range kinds {
 		fmt.Fprintf(&b, "%s\n", kind)
 		var lines []string
@@ -97,6 +144,42 @@ func TestDocumentShapes(t *testing.T) {
 		}
 	}
 	current(t, filepath.Join(home, "testdata/shapes.golden"), b.String())
+}
+
+// artifactOf is the digest under which a file is handed in.
+func artifactOf(t *testing.T, name string) string {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := canon.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return canon.Sum(v.JCS()).String()
+}
+
+// tearLast damages the segment that was written last in a store, and gives its session.
+func tearLast(t *testing.T, store string) string {
+	last, at := "", time.Time{}
+	_ = filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.Contains(path, "sessions") || filepath.Base(filepath.Dir(path)) != "events" {
+			return err
+		}
+		if info, err := d.Info(); err == nil && !info.ModTime().Before(at) {
+			last, at = path, info.ModTime()
+		}
+		return nil
+	})
+	b, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(last, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Base(filepath.Dir(filepath.Dir(last)))
 }
 
 // home is this package's folder, wherever a test goes.

@@ -69,7 +69,7 @@ func (a *app) offerEverything(root *cobra.Command) {
 		}
 	}
 	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"runs", "graph"}, {"runs", "watch"}, {"runs", "cancel"},
-		{"approve"}, {"fork"}, {"replay"}, {"verify"}} {
+		{"sessions", "keep"}, {"sessions", "delete"}, {"approve"}, {"fork"}, {"replay"}, {"verify"}, {"export"}, {"repair"}} {
 		if cmd, _, err := root.Find(path); err == nil {
 			cmd.ValidArgsFunction = a.offerRuns
 		}

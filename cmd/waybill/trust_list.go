@@ -54,7 +54,7 @@ func (a *app) revokeTrust(ctx context.Context, o *opened, ref string) error {
 		if e.WorkflowHash != hash && e.WorkflowID != ref {
 			continue
 		}
-		if _, err := o.Revoke(ctx, e.WorkflowHash); err != nil {
+		if _, err := o.Revoke(ctx, a.caller(), e.WorkflowHash); err != nil {
 			return err
 		}
 		list = list.Without(e.WorkflowHash)

@@ -1,7 +1,15 @@
 // Package audit is the log of what people decided about a store: approvals,
 // deletions, imports and the like (R10). It is a side log of the store, in the same
-// form as every other log; this package holds its records and their checks.
+// form as every other log; this package holds its records and their checks. Which
+// facts have a line, and what the lines come to, is folded by projections.
 package audit
+
+import (
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+)
 
 // Action is the closed set of what is put on record.
 type Action string
@@ -20,8 +28,18 @@ const (
 	Import     Action = "import"
 	Rotate     Action = "rotate"
 	Trust      Action = "trust"
+	Untrust    Action = "untrust"
 	Cancel     Action = "cancel"
 )
+
+// Actions lists the closed set, in the order of docs/format.md.
+func Actions() []Action {
+	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust, Untrust, Cancel}
+}
+
+// MakesStore reports an action that brings a store into being where there is none: only
+// then may putting it on record do so.
+func (a Action) MakesStore() bool { return a == Import || a == Trust }
 
 // TargetKind is the closed set of what an action is about.
 type TargetKind string
@@ -35,6 +53,30 @@ const (
 	OfWorkflow TargetKind = "workflow"
 	OfKeyring  TargetKind = "keyring"
 )
+
+// Check refuses a kind of no set, and an id of another kind's shape: ids and digests
+// need no redaction, anything else would.
+func (t Target) Check() error {
+	var err error
+	switch t.Kind {
+	case OfStore, OfKeyring:
+		if t.ID != "" {
+			return fmt.Errorf("a target of kind %q has no id", t.Kind)
+		}
+	case OfSession:
+		_, err = id.ParseSession(t.ID)
+	case OfRun:
+		_, err = id.ParseRun(t.ID)
+	case OfArtifact, OfWorkflow:
+		_, err = canon.ParseDigest(t.ID)
+	default:
+		return fmt.Errorf("unknown kind of target %q", t.Kind)
+	}
+	if err != nil {
+		return fmt.Errorf("target of kind %q: %w", t.Kind, err)
+	}
+	return nil
+}
 
 // Target is what an action is about; ID is an id, a digest, or "" for the store.
 type Target struct {

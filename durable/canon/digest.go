@@ -44,6 +44,15 @@ func (d Digest) String() string { return d.s }
 // IsZero reports whether d names nothing; encoding omits such fields.
 func (d Digest) IsZero() bool { return d.s == "" }
 
+// Raw is the digest as bytes, for those who hold many; DigestOf undoes it. That of the
+// zero Digest is all zeros.
+func (d Digest) Raw() (raw [sha256.Size]byte) {
+	if d.s != "" {
+		_, _ = hex.Decode(raw[:], []byte(d.s[len(digestPrefix):])) // no Digest holds anything else
+	}
+	return raw
+}
+
 // FileName is the name of a file in a content-addressed folder:
 // "sha256_<hex>", since a colon is no file name character everywhere.
 func (d Digest) FileName() string { return strings.Replace(d.s, ":", "_", 1) }
@@ -65,7 +74,10 @@ func (d Digest) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText parses as ParseDigest does.
-func (d *Digest) UnmarshalText(b []byte) (err error) {
-	*d, err = ParseDigest(string(b))
+func (d *Digest) UnmarshalText(b []byte) error { return d.UnmarshalString(string(b)) }
+
+// UnmarshalString is UnmarshalText without a copy.
+func (d *Digest) UnmarshalString(text string) (err error) {
+	*d, err = ParseDigest(text)
 	return err
 }

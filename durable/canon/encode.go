@@ -58,7 +58,7 @@ func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
 			return append(dst, "null"...), nil
 		}
 		return appendValue(dst, v.Elem())
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		return appendList(dst, v)
 	case reflect.Map:
 		return appendMap(dst, v)

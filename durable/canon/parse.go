@@ -55,7 +55,7 @@ func (p *parser) reset() {
 	}
 	clear(p.names[:cap(p.names)])
 	clear(p.items[:cap(p.items)])
-	*p = parser{path: p.path[:0], names: p.names[:0], items: p.items[:0]}
+	*p = parser{path: p.path[:0], names: p.names[:0], items: p.items[:0], scratch: p.scratch[:0]}
 }
 
 // stackMax is up to what size stacks are kept: records fit, a huge list must not
@@ -72,6 +72,9 @@ type parser struct {
 	// when it is closed.
 	names []string
 	items []Value
+
+	loose   bool // something read so far is not in its one spelling
+	scratch []byte
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -156,6 +159,7 @@ func (p *parser) space() {
 		default:
 			return
 		}
+		p.loose = true
 		p.pos++
 	}
 }
@@ -268,6 +272,7 @@ func (p *parser) object(depth int, line int32) (Value, error) {
 // confuse: equal ones, and ones that differ only in case.
 func (p *parser) seal(v Value, sorted bool) (Value, error) {
 	if !sorted {
+		p.loose = true
 		order := make([]int, len(v.keys))
 		for i := range order {
 			order[i] = i

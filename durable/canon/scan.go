@@ -29,7 +29,15 @@ func (p *parser) number(line int32) (Value, error) {
 	if err != nil {
 		return Value{}, p.fail("%s", err)
 	}
+	p.spelledNumber(p.text[start:p.pos], f)
 	return Value{kind: Number, line: line, num: f}, nil
+}
+
+// spelledNumber notes a number that JCS writes in another way.
+func (p *parser) spelledNumber(lit string, f float64) {
+	var err error
+	p.scratch, err = AppendNumber(p.scratch[:0], f)
+	p.loose = p.loose || err != nil || string(p.scratch) != lit
 }
 
 func (p *parser) digits() (n int) {
@@ -65,6 +73,8 @@ func (p *parser) escaped(start, i int) (string, error) {
 	for p.pos = i; p.pos < len(p.text); {
 		switch c := p.text[p.pos]; {
 		case c == '"':
+			p.scratch = AppendString(p.scratch[:0], b.String())
+			p.loose = p.loose || string(p.scratch) != p.text[start-1:p.pos+1]
 			p.pos++
 			return b.String(), nil
 		case c < ' ':

@@ -17,7 +17,7 @@ func Decode(data []byte) (Compiled, error) {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
 	}
 	if _, ok := v.Get("sourceKind"); ok {
-		return Compiled{}, fault.New(fault.StoreForeign, "the workflow was pinned by another program, in a form that Waybill does not run")
+		return Compiled{}, fault.New(fault.StoreForeign, "the workflow was pinned by another program: it can be looked at, and not run")
 	}
 	if version, _ := v.Get("schemaVersion"); version.Kind() == canon.Number && version.Float() > SchemaVersion && version.Float() == math.Trunc(version.Float()) {
 		return Compiled{}, fault.New(fault.StoreNewer, "the workflow was compiled in version %v of the format; this binary reads version %d", version.Float(), SchemaVersion)

@@ -24,6 +24,8 @@ type Key string
 const (
 	AgentMaxAutonomy Key = "agentMaxAutonomy"
 	LockWaitMs       Key = "lockWaitMs"
+	RetentionDays    Key = "retentionDays"
+	TrashDays        Key = "trashDays"
 )
 
 // lockWaitMsMax is ten minutes: who waits longer has met a process that hangs.
@@ -35,27 +37,35 @@ type Row struct {
 	Default canon.Value
 	Meaning string
 	Want    string // what a value must be, to stand behind "want"
-	fits    func(canon.Value) bool
+	// Words are the texts that are allowed; without them a whole number from 0 to Most is.
+	Words []string
+	Most  int64
 }
 
 // Table lists every key once: it drives get, set, the docs and the tests.
 var Table = []Row{
 	{AgentMaxAutonomy, canon.OfString(string(event.FullAutoStopOnUserDeps)),
 		"The most autonomy that an agent may set on a run through MCP.",
-		"guided, full_auto_stop_on_user_deps or full_auto_never_stop", isAutonomy},
+		"guided, full_auto_stop_on_user_deps or full_auto_never_stop", autonomies, 0},
 	{LockWaitMs, canon.OfInt(2000),
 		"How many milliseconds a command waits for another writer, where --lock-wait is not given.",
-		"a whole number from 0 to 600000", isWait},
+		"a whole number from 0 to 600000", nil, lockWaitMsMax},
+	{RetentionDays, canon.OfInt(90),
+		"After how many days without anything new 'waybill gc --apply' moves a session to the trash; 0 is never.",
+		"a whole number from 0 to 36500", nil, daysMax},
+	{TrashDays, canon.OfInt(30),
+		"After how many days in the trash 'waybill gc --apply' removes a session for good; 0 is never.",
+		"a whole number from 0 to 36500", nil, daysMax},
 }
 
-func isAutonomy(v canon.Value) bool {
-	levels := []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop}
-	return slices.Contains(levels, event.Autonomy(v.Text()))
-}
+var autonomies = []string{string(event.Guided), string(event.FullAutoStopOnUserDeps), string(event.FullAutoNeverStop)}
 
-func isWait(v canon.Value) bool {
+func (row Row) fits(v canon.Value) bool {
+	if row.Words != nil {
+		return v.Kind() == canon.String && slices.Contains(row.Words, v.Text())
+	}
 	n := v.Float()
-	return v.Kind() == canon.Number && n == float64(int64(n)) && n >= 0 && n <= lockWaitMsMax
+	return v.Kind() == canon.Number && n == float64(int64(n)) && n >= 0 && n <= float64(row.Most)
 }
 
 // Keys lists the names of all keys, in the order of the table.

@@ -16,6 +16,9 @@ func TestEveryDefaultFitsItsOwnKey(t *testing.T) {
 		}
 	}
 	var c Config
+	if c.RetentionDays() != 90 || c.TrashDays() != 30 {
+		t.Errorf("the zero Config keeps for %d days, and %d in the trash", c.RetentionDays(), c.TrashDays())
+	}
 	if c.AgentMaxAutonomy() != event.FullAutoStopOnUserDeps || c.LockWaitMs() != 2000 {
 		t.Errorf("the zero Config gives %s and %d", c.AgentMaxAutonomy(), c.LockWaitMs())
 	}
@@ -40,7 +43,7 @@ func TestSetReadAndForget(t *testing.T) {
 }
 
 func TestWhatIsRefusedSaysWhatIsWanted(t *testing.T) {
-	for _, bad := range [][2]string{{"lockWaitMs", "-1"}, {"lockWaitMs", "1.5"}, {"lockWaitMs", "soon"}, {"lockWaitMs", "600001"},
+	for _, bad := range [][2]string{{"lockWaitMs", "-1"}, {"lockWaitMs", "1.5"}, {"lockWaitMs", "soon"}, {"lockWaitMs", "600001"}, {"retentionDays", "36501"}, {"trashDays", "-1"}, {"retentionDays", "1.5"},
 		{"agentMaxAutonomy", "total"}, {"agentMaxAutonomy", "3"}, {"agentMaxAutonomy", ""}, {"AgentMaxAutonomy", "guided"}, {"nothing", "1"}} {
 		_, err := Config{}.With(bad[0], bad[1])
 		f := fault.Of(err)
@@ -48,7 +51,7 @@ func TestWhatIsRefusedSaysWhatIsWanted(t *testing.T) {
 			t.Errorf("%s=%s: %v", bad[0], bad[1], err)
 			continue
 		}
-		if bad[0] == "nothing" && !strings.Contains(f.Suggestion, "agentMaxAutonomy and lockWaitMs") {
+		if bad[0] == "nothing" && !strings.Contains(f.Suggestion, "agentMaxAutonomy, lockWaitMs, retentionDays and trashDays") {
 			t.Errorf("an unknown key does not get the list: %s", f.Suggestion)
 		}
 	}

@@ -41,6 +41,7 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 // Advance carries an attempt at a position: it is decided and recorded once; the
 // same attempt again is answered from the log (locks 1.2; R15, R16).
 func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer, error) {
+	defer g.settle(ctx)
 	fold := g.take(at.Session)
 	p, err := g.open(ctx, at, fold)
 	if err != nil {
@@ -139,28 +140,48 @@ func mayAttempt(p place, attempt id.Attempt) error {
 }
 
 // facts collects what a decision looks at. Artifacts are read only where they are
-// JSON: nothing else can be required.
+// JSON: nothing else can be required. One that was erased counts as one without
+// content: where it is required it has to be handed in again, and elsewhere the run
+// goes on without.
 func (g *Engine) facts(ctx context.Context, at Position, p place) (advance.Facts, error) {
+	f, err := g.wholeFacts(ctx, at, p)
+	if fault.Is(err, fault.ArtifactErased) {
+		err = nil
+	}
+	return f, err
+}
+
+// wholeFacts is facts for those who have to know all of it: with ARTIFACT_ERASED they
+// are as facts gives them.
+func (g *Engine) wholeFacts(ctx context.Context, at Position, p place) (f advance.Facts, err error) {
 	state, err := g.state(ctx, p.node)
 	if err != nil {
 		return advance.Facts{}, err
 	}
-	f := advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state, SnapshotRef: p.node.SnapshotRef,
+	var erased error
+	f = advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state, SnapshotRef: p.node.SnapshotRef,
 		Preferences: p.node.Preferences, Context: p.node.Context, HasChild: p.node.AckedChildren > 0,
 		Capabilities: p.node.Capabilities, Checkpoints: len(p.node.Checkpoints), Approvals: int(p.node.Approvals)}
 	for _, gap := range p.node.OpenGaps {
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer, Severity: gap.Severity})
 	}
-	for _, o := range p.node.Outputs {
+	outputs, err := g.counting(ctx, at.Session, p.node, p.fold.Next)
+	if err != nil {
+		return f, err
+	}
+	for _, o := range outputs {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
-			if out.JSON, err = g.artifact(ctx, o.Payload.SHA256); err != nil {
+			out.JSON, err = g.artifact(ctx, o.Payload.SHA256)
+			if fault.Is(err, fault.ArtifactErased) {
+				erased = err
+			} else if err != nil {
 				return f, err
 			}
 		}
 		f.Outputs = append(f.Outputs, out)
 	}
-	return f, nil
+	return f, erased
 }
 
 func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {

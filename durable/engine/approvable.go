@@ -35,7 +35,7 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err := takesMore(p); err != nil {
 		return Approvable{}, err
 	}
-	facts, err := g.facts(ctx, at, p)
+	facts, err := g.wholeFacts(ctx, at, p) // nobody approves what cannot be shown
 	if err != nil {
 		return Approvable{}, err
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/reason"
@@ -30,6 +32,7 @@ func (g *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, 
 }
 
 func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, seen canon.Digest) (Answer, error) {
+	defer g.settle(ctx)
 	fold := g.take(at.Session)
 	p, err := g.stand(ctx, at, fold)
 	if err != nil {
@@ -84,7 +87,7 @@ func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled
 	if !open && p.node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}
-	approved, err := g.approved(ctx, p, a.Pending.StepInstanceKey)
+	approved, err := g.approved(ctx, a.Session.SessionID, p, a.Pending.StepInstanceKey)
 	if err != nil {
 		return err
 	}
@@ -109,13 +112,17 @@ func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled
 
 // approved reports whether an approval holds for what a node has. Only its own
 // artifact is looked into: of the others the digests count.
-func (g *Engine) approved(ctx context.Context, p place, instance string) (bool, error) {
-	outputs := make([]advance.Output, 0, len(p.node.Outputs))
-	for _, o := range p.node.Outputs {
+func (g *Engine) approved(ctx context.Context, s id.Session, p place, instance string) (bool, error) {
+	current, err := g.counting(ctx, s, p.node, p.fold.Next)
+	if err != nil {
+		return false, err
+	}
+	outputs := make([]advance.Output, 0, len(current))
+	for _, o := range current {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
 		if o.Payload.ArtifactKind == advance.ApprovalKind {
-			var err error
-			if out.JSON, err = g.artifact(ctx, o.Payload.SHA256); err != nil {
+			out.JSON, err = g.artifact(ctx, o.Payload.SHA256)
+			if err != nil && !fault.Is(err, fault.ArtifactErased) { // an erased one approves nothing
 				return false, err
 			}
 		}

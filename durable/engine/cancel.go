@@ -36,6 +36,7 @@ type Cancelled struct {
 // what is recorded. RUN_CLOSED says that the run ended otherwise, VALIDATION_ERROR
 // that it is complete.
 func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position, req CancelRequest) (Cancelled, error) {
+	defer g.settle(ctx)
 	c := advance.Cancellation{Reason: req.Reason, Outcome: event.OutcomeCancelled, Actor: by.Actor, AtMs: by.AtMs}
 	if req.Failed {
 		c.Outcome = event.OutcomeFailed
@@ -93,6 +94,7 @@ func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 // Close ends a run whose cancellation was asked for: what a performer does when it
 // has stopped. A run that is closed already is left as it is.
 func (g *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
+	defer g.settle(ctx)
 	return g.end(ctx, at, func(p place) (manifest.Plan, error) { return advance.Close(ending(at, p), by.AtMs) })
 }
 

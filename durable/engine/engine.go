@@ -28,15 +28,25 @@ type Engine struct {
 	Identity  ports.Identity
 	Keyring   ports.Keyring
 	Inspector ports.Inspector
-	Controls  ports.Controls  // of the store's folder; nil where nothing is audited, kept or rotated
-	Arrivals  ports.Arrivals  // nil where nothing is imported
-	Heads     ports.HeadCache // nil: sessions are read from their beginning each time
+	Digests   ports.Digests  // nil: what is to be hashed is decoded as well
+	Controls  ports.Controls // of the store's folder; nil where nothing is audited, kept or rotated
+	Streams   ports.ObjectStreams
+	Marks     ports.SessionControls // nil where no session is kept or imported
+	Graves    ports.Tombstones      // nil where nothing is erased
+	SideLogs  ports.SideLogs        // nil where there are none
+	Arrivals  ports.Arrivals        // nil where nothing is imported
+	Trash     ports.Trash           // nil where nothing is deleted
+	Retention ports.Retention       // nil where nothing is cleaned up or erased
+	Repairs   ports.Repairs         // nil where nothing is repaired
+	Heads     ports.HeadCache       // nil: sessions are read from their beginning each time
+	Audits    ports.AuditCache      // nil: so are they when the audit log is completed
 
 	mu       sync.Mutex
 	compiled map[canon.Digest]compile.Compiled
 	states   map[canon.Digest]snapshot.State
 	memo     map[id.Session]*projections.Fold
-	proofs   map[string]proof // by the log's owner; see headcache.go
+	proofs   map[string]proof    // by the log's owner; see headcache.go
+	owed     map[id.Session]bool // sessions with a fact that has no audit line yet
 }
 
 // Caller says who asks, and when.

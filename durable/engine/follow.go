@@ -67,8 +67,9 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	if len(c.events) == 0 {
 		return nil, nil
 	}
-	w, _ := f.g.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
-	moments := projections.Timeline(c.events, func(n id.Node) string { return f.g.stepTitle(ctx, w, f.refs[n]) })
+	look := &onlooker{g: f.g}
+	w, _ := look.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
+	moments := projections.Timeline(c.events, func(n id.Node) projections.Place { return look.place(ctx, w, f.refs[n]) })
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		out[i] = Fact{c.events[i], moments[i]}
@@ -90,7 +91,7 @@ func (f *Following) Over(ctx context.Context) (bool, error) {
 	if tip == nil {
 		return false, nil
 	}
-	s, err := f.g.state(ctx, tip)
+	s, err := (&onlooker{g: f.g}).snapshot(ctx, tip.SnapshotRef)
 	return s.IsComplete(), err
 }
 

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -18,6 +20,8 @@ type Graph struct {
 	Title     string      `json:"title"`
 	Nodes     []GraphNode `json:"nodes"`
 	Edges     []GraphEdge `json:"edges"`
+	// Health is that of the session that the run is in.
+	Health manifest.Health `json:"health"`
 }
 
 // GraphNode is one position of the run.
@@ -51,29 +55,28 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	}
 	run := at.run
 	out := Graph{RunID: run.ID, SessionID: at.session, Title: run.Started.Title, Nodes: []GraphNode{}, Edges: []GraphEdge{}}
-	w, err := g.workflow(ctx, run.Started.WorkflowHash)
+	look := &onlooker{g: g}
+	w, err := look.workflow(ctx, run.Started.WorkflowHash)
 	if err != nil {
 		return out, err
 	}
-	if out.Title == "" {
-		out.Title = w.Name
-	}
+	out.Title = cmp.Or(out.Title, w.Name(), run.Started.WorkflowID)
 	for _, nodeID := range run.Order {
 		n := run.Node(nodeID)
-		state, err := g.state(ctx, n)
+		state, err := look.snapshot(ctx, n.SnapshotRef)
 		if err != nil {
 			return out, err
 		}
 		row := GraphNode{NodeID: n.ID, NodeKind: n.Kind, ParentNodeID: n.Parent, Complete: state.IsComplete(), PreferredTip: n.ID == run.Tip,
 			Attempts: len(n.Attempts), OpenGaps: len(n.OpenGaps), CreatedAtMs: n.CreatedAtMs, Title: "The end"}
 		if p := state.PendingStep(); p != nil {
-			row.StepInstanceKey, row.Title = p.Key(), p.StepID
-			if step, ok := w.Step(p.StepID); ok {
-				row.Title = step.Title
-			}
+			row.StepInstanceKey, row.Title = p.Key(), w.Title(p.StepID)
+		} else if !state.IsComplete() {
+			row.Title = untold
 		}
 		out.Nodes = append(out.Nodes, row)
 	}
+	out.Health = look.health(at.verdict.Health)
 	tips := map[id.Node]bool{}
 	for _, n := range run.Tips() {
 		tips[n] = true

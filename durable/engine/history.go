@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -8,7 +9,6 @@ import (
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -40,44 +40,23 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 		}
 	}
 	out.Title = started.Title
-	w, err := g.workflow(ctx, started.WorkflowHash)
+	look := &onlooker{g: g}
+	w, err := look.workflow(ctx, started.WorkflowHash)
 	if err == nil && out.Title == "" {
-		out.Title = w.Name
+		out.Title = cmp.Or(w.Name(), started.WorkflowID)
 	}
-	known := map[id.Node]string{}
-	out.Moments = projections.Timeline(events, func(n id.Node) string {
-		title, ok := known[n]
+	known := map[id.Node]projections.Place{}
+	out.Moments = projections.Timeline(events, func(n id.Node) projections.Place {
+		p, ok := known[n]
 		if !ok {
-			title = g.stepTitle(ctx, w, refs[n])
-			known[n] = title
+			p = look.place(ctx, w, refs[n])
+			known[n] = p
 		}
-		return title
+		return p
 	})
+	out.Health = look.health(out.Health)
 	return out, nil
 }
-
-// stepTitle is the title of the step that a snapshot has pending, "" when the run
-// ended there. What cannot be read has no title: history is told as far as it can be.
-func (g *Engine) stepTitle(ctx context.Context, w compile.Compiled, ref canon.Digest) string {
-	data, err := g.Objects.Object(ctx, manifest.Snapshot, ref)
-	if err != nil {
-		return untold
-	}
-	s, err := snapshot.Decode(data)
-	if err != nil {
-		return untold
-	}
-	if s.PendingStep() == nil {
-		return ""
-	}
-	step, ok := w.Step(s.PendingStep().StepID)
-	if !ok {
-		return s.PendingStep().StepID
-	}
-	return step.Title
-}
-
-const untold = "a step that cannot be read"
 
 // Pinned is the workflow version with a hash that some run of the store is pinned to.
 func (g *Engine) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {

@@ -23,9 +23,9 @@ type ReplayReport struct {
 	OK        bool       `json:"ok"`
 	Segments  int64      `json:"segments"` // that came out the same
 	Events    int64      `json:"events"`   // in these
-	// Undecided are attempts, by the index of their first event, that come out
-	// otherwise only because their notes are kept cut: what they were held against is
-	// not known any more. They count as neither.
+	// Undecided are attempts, by the index of their first event, of which it is not
+	// known any more what they were held against: notes that are kept cut and make the
+	// difference, or an artifact that was erased. They count as neither.
 	Undecided  []int64             `json:"undecided"`
 	Difference *redrive.Difference `json:"difference"` // the first one; null: none
 }
@@ -116,6 +116,8 @@ func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, e
 	switch code := fault.CodeOf(err); {
 	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting || code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
 		return redrive.Refused(seg, "it would be refused now: "+fault.Of(err).Message), cut, nil
+	case code == fault.ArtifactErased:
+		return redrive.Refused(seg, fault.Of(err).Message), true, nil // undecided
 	case err != nil:
 		return nil, cut, err
 	}
@@ -168,7 +170,7 @@ func (a *again) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	if err := mayAttempt(p, attempt.ID); err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	facts, err := a.g.facts(a.ctx, at, p)
+	facts, err := a.g.wholeFacts(a.ctx, at, p)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
@@ -203,7 +205,7 @@ func (a *again) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	facts, err := a.g.facts(a.ctx, at, p)
+	facts, err := a.g.wholeFacts(a.ctx, at, p)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}

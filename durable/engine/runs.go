@@ -5,11 +5,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -50,7 +49,8 @@ type AnnotationCounts struct {
 
 // Unreadable is a session that no run could be read from.
 type Unreadable struct {
-	SessionID id.Session      `json:"sessionId"`
+	SessionID id.Session      `json:"sessionId,omitzero"`
+	Name      string          `json:"name,omitzero"` // of a session's folder whose name is no session id
 	Health    manifest.Health `json:"health"`
 	Message   string          `json:"message"`
 }
@@ -70,25 +70,33 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		return out, err
 	}
 	for _, s := range all {
-		fold := projections.NewFold()
-		v, err := g.read(ctx, s, fold)
+		fold, v, err := g.glance(ctx, s)
 		if err != nil {
-			out.Unreadable = append(out.Unreadable, Unreadable{s, manifest.CorruptHead, fault.Of(err).Message})
+			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead, Message: fault.Of(err).Message})
 			continue
 		}
 		if v.Unborn() {
 			continue
 		}
 		if len(fold.Order) == 0 {
-			out.Unreadable = append(out.Unreadable, Unreadable{s, v.Health, lastMessage(v)})
+			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: lastMessage(v)})
 		}
 		for _, runID := range fold.Order {
 			row, err := g.summary(ctx, s, fold.Runs[runID], v.Health)
 			if err != nil {
-				out.Unreadable = append(out.Unreadable, Unreadable{s, v.Health, fault.Of(err).Message})
+				out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
 			out.Runs = append(out.Runs, row)
+		}
+	}
+	if all, ok := g.Sessions.(ports.Strangers); ok {
+		names, err := all.Strangers(ctx)
+		if err != nil {
+			return out, err
+		}
+		for _, name := range names {
+			out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion, Message: "the name of its folder is no session id, and it was not read"})
 		}
 	}
 	slices.SortStableFunc(out.Runs, func(a, b RunSummary) int {
@@ -117,16 +125,15 @@ func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, 
 	if tip == nil {
 		return row, fault.New(fault.Invariant, "run %s has no node", r.ID)
 	}
-	row.Progress.Completed = tip.Depth
-	w, state, err := g.tip(ctx, r, tip)
-	if err != nil && !(h == manifest.UnknownVersion && foreignForm(err)) {
+	look := &onlooker{g: g}
+	w, _, state, err := look.tip(ctx, r, tip)
+	if err != nil {
 		return row, err
 	}
-	row.Status = r.StatusAt(r.Tip, tipState(w, tip, state))
-	if len(w.Loops) == 0 { // how often a loop runs is not known before
-		row.Progress.Total = int64(len(w.Steps))
-	}
-	row.Title = cmp.Or(row.Title, w.Name, r.Started.WorkflowID)
+	row.Health = look.health(h)
+	row.Status = r.StatusAt(r.Tip, state)
+	row.Progress = Progress{tip.Depth, w.Total()}
+	row.Title = cmp.Or(row.Title, w.Name(), r.Started.WorkflowID)
 	return row, nil
 }
 
@@ -134,13 +141,4 @@ func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, 
 // not keep us from reading the rest (R14).
 func foreignForm(err error) bool {
 	return fault.Is(err, fault.StoreForeign) || fault.Is(err, fault.StoreNewer) || fault.Is(err, fault.SessionUnhealthy)
-}
-
-func (g *Engine) tip(ctx context.Context, r *projections.Run, tip *projections.Node) (w compile.Compiled, s snapshot.State, err error) {
-	w, err = g.workflow(ctx, r.Started.WorkflowHash)
-	s, stateErr := g.state(ctx, tip)
-	if err == nil {
-		err = stateErr
-	}
-	return w, s, err
 }

@@ -116,7 +116,7 @@ func (p *player) unsaid(line int) {
 func (p *player) process() *engine.Engine {
 	if p.dir == "" {
 		s := p.disk.Open(time.Second)
-		return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
+		return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Streams: s, Marks: s}
 	}
 	s, err := filestore.OpenDir(p.dir, filestore.Options{LockWait: time.Second})
 	if err != nil {

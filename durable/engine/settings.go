@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"strconv"
 
+	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/config"
@@ -13,7 +15,10 @@ import (
 
 // Settings are the use cases of what people decide about a store itself: how it
 // is configured, and whose commands may run.
-type Settings struct{ Controls ports.Controls }
+type Settings struct {
+	Controls ports.Controls
+	Auditor  *Engine // of the same store, keeps the audit log; nil: nothing is audited
+}
 
 var (
 	configFile = ports.ControlFile{Name: "config.json", Kind: config.Kind}
@@ -94,26 +99,52 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 			entry.Commands++
 		}
 	}
-	list, err := s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.With(entry) })
+	list, err := s.Trusted(ctx)
 	if err != nil {
 		return entry, err
 	}
-	entry, _ = list.Of(w.Hash())
+	if have, ok := list.Of(w.Hash()); ok {
+		return have, nil
+	}
+	what := audit.Act{Action: audit.Trust, Target: audit.Target{Kind: audit.OfWorkflow, ID: w.Hash().String()},
+		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10)}}
+	err = s.audited(ctx, by, what, func() error {
+		list, err = s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.With(entry) })
+		return err
+	})
+	if err != nil {
+		return entry, err
+	}
+	entry, _ = list.Of(w.Hash()) // somebody may have been faster
 	return entry, nil
 }
 
 // Revoke takes trust back and reports whether there was any. Where there is none,
 // nothing is written.
-func (s Settings) Revoke(ctx context.Context, hash canon.Digest) (bool, error) {
+func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (bool, error) {
 	list, err := s.Trusted(ctx)
 	if err != nil {
 		return false, err
 	}
-	if _, ok := list.Of(hash); !ok {
+	entry, ok := list.Of(hash)
+	if !ok {
 		return false, nil
 	}
-	_, err = s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.Without(hash), nil })
-	return true, err
+	what := audit.Act{Action: audit.Untrust, Target: audit.Target{Kind: audit.OfWorkflow, ID: hash.String()},
+		Details: map[string]string{"workflowId": entry.WorkflowID}}
+	return true, s.audited(ctx, by, what, func() error {
+		_, err := s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.Without(hash), nil })
+		return err
+	})
+}
+
+// audited puts a change on record (R10); where nobody keeps the audit log, as where the
+// settings alone are read, it is only made.
+func (s Settings) audited(ctx context.Context, by Caller, what audit.Act, change func() error) error {
+	if s.Auditor == nil {
+		return change()
+	}
+	return s.Auditor.act(ctx, by, what, func() (map[string]string, error) { return nil, change() })
 }
 
 func (s Settings) changeTrust(ctx context.Context, change func(trust.List) (trust.List, error)) (out trust.List, err error) {

@@ -73,7 +73,7 @@ func TestControlFilesOfANewerVersionAreLeftAlone(t *testing.T) {
 		"set":     func() error { _, err := s.SetConfig(ctx, "lockWaitMs", "1"); return err },
 		"trusted": func() error { _, err := s.Trusted(ctx); return err },
 		"trust":   func() error { _, err := s.Trust(ctx, w.by(), w.compiled(twoSteps)); return err },
-		"revoke":  func() error { _, err := s.Revoke(ctx, canon.Sum(nil)); return err },
+		"revoke":  func() error { _, err := s.Revoke(ctx, w.by(), canon.Sum(nil)); return err },
 	}
 	for name, call := range calls {
 		if err := call(); !fault.Is(err, fault.StoreNewer) {
@@ -109,10 +109,10 @@ func TestTrustIsOfOneVersion(t *testing.T) {
 		t.Error("another workflow is trusted too")
 	}
 	writes := c.writes
-	if was, err := s.Revoke(ctx, canon.Sum([]byte("other"))); was || err != nil || c.writes != writes {
+	if was, err := s.Revoke(ctx, w.by(), canon.Sum([]byte("other"))); was || err != nil || c.writes != writes {
 		t.Errorf("revoking what is not trusted: %v, %v", was, err)
 	}
-	if was, err := s.Revoke(ctx, cmd.Hash()); !was || err != nil {
+	if was, err := s.Revoke(ctx, w.by(), cmd.Hash()); !was || err != nil {
 		t.Errorf("revoke: %v, %v", was, err)
 	}
 	if list, _ := s.Trusted(ctx); len(list.Entries) != 0 {

@@ -34,6 +34,7 @@ const startKeyMax = 256
 // Start begins a session with one run and answers with its first step. With a
 // key that is recorded already, it answers what is recorded.
 func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
+	defer g.settle(ctx)
 	if len(s.Key) > startKeyMax {
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed", len(s.Key), startKeyMax)
 	}
@@ -130,6 +131,7 @@ func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fol
 		return err
 	}
 	g.prove(plan.Log, head, true)
+	g.owe(plan)
 	return f.Visit(manifest.Segment{Events: plan.Events}, head)
 }
 

@@ -4,12 +4,29 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
 )
+
+// VerifyOptions say how a verification goes about it.
+type VerifyOptions struct {
+	// Digests reads and hashes everything and decodes nothing: that every byte is what
+	// was written is checked, and not that what was written fits together.
+	Digests bool
+	// ExpectHead asks whether a session's log still holds what stood in it when this was
+	// its head; zero asks nothing.
+	ExpectHead canon.Digest
+	// Progress is told how far it is, now and then, by one goroutine at a time; or nil.
+	Progress func(VerifyProgress)
+}
+
+// VerifyProgress is how far a verification has come.
+type VerifyProgress struct {
+	Events    int64 // that were checked
+	Bytes, Of int64 // of the manifests of all logs: those of their segments keep pace
+}
 
 // Verification is the document "verification". OK says that no finding is an error.
 type Verification struct {
@@ -25,31 +42,63 @@ type SessionVerdict struct {
 	Events    int64              `json:"events"`
 	Head      manifest.Head      `json:"head"`
 	Findings  []manifest.Finding `json:"findings"`
+	// Since says what became of the head that was expected, "" when none was.
+	Since HeadRelation `json:"since,omitzero"`
 }
+
+// HeadRelation is the closed set of what a log can be to a head that somebody kept.
+type HeadRelation string
+
+// The relations.
+const (
+	HeadSame  HeadRelation = "same"
+	HeadAhead HeadRelation = "ahead" // the log went on since
+	HeadOther HeadRelation = "other" // the head is not on the log's chain: what it stood for is gone
+)
 
 // Verify checks the whole store: every log, every object that one refers to,
 // every reference between events, and what else lies in the folder.
 func (g *Engine) Verify(ctx context.Context) (Verification, error) {
+	return g.VerifyWith(ctx, VerifyOptions{})
+}
+
+// VerifyWith is Verify with options.
+func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification, error) {
 	out := Verification{OK: true, Sessions: []SessionVerdict{}, Findings: []manifest.Finding{}}
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
 		return out, err
 	}
-	objects := objectVerdicts{}
-	for _, s := range all {
-		if err := g.verifyInto(ctx, &out, s, objects); err != nil {
-			if ctx.Err() != nil {
-				return out, err
-			}
-			out.unread(s, err) // one session that cannot be read must not hide the others
+	w := newVerifier(ctx, g, o, all)
+	if o.Digests {
+		if err := w.list(ctx); err != nil {
+			return out, err
+		}
+	}
+	rows, errs := make([]*SessionVerdict, len(all)), make([]error, len(all))
+	each(len(all), func(i int) { rows[i], errs[i] = w.session(ctx, all[i]) })
+	for i, row := range rows {
+		switch {
+		case ctx.Err() != nil:
+			return out, ctx.Err()
+		case errs[i] != nil:
+			out.unread(all[i], errs[i]) // one session that cannot be read must not hide the others
+		case row != nil:
+			out.Sessions = append(out.Sessions, *row)
+			out.judge(row.Findings)
 		}
 	}
 	found, err := g.Inspector.Inspect(ctx)
-	if err == nil && !out.unclear() {
+	if err == nil && !o.Digests && !out.unclear() {
 		// What could not be read may refer to anything.
 		var orphans []manifest.Finding
-		orphans, err = g.orphans(ctx, objects)
+		orphans, err = w.orphans(ctx)
 		found = append(found, orphans...)
+	}
+	if err == nil {
+		var side []manifest.Finding
+		side, err = w.ofStore(ctx)
+		found = append(found, side...)
 	}
 	out.Findings = append(out.Findings, found...)
 	out.judge(found)
@@ -58,12 +107,26 @@ func (g *Engine) Verify(ctx context.Context) (Verification, error) {
 
 // VerifySession checks one session, by session or run id, prefix or @last.
 func (g *Engine) VerifySession(ctx context.Context, ref string) (Verification, error) {
+	return g.VerifySessionWith(ctx, ref, VerifyOptions{})
+}
+
+// VerifySessionWith is VerifySession with options.
+func (g *Engine) VerifySessionWith(ctx context.Context, ref string, o VerifyOptions) (Verification, error) {
 	out := Verification{OK: true, Sessions: []SessionVerdict{}, Findings: []manifest.Finding{}}
 	s, err := g.session(ctx, ref)
 	if err != nil {
 		return out, err
 	}
-	return out, g.verifyInto(ctx, &out, s, objectVerdicts{})
+	row, err := newVerifier(ctx, g, o, []id.Session{s}).session(ctx, s)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil || row == nil {
+		return out, err
+	}
+	out.Sessions = append(out.Sessions, *row)
+	out.judge(row.Findings)
+	return out, nil
 }
 
 // session finds a session by its own id or by a run.
@@ -99,35 +162,4 @@ func (v *Verification) judge(findings []manifest.Finding) {
 	for _, f := range findings {
 		v.OK = v.OK && f.Severity != manifest.SeverityError
 	}
-}
-
-func (g *Engine) verifyInto(ctx context.Context, out *Verification, s id.Session, objects objectVerdicts) error {
-	log := manifest.SessionEvents(s)
-	refs := projections.NewReferences(log)
-	// Looked at before the log is: a writer who is at work meanwhile is no loss.
-	claimed, _ := g.brief(ctx, s, g.headKey(ctx))
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, refs)
-	v = lostTail(log, v, claimed.Head)
-	if err != nil || v.Unborn() {
-		return err // a session that nothing was committed to is none yet
-	}
-	row := SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head, Findings: []manifest.Finding{}}
-	row.Findings = append(append(row.Findings, v.Findings...), refs.Findings...)
-	for _, ref := range sortedRefs(refs.Objects) {
-		verdict := g.look(ctx, ref, objects)
-		if verdict.finding == nil {
-			continue
-		}
-		index := refs.Objects[ref]
-		f := *verdict.finding
-		f.Event = &index // the first one that refers to it here
-		row.Findings = append(row.Findings, f)
-		if f.Code == manifest.UnknownEvents && row.Health == manifest.Healthy {
-			row.Health = manifest.UnknownVersion
-		}
-	}
-	row.Findings = append(row.Findings, claims(log, refs.Claims, objects)...)
-	out.Sessions = append(out.Sessions, row)
-	out.judge(row.Findings)
-	return nil
 }

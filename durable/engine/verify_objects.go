@@ -1,9 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
@@ -13,23 +15,77 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// objectVerdicts remembers what each object was found to be: many sessions share
-// snapshots and workflows. What is in it is referred to by somebody.
-type objectVerdicts map[projections.ObjectRef]objectVerdict
+// objectBook remembers what each object was found to be: many sessions share snapshots
+// and workflows. What is in it is referred to by somebody. Of a sound one it keeps some
+// ten bytes.
+type objectBook struct {
+	mu     sync.Mutex
+	seen   projections.Fingerprints
+	bad    map[uint64]manifest.Finding
+	facts  map[uint64]artifactFacts
+	kinds  map[string]string // one copy of each
+	atWork map[uint64]chan struct{}
+}
+
+// artifactFacts are what claims about an artifact are held against.
+type artifactFacts struct {
+	bytes int64
+	kind  string // of a JSON artifact
+}
 
 type objectVerdict struct {
 	finding *manifest.Finding // nil: nothing is wrong
 	bytes   int64
-	kind    string // of a JSON artifact
+	kind    string
 }
 
-func (g *Engine) look(ctx context.Context, ref projections.ObjectRef, known objectVerdicts) objectVerdict {
-	v, seen := known[ref]
-	if !seen {
-		v = g.examine(ctx, ref)
-		known[ref] = v
+func newObjectBook() *objectBook {
+	return &objectBook{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{}, kinds: map[string]string{}, atWork: map[uint64]chan struct{}{}}
+}
+
+// look gives the verdict over an object, which one of those who ask finds out.
+func (b *objectBook) look(ref projections.ObjectRef, examine func() objectVerdict) objectVerdict {
+	key := ref.Fingerprint()
+	b.mu.Lock()
+	for !b.seen.Has(key) {
+		working, ok := b.atWork[key]
+		if !ok {
+			b.atWork[key] = make(chan struct{})
+			b.mu.Unlock()
+			v := examine()
+			b.mu.Lock()
+			b.keep(key, ref.Kind, v)
+			close(b.atWork[key])
+			delete(b.atWork, key)
+			break
+		}
+		b.mu.Unlock()
+		<-working
+		b.mu.Lock()
 	}
-	return v
+	defer b.mu.Unlock()
+	out := objectVerdict{bytes: b.facts[key].bytes, kind: b.facts[key].kind}
+	if f, bad := b.bad[key]; bad {
+		out.finding = &f
+	}
+	return out
+}
+
+func (b *objectBook) keep(key uint64, kind manifest.ObjectKind, v objectVerdict) {
+	b.seen.Add(key)
+	if v.finding != nil {
+		b.bad[key] = *v.finding
+		return
+	}
+	if kind != manifest.Artifact {
+		return
+	}
+	text, ok := b.kinds[v.kind]
+	if !ok {
+		text = strings.Clone(v.kind) // alone, not as a part of the whole artifact
+		b.kinds[text] = text
+	}
+	b.facts[key] = artifactFacts{v.bytes, text}
 }
 
 // examine reads an object, which recomputes its digest. A pinned workflow must be
@@ -39,12 +95,7 @@ func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectV
 	at := objectPath(ref)
 	data, err := g.Objects.Object(ctx, ref.Kind, ref.Ref)
 	if err != nil {
-		code := manifest.ObjectDamaged
-		if fault.Of(err).Details["missing"] == true {
-			code = manifest.ObjectMissing
-		}
-		f := manifest.NewFinding(code, at, "%s", fault.Of(err).Message)
-		return objectVerdict{finding: &f}
+		return unreadObject(at, err)
 	}
 	out := objectVerdict{bytes: int64(len(data))}
 	switch ref.Kind {
@@ -59,63 +110,94 @@ func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectV
 		}
 	}
 	if err != nil {
-		code := manifest.UnknownEvents
+		f := manifest.NewFinding(manifest.UnknownEvents, at, "%s", formWords(err, data))
 		if fault.Is(err, fault.StoreCorrupt) {
-			code = manifest.ObjectDamaged
+			f = manifest.NewFinding(manifest.ObjectDamaged, at, "%v", err)
 		}
-		f := manifest.NewFinding(code, at, "%v", err)
 		out.finding = &f
 	}
 	return out
+}
+
+// unreadObject is the verdict over an object that its store refused.
+func unreadObject(at string, err error) objectVerdict {
+	code := manifest.ObjectDamaged
+	switch {
+	case fault.Is(err, fault.ArtifactErased):
+		code = manifest.ArtifactErased
+	case fault.Of(err).Details["missing"] == true:
+		code = manifest.ObjectMissing
+	}
+	f := manifest.NewFinding(code, at, "%s", fault.Of(err).Message)
+	return objectVerdict{finding: &f}
+}
+
+// hashed is examine without a look at what the bytes mean.
+func (g *Engine) hashed(ctx context.Context, ref projections.ObjectRef) objectVerdict {
+	if _, err := g.Objects.Object(ctx, ref.Kind, ref.Ref); err != nil {
+		return unreadObject(objectPath(ref), err)
+	}
+	return objectVerdict{}
+}
+
+// formWords says of an object of another form what can be done with it.
+func formWords(err error, data []byte) string {
+	f := fault.Of(err)
+	if !errors.Is(err, snapshot.ErrUnknownShape) {
+		return f.Message
+	}
+	if _, err := snapshot.DecodeForeign(data); err == nil {
+		return "the snapshot is of another program or a newer version: it can be looked at, and not gone on from"
+	}
+	return err.Error()
 }
 
 func objectPath(ref projections.ObjectRef) string {
 	return manifest.ObjectDir(ref.Kind) + "/" + manifest.ObjectName(ref.Kind, ref.Ref)
 }
 
-func sortedRefs(refs map[projections.ObjectRef]int64) []projections.ObjectRef {
-	out := make([]projections.ObjectRef, 0, len(refs))
-	for ref := range refs {
-		out = append(out, ref)
+// claim compares what an event says about an artifact with what it is.
+func claim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
+	if use.Kind != manifest.Artifact || is.finding != nil || use.Says.ByteLength == is.bytes && (use.Says.ArtifactKind == "" || use.Says.ArtifactKind == is.kind) {
+		return f, false
 	}
-	slices.SortFunc(out, func(a, b projections.ObjectRef) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref.String(), b.Ref.String()))
-	})
-	return out
-}
-
-// claims compares what events say about artifacts with what these are.
-func claims(log manifest.Log, all []projections.Claim, known objectVerdicts) (out []manifest.Finding) {
-	for _, c := range all {
-		is := known[projections.ObjectRef{Kind: manifest.Artifact, Ref: c.Payload.SHA256}]
-		if is.finding != nil || c.Payload.ByteLength == is.bytes && (c.Payload.ArtifactKind == "" || c.Payload.ArtifactKind == is.kind) {
-			continue
-		}
-		f := manifest.NewFinding(manifest.BrokenReference, log.Root, "event %d says that artifact %s is of kind %q and %d bytes; it is of kind %q and %d bytes",
-			c.Event, c.Payload.SHA256, c.Payload.ArtifactKind, c.Payload.ByteLength, is.kind, is.bytes)
-		f.Event = &c.Event
-		out = append(out, f)
-	}
-	return out
+	f = manifest.NewFinding(manifest.BrokenReference, log.Root, "event %d says that artifact %s is of kind %q and %d bytes; it is of kind %q and %d bytes",
+		use.Event, use.Ref, use.Says.ArtifactKind, use.Says.ByteLength, is.kind, is.bytes)
+	f.Event = &use.Event
+	return f, true
 }
 
 // orphans are stored objects that no session of the store refers to: what a crash
 // leaves of a start, or what a cleanup would take.
-func (g *Engine) orphans(ctx context.Context, referred objectVerdicts) (out []manifest.Finding, err error) {
+func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err error) {
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
-		stored, err := g.Inspector.Stored(ctx, kind)
+		var found []manifest.Finding
+		err := w.stored(ctx, kind, func(digest canon.Digest) {
+			ref := projections.ObjectRef{Kind: kind, Ref: digest}
+			if !w.book.seen.Has(ref.Fingerprint()) {
+				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref), "no session refers to the %s", kind))
+			}
+		})
 		if ctx.Err() != nil {
 			return out, err
 		}
 		if err != nil {
 			continue // the inspection has found fault with the folder already
 		}
-		for _, digest := range stored {
-			ref := projections.ObjectRef{Kind: kind, Ref: digest}
-			if _, ok := referred[ref]; !ok {
-				out = append(out, manifest.NewFinding(manifest.OrphanObject, objectPath(ref), "no session refers to the %s", kind))
-			}
-		}
+		slices.SortFunc(found, func(a, b manifest.Finding) int { return strings.Compare(a.Path, b.Path) })
+		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// stored gives the objects that are there: one by one, where the store can.
+func (w *verifier) stored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error {
+	if w.g.Digests != nil {
+		return w.g.Digests.EachStored(ctx, kind, each)
+	}
+	all, err := w.g.Inspector.Stored(ctx, kind)
+	for _, ref := range all {
+		each(ref)
+	}
+	return err
 }

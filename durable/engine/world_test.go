@@ -43,7 +43,8 @@ func (w *world) process() *engine.Engine {
 }
 
 func over(s *filestore.Store) *engine.Engine {
-	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Inspector: s, Heads: s}
+	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Inspector: s, Heads: s,
+		Streams: s, Marks: s, Graves: s, Arrivals: s}
 }
 
 func (w *world) by() engine.Caller {

@@ -80,6 +80,15 @@ var ErrNotAnEvent = errors.New("not an event")
 // DecodeLine reads one line without its newline. What is an event but not in the
 // spelling of this table comes back Foreign (R14); what is none is ErrNotAnEvent.
 func (t *Table) DecodeLine(line []byte) (Event, error) {
+	if e, ok := t.decodeExact(line); ok {
+		return e, nil
+	}
+	return t.decodeAny(line)
+}
+
+// decodeAny is the long way, for lines that are not ours: it knows how far they can be
+// read, and what is wrong with those that are none.
+func (t *Table) decodeAny(line []byte) (Event, error) {
 	v, err := canon.Parse(line)
 	if err != nil {
 		return Event{}, fmt.Errorf("%w: %w", ErrNotAnEvent, err)

@@ -43,9 +43,11 @@ func (n ScopeNeed) check(s Scope) error {
 type Spec struct {
 	kind   string
 	scope  ScopeNeed
+	exact  func(*canon.Exact) (Payload, bool)
 	decode func(canon.Value) (Payload, error)
 	known  func(canon.Value) (Payload, error) // passes over members that we do not know
 	pins   bool
+	zero   Payload
 }
 
 // Pinner is data whose snapshot must stay reachable (R4).
@@ -57,7 +59,12 @@ type Pinner interface {
 func Row[P Payload](need ScopeNeed) Spec {
 	var zero P
 	_, pins := any(zero).(Pinner)
-	return Spec{kind: zero.Kind(), scope: need, pins: pins,
+	return Spec{kind: zero.Kind(), scope: need, pins: pins, zero: zero,
+		exact: func(x *canon.Exact) (Payload, bool) {
+			var p P
+			ok := x.Into(&p, dataDepth)
+			return p, ok
+		},
 		decode: func(v canon.Value) (Payload, error) {
 			var p P
 			err := canon.Decode(v, &p)
@@ -100,6 +107,16 @@ func (t *Table) Kinds() []string {
 		out = append(out, k)
 	}
 	slices.Sort(out)
+	return out
+}
+
+// Payloads gives a zero value of each payload type, in the order of Kinds: what
+// describes the union describes these types.
+func (t *Table) Payloads() []Payload {
+	var out []Payload
+	for _, k := range t.Kinds() {
+		out = append(out, t.specs[k].zero)
+	}
 	return out
 }
 

@@ -56,9 +56,11 @@ func (i ID[K]) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText accepts exactly the one spelling of an id of kind K.
-func (i *ID[K]) UnmarshalText(b []byte) error {
+func (i *ID[K]) UnmarshalText(b []byte) error { return i.UnmarshalString(string(b)) }
+
+// UnmarshalString is UnmarshalText without a copy: logs are read by the million lines.
+func (i *ID[K]) UnmarshalString(text string) error {
 	var k K
-	text := string(b)
 	raw, ok := strings.CutPrefix(text, k.prefix())
 	if ok && len(raw) == 1+encodedLen && raw[0] == '_' && spelled(raw[1:]) {
 		i.s = text

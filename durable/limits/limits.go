@@ -102,10 +102,29 @@ const (
 	CompiledBytesMax = 16 << 20
 	// BundleBytesMax bounds a bundle before it is read.
 	BundleBytesMax = 1 << 30
+	// BundleIDBytesMax bounds a bundle's id, whoever wrote it: a label that is shown in a line.
+	BundleIDBytesMax = 256
+	// BundleLogsMax is how many side logs a bundle may carry: a reader keeps a record for
+	// each, and a session has one or two.
+	BundleLogsMax = 64
+	// BundleSpellingMax is how many times its JCS bytes an element of a bundle may take up as
+	// it is spelled there: escapes take three times a text's bytes, indentation less.
+	BundleSpellingMax = 4
 	// ControlFileBytesMax bounds store.json, keyring.json, trust.json and config.json.
 	ControlFileBytesMax = 1 << 20
 	// SummaryBytesMax bounds a gap's summary and a run's closing reason, as a blocker's message.
 	SummaryBytesMax = 512
+	// AuditTextBytesMax bounds a reason and a detail as the audit log keeps them: four times
+	// what a person may give, since a redaction's mark can be longer than the secret.
+	AuditTextBytesMax = 2048
+	// AuditDetailsMax is how many details one line of the audit log holds: it is read as a line.
+	AuditDetailsMax = 16
+	// AuditLinesMax is how many lines one append completes the audit log with: a store that
+	// was never completed must not need all its past in one file.
+	AuditLinesMax = 10_000
+	// AuditCacheBytesMax bounds the saved place from which the audit log is completed: some
+	// hundred bytes for each of a hundred thousand sessions.
+	AuditCacheBytesMax = 32 << 20
 	// ActorRefMax bounds who an actor says it is.
 	ActorRefMax = 128
 	// TitleBytesMax bounds a run's title.

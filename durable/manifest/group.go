@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
 )
@@ -10,7 +11,7 @@ import (
 const (
 	KindSegmentClosed  = "segment_closed"
 	KindSnapshotPinned = "snapshot_pinned"
-	recordVersion      = 1
+	RecordVersion      = 1
 )
 
 // SegmentClosed attests a segment. Pins and Prev are additive (R4): Pins counts
@@ -42,54 +43,66 @@ type SnapshotPinned struct {
 	V                int64        `json:"v"`
 }
 
-// owners splits the owner into the two fields of which a log uses one.
-func (l Log) owners() (sessionID, storeID string) {
-	if l.Table.OwnerField == "storeId" {
-		return "", l.Owner
-	}
-	return l.Owner, ""
-}
-
 // Group is the one spelling of the manifest lines that commit seg after head:
 // the pure function that a torn tail is compared with (R9).
 func Group(log Log, head Head, seg Segment) []byte {
-	return appendGroup(log, head, seg, seg.pins(), true)
+	return appendGroup(log, head, seg, canon.Sum(seg.Bytes), seg.pins(), true)
 }
 
-// appendGroup writes chained groups, and plain ones (without pins and prev) as
-// the locks alone would have them.
-func appendGroup(log Log, head Head, seg Segment, pins []pin, chained bool) []byte {
-	sessionID, storeID := log.owners()
-	closed := SegmentClosed{
-		Bytes: int64(len(seg.Bytes)), FirstEventIndex: seg.First, Kind: KindSegmentClosed,
-		LastEventIndex: seg.Last, ManifestIndex: head.NextRecord,
-		SegmentRelPath: SegmentDir + "/" + seg.Name(), SessionID: sessionID,
-		SHA256: canon.Sum(seg.Bytes), StoreID: storeID, V: recordVersion,
-	}
+// appendGroup writes chained groups, and plain ones (without pins and prev) as the
+// locks alone would have them. The members are written by hand: a reader of a long log
+// spells every line of its manifest again.
+func appendGroup(log Log, head Head, seg Segment, sum canon.Digest, pins []pin, chained bool) []byte {
+	owner := appendOwner(nil, log)
+	out := make([]byte, 0, 512+len(pins)*384)
+	out = appendInt(append(out, '{'), `"bytes":`, int64(len(seg.Bytes)))
+	out = appendInt(out, `,"firstEventIndex":`, seg.First)
+	out = appendInt(out, `,"kind":"`+KindSegmentClosed+`","lastEventIndex":`, seg.Last)
+	out = appendInt(out, `,"manifestIndex":`, head.NextRecord)
 	if chained {
-		count := int64(len(pins))
-		closed.Pins, closed.Prev = &count, head.Digest
+		out = appendInt(out, `,"pins":`, int64(len(pins)))
+		if !head.Digest.IsZero() {
+			out = append(append(append(out, `,"prev":"`...), head.Digest.String()...), '"')
+		}
 	}
-	out := mustAppend(nil, closed)
+	out = append(append(append(out, `,"segmentRelPath":"`+SegmentDir+`/`...), seg.Name()...), '"')
+	out = endRecord(out, owner, log, `"sha256":"`, sum)
 	for i, p := range pins {
-		out = mustAppend(out, SnapshotPinned{
-			CreatedByEventID: p.event, EventIndex: p.index, Kind: KindSnapshotPinned,
-			ManifestIndex: head.NextRecord + 1 + int64(i), SessionID: sessionID,
-			SnapshotRef: p.ref, StoreID: storeID, V: recordVersion,
-		})
+		out = canon.AppendString(append(out, `{"createdByEventId":`...), p.event)
+		out = appendInt(out, `,"eventIndex":`, p.index)
+		out = appendInt(out, `,"kind":"`+KindSnapshotPinned+`","manifestIndex":`, head.NextRecord+1+int64(i))
+		out = endRecord(out, owner, log, `"snapshotRef":"`, p.ref)
 	}
 	return out
 }
 
-// mustAppend panics only where a record of ours cannot be spelled, which its
-// types rule out.
-func mustAppend(dst []byte, record any) []byte {
-	out, err := canon.Append(dst, record)
-	if err != nil {
-		panic("manifest: " + err.Error())
-	}
-	return append(out, '\n')
+func appendInt(dst []byte, name string, n int64) []byte {
+	return strconv.AppendInt(append(dst, name...), n, 10)
 }
+
+// appendOwner writes the member that says whose log it is; nobody has an empty name.
+func appendOwner(dst []byte, log Log) []byte {
+	if log.Owner == "" {
+		return dst
+	}
+	return canon.AppendString(append(append(append(dst, '"'), log.Table.OwnerField...), `":`...), log.Owner)
+}
+
+// endRecord writes a digest beside the owner, in JCS order, and the end.
+func endRecord(dst, owner []byte, log Log, name string, d canon.Digest) []byte {
+	inFront := ownerInFront(log, name)
+	if inFront && len(owner) > 0 {
+		dst = append(append(dst, ','), owner...)
+	}
+	dst = append(append(append(append(dst, ','), name...), d.String()...), '"')
+	if !inFront && len(owner) > 0 {
+		dst = append(append(dst, ','), owner...)
+	}
+	return append(strconv.AppendInt(append(dst, `,"v":`...), RecordVersion, 10), "}\n"...)
+}
+
+// ownerInFront is the order of two members.
+func ownerInFront(log Log, name string) bool { return log.Table.OwnerField+`"` < name[1:] }
 
 // After is the head once group, which commits seg, stands behind h.
 func (h Head) After(group []byte, seg Segment) Head {

@@ -66,12 +66,13 @@ func (r *reader) newPins(seg Segment) []pin {
 }
 
 func (r *reader) plainGroup(seg Segment, pins []pin) []byte {
+	sum := canon.Sum(seg.Bytes)
 	// A plain group may also pin again what is pinned; both spellings are tried.
-	all := appendGroup(r.in.Log, r.v.Head, seg, seg.pins(), false)
+	all := appendGroup(r.in.Log, r.v.Head, seg, sum, seg.pins(), false)
 	if have, err := r.peek(len(all)); err == nil && bytes.Equal(have, all) {
 		return all
 	}
-	return appendGroup(r.in.Log, r.v.Head, seg, pins, false)
+	return appendGroup(r.in.Log, r.v.Head, seg, sum, pins, false)
 }
 
 // lenient reads a group of another program, with members we do not know. Bounds,

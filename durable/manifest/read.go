@@ -5,11 +5,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"path"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -27,6 +24,13 @@ type Input struct {
 	Names func() ([]string, error)
 	// Open reads one segment file; ok is false when it is not there.
 	Open func(name string) (data []byte, ok bool, err error)
+	// Hash reads one segment file for Digests and sums it up; ok is false when it is not
+	// there. What comes of it is compared, nothing else.
+	Hash func(name string) (sum canon.Digest, size int64, ok bool, err error)
+	// Ahead is how many bytes of segments may be read and decoded before their turn
+	// comes, on other goroutines; Open is then called by several at once. 0: none. What
+	// comes of a reading does not depend on it.
+	Ahead int64
 	// Foreign accepts groups with members we do not know, as unknown_version (R14).
 	Foreign bool
 }
@@ -46,16 +50,25 @@ func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
 		buffer = 4 << 10
 	}
 	r := &reader{in: in, manifest: bufio.NewReaderSize(in.Manifest, buffer), v: Verdict{Head: in.From, Health: Healthy}}
+	return r.all(func() (bool, error) { return r.group(visit) })
+}
+
+// all reads group by group until nothing committed follows.
+func (r *reader) all(group func() (done bool, err error)) (Verdict, error) {
 	if err := r.skipKnown(); err != nil {
 		return r.v, err
 	}
+	defer func() { r.ahead.stop() }()
 	for {
-		done, err := r.group(visit)
+		done, err := group()
 		if err != nil {
 			return r.v, err
 		}
 		if done {
 			return r.v, r.orphans()
+		}
+		if err := r.lookAhead(); err != nil {
+			return r.v, err
 		}
 	}
 }
@@ -64,10 +77,14 @@ type reader struct {
 	in       Input
 	manifest *bufio.Reader
 	v        Verdict
-	byFirst  map[int64][]string    // segment names by their first event
 	pinned   map[canon.Digest]bool // of plain groups, which pin a snapshot once
+	digests  bool                  // segments are hashed, and decoded only where that says no
+	ahead    *ahead                // nil: each segment is read when its turn comes
 
-	committed map[int64]string // segment names by their first event, of what was read
+	read      int64 // bytes of the segments that were read
+	listed    bool
+	there     []span  // the segment folder
+	committed []int64 // where the segments begin that were read
 }
 
 // skipKnown passes over the last group of From and checks that it is the one.
@@ -143,11 +160,9 @@ func (r *reader) commit(c candidate, visit func(Segment, Head) error) error {
 	}
 	r.v.Head = r.v.Head.After(c.group, c.seg)
 	if r.in.From.IsZero() {
-		if r.committed == nil {
-			r.committed = map[int64]string{}
-		}
-		r.committed[c.seg.First] = c.seg.Name()
+		r.committed = append(r.committed, c.seg.First)
 	}
+	r.read += int64(len(c.seg.Bytes))
 	r.v.note(r.in.Log, c.seg.Events)
 	c.seg.Group = c.group
 	return visit(c.seg, r.v.Head)
@@ -161,20 +176,22 @@ func (r *reader) open(name string) (out []candidate, why *Finding, err error) {
 		return nil, nil, nil
 	}
 	where := path.Join(r.in.Log.Root, SegmentDir, name)
-	data, ok, err := r.in.Open(name)
-	if err != nil {
-		return nil, nil, err
+	got := r.ahead.take(span{first, last})
+	if got == nil || r.digests {
+		got = load(r.in, name, first, last, 1)
 	}
-	if !ok {
+	if got.err != nil {
+		return nil, nil, got.err
+	}
+	if !got.there {
 		f := NewFinding(SegmentMissing, where, "the segment is attested and not there")
 		return nil, &f, nil
 	}
-	seg, err := DecodeSegment(r.in.Log, first, last, data)
-	if err != nil {
-		f := NewFinding(SegmentDamaged, where, "the file is no segment: %v", err)
+	if got.wrong != nil {
+		f := NewFinding(SegmentDamaged, where, "the file is no segment: %v", got.wrong)
 		return nil, &f, nil
 	}
-	return []candidate{{seg, Group(r.in.Log, r.v.Head, seg)}}, nil, nil
+	return []candidate{{got.seg, appendGroup(r.in.Log, r.v.Head, got.seg, got.sum, got.seg.pins(), true)}}, nil, nil
 }
 
 // candidates are all segments of the folder that begin at the next index.
@@ -182,7 +199,7 @@ func (r *reader) candidates() (out []candidate, why *Finding, err error) {
 	if err := r.list(); err != nil {
 		return nil, nil, err
 	}
-	for _, name := range r.byFirst[r.v.Head.Next] {
+	for _, name := range r.atNext() {
 		more, whyThis, err := r.open(name)
 		if err != nil {
 			return nil, nil, err
@@ -207,137 +224,6 @@ func namedSegment(line []byte) string {
 		return ""
 	}
 	return name
-}
-
-// tail judges bytes that commit nothing: an append that never was acknowledged,
-// or damage (R9).
-func (r *reader) tail(candidates []candidate, why *Finding) error {
-	at := r.v.Head.Bytes
-	for _, c := range candidates {
-		have, err := r.peek(len(c.group) + 1)
-		if err != nil {
-			return err
-		}
-		if len(have) > 0 && torn(have, c.group, at) {
-			r.v.TailBytes = int64(len(have))
-			f := NewFinding(UncommittedTail, path.Join(r.in.Log.Root, FileName),
-				"%d bytes of an append that never was acknowledged; the next writer cuts them", len(have))
-			f.At = at
-			r.v.Findings = append(r.v.Findings, f)
-			return nil
-		}
-	}
-	f, err := r.blame(candidates, why)
-	if err != nil {
-		return err
-	}
-	f.At = at
-	r.v.damage(f)
-	return nil
-}
-
-// blame says what is damaged, as well as that can be told.
-func (r *reader) blame(candidates []candidate, why *Finding) (Finding, error) {
-	if why != nil {
-		return *why, nil
-	}
-	f := NewFinding(ManifestDamaged, path.Join(r.in.Log.Root, FileName), "the bytes from %d on commit no segment", r.v.Head.Bytes)
-	line, err := r.peekLine()
-	if err != nil {
-		return f, err
-	}
-	for _, c := range candidates {
-		name := c.seg.Name()
-		f.Message = fmt.Sprintf("the bytes from %d on do not attest %s as it is", r.v.Head.Bytes, name)
-		if attested := attestedDigest(line); namedSegment(line) == name && !attested.IsZero() && attested != canon.Sum(c.seg.Bytes) {
-			return NewFinding(SegmentDamaged, path.Join(r.in.Log.Root, SegmentDir, name),
-				"the segment does not have the digest that the manifest attests: one of the two was changed"), nil
-		}
-	}
-	return f, nil
-}
-
-// attestedDigest is the segment's digest in a line that looks like a segment_closed.
-func attestedDigest(line []byte) canon.Digest {
-	v, err := canon.Parse(line)
-	if err != nil {
-		return canon.Digest{}
-	}
-	text, _ := v.Get("sha256")
-	d, _ := canon.ParseDigest(text.Text())
-	return d
-}
-
-// SectorBytes is the unit that a disk writes whole or not at all.
-const SectorBytes = 512
-
-// torn reports whether have, which starts at file offset at, is what a crash can
-// leave of group: a prefix in which whole sectors may read as zeros.
-func torn(have, group []byte, at int64) bool {
-	if len(have) > len(group) {
-		return false
-	}
-	for start := 0; start < len(have); {
-		end := min(len(have), start+SectorBytes-int((at+int64(start))%SectorBytes))
-		part := have[start:end]
-		if !bytes.Equal(part, group[start:end]) && len(bytes.Trim(part, "\x00")) > 0 {
-			return false
-		}
-		start = end
-	}
-	return true
-}
-
-// orphans looks for segments that no group commits. One at the next index is
-// what a crash leaves, or all that is left of a last group that was lost: the two
-// cannot be told apart (R9). One beyond it proves that more had been committed,
-// one before it that two appends once began at one index. A reading from a known
-// head leaves the folder alone unless it had to list it.
-func (r *reader) orphans() error {
-	if r.v.Damaged() || !r.in.From.IsZero() && r.byFirst == nil {
-		return nil
-	}
-	if err := r.list(); err != nil {
-		return err
-	}
-	for _, first := range slices.Sorted(maps.Keys(r.byFirst)) {
-		for _, name := range r.byFirst[first] {
-			where := path.Join(r.in.Log.Root, SegmentDir, name)
-			switch {
-			case first > r.v.Head.Next:
-				r.v.damage(NewFinding(LostTail, where, "the segment begins beyond event %d: what was committed before it is lost", r.v.Head.Next))
-				return nil
-			case first == r.v.Head.Next:
-				code := OrphanSegment
-				if r.v.TailBytes == 0 && !r.v.Head.IsZero() {
-					code = UncommittedTail
-				}
-				r.v.Orphans = append(r.v.Orphans, name)
-				r.v.Findings = append(r.v.Findings, NewFinding(code, where, "no group commits the segment: an append that never was acknowledged, or one whose group is lost"))
-			case r.in.From.IsZero() && r.committed[first] != name:
-				r.v.Findings = append(r.v.Findings, NewFinding(OrphanSegment, where, "no group commits the segment: another one stands in its place"))
-			}
-		}
-	}
-	return nil
-}
-
-func (r *reader) list() error {
-	if r.byFirst != nil {
-		return nil
-	}
-	names, err := r.in.Names()
-	if err != nil {
-		return err
-	}
-	r.byFirst = make(map[int64][]string, len(names))
-	slices.Sort(names)
-	for _, name := range names {
-		if first, _, ok := ParseSegmentName(name); ok {
-			r.byFirst[first] = append(r.byFirst[first], name)
-		}
-	}
-	return nil
 }
 
 // peekLine is the next line with its newline, or what there is of it.

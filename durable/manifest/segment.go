@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
@@ -68,28 +69,75 @@ func EncodeSegment(log Log, events []event.Event) (Segment, error) {
 // that the bytes are no such segment; events of kinds or shapes that the table
 // does not know come back foreign.
 func DecodeSegment(log Log, first, last int64, data []byte) (Segment, error) {
+	return decodeParts(log, first, last, data, 1)
+}
+
+// decodeParts is DecodeSegment by so many goroutines; what it says is what one would.
+func decodeParts(log Log, first, last int64, data []byte, parts int) (Segment, error) {
 	s := Segment{First: first, Last: last, Bytes: data}
 	if last-first >= int64(len(data)) {
 		return Segment{}, fmt.Errorf("%d bytes cannot hold events %d to %d", len(data), first, last)
 	}
-	s.Events = make([]event.Event, 0, last-first+1)
-	for rest := data; len(rest) > 0; {
-		end := bytes.IndexByte(rest, '\n')
-		if end < 0 || end >= limits.LineBytesMax {
-			return Segment{}, fmt.Errorf("event %d: line without an end", first+int64(len(s.Events)))
-		}
-		e, err := log.Table.DecodeLine(rest[:end])
+	if parts > 1 && len(data) >= partBytes && int64(bytes.Count(data, []byte{'\n'})) == last-first+1 {
+		var err error
+		s.Events, err = decodeSide(log, first, data, parts)
 		if err != nil {
-			return Segment{}, fmt.Errorf("event %d: %w", first+int64(len(s.Events)), err)
+			return Segment{}, err
 		}
-		if e.Index != first+int64(len(s.Events)) || e.Owner != log.Owner {
-			return Segment{}, fmt.Errorf("event %d of %s stands where event %d of %s should", e.Index, e.Owner, first+int64(len(s.Events)), log.Owner)
-		}
-		s.Events = append(s.Events, e)
-		rest = rest[end+1:]
+		return s, nil
+	}
+	var err error
+	if s.Events, err = decodeLines(log, make([]event.Event, 0, last-first+1), first, data); err != nil {
+		return Segment{}, err
 	}
 	if got := int64(len(s.Events)); got != last-first+1 {
 		return Segment{}, fmt.Errorf("%d events where the name says %d", got, last-first+1)
 	}
 	return s, nil
+}
+
+// decodeLines reads events from first on behind what is in out.
+func decodeLines(log Log, out []event.Event, first int64, data []byte) ([]event.Event, error) {
+	for at := first; len(data) > 0; at++ {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 || end >= limits.LineBytesMax {
+			return out, fmt.Errorf("event %d: line without an end", at)
+		}
+		e, err := log.Table.DecodeLine(data[:end])
+		if err != nil {
+			return out, fmt.Errorf("event %d: %w", at, err)
+		}
+		if e.Index != at || e.Owner != log.Owner {
+			return out, fmt.Errorf("event %d of %s stands where event %d of %s should", e.Index, e.Owner, at, log.Owner)
+		}
+		out = append(out, e)
+		data = data[end+1:]
+	}
+	return out, nil
+}
+
+// decodeSide reads parts of a segment side by side. Of several errors the first in the
+// order of lines counts: it is where one reader would have stopped.
+func decodeSide(log Log, first int64, data []byte, parts int) ([]event.Event, error) {
+	events := make([]event.Event, bytes.Count(data, []byte{'\n'}))
+	errs := make([]error, parts)
+	var done sync.WaitGroup
+	rest, size := events, len(data)/parts
+	for i := 0; len(data) > 0; i++ {
+		part := data
+		if end := bytes.IndexByte(data[min(size, len(data)):], '\n'); i < parts-1 && end >= 0 {
+			part = data[:size+end+1]
+		}
+		lines := bytes.Count(part, []byte{'\n'})
+		out, from := rest[:0:lines], first+int64(len(events)-len(rest))
+		data, rest = data[len(part):], rest[lines:]
+		done.Go(func() { _, errs[i] = decodeLines(log, out, from, part) })
+	}
+	done.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
 }

@@ -45,12 +45,18 @@ const (
 	ObjectMissing   FindingCode = "object_missing"
 	ObjectDamaged   FindingCode = "object_damaged"
 	DuplicateKey    FindingCode = "duplicate_dedupe_key"
+	EventIDMismatch FindingCode = "event_id"         // the eventId does not follow from the dedupeKey (R3)
 	BrokenReference FindingCode = "broken_reference" // an event names a node, run, gap or output that is not there
 	LooseMode       FindingCode = "permissions"      // readable by others
 	UnknownFile     FindingCode = "unknown_file"
 	OrphanObject    FindingCode = "orphan_object"
 	SuspectMarker   FindingCode = "suspect" // a failed sync left its mark; the next writer heals it
 	ControlDamaged  FindingCode = "control_damaged"
+	ArtifactErased  FindingCode = "artifact_erased" // somebody removed the bytes and said why
+
+	AuditIncomplete     FindingCode = "audit_incomplete"      // a fact whose audit line is not written yet (R10)
+	AuditUnfounded      FindingCode = "audit_unfounded"       // an audit line whose fact its session does not hold
+	AuditSessionMissing FindingCode = "audit_session_missing" // audit lines of a session that is gone, and nobody deleted it
 )
 
 // Finding is one thing that verification saw.
@@ -67,7 +73,7 @@ type Finding struct {
 // version can leave is a warning, what proves loss or change is an error.
 func SeverityOf(code FindingCode) Severity {
 	switch code {
-	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker:
+	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker, ArtifactErased, AuditIncomplete, AuditSessionMissing:
 		return SeverityWarn
 	}
 	return SeverityError

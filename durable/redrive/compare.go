@@ -30,7 +30,7 @@ func Compare(recorded manifest.Segment, plan manifest.Plan) *Difference {
 	if len(plan.Events) == 0 {
 		return Refused(recorded, "nothing would be recorded now")
 	}
-	now, err := manifest.EncodeSegment(plan.Log, plan.Events)
+	now, err := manifest.EncodeSegment(plan.Log, imported(recorded.Events, plan.Events))
 	if err != nil {
 		return Refused(recorded, "what is decided now cannot be written: "+err.Error())
 	}

@@ -128,7 +128,7 @@ func parse(keys Keys, s, prefix string, out any) error {
 		return err
 	}
 	if !verify(keys, payload, signature) {
-		return fault.New(fault.TokenBadSignature, "the token was not signed by this store")
+		return fault.New(fault.TokenBadSignature, "the token was not signed by this store: it is of another one, was changed on the way, or its key was replaced since")
 	}
 	if err := canon.UnmarshalExact(payload, out); err != nil {
 		return fault.Wrap(err, fault.TokenInvalidFormat, "the token's payload does not have the right members")

@@ -177,3 +177,26 @@ func TestABoundedEnumerationIsTheSameEveryTime(t *testing.T) {
 		t.Fatalf("%d and %d states", a, b)
 	}
 }
+
+// TestFoldersMoveWithAllThatIsInThem: the two names of a move are two entries, and
+// what is inside is settled or not as it was before.
+func TestFoldersMoveWithAllThatIsInThem(t *testing.T) {
+	f := New()
+	ok(t, f.Mkdir("a"))
+	ok(t, f.Mkdir("taken"))
+	write(t, f, "a/x", "1", true)
+	ok(t, f.SyncDir("a", osfs.Order))
+	ok(t, f.SyncDir(".", osfs.Order))
+	if err := f.Place("a", "taken"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a folder: %v", err)
+	}
+	ok(t, f.Place("a", "b"))
+	if got, want := states(f), []string{"", `a/x="1"`, `a/x="1" b/x="1"`, `b/x="1"`}; !slices.Equal(got, want) {
+		t.Errorf("moved: %q; want %q", got, want)
+	}
+	write(t, f, "b/y", "2", false)
+	ok(t, f.SyncDir(".", osfs.Durable))
+	if got, want := states(f), []string{`b/x="1"`, `b/x="1" b/y=""`, `b/x="1" b/y="2"`, `b/x="1" b/y="\x00"`}; !slices.Equal(got, want) {
+		t.Errorf("settled: %q; want %q", got, want)
+	}
+}

@@ -95,6 +95,9 @@ func (s *Store) markSuspect(log manifest.Log) {
 // renew copies the valid prefix of a manifest to a new file, whose syncs mean
 // what they say, and lifts the mark (R7). The log's lock is held.
 func (s *Store) renew(log manifest.Log, valid int64) error {
+	if err := s.settleArrival(log.Root); err != nil {
+		return err
+	}
 	name := path.Join(log.Root, manifest.FileName)
 	old, err := s.fs.Open(name, osfs.Read)
 	if err != nil {

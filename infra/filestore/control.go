@@ -106,12 +106,16 @@ func (s *Store) putControl(name string, doc controlfile.Document, move func(from
 }
 
 func (s *Store) writeTemp(temp string, b []byte) error {
+	return s.fillTemp(temp, func(f osfs.File) error { _, err := f.Write(b); return err })
+}
+
+func (s *Store) fillTemp(temp string, fill func(osfs.File) error) error {
 	f, err := s.fs.Open(temp, osfs.New)
 	if err != nil {
 		return err
 	}
 	// Synced before it gets its name, so that no name ever leads to half of a file.
-	if _, err = f.Write(b); err == nil {
+	if err = fill(f); err == nil {
 		err = f.Sync(osfs.Order)
 	}
 	return errors.Join(err, f.Close())

@@ -19,10 +19,32 @@ func headPath(session id.Session, format int) string {
 
 // CachedHead implements ports.HeadCache.
 func (s *Store) CachedHead(ctx context.Context, session id.Session, format int, most int64) ([]byte, error) {
+	return s.cached(ctx, headPath(session, format), most)
+}
+
+// KeepHead implements ports.HeadCache.
+func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, data []byte) error {
+	return s.keepCached(ctx, headPath(session, format), data)
+}
+
+// auditPath is where the place lies from which the audit log is completed.
+func auditPath(format int) string { return fmt.Sprintf("cache/audit-%d", format) }
+
+// CachedAudit implements ports.AuditCache.
+func (s *Store) CachedAudit(ctx context.Context, format int, most int64) ([]byte, error) {
+	return s.cached(ctx, auditPath(format), most)
+}
+
+// KeepAudit implements ports.AuditCache.
+func (s *Store) KeepAudit(ctx context.Context, format int, data []byte) error {
+	return s.keepCached(ctx, auditPath(format), data)
+}
+
+func (s *Store) cached(ctx context.Context, name string, most int64) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}
-	f, err := s.fs.Open(headPath(session, format), osfs.Read)
+	f, err := s.fs.Open(name, osfs.Read)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -34,9 +56,9 @@ func (s *Store) CachedHead(ctx context.Context, session id.Session, format int, 
 	return b[:min(int64(len(b)), most)], readFault(err)
 }
 
-// KeepHead implements ports.HeadCache. Nothing here is synced: the bytes are checked
-// by whoever reads them, and what a power cut takes is made again.
-func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, data []byte) error {
+// keepCached replaces a cache. Nothing here is synced: the bytes are checked by whoever
+// reads them, and what a power cut takes is made again.
+func (s *Store) keepCached(ctx context.Context, name string, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return writeFault(err)
 	}
@@ -49,7 +71,6 @@ func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, da
 	case st.refusal != nil:
 		return st.refusal
 	}
-	name := headPath(session, format)
 	temp, err := s.tempName(path.Dir(name))
 	if err != nil {
 		return err

@@ -129,49 +129,64 @@ func (s *Store) holds(name string, want []byte) (bool, error) {
 }
 
 func (a *appending) writeTemp(in *incoming) (err error) {
-	if in.temp, err = a.s.tempName(in.dir); err != nil {
-		return err
-	}
-	in.file, err = a.s.fs.Open(in.temp, osfs.New)
-	// A folder of the skeleton may be gone: tools that copy stores leave out empty
-	// folders. It is made again, and its own entry becomes part of the commit.
-	if errors.Is(err, fs.ErrNotExist) {
-		made, mkErr := a.s.mkdirs(in.dir)
-		if mkErr != nil {
-			return mkErr
-		}
-		a.relied.add(made...)
-		in.file, err = a.s.fs.Open(in.temp, osfs.New)
-	}
+	var made []string
+	in.temp, in.file, made, err = a.s.openTemp(in.dir)
+	a.relied.add(made...)
 	if err == nil {
 		_, err = in.file.Write(in.bytes)
 	}
 	return err
 }
 
-// place gives a synced file its name. A name that is taken is looked at: another
-// writer may have brought the same object meanwhile.
-func (a *appending) place(in *incoming) error {
-	move := a.s.fs.Place
-	if in.damaged {
-		move = a.s.fs.Replace
+// openTemp opens a file that will get a name in dir. A folder of the skeleton may be
+// gone: tools that copy stores leave out empty folders. It is made again, and its own
+// entry becomes part of the commit.
+func (s *Store) openTemp(dir string) (temp string, f osfs.File, made []string, err error) {
+	if temp, err = s.tempName(dir); err != nil {
+		return "", nil, nil, err
 	}
-	err := move(in.temp, in.path())
-	if errors.Is(err, fs.ErrExist) {
-		if in.segment {
-			err = a.placeAgain(in)
-		} else if same, lookErr := a.s.holds(in.path(), in.bytes); lookErr != nil {
-			err = lookErr
-		} else if same {
-			return nil // the temporary file goes with dropTemps
-		} else {
-			err = a.s.fs.Replace(in.temp, in.path())
+	f, err = s.fs.Open(temp, osfs.New)
+	if errors.Is(err, fs.ErrNotExist) {
+		if made, err = s.mkdirs(dir); err != nil {
+			return temp, nil, nil, err
 		}
+		f, err = s.fs.Open(temp, osfs.New)
 	}
-	if err == nil {
+	return temp, f, made, err
+}
+
+// place gives a synced file its name.
+func (a *appending) place(in *incoming) (err error) {
+	placed := true
+	if in.segment {
+		err = a.s.fs.Place(in.temp, in.path())
+		if errors.Is(err, fs.ErrExist) {
+			err = a.placeAgain(in)
+		}
+	} else {
+		placed, err = a.s.placeObject(in.temp, in.path(), in.damaged, func() (bool, error) { return a.s.holds(in.path(), in.bytes) })
+	}
+	if err == nil && placed {
 		in.temp = ""
 	}
 	return err
+}
+
+// placeObject gives a synced object its name. A name that is taken is looked at:
+// another writer may have brought the same object meanwhile, and then the temporary
+// file is not needed.
+func (s *Store) placeObject(temp, name string, replace bool, same func() (bool, error)) (placed bool, err error) {
+	if replace {
+		return true, s.fs.Replace(temp, name)
+	}
+	err = s.fs.Place(temp, name)
+	if !errors.Is(err, fs.ErrExist) {
+		return true, err
+	}
+	if kept, err := same(); kept || err != nil {
+		return false, err
+	}
+	return true, s.fs.Replace(temp, name)
 }
 
 // placeAgain: a name that is taken is an orphan's, and the note that promised there

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/trust"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
 )
 
 // inspection walks a store once and keeps what it finds odd.
@@ -60,14 +61,18 @@ func (in *inspection) control() {
 	}
 	for _, c := range []struct {
 		name, kind string
+		v          int64
 		read       func(canon.Value) error
 	}{
-		{"config.json", config.Kind, func(v canon.Value) error { _, err := config.Read(v); return err }},
-		{"trust.json", trust.Kind, func(v canon.Value) error { _, err := trust.Read(v); return err }},
+		{"config.json", config.Kind, config.Version, func(v canon.Value) error { _, err := config.Read(v); return err }},
+		{"trust.json", trust.Kind, trust.Version, func(v canon.Value) error { _, err := trust.Read(v); return err }},
 	} {
 		doc, ok, err := in.s.readControl(c.name, c.kind)
 		if err == nil && ok {
 			err = c.read(doc.Data)
+		}
+		if err == nil && ok && doc.V != c.v { // no digest covers the format
+			err = corrupt(c.name, "it is of format %d; this binary knows format %d", doc.V, c.v)
 		}
 		if err != nil {
 			in.find(manifest.ControlDamaged, c.name, "%s", fault.Of(err).Message)
@@ -81,7 +86,8 @@ var belongs = []string{storeFile, "config.json", "trust.json", useLock, "keys", 
 	"workflows", "proposals", "audit", "installed", quarantineDir, "trash", "cache"}
 
 // sessionHolds is the same for a session's folder.
-var sessionHolds = []string{manifest.FileName, manifest.SegmentDir, "annotations", ".lock", ".performer.lock", suspectFile, "keep", "cache"}
+var sessionHolds = []string{manifest.FileName, manifest.SegmentDir, "annotations", ".lock", performerLock, suspectFile,
+	ports.KeepFile.Name, ports.ImportedFile.Name, "cache"}
 
 func (in *inspection) top() error {
 	entries, err := in.list(".", belongs)
@@ -89,8 +95,20 @@ func (in *inspection) top() error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name == "sessions" && e.Kind == osfs.Directory {
-			return in.sessions()
+		var err error
+		switch {
+		case e.Kind != osfs.Directory:
+		case e.Name == "sessions":
+			err = in.sessions()
+		case e.Name == trashDir:
+			err = in.trash()
+		case e.Name == quarantineDir:
+			_, err = in.list(quarantineDir, nil) // what it holds may be called anything
+		default:
+			err = in.side(e.Name)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -114,16 +132,25 @@ func (in *inspection) sessions() error {
 			}
 			continue
 		}
-		for _, f := range inside {
-			if f.Name == suspectFile {
-				in.find(manifest.SuspectMarker, path.Join(dir, f.Name), "a sync failed here; the next writer makes a fresh copy of what is valid")
-			}
-		}
-		if err := in.segments(path.Join(dir, manifest.SegmentDir)); err != nil {
+		if err := in.session(dir, inside); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// session looks at what lies in a session's folder.
+func (in *inspection) session(dir string, inside []osfs.Entry) error {
+	in.sessionControls(dir)
+	in.suspect(dir, inside)
+	for _, f := range inside {
+		if f.Kind == osfs.Directory && f.Name != manifest.SegmentDir {
+			if err := in.side(path.Join(dir, f.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return in.segments(path.Join(dir, manifest.SegmentDir))
 }
 
 func (in *inspection) segments(dir string) error {
@@ -152,85 +179,27 @@ func (in *inspection) unread(code manifest.FindingCode, at string, err error) er
 	return nil
 }
 
-// list reads a folder, and reports entries that do not belong, that are links, or
-// that others can open. What was on its way when a crash came is passed over.
-func (in *inspection) list(dir string, known []string) ([]osfs.Entry, error) {
-	if err := in.ctx.Err(); err != nil {
-		return nil, err
-	}
-	entries, err := in.s.fs.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(entries, func(a, b osfs.Entry) int { return strings.Compare(a.Name, b.Name) })
-	out := entries[:0]
-	for _, e := range entries {
-		at := path.Join(dir, e.Name)
-		switch {
-		case strings.HasPrefix(e.Name, tempPrefix):
-			continue
-		case e.Kind == osfs.Symlink || e.Kind == osfs.Other:
-			in.find(manifest.UnknownFile, at, "a store holds plain files and folders only")
-			continue
-		case known != nil && !slices.Contains(known, e.Name):
-			in.find(manifest.UnknownFile, at, "nothing of that name belongs to a store")
-			continue
-		}
-		if info, err := in.s.fs.Stat(at); err == nil && info.Perm&0o077 != 0 && !in.foreign {
-			in.find(manifest.LooseMode, at, "others can open it (mode %#o)", info.Perm)
-		}
-		out = append(out, e)
-	}
-	return out, nil
+// Stored implements ports.Inspector.
+func (s *Store) Stored(ctx context.Context, kind manifest.ObjectKind) (out []canon.Digest, err error) {
+	err = s.EachStored(ctx, kind, func(ref canon.Digest) { out = append(out, ref) })
+	slices.SortFunc(out, func(a, b canon.Digest) int { return strings.Compare(a.String(), b.String()) })
+	return out, err
 }
 
-// Stored implements ports.Inspector.
-func (s *Store) Stored(ctx context.Context, kind manifest.ObjectKind) ([]canon.Digest, error) {
+// EachStored implements ports.Digests.
+func (s *Store) EachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error {
 	if err := ctx.Err(); err != nil {
-		return nil, readFault(err)
+		return readFault(err)
 	}
 	entries, err := s.fs.List(manifest.ObjectDir(kind))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var out []canon.Digest
-	for _, e := range entries {
-		if ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json")); err == nil && manifest.ObjectName(kind, ref) == e.Name {
-			out = append(out, ref)
-		}
-	}
-	slices.SortFunc(out, func(a, b canon.Digest) int { return strings.Compare(a.String(), b.String()) })
-	return out, readFault(err)
-}
-
-// objects reads every object of a kind, referred to or not: the next session that
-// brings the same bytes relies on them.
-func (in *inspection) objects(kind manifest.ObjectKind) error {
-	dir := manifest.ObjectDir(kind)
-	entries, err := in.list(dir, nil)
-	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return in.unread(manifest.ObjectDamaged, dir, err)
+	for i, e := range entries {
+		if ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json")); err == nil && manifest.ObjectName(kind, ref) == e.Name {
+			each(ref)
+		}
+		entries[i].Name = "" // there may be a million
 	}
-	for _, e := range entries {
-		at := path.Join(dir, e.Name)
-		ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json"))
-		if err != nil || manifest.ObjectName(kind, ref) != e.Name {
-			in.find(manifest.UnknownFile, at, "no %s is called so", kind)
-			continue
-		}
-		b, err := in.s.readFile(at, int64(objectBytesMax(kind)))
-		if err != nil {
-			if err = in.unread(manifest.ObjectDamaged, at, err); err != nil {
-				return err
-			}
-			continue
-		}
-		if canon.Sum(b) != ref {
-			in.find(manifest.ObjectDamaged, at, "the file does not have the digest that its name says")
-		}
-	}
-	return nil
+	return readFault(err)
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 )
@@ -18,6 +21,14 @@ import (
 func TestInspectNamesWhatIsOdd(t *testing.T) {
 	session := "sessions/" + id.NewSession(id.Seed{1}).String()
 	snapshot := "snapshots/sha256_" + "0000000000000000000000000000000000000000000000000000000000000000" + ".json"
+	erased := "artifacts/sha256_" + "0000000000000000000000000000000000000000000000000000000000000000" + ".erased"
+	controlOf := func(kind string, v int64) string {
+		b, err := controlfile.Encode(controlfile.Document{Kind: kind, V: v, Data: canon.OfMembers()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
 	write := func(name, text string, perm os.FileMode) func(string) error {
 		return func(dir string) error {
 			at := filepath.Join(dir, name)
@@ -52,6 +63,24 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 			at := filepath.Join(dir, "artifacts")
 			return errors.Join(os.Remove(at), os.WriteFile(at, nil, 0o600))
 		}, manifest.ObjectDamaged, "artifacts"},
+		"damaged import":            {write(session+"/imported.json", "{}", 0o600), manifest.ControlDamaged, session + "/imported.json"},
+		"damaged keep":              {write(session+"/keep", "", 0o600), manifest.ControlDamaged, session + "/keep"},
+		"newer keep":                {write(session+"/keep", controlOf("keep", 2), 0o600), manifest.ControlDamaged, session + "/keep"},
+		"kept":                      {write(session+"/keep", controlOf("keep", 1), 0o600), "", ""},
+		"damaged tombstone":         {write(erased, "{}", 0o600), manifest.ControlDamaged, erased},
+		"another tombstone":         {write(erased, controlOf("erased", 1), 0o600), manifest.ControlDamaged, erased},
+		"a name like one":           {write("artifacts/readme.erased", "x", 0o600), manifest.UnknownFile, "artifacts/readme.erased"},
+		"side log":                  {write(session+"/rumours/manifest.jsonl", "", 0o600), "", ""},
+		"side log of store":         {write("rumours/manifest.jsonl", "", 0o600), "", ""},
+		"no side log":               {write(session+"/rumours/readme", "", 0o600), manifest.UnknownFile, session + "/rumours"},
+		"no name of one":            {write(session+"/Rumours/manifest.jsonl", "", 0o600), manifest.UnknownFile, session + "/Rumours"},
+		"stranger in one":           {write(session+"/annotations/manifest.jsonl", "", 0o600), "", ""},
+		"on its way":                {write("sessions/.tmp-1234/manifest.jsonl", "", 0o600), "", ""},
+		"arriving":                  {write(session+"/suspect", "arriving boot\n", 0o600), manifest.SuspectMarker, session + "/suspect"},
+		"trash":                     {write("trash/"+path.Base(session)+".17/manifest.jsonl", "", 0o600), "", ""},
+		"stranger in trash":         {write("trash/junk/x", "", 0o600), manifest.UnknownFile, "trash/junk"},
+		"damaged note in the trash": {write("trash/"+path.Base(session)+".17/trash.json", "{}", 0o600), manifest.ControlDamaged, "trash/" + path.Base(session) + ".17/trash.json"},
+		"quarantine":                {write("quarantine/anything/x", "", 0o600), "", ""},
 		"damaged keyring": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "keys/keyring.json"), []byte("{}"), 0o600)
 		}, manifest.ControlDamaged, "keys/keyring.json"},

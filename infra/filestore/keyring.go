@@ -52,7 +52,7 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 		return keys, err
 	}
 	if create == ports.ReadOnly {
-		return keys, fault.New(fault.KeyringInvalid, "%s is not there", keyringFile)
+		return keys, fault.New(fault.KeyringInvalid, "%s is not there", keyringFile).With("missing", true)
 	}
 	if _, err := s.toWrite(); err != nil {
 		return keys, err

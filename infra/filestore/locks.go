@@ -45,16 +45,23 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 	}), nil
 }
 
+// foldersMade bounds how often a log's folder is made anew. A cleanup that takes an
+// empty one away costs one; so many are no cleanup's.
+const foldersMade = 100
+
 // acquire takes the exclusive lock of a log, in a folder made for it if need be.
-func (s *Store) acquire(ctx context.Context, log manifest.Log) (*lock.Held, error) {
-	held, err := s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return held, err
+func (s *Store) acquire(ctx context.Context, log manifest.Log) (held *lock.Held, err error) {
+	for range foldersMade {
+		held, err = s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return held, err
+		}
+		// A cleanup may take the folder away before the lock is in it, and its parent never.
+		if _, err := s.mkdirs(log.Root); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
-	if _, err := s.mkdirs(log.Root); err != nil {
-		return nil, err
-	}
-	return s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
+	return held, err
 }
 
 func (s *Store) letGo(log manifest.Log) {

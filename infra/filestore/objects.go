@@ -20,6 +20,12 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}
+	if kind == manifest.Artifact {
+		// First: bytes beside a tombstone are what a crash left, or came a second time.
+		if err := s.erased(ref); err != nil {
+			return nil, err
+		}
+	}
 	name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
 	b, err := s.readFile(name, int64(objectBytesMax(kind)))
 	switch {

@@ -19,6 +19,10 @@ import (
 // never fits what attests it; a longer plan is not written.
 const segmentBytesMax = 64 << 20
 
+// aheadBytes is how much of a long log is read before its turn: three segments of five
+// thousand events, or many of one append.
+const aheadBytes = 6 << 20
+
 // Read implements ports.Logs. Readers take no lock: what they can meet of a
 // writer at work is an uncommitted tail, or, when that is cut under their eyes,
 // something that looks like damage. Only damage that is still there while nobody
@@ -57,6 +61,9 @@ func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, 
 	default:
 		defer f.Close()
 		in.Manifest = from(f, r.From.GroupAt)
+	}
+	if r.From.IsZero() {
+		in.Ahead = aheadBytes
 	}
 	verdict, err := manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
 		if err := v.Visit(seg, head); err != nil {

@@ -20,42 +20,53 @@ func (a *appending) settle() error {
 	}
 	// Only folders whose entries this commit relies on: a sync of any other would
 	// wait for somebody else's writes.
-	var syncs []func() error
-	for _, dir := range a.relied.dirs {
-		syncs = append(syncs, func() error {
-			err := a.s.fs.SyncDir(dir, osfs.Order)
-			a.s.doubt(a.relied.names[dir], err != nil)
-			return err
-		})
-	}
-	err := a.s.fs.Together(syncs...)
+	err := a.s.fs.Together(a.s.syncsFor(&a.relied)...)
 	if err != nil {
 		a.unsettle()
 	}
 	return err
 }
 
-// relyOnTheWay adds what leads to a log and to its objects. It refuses where a
-// sync on that way failed: a folder cannot be moved in anew as a file can.
+// syncsFor are the syncs that make names durable, and remember those of which one
+// failed.
+func (s *Store) syncsFor(e *entries) []func() error {
+	var syncs []func() error
+	for _, dir := range e.dirs {
+		syncs = append(syncs, func() error {
+			err := s.fs.SyncDir(dir, osfs.Order)
+			s.doubt(e.names[dir], err != nil)
+			return err
+		})
+	}
+	return syncs
+}
+
+// relyOnTheWay adds what leads to a log and to its objects.
 func (a *appending) relyOnTheWay() error {
-	way := []string{a.file(), a.events()}
 	ends := []string{a.log.Root}
 	for _, in := range a.incoming {
 		ends = append(ends, in.dir)
 	}
+	way, err := a.s.wayTo([]string{a.file(), a.events()}, ends)
+	a.relied.add(way...)
+	return err
+}
+
+// wayTo adds folders and all above them to a way. It refuses where a sync on that way
+// failed: a folder cannot be moved in anew as a file can.
+func (s *Store) wayTo(way, ends []string) ([]string, error) {
 	for _, dir := range ends {
 		for ; dir != "."; dir = path.Dir(dir) {
 			way = append(way, dir)
 		}
 	}
 	for _, name := range way {
-		if a.s.doubts(name) {
-			return fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told", path.Dir(name)).
+		if s.doubts(name) {
+			return nil, fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told", path.Dir(name)).
 				Suggest("Start the command again, and look after the disk.").With("path", path.Dir(name))
 		}
 	}
-	a.relied.add(way...)
-	return nil
+	return way, nil
 }
 
 // unsettle leaves word that entries may be in memory only, although a later sync
@@ -74,9 +85,14 @@ func (a *appending) unsettle() {
 // moveAnew puts the same bytes at the same name once more. The old file is not
 // removed before: another session may be committing to it at this moment.
 func (s *Store) moveAnew(name string, b []byte) bool {
+	return s.rewrite(name, func(f osfs.File) error { _, err := f.Write(b); return err })
+}
+
+// rewrite is moveAnew for bytes that nobody holds in memory.
+func (s *Store) rewrite(name string, fill func(osfs.File) error) bool {
 	temp, err := s.tempName(path.Dir(name))
 	if err == nil {
-		err = s.writeTemp(temp, b)
+		err = s.fillTemp(temp, fill)
 	}
 	if err == nil {
 		err = s.fs.Replace(temp, name)
@@ -112,6 +128,11 @@ func (s *Store) anew(log manifest.Log, held *lock.Held) (removed bool) {
 	}
 	names, err := s.segmentNames(log)()
 	if err != nil {
+		return false
+	}
+	// Segments beyond the first prove that the log was committed to and lost its manifest:
+	// a person may want them back.
+	if slices.ContainsFunc(names, func(name string) bool { first, _, ok := manifest.ParseSegmentName(name); return ok && first > 0 }) {
 		return false
 	}
 	for _, name := range names {

@@ -105,6 +105,9 @@ func (s *Store) examine() (standing, error) {
 // readStanding judges store.json: what a newer version may have meant is refused
 // before anything is read by its rules.
 func readStanding(doc controlfile.Document) (standing, error) {
+	if doc.V < storeV {
+		return standing{}, corrupt(storeFile, "it is of format %d, which there never was", doc.V) // no digest covers the format
+	}
 	if doc.V != storeV {
 		return standing{}, fault.New(fault.StoreNewer, "the store is of format %d; this binary knows format %d", doc.V, storeV)
 	}

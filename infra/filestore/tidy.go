@@ -17,6 +17,12 @@ const quarantineDir = "quarantine"
 // tidy removes what a crash or a failed disk left of an append that never was
 // acknowledged, before anything else is written (R6, R7, R9).
 func (a *appending) tidy() error {
+	if dir := path.Dir(a.log.Root); a.at.IsZero() && strings.HasPrefix(dir, "sessions/") {
+		// A side log that begins now has no mark of its own yet.
+		if err := a.s.settleArrival(dir); err != nil {
+			return err
+		}
+	}
 	suspect, err := a.s.isSuspect(a.log, a.found)
 	switch {
 	case err != nil:

@@ -30,6 +30,29 @@ func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, da
 	return nil
 }
 
+// CachedAudit implements ports.AuditCache.
+func (s *Store) CachedAudit(ctx context.Context, format int, most int64) ([]byte, error) {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	b := s.disk.heads[auditName(format)]
+	return bytes.Clone(b[:min(int64(len(b)), most)]), ctx.Err()
+}
+
+// KeepAudit implements ports.AuditCache.
+func (s *Store) KeepAudit(ctx context.Context, format int, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	if !s.disk.id.IsZero() {
+		s.disk.heads[auditName(format)] = bytes.Clone(data)
+	}
+	return nil
+}
+
+func auditName(format int) string { return fmt.Sprintf("audit-%d", format) }
+
 func headName(session id.Session, format int) string {
 	return fmt.Sprintf("%s/head-%d", session, format)
 }

@@ -32,6 +32,11 @@ type Disk struct {
 	logs    map[string]*log
 	objects map[string][]byte
 	heads   map[string][]byte
+
+	changing sync.Mutex               // one change of a control file at a time
+	controls map[string]ports.Control // of sessions
+
+	tombstones map[canon.Digest]canon.Value
 }
 
 type log struct {
@@ -58,12 +63,16 @@ var (
 	_ ports.Identity = (*Store)(nil)
 	_ ports.Keyring  = (*Store)(nil)
 
-	_ ports.HeadCache = (*Store)(nil)
+	_ ports.HeadCache  = (*Store)(nil)
+	_ ports.AuditCache = (*Store)(nil)
 )
 
 // NewDisk is an empty store's place; the seed gives its id and keys once it is made.
 func NewDisk(seed id.Seed) *Disk {
-	return &Disk{seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{}}
+	return &Disk{
+		seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{},
+		controls: map[string]ports.Control{}, tombstones: map[canon.Digest]canon.Value{},
+	}
 }
 
 // Open is a new handle; lockWait is how long it waits for a lock.
@@ -172,6 +181,9 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
+	if data, erased := s.disk.tombstones[ref]; erased && kind == manifest.Artifact {
+		return nil, fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String()).With("erased", data)
+	}
 	b, ok := s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)]
 	if !ok || canon.Sum(b) != ref {
 		return nil, fault.New(fault.StoreCorrupt, "the %s %s is referred to and not there", kind, ref).With("missing", true)
@@ -219,7 +231,7 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	defer s.disk.mu.Unlock()
 	if s.disk.keys == nil {
 		if create == ports.ReadOnly {
-			return token.Keys{}, fault.New(fault.KeyringInvalid, "the keyring is not there")
+			return token.Keys{}, fault.New(fault.KeyringInvalid, "the keyring is not there").With("missing", true)
 		}
 		var k token.Key
 		copy(k[:], s.disk.seed[:])

@@ -117,10 +117,28 @@ func (d *Dir) rename(op, from, to string, call func(int, string, int, string) er
 // linkNoReplace is Place for filesystems without the flag: link refuses a name
 // that is there. A crash between its two steps leaves a second name, no harm.
 func linkNoReplace(fromDir int, from string, toDir int, to string) error {
+	var st unix.Stat_t
+	if unix.Fstatat(fromDir, from, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return claimNoReplace(fromDir, from, toDir, to)
+	}
 	if err := unix.Linkat(fromDir, from, toDir, to, 0); err != nil {
 		return err
 	}
 	return unix.Unlinkat(fromDir, from, 0)
+}
+
+// claimNoReplace is linkNoReplace for folders, which have one name only: the name is
+// claimed by an empty folder, and a rename replaces no other. A crash between the two
+// leaves the empty one.
+func claimNoReplace(fromDir int, from string, toDir int, to string) error {
+	if err := unix.Mkdirat(toDir, to, privateDir); err != nil {
+		return err
+	}
+	err := unix.Renameat(fromDir, from, toDir, to)
+	if err != nil {
+		_ = unix.Unlinkat(toDir, to, unix.AT_REMOVEDIR)
+	}
+	return err
 }
 
 // Remove implements FS.

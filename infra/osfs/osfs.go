@@ -20,7 +20,8 @@ import (
 type FS interface {
 	// Open gives a regular file; see Mode for what becomes of one that is not there.
 	Open(name string, mode Mode) (File, error)
-	// Place renames from to to, which must not be there: fs.ErrExist otherwise.
+	// Place renames from, a file or a directory, to to, which must not be there:
+	// fs.ErrExist otherwise.
 	Place(from, to string) error
 	// Replace renames from over to: whoever opens to gets the one or the other.
 	Replace(from, to string) error

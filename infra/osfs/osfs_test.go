@@ -228,3 +228,45 @@ func TestAVolumeIsToldBeforeTheRootIsThere(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+// TestFoldersArePlacedWhole: by the system's own call, and where a filesystem has
+// none.
+func TestFoldersArePlacedWhole(t *testing.T) {
+	for name, fallback := range map[string]bool{"the system's way": false, "without the flag": true} {
+		t.Run(name, func(t *testing.T) {
+			d := NewDir(filepath.Join(t.TempDir(), "root"))
+			defer d.Close()
+			ok(t, d.Mkdir("."))
+			place := d.Place
+			if fallback {
+				place = func(from, to string) error { return d.rename("place", from, to, linkNoReplace) }
+			}
+			for _, dir := range []string{"x", "x/one", "x/one/in", "x/empty", "x/full", "y"} {
+				ok(t, d.Mkdir(dir))
+			}
+			put(t, d, "x/one/in/file", "1")
+			put(t, d, "x/full/file", "2")
+			for _, taken := range []string{"x/empty", "x/full", "x/full/file"} {
+				if err := place("x/one", taken); !errors.Is(err, fs.ErrExist) {
+					t.Errorf("over %s: %v", taken, err)
+				}
+			}
+			ok(t, place("x/one", "x/two"))
+			ok(t, place("x/two", "y/three"))
+			if got := get(t, d, "y/three/in/file") + get(t, d, "x/full/file"); got != "12" {
+				t.Errorf("read %q", got)
+			}
+			for _, gone := range []string{"x/one", "x/two"} {
+				if _, err := d.Stat(gone); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s is left: %v", gone, err)
+				}
+			}
+			if err := place("x/absent", "x/four"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("nothing was placed: %v", err)
+			}
+			if _, err := d.Stat("x/four"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a claim is left: %v", err)
+			}
+		})
+	}
+}

@@ -21,6 +21,10 @@ type Store interface {
 	ports.Identity
 	ports.Keyring
 	ports.HeadCache
+	ports.AuditCache
+	ports.SessionControls
+	ports.Arrivals
+	ports.Tombstones
 }
 
 // World makes a store that is not there yet, and gives the way to open it: each
@@ -46,7 +50,14 @@ func Run(t *testing.T, world World) {
 		{"sessions are listed by id", sessions},
 		{"a side log and a log of the store", sideLogs},
 		{"identity and keys stay what they are", identity},
+		{"keys are replaced one after the other", rotation},
 		{"a head cache is kept for each session and format", headCache},
+		{"an audit cache is kept for each format", auditCache},
+		{"a session's control files are replaced and dropped", sessionControls},
+		{"a session arrives whole", arrives},
+		{"a session that does not arrive leaves nothing", arrivesNot},
+		{"what arrives is what it is called", arrivesWrong},
+		{"a session arrives once", arrivesOnce},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, world(t)) })
 	}

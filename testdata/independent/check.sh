@@ -179,6 +179,7 @@ bare 0; at judge
 go 0 --artifact high.json; at release
 bare 3
 python "$here/terminal.py" "$waybill" approve "$run" --store loops >approve.txt; check "waybill approve, in a run that never stops" 0 $?
+sweep 0 asked.json export "$run" -o asked.bundle
 sweep 0 fork-end.json fork "$run" --json --at release
 bare 0; at None
 verify "the store with loops is whole" 0 loops; says_nothing; same "the store with loops" loops
@@ -212,6 +213,133 @@ forge "a divergence for another reason" inconsistent "$looped" divergence_record
 forge "an approval by an agent" segment_order "$looped" node_output_appended -1 'actor.kind="agent"'
 forge "a trace before the capability" segment_order "$looped" swap "$(index "$looped" decision_trace_appended 1)" "$(index "$looped" capability_observed 2)"
 forge "a gap of a blocked attempt that is a warning" inconsistent "$looped" gap_recorded 0 'data.severity="warning"'
+
+echo "# Bundles"
+bundle() { # bundle DESCRIPTION STATUS ARGUMENTS: what bundle.py says of bundles
+  local what=$1 want=$2; shift 2
+  python "$here/bundle.py" "$@" >out 2>&1
+  local got=$?
+  check "$what" "$want" $got
+  [ $got = "$want" ] || cat out
+}
+into() { # into STATUS STORE COMMAND...: the answer is in into.json
+  local want=$1 dir=$2; shift 2
+  "$waybill" "$@" --store "$dir" --json >into.json 2>into.err </dev/null
+  check "waybill $1 $2" "$want" $?
+}
+mkdir bundles
+for dir in store loops example; do
+  for s in $(ls "$dir/sessions"); do
+    into 0 "$dir" export "$s" -o "bundles/$dir-$s.json"
+    bundle "  it holds, and stands for the files of the store" 0 "bundles/$dir-$s.json" --against "$dir"
+    into 0 moved import "bundles/$dir-$s.json"
+    into 0 elsewhere import --as-new "bundles/$dir-$s.json"
+  done
+  bundle "bundles of $dir, and what an import made" 0 "bundles/$dir-"* --against moved
+  bundle "bundles of $dir, and what an import under new ids made" 0 "bundles/$dir-"* --renewed elsewhere
+done
+for dir in moved elsewhere; do
+  verify "$dir is whole" 0 $dir; says_nothing; same "$dir" $dir
+  "$waybill" runs list --store $dir --json >list.json 2>list.err
+  for run in $(python -c 'import json; print(*[r["runId"] for r in json.load(open("list.json"))["data"]["runs"]])'); do
+    into 0 $dir replay "$run"
+  done
+done
+cp -R elsewhere before; into 0 elsewhere import --as-new "$(ls bundles/loops-* | head -1)"
+check "a second import wrote nothing" "" "$(diff -r -x '.*lock' before elsewhere)"; rm -rf before
+renamed=$(python -c 'import json; print(json.load(open("into.json"))["data"]["sessionId"])')
+into 0 elsewhere export "$renamed" -o bundles/again.json; into 0 third import --as-new bundles/again.json
+bundle "an import of an import" 0 bundles/again.json --against elsewhere --renewed third
+unfinished=$(member unfinished.json session | grep -o 'run_[a-z2-7]*')
+into 0 moved continue --run "$unfinished"
+same_content() { python -c 'import json, sys; a, b = (json.load(open(f)) for f in sys.argv[1:]); print(a["session"] == b["session"] and a["integrity"] == b["integrity"])' "$@"; }
+into 0 moved export "$looped" -o bundles/back.json
+check "  the same content" True "$(same_content "bundles/loops-$looped.json" bundles/back.json)"
+
+into 0 asked import asked.bundle
+run=$(member wild.json session | grep -o 'run_[a-z2-7]*')
+into 0 asked continue --run "$run"; tokens into.json
+into 3 asked continue --state "$state" --ack "$ack"
+check "  an approval that was given elsewhere does not count" yes "$(grep -q USER_ONLY_DEPENDENCY into.json && echo yes || echo no)"
+verify "asked is whole" 0 asked; same "asked" asked
+
+python "$here/forge.py" example sess_aihge25qelb43nyo2uzheououe annotate annotations 3; find example -type d -exec chmod 700 {} + ; chmod -R go= example
+python "$here/forge.py" example sess_aihge25qelb43nyo2uzheououe annotate other_9 1; chmod -R go= example
+verify "a session with side logs" 0 example; says_nothing; same "side logs" example
+into 0 example export sess_aihge25qelb43nyo2uzheououe -o bundles/sides.json
+into 0 sides import bundles/sides.json; into 0 sides import --as-new bundles/sides.json
+bundle "side logs go along" 0 bundles/sides.json --against sides --renewed sides
+verify "sides is whole" 0 sides; says_nothing; same "sides" sides
+for file in annotations/manifest.jsonl annotations/events/00000001-00000001.jsonl; do
+  rm -rf copy; cp -R sides copy; flip "copy/sessions/sess_aihge25qelb43nyo2uzheououe/$file"; verify "a bit flips in $file" 5 copy; same "it" copy
+  check "  the session is healthy" 1 "$(grep -c '^sess_aihge25qelb43nyo2uzheououe healthy ' out)"
+done
+
+rm -rf copy; cp -R loops copy; rm -rf copy/sessions/*/cache
+printf x >>"$(ls copy/sessions/"$looped"/events/* | tail -1)"
+into 5 copy export "$looped" -o bundles/damaged.json
+into 0 copy export "$looped" --salvage -o bundles/salvage.json
+into 0 salvaged import bundles/salvage.json
+bundle "a salvage" 0 bundles/salvage.json --renewed salvaged
+verify "salvaged is whole" 0 salvaged; says_nothing; same "salvaged" salvaged
+check "  its mark says so" 1 "$(grep -l '"salvage":true' salvaged/sessions/*/imported.json | wc -l | tr -d ' ')"
+
+into 0 secrets start workflow.json --set severity=1; run=$(grep -o 'run_[a-z2-7]*' into.json | head -1)
+printf '{"kind":"demo.finding","text":"ghp_abcdefghijklmnopqrstuvwxyz0123456789"}' >secret.json
+"$waybill" continue --run "$run" --store secrets --json --notes 'It is AKIAIOSFODNN7EXAMPLE.' --set ticket=T-1 --artifact secret.json >secret.out 2>&1
+into 0 secrets export "$run" --redact -o bundles/redacted.json
+bundle "a redacted one" 0 bundles/redacted.json
+check "  nothing is left of it" False "$(python -c 'import base64, json
+d = json.load(open("bundles/redacted.json")); rest = json.dumps(d) + "".join(base64.b64decode(a).decode() for a in d["session"]["artifacts"].values())
+print("ghp_" in rest or "AKIA" in rest)')"
+into 0 shared import bundles/redacted.json; verify "shared is whole" 0 shared; says_nothing; same "shared" shared
+
+mkdir mutants
+python "$here/mutants.py" "bundles/example-sess_aihge25qelb43nyo2uzheououe.json" mutants >wanted.txt
+python "$here/bundle.py" $(sed 's:^:mutants/:; s: .*::' wanted.txt) >ours.txt
+"$waybill" import mutants/sealed-nothing.json --store strict >/dev/null 2>&1
+find strict -type f ! -name '.*' -exec cksum {} + | sort >before.txt
+grep -v ' ok$' wanted.txt >refused.txt; grep ' ok$' wanted.txt >taken.txt
+code() { "$waybill" import "mutants/$1" --store "$2" --json 2>/dev/null </dev/null | python -c 'import json, sys; print(sys.argv[1], json.load(sys.stdin).get("error", {"code": "ok"})["code"])' "$1"; }
+while read -r name _; do code "$name" strict; done <refused.txt >theirs.txt
+check "what is refused leaves nothing" "" "$(find strict -type f ! -name '.*' -exec cksum {} + | sort | diff before.txt -)"
+while read -r name _; do rm -rf taken; code "$name" taken; done <taken.txt >>theirs.txt
+verdict() { python - "$1" wanted.txt ours.txt theirs.txt <<'PY'
+import sys
+wanted, ours, theirs = (dict(line.split()[:2] for line in open(f)) for f in sys.argv[2:])
+for name, code in wanted.items():
+    said = {"ours": ours[name], "theirs": theirs[name]}[sys.argv[1]]
+    if said != code and (code != "refused" or said == "ok") or said != ours[name]:
+        print(name, said, "instead of", code)
+PY
+}
+check "$(grep -c . wanted.txt) bundles that are changed in one way, to bundle.py" "" "$(verdict ours)"
+check "  and to waybill" "" "$(verdict theirs)"
+
+echo "# Marks, tombstones, the trash and the audit log"
+into 0 moved sessions keep "$looped" --reason 'The model.'
+erased=$(cd moved && ls artifacts | head -1)
+into 0 moved artifacts erase "sha256:${erased#sha256_}" --reason 'A secret.' --yes
+into 0 moved sessions delete "$forked" --reason 'A trial.' --yes
+verify "kept, erased and deleted" 0 moved; same "kept, erased and deleted" moved
+trashed=$(cd moved && ls -d trash/*)
+find moved -name cache -prune -exec rm -rf {} +
+marked() { rm -rf copy; cp -R moved copy; }
+for file in "sessions/$looped/keep" "sessions/$looped/imported.json" "artifacts/$erased.erased" "$trashed/trash.json"; do
+  marked; flip "copy/$file"; verify "a bit flips in $file" 5 copy; says it control_damaged; same "$file" copy
+  marked; cut "copy/$file" -1; verify "the last byte of $file is gone" 5 copy; says it control_damaged; same "$file" copy
+done
+marked; rm "copy/artifacts/$erased.erased"; verify "a tombstone is gone" 5 copy; says it object_missing; same "it" copy
+for file in manifest.jsonl $(cd moved/audit && ls events/* | sed -n '1p;3p;$p'); do
+  marked; flip "copy/audit/$file"; verify "a bit flips in audit/$file" 5 copy; same "it" copy
+done
+marked; rm "copy/audit/$(cd moved/audit && ls events/* | sed -n 2p)"; verify "a segment of audit is gone" 5 copy; says it segment_missing; same "it" copy
+marked; cut copy/audit/manifest.jsonl -50; verify "audit/manifest.jsonl is cut: a warning" 0 copy; says it uncommitted_tail; same "it" copy
+marked; mv "copy/audit/$(cd moved/audit && ls events/* | tail -1)" copy/audit/events/00009999-00009999.jsonl; verify "a segment of audit begins beyond the end" 5 copy; same "it" copy
+marked; cp -R copy/audit copy/other_9; verify "another side log of the store" 0 copy; same "it" copy
+marked; touch copy/audit/stray; chmod 644 copy/audit/events/00000000-*; verify "a stray file in audit" 0 copy; says it unknown_file; says it permissions; same "it" copy
+check "the audit log has its ids derived" True "$(python "$here/verify.py" moved --json | python -c 'import json, sys
+d = json.load(sys.stdin); print(d["sideLogs"][0]["path"] == "audit" and d["sideLogs"][0]["events"] > 15 and not [f for f in d["findings"] if f["path"] == "audit"])')"
 
 session=$(grep -o 'sess_[a-z2-7]*' done.json | head -1)
 [ -n "$session" ] || session=$(grep -l '"forkedFrom\|non_tip' store/sessions/*/events/* | head -1 | cut -d/ -f3)

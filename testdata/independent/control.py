@@ -3,9 +3,9 @@ import base64
 import binascii
 
 import jcs
-from checks import Shape, anything, integer, many, one_of, record, text
+from checks import Shape, anything, boolean, integer, many, one_of, record, text
 from files import Ended, is_file
-from shapes import AUTONOMY, SHA, identifier
+from shapes import AUTONOMY, COUNT, SHA, identifier
 
 FILES = {"keys/keyring.json": "keyring", "config.json": "config", "trust.json": "trust"}
 SIZE_MAX = 1048576
@@ -29,11 +29,24 @@ TRUST = record({"trusted": many(record({"actor": WHO, "atMs": integer(), "comman
 CONFIG = {"agentMaxAutonomy": AUTONOMY, "lockWaitMs": integer(0, 600000)}
 
 
+MARK = {"actor": WHO, "atMs": integer(), "bundleId": text(), "bytes": COUNT, "events": COUNT, "head": SHA, "reason": text(),
+        "salvage": boolean, "sha256": SHA}
+
+
+def _mark(*required):
+    """Control files that lie beside what they are about. What is not known is passed over."""
+    return lambda data: record({name: MARK[name] for name in required}, dict(dict.fromkeys(data, anything), **MARK))(data)
+
+
+ERASED = _mark()
+MARKS = {"imported": _mark("bundleId", "events", "head"), "keep": _mark(), "trash": _mark(), "erased": _mark("sha256")}
+
+
 def _config(data):
     record({}, dict(dict.fromkeys(data, anything), **CONFIG))(data)
 
 
-CHECKS = {"keyring": KEYRING, "trust": TRUST, "config": _config, "store": anything}
+CHECKS = {"keyring": KEYRING, "trust": TRUST, "config": _config, "store": anything, **MARKS}
 
 
 def load_control(path, kind):
@@ -50,14 +63,14 @@ def load_control(path, kind):
     record({"data": anything, "kind": one_of(kind), "sha256": SHA, "v": integer()})(doc)
     if not isinstance(doc["data"], dict) or jcs.digest(jcs.encode(doc["data"])) != doc["sha256"]:
         raise Shape("sha256 is not that of data")
-    if kind == "keyring" and doc["v"] != 1:
-        raise Shape("a keyring of another version")
+    if (kind == "keyring" or kind in MARKS) and doc["v"] != 1:
+        raise Shape("it is of another version")
     CHECKS[kind](doc["data"])
     return doc["v"], doc["data"]
 
 
 def check_store(path):
-    """Ends the verification where store.json is damaged, or asks for more than this version knows."""
+    """The store's id. Ends the verification where store.json is damaged, or asks for more than this version knows."""
     try:
         version, data = load_control(path, "store")
         if version == 1:
@@ -70,3 +83,4 @@ def check_store(path):
         raise Ended("STORE_CORRUPT", "store.json: %s" % e)
     if version != 1 or features.get("incompat"):
         raise Ended("STORE_NEWER", "store.json: it is of another version, or needs features that are not known")
+    return data["storeId"]

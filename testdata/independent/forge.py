@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Changes what a session recorded and commits it anew, as a program might that writes other facts: forge.py STORE
 SESSION KIND N MEMBER=JSON... changes members (a.b.c) of event N, from 0 or counted from the end, of a kind; swap A B
-instead exchanges two events by their indices. Digests, groups and derived event ids hold afterwards."""
+instead exchanges two events by their indices; annotate NAME N adds a side log of N events. Digests, groups and derived
+event ids hold afterwards."""
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import jcs                                          # noqa: E402
+from blake3 import derive_id                        # noqa: E402
 from log import EMPTY_HEAD, Log, Segment, write_group   # noqa: E402
 
 
@@ -23,8 +25,35 @@ def change(events, kind, n, members):
         at[path.split(".")[-1]] = json.loads(value)
 
 
+def side(session, n):
+    """`events` and `manifest` of a side log, one event in each segment."""
+    events, manifest, head = [], [], dict(EMPTY_HEAD)
+    for i in range(n):
+        key = "note_added:%s:%d" % (session, i)
+        events.append({"data": {"sessionId": session, "text": "Größe %d" % i}, "dedupeKey": key, "eventId": derive_id("evt", session, key),
+                       "eventIndex": i, "kind": "note_added", "sessionId": session, "v": 1})
+        again = Segment("%08d-%08d.jsonl" % (i, i), jcs.encode(events[-1]) + b"\n", "sessionId", session)
+        group = write_group("sessionId", session, head, again, [], True)
+        manifest.append(json.loads(group))
+        head = {"digest": jcs.digest(group), "next": i + 1, "nextRecord": i + 1}
+    return {"events": events, "manifest": manifest}
+
+
+def annotate(folder, session, n):
+    log, write = side(session, n), {}
+    os.makedirs(os.path.join(folder, "events"), 0o700)
+    for i, e in enumerate(log["events"]):
+        write["events/%08d-%08d.jsonl" % (i, i)] = jcs.encode(e) + b"\n"
+    write["manifest.jsonl"] = b"".join(jcs.encode(r) + b"\n" for r in log["manifest"])
+    for name, content in write.items():
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(content)
+
+
 def main(store, session, what, *args):
     rel = "sessions/" + session
+    if what == "annotate":
+        return annotate(os.path.join(store, rel, args[0]), session, int(args[1]))
     log = Log(store, rel, "sessionId", session)
     events = [e.obj for e in log.events]
     if what == "swap":

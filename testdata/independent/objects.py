@@ -15,6 +15,11 @@ def object_path(folder, digest):
     return folder + "/" + digest.replace(":", "_") + FOLDERS[folder]
 
 
+def erased_path(digest):
+    """Where the tombstone of an artifact lies that was erased."""
+    return object_path("artifacts", digest) + ".erased"
+
+
 class Objects:
     """The three folders of a store. `there` are its objects; `find` takes what is wrong whoever refers to it."""
 
@@ -42,6 +47,8 @@ class Objects:
         return self.seen[rel]
 
     def _look(self, folder, digest, path):
+        if folder == "artifacts" and is_file(path + ".erased"):
+            return "artifact_erased", "somebody erased it", None
         if mode_of(path) is None:
             return "object_missing", "it is not there", None
         if not is_file(path):

@@ -108,7 +108,7 @@ class References:
             self.keys.setdefault(key, e.index)
             self.checked += 1
             if e.obj["eventId"] != event_id(e.obj, self.log.owner):
-                self.find("underived_id", "eventId is not derived from owner and dedupeKey", e)
+                self.find("event_id", "eventId is not derived from owner and dedupeKey", e)
         if e.kind == "session_created" and e.index != 0:
             self.find("segment_order", "it is not event 0", e)
         if e.id("eventId") is not None:

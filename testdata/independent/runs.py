@@ -100,10 +100,17 @@ class Runs:
                     brought.append(value)
                 self.places[node].add(e, value)
         if first.kind == "advance_recorded" and self.place:
-            self._asides(events, brought)
-            if made:
+            lost = any(e.kind == "node_output_appended" and self._lost(e) for e in events)
+            if not lost:
+                self._asides(events, brought)
+            if made and not lost:
                 made.autonomy = self.place.autonomy
                 self._advanced(first, self.place, made)
+
+    def _lost(self, e):
+        """Whether the artifact of an output cannot be read, as one that was erased."""
+        payload = e.get("data", "payload")
+        return "sha256" in payload and self.objects.look("artifacts", payload["sha256"])[0] is not None
 
     def _value(self, e):
         payload = e.get("data", "payload")

@@ -167,19 +167,29 @@ def check_data(event, passing_over=False):
     _between(kind, data, scope)
 
 
+def check_envelope(event, owner_key):
+    """Raises Shape when the members that all events have are not those of section 6."""
+    record({"data": anything, "dedupeKey": matching("[a-z0-9_:>-]{1,256}", "dedupeKey"), "eventId": EVT,
+            "eventIndex": COUNT, "kind": anything, owner_key: anything, "v": integer(1, 1)},
+           {"actor": ACTOR, "ignorable": true, "scope": anything, "timestampMs": nonzero})(event)
+
+
+def dedupe_key(event, owner_key):
+    """The key by the recipe of the event's kind."""
+    kind, data = event["kind"], event["data"]
+    recipe, parts = KINDS[kind][1], dict(data, **event.get("scope", {}))
+    if kind == "observation_recorded":
+        parts["valueDigest"] = digest(data["value"]["value"].encode("utf-8"))
+    return kind + ":" + event[owner_key] + (":" + recipe.format(**parts) if recipe else "")
+
+
 def check_event(event, owner_key):
     """Raises Shape when the event is not one of this page (its spelling aside)."""
     check_data(event)
     if len(encode(event["data"])) > 524288:
         raise Shape("data over its budget")
-    record({"data": anything, "dedupeKey": matching("[a-z0-9_:>-]{1,256}", "dedupeKey"), "eventId": EVT,
-            "eventIndex": COUNT, "kind": anything, owner_key: anything, "v": integer(1, 1)},
-           {"actor": ACTOR, "ignorable": true, "scope": anything, "timestampMs": nonzero})(event)
-    kind, data = event["kind"], event["data"]
-    recipe, parts = KINDS[kind][1], dict(data, **event.get("scope", {}))
-    if kind == "observation_recorded":
-        parts["valueDigest"] = digest(data["value"]["value"].encode("utf-8"))
-    key = kind + ":" + event[owner_key] + (":" + recipe.format(**parts) if recipe else "")
+    check_envelope(event, owner_key)
+    key = dedupe_key(event, owner_key)
     if event["dedupeKey"] != key:
         raise Shape("dedupeKey by another recipe, %s is wanted" % key)
 

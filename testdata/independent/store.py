@@ -4,6 +4,7 @@ import re
 import stat
 
 import cache
+from audit import audited
 from checks import holds
 from control import FILES, check_store, key_bytes, load_control
 from files import is_file, is_folder, list_folder, mode_of
@@ -12,18 +13,22 @@ from objects import FOLDERS, Objects
 from refs import References
 from runs import Runs, forks
 from shapes import SESS
+from sides import side_log, side_names
 
 SEVERITY = dict.fromkeys(("manifest_damaged", "segment_missing", "segment_damaged", "lost_tail", "object_missing",
-                          "object_damaged", "duplicate_dedupe_key", "broken_reference", "control_damaged"),
+                          "object_damaged", "duplicate_dedupe_key", "broken_reference", "control_damaged",
+                          "event_id", "audit_unfounded"),
                          "error")  # every other code is a warning
 NAMES = {  # what has its name in a folder, by section 2
     "": r"(store|config|trust)\.json|keys|\.use\.lock|sessions|snapshots|artifacts|workflows|proposals|audit|"
         r"installed|quarantine|trash|cache",
     "sessions": "sess_[a-z2-7]{25}[aeimquy4]",
-    "session": r"manifest\.jsonl|events|\.lock|\.performer\.lock|suspect|keep|cache|annotations",
+    "session": r"manifest\.jsonl|events|\.lock|\.performer\.lock|suspect|keep|imported\.json|cache|annotations",
+    "side": r"manifest\.jsonl|events|\.lock|suspect",
     "events": SEGMENT_NAME.pattern,
-    "snapshots": r"sha256_[0-9a-f]{64}\.json", "artifacts": "sha256_[0-9a-f]{64}",
+    "snapshots": r"sha256_[0-9a-f]{64}\.json", "artifacts": r"sha256_[0-9a-f]{64}(\.erased)?",
     "workflows/pinned": r"sha256_[0-9a-f]{64}\.json"}
+ASIDE = ("sessions", "snapshots", "artifacts", "workflows", "keys", "installed", "quarantine", "trash", "cache")
 UNMADE = ("sessions", "snapshots", "artifacts", "workflows", "workflows/pinned", "keys", "quarantine")
 
 
@@ -34,19 +39,27 @@ class Store:
     def __init__(self, root):
         self.root, self.findings, self.units, self.logs = root, [], set(), []
         self.key = None  # the current one of a keyring that holds
+        self.imported = {}  # how many events of a session came with it
+        self.sides = []  # side logs, of sessions and of the store
         self.derived, self.walked, self.requests = 0, 0, [0, 0]  # requestDigests that were made again, and all
         self.own = mode_of(os.path.join(root, "store.json")) is not None
         if not self.own and not is_folder(os.path.join(root, "sessions")) and not self._unmade():
             raise ValueError("no store: neither store.json nor a folder sessions")
         if self.own:
-            check_store(os.path.join(root, "store.json"))
+            self.store_id = check_store(os.path.join(root, "store.json"))
             self._controls()
-        self._names("", NAMES[""])
+        sides = side_names(root, ASIDE)
+        self._names("", NAMES[""], sides)
         self.objects = Objects(root, self.find)
         self.units |= self.objects.there
         for folder in FOLDERS:
             self._names(folder, NAMES[folder])
+        self._marks()
         self._logs()
+        for name in sides if self.own else ():
+            self._side(name, "storeId", self.store_id, self)
+            if name == "audit" and self.sides[-1].events:
+                audited(self.sides[-1], self.logs, self.imported, set(list_folder(os.path.join(root, "sessions"))), self.find)
         forks(self.logs, self.find)
         damaged = any(log.health.startswith("corrupt") for log in self.logs)
         for rel in [] if damaged else self.objects.orphans():
@@ -63,18 +76,51 @@ class Store:
         return held <= {"workflows/pinned"} & found and all(
             (n == ".use.lock" or n.startswith(".tmp-")) and is_file(os.path.join(self.root, n)) for n in rest)
 
-    def _names(self, folder, pattern):
+    def _names(self, folder, pattern, besides=()):
         """What lies in a folder and has no name there, is a link, or can be opened by others."""
         for name in list_folder(os.path.join(self.root, folder)):
             rel = folder + "/" + name if folder else name
             mode = mode_of(os.path.join(self.root, rel)) or 0
-            known = re.fullmatch(pattern, name) and (folder != "sessions" or stat.S_ISDIR(mode)) and (
+            known = name in besides or re.fullmatch(pattern, name) and (folder != "sessions" or stat.S_ISDIR(mode)) and (
                 pattern != NAMES["events"] or segment_bounds(name) and stat.S_ISREG(mode))
             plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
             if not plain or not known and not name.startswith(".tmp-"):
                 self.find("unknown_file", rel, "no section of the page has it there")
             if plain and self.own and os.name == "posix" and mode & 0o077:
                 self.find("permissions", rel, "others can open it")
+
+    def _marks(self):
+        """Control files that lie beside what they are about: tombstones, and those of section 24."""
+        if not self.own:
+            return
+        for folder, name, kind in (("artifacts", r".*\.erased", "erased"), ("sessions/*", r"imported\.json", "imported"),
+                                   ("sessions/*", "keep", "keep"), ("trash/*", r"trash\.json", "trash")):
+            above, _, deep = folder.partition("/")
+            for at in [above] if not deep else [above + "/" + n for n in list_folder(os.path.join(self.root, above))]:
+                for found in os.listdir(os.path.join(self.root, at)) if is_folder(os.path.join(self.root, at)) else ():
+                    if re.fullmatch(name, found) and (deep or re.fullmatch(NAMES["artifacts"], found)):
+                        self._mark(at + "/" + found, kind)
+
+    def _mark(self, rel, kind):
+        self.units.add(rel)
+        try:
+            data = load_control(os.path.join(self.root, rel), kind)[1]
+            if kind == "imported":
+                self.imported[rel.split("/")[1]] = data["events"]
+            if kind == "erased" and "sha256_" + data.get("sha256", rel)[7:] not in rel:
+                raise ValueError("a tombstone of another artifact")
+        except (ValueError, TypeError) as e:
+            self.find("control_damaged", rel, str(e))
+
+    def _side(self, rel, owner_key, owner, teller):
+        """A side log; its findings are `teller`'s."""
+        self.units.add(rel)
+        self._names(rel, NAMES["side"])
+        if is_folder(os.path.join(self.root, rel, "events")):
+            self._names(rel + "/events", NAMES["events"])
+        log = side_log(self.root, rel, owner_key, owner)
+        teller.findings += log.findings
+        self.sides.append(log)
 
     def _controls(self):
         self.units.add("store.json")
@@ -102,7 +148,8 @@ class Store:
             rel = "sessions/" + name
             if not holds(SESS, name) or not is_folder(os.path.join(self.root, rel)):
                 continue
-            self._names(rel, NAMES["session"])
+            sides = side_names(os.path.join(self.root, rel), ("events", "cache"))
+            self._names(rel, NAMES["session"], sides)
             if is_folder(os.path.join(self.root, rel, "events")):
                 self._names(rel + "/events", NAMES["events"])
             log = Log(self.root, rel, "sessionId", name, not self.own)
@@ -117,5 +164,7 @@ class Store:
             suspect = os.path.join(self.root, rel, "suspect")
             if is_file(suspect) or is_folder(suspect):
                 log.find("suspect", rel + "/suspect", "a failed sync left its mark")
+            for side in sides:
+                self._side(rel + "/" + side, "sessionId", name, log)
             self.logs.append(log)
             self.findings += log.findings

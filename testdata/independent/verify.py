@@ -2,7 +2,7 @@
 """Verifies a Waybill store by the format page alone: verify.py STORE_DIR [--json] [--keyring FILE] [--token T]...
 
 Exit status: 0 when nothing is an error, 5 when something is or an error ended the verification, 2 on usage and where
-no store is. Findings have the codes of section 18, and these, all warnings: `underived_id` (an id that is not the
+no store is. Findings have the codes of section 18, and these, all warnings: `underived_id` (an id, but of an event, that is not the
 derived one, which the page calls no damage), `segment_order` (section 8), `inconsistent` and `artifact_form` (a fact
 that does not go with another); and the error `token_refused`.
 """
@@ -105,14 +105,17 @@ def report(store, as_json):
     passed = len(store.units - failed)
     sessions = [{"id": log.owner, "health": log.health, "events": len(log.events),
                  "head": log.head} for log in store.logs]
+    sides = [{"path": log.rel, "owner": log.owner, "events": len(log.events), "head": log.head} for log in store.sides]
     if as_json:
         findings = [{k: v for k, v in f.items() if v is not None} for f in store.findings]
-        print(json.dumps({"sessions": sessions, "findings": findings, "derivedIds": store.derived, "snapshots": store.walked,
+        print(json.dumps({"sessions": sessions, "sideLogs": sides, "findings": findings, "derivedIds": store.derived, "snapshots": store.walked,
                           "requests": store.requests, "passed": passed, "failed": len(failed)},
                          indent=1, sort_keys=True))
         return 5 if failed else 0
     for s in sessions:
         print("%s %s %d events head %s" % (s["id"], s["health"], s["events"], s["head"]["digest"] or "none"))
+    for s in sides:
+        print("%s %d events head %s" % (s["path"], s["events"], s["head"]["digest"] or "none"))
     for f in store.findings:
         at = "".join(" %s %d" % (word, f[k]) for word, k in (("event", "eventIndex"), ("byte", "at"))
                      if f[k] is not None)

@@ -1,0 +1,42 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whoever says no, or nothing, is told that nothing was changed, by every command that
+// asks, and with the same exit status: it still waits for somebody.
+func TestANoChangesNothing(t *testing.T) {
+	dir := folder(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\nsteps: [{id: a, title: A, prompt: Do it.}]\n")
+	s := sit(t, dir, 80, "start", "w.yaml")
+	s.leaves(0)
+	if err := os.WriteFile(filepath.Join(dir, "home/local/config.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		question string
+		args     []string
+	}{
+		{"Replace it? [y/N]", []string{"keys", "rotate"}},
+		{"Do this? [y/N]", []string{"repair", "--apply"}},
+		{"to the trash? [y/N]", []string{"sessions", "delete", "@last"}},
+	} {
+		for _, answer := range []string{"n\n", "\n", "\x04"} {
+			s := sit(t, dir, 80, append(c.args, "--log-level", "off")...)
+			s.sees(c.question)
+			s.types(answer)
+			s.sees("nobody agreed to it [RUN_WAITING]")
+			s.sees("Nothing was changed.")
+			s.leaves(3)
+		}
+	}
+	for _, left := range []string{"config.json", "sessions/sess_*/manifest.jsonl"} {
+		if there, _ := filepath.Glob(filepath.Join(dir, "home/local", left)); len(there) != 1 {
+			t.Errorf("%s: %v", left, there)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/terminal"
+	"github.com/waybill/waybill/projections"
+)
+
+// auditTrail writes a line for each act, and below them why there may be more.
+func (p *page) auditTrail(trail engine.AuditTrail, filtered bool) {
+	day, width := "", 0
+	for _, e := range trail.Entries {
+		width = max(width, min(terminal.TextWidth(auditWho(e.Actor)), auditWhoMax))
+	}
+	for _, e := range trail.Entries {
+		day = p.auditEntry(day, width, e)
+	}
+	switch {
+	case len(trail.Entries) > 0:
+	case filtered:
+		p.line("Nothing like that is on record.")
+	default:
+		p.line("Nothing was decided about this store yet.")
+	}
+	if !trail.Complete {
+		p.text(p.warn("! "), "There may be more:")
+		p.auditFindings(trail.Findings)
+	}
+}
+
+// auditWhoMax is up to where names stand in a column: one long name must not push all
+// others to the edge.
+const auditWhoMax = 20
+
+// auditEntry is laid out as the lines of a timeline are: with the date above each day at
+// a terminal, with the whole time in every line elsewhere.
+func (p *page) auditEntry(day string, width int, e projections.AuditEntry) string {
+	at := clockTime(e.AtMs, time.RFC3339)
+	if p.width > 0 {
+		if d := clockTime(e.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
+			p.line("%s", p.bold(d))
+			day = d
+		}
+		at = clockTime(e.AtMs, "15:04")
+	}
+	by := auditWho(e.Actor)
+	by += strings.Repeat(" ", max(width-terminal.TextWidth(by), 0))
+	paint := plainly
+	switch e.Outcome {
+	case audit.Failed:
+		paint = p.bad
+	case audit.Open:
+		paint = p.warn
+	}
+	p.painted(p.dim(cmp.Or(at, "-"))+"  "+by+"  ", auditSentence(e), paint)
+	return day
+}
+
+// auditWho names the actor, and its kind where that is not a person: who an approval is
+// by must not be told by a name alone, which everybody chooses for themselves.
+func auditWho(a event.Actor) string {
+	if a.Ref == "" || a.Kind == event.Human {
+		return strings.TrimRight(who(a), " ")
+	}
+	return clean(a.Ref) + " (" + string(a.Kind) + ")"
+}
+
+// auditVerbs tell each action: as it was done, and as it was meant to be.
+var auditVerbs = map[audit.Action][2]string{
+	audit.Approve:    {"approved a step of", "approve a step of"},
+	audit.Override:   {"let nothing stop", "let nothing stop"},
+	audit.Repair:     {"repaired", "repair"},
+	audit.Keep:       {"kept", "keep"},
+	audit.Delete:     {"moved to the trash", "move to the trash"},
+	audit.Restore:    {"restored", "restore"},
+	audit.EmptyTrash: {"emptied the trash of", "empty the trash of"},
+	audit.GC:         {"cleaned up", "clean up"},
+	audit.Erase:      {"erased", "erase"},
+	audit.Import:     {"imported", "import"},
+	audit.Rotate:     {"made new keys for", "make new keys for"},
+	audit.Trust:      {"trusted the commands of", "trust the commands of"},
+	audit.Untrust:    {"took back the trust in", "take back the trust in"},
+	audit.Cancel:     {"ended", "end"},
+}
+
+// auditSentence says what was done to what, what came of it, and why.
+func auditSentence(e projections.AuditEntry) string {
+	verbs, known := auditVerbs[e.Action]
+	if !known {
+		verbs = [2]string{string(e.Action), string(e.Action)}
+	}
+	what := auditTarget(e)
+	var s string
+	switch e.Outcome {
+	case audit.Failed:
+		s = "failed to " + verbs[1] + " " + what + " (" + e.Code + ")"
+	case audit.Open:
+		s = "meant to " + verbs[1] + " " + what + "; the outcome is not recorded"
+	default:
+		s = verbs[0] + " " + what
+	}
+	if e.Action == audit.Keep && e.Details["kept"] == "false" {
+		s += ", not any more"
+	}
+	if as := e.Details["endsAs"]; as != "" {
+		s += " as " + as
+	}
+	if e.Reason != "" {
+		s += ": " + strings.Join(strings.Fields(e.Reason), " ")
+	}
+	return s
+}
+
+// auditTarget names what an act was about as people know it.
+func auditTarget(e projections.AuditEntry) string {
+	switch t := e.Target; t.Kind {
+	case audit.OfRun:
+		if run, err := id.ParseRun(t.ID); err == nil {
+			return "run " + shortRun(run)
+		}
+		return "run " + t.ID
+	case audit.OfWorkflow, audit.OfArtifact:
+		name := t.ID
+		if d, err := canon.ParseDigest(t.ID); err == nil {
+			name = short(d)
+		}
+		if w := e.Details["workflowId"]; w != "" {
+			return w + " (" + name + ")"
+		}
+		return string(t.Kind) + " " + name
+	case audit.OfStore:
+		return "the store"
+	case audit.OfKeyring:
+		return "tokens"
+	case audit.OfSession:
+		return "session " + t.ID
+	}
+	return string(e.Target.Kind) + " " + e.Target.ID
+}
+
+// auditFindings writes what a check of the audit log found.
+func (p *page) auditFindings(findings []manifest.Finding) (errs, warns int) {
+	for _, f := range findings {
+		word := p.warn("warning")
+		if f.Severity == manifest.SeverityError {
+			word = p.bad("error")
+			errs++
+		} else {
+			warns++
+		}
+		p.line("  %s  %s  %s", word, f.Code, clean(f.Path))
+		p.text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
+	}
+	return errs, warns
+}

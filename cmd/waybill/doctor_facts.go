@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/doctor"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/infra/diagnose"
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// diagnosis gathers facts. It opens the store by itself: one that cannot be opened is
+// what it is there to tell of.
+type diagnosis struct {
+	a    *app
+	full bool
+	f    doctor.Facts
+}
+
+func (d *diagnosis) binary() {
+	d.f.Binary = doctor.Binary{Version: version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Commit: commit()}
+}
+
+// place finds out which folder is meant, and by what.
+func (d *diagnosis) place() {
+	dir, err := d.a.storeDir()
+	if err != nil {
+		d.f.Store.Unnamed = fault.Of(err)
+		return
+	}
+	d.f.Store = diagnose.Look(dir)
+	c := d.a.common
+	switch {
+	case c.store != "":
+		d.f.Store.From = "--store"
+	case d.a.getenv("WAYBILL_HOME") != "":
+		d.f.Store.From = "$WAYBILL_HOME"
+	case filepath.IsAbs(d.a.getenv("XDG_DATA_HOME")):
+		d.f.Store.From = "$XDG_DATA_HOME"
+	default:
+		d.f.Store.From = "your home folder"
+	}
+	if c.tenant != "" {
+		d.f.Store.From += " and --tenant"
+	}
+}
+
+// ground tries what a store relies on: inside it where it is ours to write to, else in
+// the nearest folder above, which mostly lies on the same disk.
+func (d *diagnosis) ground() {
+	if d.f.Store.Unnamed != nil {
+		return
+	}
+	dir := d.f.Store.Dir
+	ours := d.f.Store.Kind == doctor.Folder
+	if ours {
+		s, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
+		if err == nil {
+			_ = s.Close()
+		}
+		ours = err == nil && ownStore(dir)
+	}
+	at := dir
+	if !ours {
+		at = diagnose.Nearest(filepath.Dir(dir))
+	}
+	d.f.Ground = diagnose.Probe(context.Background(), at)
+	d.f.Ground.InStore, d.f.Ground.Allowed = ours, d.a.common.allowNetworkFS
+}
+
+// ownStore: a folder that is empty is no store yet, and gets nothing put into it.
+func ownStore(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "store.json"))
+	return err == nil
+}
+
+// inside looks at a store that can be opened.
+func (d *diagnosis) inside(ctx context.Context) {
+	s := &d.f.Store
+	d.f.Clock = doctor.Clock{NowMs: d.a.nowMs()}
+	if s.Kind != doctor.Folder {
+		return
+	}
+	o, err := d.a.open(ctx)
+	if err != nil {
+		s.Problem = fault.Of(err)
+		return
+	}
+	defer o.close()
+	storeID, err := o.Identity.StoreID(ctx, false)
+	if err != nil {
+		s.Problem = fault.Of(err)
+		return
+	}
+	if !storeID.IsZero() {
+		s.ID, s.Format = storeID.String(), 1
+		s.InUse, s.Holder = diagnose.InUse(ctx, s.Dir)
+		d.f.Left = diagnose.Leftovers(s.Dir)
+		d.settings(ctx, o)
+	}
+	d.verify(ctx, o)
+	if storeID.IsZero() { // a store of ours that was begun has nothing in it
+		entries, err := os.ReadDir(filepath.Join(s.Dir, "sessions"))
+		s.Foreign = err == nil && len(entries) > 0
+	}
+}
+
+func (d *diagnosis) settings(ctx context.Context, o *opened) {
+	if k, err := o.ListKeys(ctx); err == nil {
+		d.f.Keys = doctor.Keys{State: string(k.State), Problem: k.Problem, Current: k.Current, Previous: k.Previous}
+	} else {
+		d.f.Keys = doctor.Keys{State: string(engine.KeysUnusable), Problem: fault.Of(err).Message}
+	}
+	_, configErr := o.Config(ctx)
+	_, trustErr := o.Trusted(ctx)
+	for _, s := range []struct {
+		file string
+		err  error
+	}{{"config.json", configErr}, {"trust.json", trustErr}} {
+		problem := ""
+		if s.err != nil {
+			problem = fault.Of(s.err).Message
+		}
+		d.f.Settings = append(d.f.Settings, doctor.Setting{File: s.file, Problem: problem})
+	}
+}
+
+// newestChecked is how many sessions are verified where not all are: those that are
+// worked with.
+const newestChecked = 5
+
+// verify checks the sessions that were written to last, or everything.
+func (d *diagnosis) verify(ctx context.Context, o *opened) {
+	v := &d.f.Verified
+	v.Looked = true
+	all, err := o.Sessions.Sessions(ctx)
+	if err != nil {
+		v.Why = fault.Of(err).Message
+		return
+	}
+	v.Of = len(all)
+	newest, atMs := newestSessions(o.dir, all, newestChecked)
+	d.f.Clock.NewestMs = atMs
+	if d.full {
+		found, err := o.Verify(ctx)
+		if err != nil {
+			v.Why = fault.Of(err).Message
+			return
+		}
+		v.Sessions = len(found.Sessions)
+		d.count(found.Findings)
+		for _, s := range found.Sessions {
+			d.count(s.Findings)
+		}
+		return
+	}
+	for _, s := range newest {
+		found, err := o.VerifySession(ctx, s.String())
+		v.Sessions++
+		if err != nil {
+			d.count([]manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, s.String(), "%s", fault.Of(err).Message)})
+			continue
+		}
+		for _, row := range found.Sessions {
+			d.count(row.Findings)
+		}
+	}
+}
+
+func (d *diagnosis) count(findings []manifest.Finding) {
+	v := &d.f.Verified
+	for _, f := range findings {
+		if f.Severity != manifest.SeverityError {
+			v.Warnings++
+			continue
+		}
+		if v.Errors++; v.First == "" {
+			v.First = f.Message
+		}
+	}
+}
+
+// newestSessions are those whose manifests changed last, and when the last one did.
+func newestSessions(dir string, all []id.Session, most int) (out []id.Session, atMs int64) {
+	return newestBy(all, most, func(s id.Session) int64 {
+		info, err := os.Stat(filepath.Join(dir, "sessions", s.String(), manifest.FileName))
+		if err != nil {
+			return 0
+		}
+		return info.ModTime().UnixMilli()
+	})
+}
+
+// workflows counts what is found where workflows are looked for.
+func (d *diagnosis) workflows(ctx context.Context) {
+	w := &d.f.Workflows
+	finder, err := d.a.finder()
+	if err != nil {
+		w.Why = fault.Of(err).Message
+		return
+	}
+	files, err := finder.Workflows(ctx)
+	if err == nil {
+		var bindings catalog.Bindings
+		if bindings, err = finder.Bindings(ctx); err == nil {
+			d.countWorkflows(files, bindings)
+		}
+	}
+	if err != nil {
+		w.Why = fault.Of(err).Message
+	}
+}
+
+func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindings) {
+	w := &d.f.Workflows
+	counts := map[workflow.SourceKind]int{}
+	for _, e := range catalog.Of(files, catalog.NewLibrary(files, bindings)).Entries {
+		if !e.Valid() {
+			w.Broken = append(w.Broken, clean(e.Ref))
+			continue
+		}
+		counts[e.Kind]++
+		w.Total++
+	}
+	for _, kind := range []workflow.SourceKind{workflow.SourceBundled, workflow.SourceUser, workflow.SourceProject} {
+		there := kind == workflow.SourceBundled || counts[kind] > 0
+		if kind == workflow.SourceUser && !there {
+			if config, err := d.a.baseDir("XDG_CONFIG_HOME", ".config"); err == nil {
+				_, err := os.Stat(filepath.Join(config, "waybill", "workflows"))
+				there = err == nil
+			}
+		}
+		w.Places = append(w.Places, doctor.Place{Name: string(kind), There: there, Count: counts[kind]})
+	}
+}
+
+func (d *diagnosis) surroundings() {
+	_, root, err := d.a.workspace()
+	_, gitErr := exec.LookPath("git")
+	d.f.Git = doctor.Git{Looked: err == nil, Repository: root != "", Program: gitErr == nil}
+	d.f.Terminal = doctor.Terminal{Looked: true, In: d.a.isTerminal(d.a.in), Out: d.a.isTerminal(d.a.out),
+		Width: d.a.widthOf(d.a.out), Colors: d.a.colors(d.a.out)}
+}

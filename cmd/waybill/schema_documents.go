@@ -1,0 +1,62 @@
+package main
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/doctor"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/trust"
+	"github.com/waybill/waybill/infra/schema"
+)
+
+// eventsDocument is the document "events" as it is described; it is printed from bytes,
+// each event exactly as it is stored.
+type eventsDocument struct {
+	Events []canon.Value `json:"events"`
+}
+
+// documentTypes are the documents that --json prints and that the tools of MCP give, by
+// their kind, with the type of their data.
+func documentTypes() map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	for kind, data := range map[string]any{
+		"step": engine.Answer{}, "blocked": engine.Answer{},
+		"runs": engine.RunPage{}, "run": engine.RunDetails{}, "timeline": engine.History{}, "graph": engine.Graph{}, "events": eventsDocument{},
+		"candidates": engine.ResumeList{}, "replay": engine.ReplayReport{}, "cancelled": engine.Cancelled{},
+		"verification": engine.Verification{}, "audit": engine.AuditTrail{}, "audit_verification": engine.AuditVerification{},
+		"export": engine.Export{}, "import": engine.Import{}, "bundle": engine.BundleShown{}, "bundle_diff": engine.BundleDiff{},
+		"sessions": engine.SessionList{}, "kept": engine.KeptSession{}, "deleted": engine.DeletedSessions{}, "trash_emptied": engine.DeletedSessions{},
+		"restored": engine.TrashedSession{}, "gc": engine.GCReport{}, "du": engine.Usage{}, "erased": engine.ErasedArtifact{},
+		"repair": engine.RepairReport{}, "keys": engine.KeyList{}, "doctor": doctor.Report{},
+		"workflows": workflowList{}, "workflow": inspection{}, "validation": validation{}, "compiled": compiledDocument{}, "workflow_file": newWorkflow{},
+		"trust": trustDocument{}, "trusted": trust.List{}, "config": settings{}, "version": build{}, "completion": completionScript{}, "schemas": schemaList{},
+		"error": errorBody{},
+	} {
+		out[kind] = reflect.TypeOf(data)
+	}
+	return out
+}
+
+// documentKinds lists the kinds of documents.
+func documentKinds() []string { return slices.Sorted(maps.Keys(documentTypes())) }
+
+// documentSchema is a document around its data. It is open: a later version may say
+// more (R5), and who reads documents passes over what it does not know.
+func documentSchema(kind string) *schema.Schema {
+	part := "data"
+	if kind == "error" {
+		part = "error"
+	}
+	s := schema.Object(map[string]*schema.Schema{"v": schema.Const(1), "kind": schema.Const(kind), part: schema.Of(documentTypes()[kind])}, "v", "kind", part)
+	switch kind {
+	case "events":
+		// Events are told as they are stored, those of other programs too.
+		s.Properties[part].Properties["events"].Items = &schema.Schema{Type: "object"}
+	case "blocked":
+		s.Properties[part].Required = append(s.Properties[part].Required, "blockers")
+	}
+	return schema.Open(s)
+}

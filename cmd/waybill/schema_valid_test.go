@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+var resolved sync.Map // name of a schema → *jsonschema.Resolved
+
+// valid holds a JSON text against a schema as it is printed: what other programs would
+// check by, and not what it was made from.
+func valid(name string, text []byte) error {
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	known, ok := resolved.Load(name)
+	if !ok {
+		all := allSchemas()
+		at := slices.IndexFunc(all, func(s schemaName) bool { return s.Name == name })
+		if at < 0 {
+			return fmt.Errorf("there is no schema %s", name)
+		}
+		var s jsonschema.Schema
+		if err := json.Unmarshal(all[at].make(), &s); err != nil {
+			return fmt.Errorf("schema %s: %w", name, err)
+		}
+		r, err := s.Resolve(nil)
+		if err != nil {
+			return fmt.Errorf("schema %s: %w", name, err)
+		}
+		known, _ = resolved.LoadOrStore(name, r)
+	}
+	return known.(*jsonschema.Resolved).Validate(v)
+}
+
+// validDocument holds a document against the schema of its kind.
+func validDocument(text []byte) error {
+	var doc struct{ Kind string }
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return err
+	}
+	if err := valid(documentPrefix+doc.Kind, text); err != nil {
+		return fmt.Errorf("a document of kind %q: %w\n%s", doc.Kind, err, text)
+	}
+	return nil
+}
+
+// invalidStatus ends a program of the scripts whose document is not what its schema
+// says. No fault has it.
+const invalidStatus = 97
+
+// runValid is run, which holds what --json prints against its schema: so does every
+// script, whatever it looks for.
+func runValid(args []string, in io.Reader, out *os.File, errOut io.Writer, env []string) int {
+	if !slices.Contains(args, "--json") {
+		return run(args, in, out, errOut, env)
+	}
+	var printed bytes.Buffer
+	status := run(args, in, io.MultiWriter(out, &printed), errOut, env)
+	text := printed.Bytes()
+	if !bytes.HasPrefix(text, []byte(`{"v":1,"kind":`)) || bytes.Count(text, []byte("\n")) != 1 {
+		return status // nothing, or what is no document: the events of 'runs watch', a schema
+	}
+	if err := validDocument(text); err != nil {
+		fmt.Fprintln(errOut, err)
+		return invalidStatus
+	}
+	return status
+}

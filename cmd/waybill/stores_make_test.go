@@ -1,0 +1,130 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// remake makes the store of this version once more. That is for a format that nobody
+// has yet: what was released is written once, and every later version has to read it.
+var remake = flag.Bool("remake-store", false, "with -update, replace the golden store of this format version")
+
+// goldenSources are the workflows that the golden stores' runs follow.
+var goldenSources = map[string]string{
+	"checklist.json": `{"id":"demo.checklist","name":"Checklist","description":"d","version":"1.0.0",
+ "inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"the number of the ticket"}],
+ "steps":[{"id":"look","title":"Look","prompt":"Look at {{ticket}}.","notesRequired":true},
+  {"id":"deep","title":"Look deeper","prompt":"p","runCondition":{"var":"severity","equals":"high"}},
+  {"id":"decide","title":"Decide","prompt":"p","validationCriteria":[{"type":"contains","value":"Decision:","message":"state the decision"}]}]}`,
+	"loop.json": `{"id":"demo.loop","name":"Loop","description":"d","version":"1.0.0","steps":[
+ {"id":"again","type":"loop","title":"Again","loop":{"type":"while","maxIterations":3,"conditionSource":{"kind":"artifact_contract","contractRef":"wr.contracts.loop_control"}},
+  "body":[{"id":"try","title":"Try","prompt":"p","outputContract":{"contractRef":"wr.contracts.loop_control"}}]},
+ {"id":"each","type":"loop","title":"Each","loop":{"type":"forEach","items":"parts","itemVar":"part","maxIterations":5},
+  "body":[{"id":"do","title":"Do","prompt":"Do {{part}}."}]}]}`,
+	"ship.json": `{"id":"demo.ship","name":"Ship","description":"d","version":"1.0.0","steps":[
+ {"id":"ship","title":"Ship it","prompt":"p","requireConfirmation":{"kind":"human_approval"}},{"id":"after","title":"After","prompt":"p"}]}`,
+	"command.json": `{"id":"demo.command","name":"Command","description":"d","version":"1.0.0","steps":[
+ {"id":"say","title":"Say","action":{"kind":"command","argv":["printf","done"]}}]}`,
+	"continue.json": `{"kind":"wr.loop_control","decision":"continue"}`,
+	"stop.json":     `{"kind":"wr.loop_control","decision":"stop"}`,
+	"result.json":   `{"kind":"result","n":1,"text":"Ünïcode"}`,
+	"private.json":  `{"kind":"private","text":"to be erased"}`,
+}
+
+// goldenCalls make one of everything that a store can hold. "approve" is a person at a
+// terminal, "tear" the disk; "!" waits for somebody; words in braces are what an earlier call gave.
+var goldenCalls = []string{
+	"config set lockWaitMs 3000", "config set agentMaxAutonomy guided",
+	"start checklist.json --title Complete --set ticket=T1 --set severity=high",
+	"continue --run @last --notes one --artifact result.json --artifact private.json", "continue --run @last --notes two", "continue --run @last --notes Decision:yes",
+	"keep {Complete}", "forget .git",
+	"start checklist.json --title Blocked --set ticket=T2", "! continue --run @last --done",
+	"start loop.json --title Loops --set parts=[\"x\"]", "continue --run @last --notes n --artifact continue.json",
+	"continue --run @last --notes n --artifact stop.json", "continue --run @last --notes n",
+	"start checklist.json --title Branches --set ticket=T3", "checkpoint --run @last --notes kept", "continue --run @last --notes one", "fork @last",
+	"runs cancel @last --reason over",
+	"trust command.json --yes", "run command.json",
+	"start ship.json --title Approved", "! continue --run @last --notes plan", "approve", "continue --run @last --done", "continue --run @last --notes n",
+	"--store other start ship.json --title Travelled", "! --store other continue --run @last --notes plan", "--store other approve",
+	"--store other export @last -o travelled.json", "import travelled.json", "import travelled.json --as-new",
+	"start checklist.json --title Deleted --set ticket=T4", "sessions delete @last --yes --reason trial",
+	"start checklist.json --title Unfinished --set ticket=T5", "continue --run @last --notes one", "! continue --run @last --notes undecided", "tear", "repair --apply --yes",
+	"artifacts erase {private.json} --yes --reason private", "keys rotate --yes",
+	"export {Complete} -o bundle.json",
+}
+
+// TestMakeStore writes the golden store of this version of the format, where there is
+// none yet. It never touches one that is there.
+func TestMakeStore(t *testing.T) {
+	golden, err := filepath.Abs("../../testdata/stores/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(golden); !*update || err == nil && !*remake {
+		t.Skip("made once per version of the format")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	g := gold{t, dir}
+	files := map[string]string{".git/HEAD": "ref: refs/heads/main\n"}
+	for name, text := range goldenSources {
+		files[name] = text
+	}
+	for name, text := range files {
+		_ = os.MkdirAll(filepath.Dir(name), 0o700)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := map[string]string{"{private.json}": artifactOf(t, "private.json")}
+	for _, call := range goldenCalls {
+		for name, is := range names {
+			call = strings.ReplaceAll(call, name, is)
+		}
+		args := strings.Fields(call)
+		switch {
+		case args[len(args)-1] == "approve":
+			s := sit(t, dir, 80, append(args, "--as", "sam")...)
+			s.sees("[y/N]")
+			s.types("y\n")
+			s.leaves(0)
+		case args[0] == "tear":
+			tearLast(t, filepath.Join(dir, "home/local"))
+		case args[0] == "forget":
+			_ = os.RemoveAll(args[1])
+		case args[0] == "keep":
+			g.waybill(0, "sessions", "keep", args[1], "--reason", "model", "--as", "sam")
+		case args[0] == "!":
+			g.waybill(3, append(args[1:], "--as", "sam")...)
+		default:
+			out := g.waybill(0, append(args, "--as", "sam", "--json")...)
+			if m := regexp.MustCompile(`--title (\w+)`).FindStringSubmatch(call); m != nil {
+				var doc struct {
+					Data struct{ Session struct{ RunID string } }
+				}
+				if err := json.Unmarshal([]byte(out), &doc); err != nil {
+					t.Fatal(err)
+				}
+				names["{"+m[1]+"}"] = doc.Data.Session.RunID
+			}
+		}
+	}
+	if err := os.RemoveAll(golden); err != nil {
+		t.Fatal(err)
+	}
+	copyStore(t, filepath.Join(dir, "home/local"), filepath.Join(golden, "store"), 0o755, 0o644)
+	text, err := os.ReadFile("bundle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(golden, "bundle.json"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

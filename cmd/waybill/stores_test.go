@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// gold is a folder in which commands are called, with a store in home/local.
+type gold struct {
+	*testing.T
+	dir string
+}
+
+// waybill calls a command in this process, which must end with the status.
+func (g gold) waybill(status int, args ...string) string {
+	g.Helper()
+	var out, errOut bytes.Buffer
+	env := []string{"HOME=" + g.dir, "USERPROFILE=" + g.dir, "WAYBILL_HOME=" + filepath.Join(g.dir, "home"), "PATH=" + os.Getenv("PATH")}
+	if got := run(args, strings.NewReader(""), &out, &errOut, env); got != status {
+		g.Fatalf("waybill %s: exit status %d, want %d\n%s%s", strings.Join(args, " "), got, status, out.String(), errOut.String())
+	}
+	return out.String()
+}
+
+// data is the data of a command's document.
+func (g gold) data(into any, args ...string) {
+	g.Helper()
+	doc := struct{ Data any }{into}
+	if err := json.Unmarshal([]byte(g.waybill(0, append(args, "--json")...)), &doc); err != nil {
+		g.Fatal(err)
+	}
+}
+
+// copyStore copies a store, but for locks, which name processes that are gone, and
+// caches, which hold nothing that is not written elsewhere: one is enough.
+func copyStore(t *testing.T, from, to string, dirMode, fileMode fs.FileMode) {
+	t.Helper()
+	heads := 0
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "lock") {
+			return err
+		}
+		if strings.HasPrefix(d.Name(), "head-") {
+			if !strings.Contains(path, "sessions") || heads > 0 {
+				return nil
+			}
+			heads++
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, rel)), dirMode); err != nil {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), b, fileMode)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStoresOfEveryVersion: whatever version of the format a store was written in, this
+// program reads it, tells the same about it, goes on in it, and exports it.
+func TestStoresOfEveryVersion(t *testing.T) {
+	root, err := filepath.Abs("../../testdata/stores")
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err := filepath.Glob(filepath.Join(root, "v*"))
+	if err != nil || !slices.Contains(versions, filepath.Join(root, "v1")) {
+		t.Fatalf("the golden stores are %q (%v): 'go test ./cmd/waybill -run TestMakeStore -update' makes that of this version", versions, err)
+	}
+	for _, golden := range versions {
+		t.Run(filepath.Base(golden), func(t *testing.T) { keepsReading(t, golden) })
+	}
+}
+
+func keepsReading(t *testing.T, golden string) {
+	g := gold{t, t.TempDir()}
+	t.Chdir(g.dir)
+	copyStore(t, filepath.Join(golden, "store"), filepath.Join(g.dir, "home/local"), 0o700, 0o600)
+	current(t, filepath.Join(golden, "projections.golden"), g.projections())
+
+	bundle, err := os.ReadFile(filepath.Join(golden, "bundle.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := regexp.MustCompile(`"sessionId":"(sess_[a-z2-7]+)"`).FindSubmatch(bundle)
+	if session == nil {
+		t.Fatal("the bundle names no session")
+	}
+	g.waybill(0, "export", string(session[1]), "-o", "again.json")
+	again, err := os.ReadFile("again.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := unstamped(again), unstamped(bundle); a != b {
+		t.Errorf("the session is exported otherwise than it was: %s", firstDifference(a, b))
+	}
+	var imported struct{ Relation string }
+	if g.data(&imported, "import", filepath.Join(golden, "bundle.json")); imported.Relation != "same" {
+		t.Errorf("the bundle's session is %q to the one that it was made from", imported.Relation)
+	}
+	if g.data(&imported, "import", filepath.Join(golden, "bundle.json"), "--store", "other"); imported.Relation != "imported" {
+		t.Errorf("a new store has the bundle as %q", imported.Relation)
+	}
+	g.waybill(0, "verify", "--store", "other")
+	g.goesOn()
+}
+
+// goesOn carries the run that is not finished to its end, and the one that is blocked
+// out of it.
+func (g gold) goesOn() {
+	g.Helper()
+	var list struct {
+		Runs []struct{ RunID, Title, Status string }
+	}
+	g.data(&list, "runs", "list")
+	for _, title := range []string{"Unfinished", "Blocked"} {
+		at := slices.IndexFunc(list.Runs, func(r struct{ RunID, Title, Status string }) bool { return r.Title == title })
+		if at < 0 {
+			g.Fatalf("there is no run %q", title)
+		}
+		var answer struct {
+			IsComplete bool
+			Status     string
+		}
+		for range 3 {
+			if g.data(&answer, "continue", "--run", list.Runs[at].RunID, "--notes", "Decision: go on"); answer.IsComplete {
+				break
+			}
+		}
+		if answer.Status != "complete" {
+			g.Errorf("%s ends %s", title, answer.Status)
+		}
+		g.data(&struct{}{}, "replay", list.Runs[at].RunID)
+	}
+	g.waybill(0, "verify")
+	g.waybill(0, "audit", "verify")
+}
+
+// projections is what the program tells about a store: every document that is folded
+// from what is written, and none that speaks of the machine or the moment.
+func (g gold) projections() string {
+	g.Helper()
+	var b strings.Builder
+	tell := func(args ...string) {
+		fmt.Fprintf(&b, "waybill %s\n%s\n", strings.Join(args, " "), g.waybill(0, append(args, "--json")...))
+	}
+	for _, call := range []string{"runs list", "sessions list", "verify", "audit list", "audit verify", "trust --list", "keys list", "config get lockWaitMs"} {
+		tell(strings.Fields(call)...)
+	}
+	var list struct {
+		Runs []struct{ RunID, Title string }
+	}
+	g.data(&list, "runs", "list")
+	for _, r := range list.Runs {
+		tell("runs", "show", r.RunID)
+		if slices.Contains([]string{"Approved", "Branches", "Loops"}, r.Title) {
+			tell("runs", "timeline", r.RunID)
+			tell("runs", "graph", r.RunID)
+		}
+	}
+	return b.String()
+}
+
+// stamps are what differs between two exports of one session.
+var stamps = regexp.MustCompile(`"(bundleId|exportedAt|appVersion)":"[^"]*"`)
+
+// unstamped is a bundle without them; only its beginning has any.
+func unstamped(bundle []byte) string {
+	head, rest, _ := strings.Cut(string(bundle), `"session":`)
+	return stamps.ReplaceAllString(head, `"$1":""`) + rest
+}
+
+func firstDifference(a, b string) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%q, and it was %q", a[max(0, i-60):min(len(a), i+60)], b[max(0, i-60):min(len(b), i+60)])
+		}
+	}
+	return fmt.Sprintf("%d bytes, and it was %d", len(a), len(b))
+}
+
+// TestGoldenStoreHolds: the records of the version that is written now are what the
+// schemas say, every one of them, and one with a member more or less is refused.
+func TestGoldenStoreHolds(t *testing.T) {
+	asked := validStore(t, "../../testdata/stores/v1/store")
+	text, err := os.ReadFile("../../testdata/stores/v1/bundle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := valid("bundle", text); err != nil {
+		t.Error(err)
+	}
+	asked["bundle"] = [][]byte{text}
+	for _, name := range sortedKeys(storedSchemas()) {
+		if len(asked[name]) == 0 {
+			t.Errorf("nothing in the golden store is of schema %s", name)
+		}
+		for _, record := range asked[name] {
+			refusesOthers(t, name, record)
+		}
+	}
+}
+
+// freeData is where the data of a record may have members that no schema names.
+var freeData = []string{"store", "config", "side-log-event"}
+
+// mayMiss are the members that are optional, by the schemas that say so.
+var mayMiss = map[string][]string{
+	"event": {"actor", "ignorable", "scope", "timestampMs"}, "audit-event": {"actor", "timestampMs"}, "side-log-event": {"actor", "ignorable", "scope", "timestampMs"},
+	"manifest-record": {"pins", "prev"}, "compiled-workflow": {"inputs", "assessments", "references"},
+}
+
+// refusesOthers makes members of a record more and fewer, one at a time.
+func refusesOthers(t *testing.T, name string, record []byte) {
+	t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(record, &members); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(how string) {
+		t.Helper()
+		changed, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if valid(name, changed) == nil {
+			t.Errorf("%s: a record %s is not refused: %.300s", name, how, changed)
+		}
+	}
+	members["another"] = json.RawMessage("1")
+	refused("with another member")
+	delete(members, "another")
+	for member, is := range maps.Clone(members) {
+		if slices.Contains(mayMiss[name], member) {
+			continue
+		}
+		delete(members, member)
+		refused("without " + member)
+		members[member] = is
+	}
+	if is, ok := members["data"]; ok && !slices.Contains(freeData, name) {
+		members["data"] = json.RawMessage(strings.Replace(`{"another":1,`+string(is[1:]), ",}", "}", 1))
+		refused("with another member in its data")
+	}
+}

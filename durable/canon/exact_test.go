@@ -1,0 +1,57 @@
+package canon_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"pgregory.net/rapid"
+)
+
+// flat is record without what only the long way reads.
+type flat struct {
+	Any      canon.Value  `json:"any"`
+	Digest   canon.Digest `json:"digest,omitzero"`
+	Flag     bool         `json:"flag,omitzero"`
+	Float    float64      `json:"float"`
+	List     []inner      `json:"list,omitzero"`
+	More     []string     `json:"more"`
+	Nullable *inner       `json:"nullable"`
+	Optional *inner       `json:"optional,omitzero"`
+	Self     *flat        `json:"self,omitzero"`
+	Small    int32        `json:"small,omitzero"`
+	Text     string       `json:"text,omitzero"`
+}
+
+// The short way of UnmarshalExact takes what the long way takes, and nothing else.
+func TestShortWayIsTheLongWay(t *testing.T) {
+	texts := []string{
+		`{"any":[1,{"a":null,"b":"é"}],"float":0.5,"more":[],"nullable":null}`,
+		`{"any":{},"flag":true,"float":1e+21,"list":[{"n":1},{"n":-2}],"more":["a","\n\u0001"],"nullable":{"n":3},"optional":{"n":0},"small":2147483647,"text":"x"}`,
+		`{"any":0,"float":0,"more":["x"],"nullable":null,"self":{"any":[[[]]],"float":-3,"more":[],"nullable":null}}`,
+	}
+	odd := []string{" ", "0", "-0", "1.0", "null", "false", "true", `""`, `"a"`, `\u0041`, `\n`, "\x00", "\xff", "[]", "{}", ",", "2147483648", "9007199254740993",
+		`"b":1,`, `"B":1,`, `"b":1,"a":1`, "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", `"text":""`, `"flag":false,`, `"list":[],`}
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(rapid.SampledFrom(texts).Draw(t, "text"))
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+			to := min(len(text), at+rapid.IntRange(0, 8).Draw(t, "cut"))
+			text = slices.Concat(text[:at], []byte(rapid.SampledFrom(odd).Draw(t, "odd")), text[to:])
+		}
+		var long, short flat
+		err := canon.UnmarshalCompared(text, &long)
+		ok := canon.UnmarshalShort(text, &short)
+		if ok != (err == nil) || ok && !reflect.DeepEqual(long, short) {
+			t.Fatalf("%s: short way %v %+v, long way %v %+v", text, ok, short, err, long)
+		}
+		if ok {
+			taken++
+		}
+	})
+	if taken == 0 {
+		t.Error("the short way takes nothing")
+	}
+}

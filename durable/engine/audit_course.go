@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// auditSeal is the context under which the key of the saved ledger's seal is derived.
+const auditSeal = "waybill 2026 v1 audit cache"
+
+// auditCourse is one writing to the audit log: it looks at sessions for facts that have
+// no line yet, without holding a lock, and then appends under the audit log's own.
+type auditCourse struct {
+	g      *Engine
+	log    manifest.Log
+	ledger *projections.AuditLedger
+	saved  manifest.Head // up to where the ledger lies on the disk
+	found  []foundFacts
+}
+
+// foundFacts are the facts of one session from a head on.
+type foundFacts struct {
+	session id.Session
+	to      manifest.Head
+	facts   []projections.AuditFact
+	brought []projections.AuditFact // those that came with a bundle, and are none of this store
+}
+
+func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, audit.Table) }
+
+// auditCourse begins with the ledger that was saved, where that is sealed under the
+// store's keys: nobody else can make one that lets facts go unrecorded. Else it begins
+// with an empty one, which costs a full reading.
+func (g *Engine) auditCourse(ctx context.Context, store id.Store) (*auditCourse, error) {
+	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx)}
+	c.saved = c.ledger.Head
+	// Without the lock, only to know before sessions are looked at which of their facts
+	// want a line, and from where on they must be read.
+	r := &rereading{AuditLedger: c.ledger, until: c.saved}
+	reading := ports.Reading{Log: c.log, From: c.saved}
+	if c.saved.NextRecord <= shortLog {
+		// Reading all of it takes no longer, and meets what is damaged.
+		r.begin()
+		reading.From = manifest.Head{}
+	}
+	v, err := g.Logs.Read(ctx, reading, r)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		r.Reset()
+		v, err = g.Logs.Read(ctx, ports.Reading{Log: c.log}, r)
+	}
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(c.log, v))
+	}
+	c.ledger = r.AuditLedger
+	return c, err
+}
+
+// rereading folds a log from its beginning up to where a ledger was saved, and on. What
+// that saw of sessions counts once its head is met: it is of this log then.
+type rereading struct {
+	*projections.AuditLedger
+	until manifest.Head
+	seen  map[id.Session]manifest.Head
+}
+
+func (r *rereading) begin() {
+	r.seen = r.Seen
+	r.AuditLedger = projections.NewAuditLedger()
+}
+
+// Reset implements ports.Visitor.
+func (r *rereading) Reset() { r.AuditLedger, r.seen = projections.NewAuditLedger(), nil }
+
+// Visit implements ports.Visitor.
+func (r *rereading) Visit(seg manifest.Segment, head manifest.Head) error {
+	if head == r.until && r.seen != nil {
+		r.Seen = r.seen
+	}
+	return r.AuditLedger.Visit(seg, head)
+}
+
+func (g *Engine) auditKey(ctx context.Context) *token.Key {
+	if g.Audits == nil {
+		return nil
+	}
+	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
+	if err != nil {
+		return nil
+	}
+	return &keys.Current
+}
+
+func (g *Engine) savedLedger(ctx context.Context) *projections.AuditLedger {
+	empty := projections.NewAuditLedger()
+	key := g.auditKey(ctx)
+	if key == nil {
+		return empty
+	}
+	data, err := g.Audits.CachedAudit(ctx, projections.AuditLedgerFormat, limits.AuditCacheBytesMax+1)
+	if err != nil || len(data) > limits.AuditCacheBytesMax {
+		return empty
+	}
+	doc, ok := unsealed(data, auditSeal, key)
+	if !ok {
+		return empty
+	}
+	if saved, err := projections.LoadAuditLedger(doc); err == nil {
+		return saved
+	}
+	return empty
+}
+
+// look takes up the facts of a session that may have no line. A session that cannot be
+// read, or whose facts are not sure to survive a power cut, is left for later: it must
+// not keep others from being recorded. The error is the end of the call alone.
+func (c *auditCourse) look(ctx context.Context, s id.Session) error {
+	from := c.ledger.Seen[s]
+	found, v, err := c.g.auditFacts(ctx, s, from)
+	if ctx.Err() != nil {
+		return fault.Wrap(ctx.Err(), fault.Interrupted, "the call was interrupted")
+	}
+	if err != nil || found.to == from {
+		return nil
+	}
+	if len(c.ledger.Missing(found.facts)) > 0 {
+		// A line must not outlive its fact: what was read may be in memory only (R8).
+		if err := c.g.Logs.Confirm(ctx, manifest.SessionEvents(s), v.Head); err != nil {
+			return nil
+		}
+	}
+	c.found = append(c.found, found)
+	return nil
+}
+
+// auditFacts reads the facts of a session from a head on; from the beginning where that
+// is no head of its log any more.
+func (g *Engine) auditFacts(ctx context.Context, s id.Session, from manifest.Head) (out foundFacts, v manifest.Verdict, err error) {
+	log := manifest.SessionEvents(s)
+	facts := projections.NewAuditFacts(s, from)
+	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		facts.Reset()
+		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, facts)
+	}
+	out = foundFacts{session: s, to: facts.Head, facts: facts.Facts}
+	if err != nil || len(out.facts) == 0 {
+		return out, v, err
+	}
+	foreign, err := g.broughtIn(ctx, s)
+	n := 0
+	for n < len(out.facts) && out.facts[n].Source.EventIndex < foreign {
+		n++
+	}
+	out.brought, out.facts = out.facts[:n], out.facts[n:]
+	return out, v, err
+}
+
+// write appends the lines that are missing and, where there is one, the event that last
+// makes of the index that it will have. Without either nothing is locked or written.
+func (c *auditCourse) write(ctx context.Context, last func(next int64) event.Event) error {
+	facts := 0
+	for _, f := range c.found {
+		facts += len(f.facts)
+	}
+	if facts == 0 && last == nil {
+		return nil
+	}
+	inside := func(w ports.Witness, _ manifest.Verdict) error { return c.append(ctx, w, last) }
+	err := ports.WithHealthySession(ctx, c.g.Locks, c.g.Logs, c.log, c.ledger.Head, c.ledger, inside)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		// What the ledger was read from a moment ago is gone, and with it the measure of
+		// what was missing.
+		return fault.New(fault.StoreConflict, "the audit log changed while it was written to")
+	}
+	if err != nil {
+		return auditFault(err)
+	}
+	for _, f := range c.found {
+		c.ledger.Seen[f.session] = f.to
+	}
+	c.save(ctx)
+	return nil
+}
+
+// append commits under the lock: by now the ledger stands where the log does, so that
+// of two who saw the same fact the second finds its line.
+func (c *auditCourse) append(ctx context.Context, w ports.Witness, last func(next int64) event.Event) error {
+	var missing []projections.AuditFact
+	for _, f := range c.found {
+		missing = append(missing, c.ledger.Missing(f.facts)...)
+	}
+	for len(missing) > 0 || last != nil {
+		plan := manifest.Plan{Log: c.log}
+		next := c.ledger.Head.Next
+		for len(missing) > 0 && len(plan.Events) < limits.AuditLinesMax {
+			f := missing[0]
+			plan.Events = append(plan.Events, event.New(c.log.Owner, next, event.Scope{}, f.Actor, f.AtMs, f.Recorded))
+			next, missing = next+1, missing[1:]
+		}
+		if len(missing) == 0 && last != nil {
+			plan.Events = append(plan.Events, last(next))
+			last = nil
+		}
+		head, err := c.g.Logs.Append(ctx, w, c.ledger.Head, plan)
+		if err != nil {
+			return err
+		}
+		if err := c.ledger.Visit(manifest.Segment{Events: plan.Events}, head); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditSaveShare is which share of the sessions the saved ledger may know too little of:
+// reading them again takes no longer than writing all of the others.
+const auditSaveShare = 16
+
+// save keeps the ledger for the next writing. What comes of it matters to nobody.
+func (c *auditCourse) save(ctx context.Context) {
+	unsaved := int64(len(c.found)) + c.ledger.Head.NextRecord - c.saved.NextRecord
+	key := c.g.auditKey(ctx)
+	if key == nil || unsaved*auditSaveShare < int64(len(c.ledger.Seen)) {
+		return
+	}
+	doc, err := c.ledger.Save()
+	if err == nil && len(doc) < limits.AuditCacheBytesMax-1024 {
+		_ = c.g.Audits.KeepAudit(ctx, projections.AuditLedgerFormat, sealed(nil, auditSeal, key, doc))
+	}
+}

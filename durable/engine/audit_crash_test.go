@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+)
+
+// onAudited is on for an engine that keeps the audit log.
+func onAudited(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
+		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
+	if err != nil {
+		return nil, err
+	}
+	return audited(s), nil
+}
+
+// trusting is an act to explore: it makes a store where there is none, and what it does
+// shows on the disk.
+func trusting(t *testing.T) func(*crashfs.FS, byte) error {
+	cmd := newWorld(t).compiled(withCommands)
+	return func(f *crashfs.FS, seed byte) error {
+		g, err := onAudited(f, seed)
+		if err == nil {
+			_, err = engine.Settings{Controls: g.Controls, Auditor: g}.Trust(context.Background(), caller(9), cmd)
+		}
+		return err
+	}
+}
+
+// auditState is what the next process finds on a disk.
+type auditState struct {
+	trusted bool
+	trust   []audit.Outcome // of the acts of trusting
+	cancels int
+	codes   string // of the errors that a check finds
+	lines   int64
+}
+
+func auditOf(t *testing.T, f *crashfs.FS) (out auditState) {
+	t.Helper()
+	g, err := onAudited(f.Revive(), 3)
+	if err != nil {
+		t.Errorf("the store does not open: %v", err)
+		return out
+	}
+	list, err := engine.Settings{Controls: g.Controls}.Trusted(context.Background())
+	if err != nil {
+		t.Error(err)
+	}
+	out.trusted = len(list.Entries) > 0
+	trail, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	if err != nil || !trail.Complete {
+		t.Errorf("the audit log cannot be read: %v, %+v", err, trail)
+	}
+	for _, e := range trail.Entries {
+		switch e.Action {
+		case audit.Trust:
+			out.trust = append(out.trust, e.Outcome)
+		case audit.Cancel:
+			out.cancels++
+		}
+	}
+	v, err := g.AuditVerify(context.Background())
+	if err != nil {
+		t.Error(err)
+	}
+	for _, f := range v.Findings {
+		if f.Severity == manifest.SeverityError {
+			out.codes += string(f.Code) + ": " + f.Message + " "
+		}
+	}
+	out.lines = v.Events
+	return out
+}
+
+// auditBases are disks that an act may begin on.
+func auditBases(t *testing.T) map[string]*crashfs.FS {
+	t.Helper()
+	started, killed := crashfs.New(), crashfs.New()
+	for _, f := range []*crashfs.FS{started, killed} {
+		g, err := on(f, 1)
+		must(t, err)
+		a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+		must(t, err)
+		if f == killed {
+			_, err = g.Cancel(context.Background(), caller(2), &desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+			must(t, err)
+		}
+	}
+	kept := killed.Revive()
+	g, err := onAudited(kept, 2)
+	must(t, err)
+	must(t, engine.Act(g, context.Background(), caller(3), ofStore(audit.GC), nothing))
+	return map[string]*crashfs.FS{"no store": crashfs.New(), "no audit log": started.Revive(), "a fact without its line": killed.Revive(),
+		"an audit log": kept.Revive()}
+}
+
+// TestExploreCrashesOfActs: in whatever state a power cut leaves the disk, an act that
+// was carried out was intended before, on record, and one that was answered has its
+// outcome there. The audit log is healthy, and takes the next act.
+func TestExploreCrashesOfActs(t *testing.T) {
+	act := trusting(t)
+	for name, base := range auditBases(t) {
+		t.Run(name, func(t *testing.T) {
+			facts := auditOf(t, base).cancels
+			// Each state costs two readings and another act: fewer of them are looked at.
+			count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) {
+				must(t, act(f, 2))
+			}, func(s crashfs.State, done bool) bool {
+				at := auditOf(t, s.FS)
+				ok := at.codes == "" && at.cancels == facts && len(at.trust) <= 1
+				ok = ok && (!at.trusted || len(at.trust) == 1)                             // nothing is done that was not intended
+				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted) // nothing is called done that was not
+				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded)         // what was answered is there
+				next := s.FS.Revive()
+				ok = ok && act(next, 4) == nil
+				after := auditOf(t, next)
+				if ok = ok && after.trusted && after.codes == "" && after.cancels == facts; !ok {
+					t.Errorf("in the state %s: %+v, and after the next act %+v", s.Name, at, after)
+				}
+				return ok
+			})
+			t.Logf("%d operations, %d crash states", count.Ops, count.States)
+		})
+	}
+}
+
+// TestFaultsOfActs: one operation at a time fails, tears or is the last one. Nothing is
+// done without its intention, an act that says it is done is done, and one that could
+// not begin says so.
+func TestFaultsOfActs(t *testing.T) {
+	act := trusting(t)
+	for name, base := range auditBases(t) {
+		t.Run(name, func(t *testing.T) {
+			count := crashfs.Break(base, func(f *crashfs.FS) error { return act(f, 2) },
+				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+					at := auditOf(t, left)
+					ok := at.codes == "" && (!at.trusted || len(at.trust) > 0)
+					killed := flaw.Err == nil
+					ok = ok && (err != nil || killed || at.trusted)
+					ok = ok && (err == nil || killed || !at.trusted || fault.Is(err, fault.StoreOutcomeUnknown) || at.trust[0] == audit.Failed || at.trust[0] == audit.Open)
+					next := left.Revive()
+					again := act(next, 4)
+					after := auditOf(t, next)
+					if ok = ok && again == nil && after.trusted && after.codes == ""; !ok {
+						t.Errorf("%s %s: %v: %+v, and after the next act (%v) %+v", op, flaw, err, at, again, after)
+					}
+					return ok
+				})
+			t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+		})
+	}
+}
+
+// TestExploreCrashesOfFacts: a call whose fact has a line is explored with it. No line
+// outlives its fact, and no fault of the audit log's is the call's.
+func TestExploreCrashesOfFacts(t *testing.T) {
+	base := auditBases(t)["no audit log"]
+	end := func(f *crashfs.FS, seed byte) error {
+		g, err := onAudited(f, seed)
+		if err != nil {
+			return err
+		}
+		at, err := g.Locate(context.Background(), engine.Last)
+		if err == nil {
+			_, err = g.Cancel(context.Background(), caller(9), &desk{}, at, engine.CancelRequest{Reason: "r"})
+		}
+		return err
+	}
+	count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) { must(t, end(f, 2)) },
+		func(s crashfs.State, done bool) bool {
+			at := auditOf(t, s.FS)
+			ok := at.codes == "" && at.cancels <= 1 && (!done || at.cancels == 1 && at.lines == 1)
+			if !ok {
+				t.Errorf("in the state %s: %+v", s.Name, at)
+			}
+			return ok
+		})
+	t.Logf("%d operations, %d crash states", count.Ops, count.States)
+	audits := 0
+	count = crashfs.Break(base, func(f *crashfs.FS) error { return end(f, 2) },
+		func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+			at := auditOf(t, left)
+			ofAudit := strings.HasPrefix(op.Name, "audit") || strings.HasPrefix(op.Name, "cache")
+			ok := at.codes == "" && (!ofAudit || flaw.Err == nil || err == nil && at.cancels == 1)
+			if ofAudit {
+				audits++
+			}
+			if !ok {
+				t.Errorf("%s %s: %v: %+v", op, flaw, err, at)
+			}
+			return ok
+		})
+	if audits == 0 {
+		t.Error("no operation on the audit log went wrong")
+	}
+	t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+}
+
+// TestALineIsDurableAfterItsFact: a process dies between writing its group and syncing
+// it. Whoever then completes the audit log reads the fact from memory: the line must not
+// survive a power cut that the fact does not.
+func TestALineIsDurableAfterItsFact(t *testing.T) {
+	base := auditBases(t)["no audit log"]
+	end := func(f *crashfs.FS) {
+		g, err := on(f, 2)
+		must(t, err)
+		at, err := g.Locate(context.Background(), engine.Last)
+		must(t, err)
+		_, _ = g.Cancel(context.Background(), caller(9), &desk{}, at, engine.CancelRequest{Reason: "r"})
+	}
+	last := -1
+	learn := base.Revive()
+	learn.Before = func(op crashfs.Op) {
+		if op.Do == "sync" && strings.HasSuffix(op.Name, manifest.FileName) {
+			last = op.N
+		}
+	}
+	end(learn)
+	dying := base.Revive()
+	dying.Fault = &crashfs.Fault{At: last}
+	end(dying)
+	left := dying.Revive()
+	if at := auditOf(t, left); at.cancels != 1 || at.lines != 0 {
+		t.Fatalf("the dying process did not get as far as the test needs: %+v", at)
+	}
+	count := crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+		g, err := onAudited(f, 5)
+		must(t, err)
+		must(t, engine.Act(g, context.Background(), caller(9), ofStore(audit.GC), nothing))
+	}, func(s crashfs.State, done bool) bool {
+		at := auditOf(t, s.FS)
+		ok := at.codes == "" && (!done || at.cancels == 1)
+		if !ok {
+			t.Errorf("in the state %s: %+v", s.Name, at)
+		}
+		return ok
+	})
+	t.Logf("%d operations, %d crash states", count.Ops, count.States)
+}

@@ -1,0 +1,158 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// headOf is the head of a session's log.
+func (w *world) headOf(s id.Session) manifest.Head {
+	w.Helper()
+	v, err := w.auditor().Logs.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(s)}, ignored{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return v.Head
+}
+
+// TestAForgedCacheHidesNothing: somebody who can write files, and has no keys, says that
+// all of a session was seen. The fact gets its line all the same.
+func TestAForgedCacheHidesNothing(t *testing.T) {
+	for _, acts := range []int{1, 20} { // a log that is read whole, and one that is not
+		w := newWorld(t)
+		keeper := w.auditor()
+		a := w.start(twoSteps)
+		for range acts {
+			must(t, engine.Act(keeper, context.Background(), w.by(), ofStore(audit.GC), nothing))
+		}
+		if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		v, err := keeper.AuditVerify(context.Background())
+		must(t, err)
+		forged := projections.NewAuditLedger()
+		forged.Head, forged.Seen[a.Session.SessionID] = v.Head, w.headOf(a.Session.SessionID)
+		doc, err := forged.Save()
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(w.dir, "cache/audit-1"), []byte(strings.Repeat("0", 64)+" "+string(doc)+"\n"), 0o600))
+		if got := w.verified(); got != "audit_incomplete" {
+			t.Error(got)
+		}
+		must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing))
+		if got := w.verified(); got != "" || strings.Contains(w.trail(), "+") {
+			t.Error(got, w.trail())
+		}
+	}
+}
+
+// TestASessionWithAnotherHistory: a session's folder was put back as it was before, and
+// went another way since. What is new there gets its lines, nothing gets a second one,
+// and the line whose fact is gone is found.
+func TestASessionWithAnotherHistory(t *testing.T) {
+	for _, cache := range []bool{true, false} {
+		w := auditWorld(t)
+		a := w.start(twoSteps)
+		dir := filepath.Join(w.dir, "sessions", a.Session.SessionID.String())
+		before := filepath.Join(t.TempDir(), "before")
+		must(t, os.CopyFS(before, os.DirFS(dir)))
+		end := func() {
+			_, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+			must(t, err)
+		}
+		end()
+		w.want("cancel", "")
+		must(t, os.RemoveAll(dir))
+		must(t, os.CopyFS(dir, os.DirFS(before)))
+		if !cache {
+			must(t, os.RemoveAll(filepath.Join(w.dir, "cache")))
+		}
+		if got := w.verified(); got != "audit_unfounded" {
+			t.Error("the fact is gone, and its line is called", got)
+		}
+		w.g = w.auditor()
+		never := note("done")
+		never.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoNeverStop)}}
+		w.must(a, never)
+		w.want("cancel override", "audit_unfounded")
+		end() // the same event again, at another index
+		must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing))
+		w.want("cancel override gc", "audit_unfounded")
+	}
+}
+
+// TestAnAuditLogWithAnotherHistory: the audit log was put back as it was before, or went
+// away. What was seen of sessions counts for the log that was there, not for this one.
+func TestAnAuditLogWithAnotherHistory(t *testing.T) {
+	for _, acts := range []int{0, 20} { // a log that is read whole, and one that is not
+		w := auditWorld(t)
+		w.cancelled("one")
+		act := func() { must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing)) }
+		for range acts {
+			act()
+		}
+		dir, before := filepath.Join(w.dir, "audit"), filepath.Join(t.TempDir(), "before")
+		must(t, os.CopyFS(before, os.DirFS(dir)))
+		w.cancelled("two")
+		act()
+		must(t, os.RemoveAll(dir))
+		must(t, os.CopyFS(dir, os.DirFS(before)))
+		gcs := strings.Repeat(" gc", acts)
+		w.want("cancel"+gcs+" cancel+", "audit_incomplete")
+		act()
+		w.want("cancel"+gcs+" cancel gc", "")
+		must(t, os.RemoveAll(dir))
+		act()
+		w.want("cancel cancel gc", "")
+	}
+}
+
+// TestLinesOfSessionsThatAreGone: what was deleted on record is no finding; what went
+// otherwise is one.
+func TestLinesOfSessionsThatAreGone(t *testing.T) {
+	w := auditWorld(t)
+	a, b := w.cancelled("one"), w.cancelled("two")
+	gone := func(a engine.Answer) error {
+		return os.RemoveAll(filepath.Join(w.dir, "sessions", a.Session.SessionID.String()))
+	}
+	what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: a.Session.SessionID.String()}}
+	must(t, engine.Act(w.g, context.Background(), w.by(), what, func() (map[string]string, error) { return nil, gone(a) }))
+	w.want("cancel cancel delete", "")
+	must(t, gone(b))
+	w.want("cancel cancel delete", "audit_session_missing")
+}
+
+// TestADamagedSessionHidesNoOther: what stands before the damage is told, that there may
+// be more is said, and the others get their lines.
+func TestADamagedSessionHidesNoOther(t *testing.T) {
+	w := newWorld(t)
+	a := w.cancelled("one")
+	w.cancelled("two")
+	name := filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "events")
+	all, err := os.ReadDir(name)
+	must(t, err)
+	must(t, os.Remove(filepath.Join(name, all[len(all)-1].Name())))
+	g := w.auditor()
+	list, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	if err != nil || list.Complete || len(list.Entries) != 1 || len(list.Findings) != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	must(t, engine.Act(g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	if got := w.verified(); got != "audit_incomplete" {
+		t.Error(got)
+	}
+	v, err := g.AuditVerify(context.Background())
+	if err != nil || v.Events != 3 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

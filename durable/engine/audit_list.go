@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// AuditQuery says which acts are asked for.
+type AuditQuery struct {
+	SinceMs int64        // clock reading in milliseconds since 1970; 0: from the first on
+	Action  audit.Action // "": every action
+	Limit   int          // the newest so many; 0: all
+}
+
+// AuditTrail is the document "audit": what people decided about a store, the newest
+// last. Complete says that nothing can be missing: every log was read to its end and
+// understood.
+type AuditTrail struct {
+	Entries  []projections.AuditEntry `json:"entries"`
+	Complete bool                     `json:"complete"`
+	Findings []manifest.Finding       `json:"findings"`
+}
+
+// AuditList tells what is on record. Facts whose lines are not written yet are among
+// the entries: a reader completes the log in memory, from all sessions and from their
+// beginnings, so that nothing that was saved to be faster can hide one (R10).
+func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
+	out := AuditTrail{Entries: []projections.AuditEntry{}, Complete: true, Findings: []manifest.Finding{}}
+	read, err := g.readAudit(ctx)
+	if err != nil || read == nil {
+		return out, err
+	}
+	out.Complete = read.verdict.Health == manifest.Healthy
+	out.Findings = append(out.Findings, read.verdict.Findings...)
+	for _, s := range read.sessions {
+		for _, f := range s.facts {
+			read.trail.Complete(f)
+		}
+		if s.trouble != nil {
+			out.Complete = false
+			out.Findings = append(out.Findings, *s.trouble)
+		}
+	}
+	for _, e := range read.trail.Newest() {
+		if e.AtMs >= q.SinceMs && (q.Action == "" || q.Action == e.Action) {
+			out.Entries = append(out.Entries, e)
+		}
+	}
+	if n := len(out.Entries); q.Limit > 0 && n > q.Limit {
+		out.Entries = out.Entries[n-q.Limit:]
+	}
+	return out, nil
+}
+
+// auditRead is the audit log and all that it should tell of.
+type auditRead struct {
+	log      manifest.Log
+	trail    *projections.AuditTrail
+	verdict  manifest.Verdict
+	sessions []auditedSession
+}
+
+// auditedSession is a session as a reader of the audit log sees it.
+type auditedSession struct {
+	id      id.Session
+	facts   []projections.AuditFact
+	brought []projections.AuditFact // that came with a bundle
+	trouble *manifest.Finding       // why there may be more facts than these
+}
+
+// readAudit reads the audit log, and then every session's: a line that was written
+// before the one was read is about a fact that the other holds. It is nil where there
+// is no store of ours.
+func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
+	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return nil, err
+	}
+	out := &auditRead{log: auditLog(store), trail: projections.NewAuditTrail(auditLog(store))}
+	if out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.trail); err != nil {
+		return nil, err
+	}
+	all, err := g.Sessions.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		row, err := g.auditedSession(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		out.sessions = append(out.sessions, row)
+	}
+	return out, nil
+}
+
+// auditedSession reads one session whole. One that cannot be read is no error: the
+// others must be told of.
+func (g *Engine) auditedSession(ctx context.Context, s id.Session) (auditedSession, error) {
+	found, v, err := g.auditFacts(ctx, s, manifest.Head{})
+	out := auditedSession{id: s, facts: found.facts, brought: found.brought}
+	root := manifest.SessionEvents(s).Root
+	switch {
+	case ctx.Err() != nil:
+		return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
+	case err != nil:
+		f := manifest.NewFinding(manifest.AuditIncomplete, root, "what was decided about the session cannot be read: %s", fault.Of(err).Message)
+		out.trouble, out.facts = &f, nil // which of them are of this store may be what is not known
+	case v.Damaged(), v.Health == manifest.UnknownVersion:
+		f := manifest.NewFinding(manifest.AuditIncomplete, root, "the session is %s: there may be more that was decided about it", v.Health)
+		out.trouble = &f
+	}
+	return out, nil
+}

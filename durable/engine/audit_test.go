@@ -1,0 +1,366 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/imported"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
+)
+
+// storeControls are a store's control files as the engine sees them.
+type storeControls struct{ *filestore.Store }
+
+func (c storeControls) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
+	doc, _, err := c.ReadControl(ctx, f.Name, f.Kind)
+	return ports.Control{V: doc.V, Data: doc.Data}, err
+}
+
+func (c storeControls) UpdateControl(ctx context.Context, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+	return c.Store.UpdateControl(ctx, f.Name, f.Kind, func(old controlfile.Document) (controlfile.Document, error) {
+		next, err := change(ports.Control{V: old.V, Data: old.Data})
+		return controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, err
+	})
+}
+
+// audited is an engine that keeps the audit log.
+func audited(s *filestore.Store) *engine.Engine {
+	g := over(s)
+	g.Controls, g.Marks, g.Audits = storeControls{s}, s, s
+	return g
+}
+
+// auditor is another process that keeps the audit log.
+func (w *world) auditor() *engine.Engine {
+	w.Helper()
+	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = s.Close() })
+	return audited(s)
+}
+
+func auditWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.g = w.auditor()
+	return w
+}
+
+func ofStore(a audit.Action) audit.Act {
+	return audit.Act{Action: a, Target: audit.Target{Kind: audit.OfStore}}
+}
+
+func nothing() (map[string]string, error) { return nil, nil }
+
+// trail is what is on record, an act a word: "cancel", "gc?" where it is open, "gc!"
+// where it failed, "cancel+" where the line is not written.
+func (w *world) trail() string {
+	w.Helper()
+	list, err := w.auditor().AuditList(context.Background(), engine.AuditQuery{})
+	if err != nil || !list.Complete {
+		w.Fatalf("%v, %+v", err, list)
+	}
+	var out []string
+	for _, e := range list.Entries {
+		word := string(e.Action) + map[audit.Outcome]string{audit.Open: "?", audit.Failed: "!"}[e.Outcome]
+		if e.Unwritten {
+			word += "+"
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+// verified is the findings of a check, by their codes.
+func (w *world) verified() string {
+	w.Helper()
+	v, err := w.auditor().AuditVerify(context.Background())
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out []string
+	for _, f := range v.Findings {
+		out = append(out, string(f.Code))
+	}
+	slices.Sort(out)
+	if errs := slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool { return f.Severity == manifest.SeverityError }); errs == v.OK {
+		w.Errorf("ok is %v: %+v", v.OK, v.Findings)
+	}
+	return strings.Join(out, " ")
+}
+
+func (w *world) want(trail, findings string) {
+	w.Helper()
+	if got := w.trail(); got != trail {
+		w.Errorf("on record: %q, want %q", got, trail)
+	}
+	if got := w.verified(); got != findings {
+		w.Errorf("findings: %q, want %q", got, findings)
+	}
+}
+
+// cancelled starts a run and ends it.
+func (w *world) cancelled(reason string) engine.Answer {
+	w.Helper()
+	a := w.start(twoSteps)
+	if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: reason}); err != nil {
+		w.Fatal(err)
+	}
+	return a
+}
+
+func TestAnActStandsBetweenTwoLines(t *testing.T) {
+	w := auditWorld(t)
+	ctx := context.Background()
+	w.start(twoSteps)
+	called := false
+	what := ofStore(audit.GC)
+	what.Reason, what.Details = "too big", map[string]string{"kept": "1", "both": "before"}
+	err := engine.Act(w.g, ctx, w.person("ada"), what, func() (map[string]string, error) {
+		called = true
+		w.want("gc?", "")
+		return map[string]string{"objects": "3", "both": "after"}, nil
+	})
+	if err != nil || !called {
+		t.Fatal(called, err)
+	}
+	list, err := w.auditor().AuditList(ctx, engine.AuditQuery{})
+	if err != nil || len(list.Entries) != 1 {
+		t.Fatal(err, list)
+	}
+	e := list.Entries[0]
+	if e.Outcome != audit.Succeeded || e.Reason != "too big" || e.Actor != (event.Actor{Kind: event.Human, Ref: "ada"}) || e.AtMs != w.clock ||
+		len(e.Details) != 3 || e.Details["both"] != "after" || e.Details["kept"] != "1" || e.Source != nil {
+		t.Errorf("%+v", e)
+	}
+	broken := fault.New(fault.StoreFull, "secret path /home/you")
+	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.Repair), func() (map[string]string, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	w.want("gc repair!", "")
+	// Whoever interrupts an act that goes on has done it all the same.
+	ended, end := context.WithCancel(ctx)
+	must(t, engine.Act(w.g, ended, w.by(), ofStore(audit.EmptyTrash), func() (map[string]string, error) { end(); return nil, nil }))
+	w.want("gc repair! empty_trash", "")
+	if err := engine.Act(w.g, ended, w.by(), ofStore(audit.GC), func() (map[string]string, error) { t.Error("done"); return nil, nil }); !fault.Is(err, fault.Interrupted) {
+		t.Error(err)
+	}
+	w.want("gc repair! empty_trash", "")
+}
+
+func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
+	w := auditWorld(t)
+	ctx := context.Background()
+	w.start(twoSteps)
+	act := func(what audit.Act) error {
+		return engine.Act(w.g, ctx, w.by(), what, func() (map[string]string, error) {
+			t.Errorf("%s was done", what.Action)
+			return nil, nil
+		})
+	}
+	long := ofStore(audit.GC)
+	long.Reason = strings.Repeat("x", 513)
+	if err := act(long); !fault.Is(err, fault.ValidationError) {
+		t.Error(err)
+	}
+	if err := act(audit.Act{Action: audit.GC}); !fault.Is(err, fault.Internal) {
+		t.Error(err)
+	}
+	// Somebody is writing to the audit log all the time.
+	s, err := filestore.OpenDir(w.dir, filestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	store, _ := s.StoreID(ctx, ports.ReadOnly)
+	unlock, err := s.Lock(ctx, manifest.StoreLog(store, audit.Table))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.g = audited(s)
+	if err := act(ofStore(audit.GC)); !fault.Is(err, fault.StoreLocked) || fault.Of(err).Retry.Kind == fault.NotRetryable {
+		t.Error(err)
+	}
+	_ = unlock()
+	// The log is damaged.
+	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
+	name := filepath.Join(w.dir, "audit/events/00000001-00000001.jsonl")
+	b, err := os.ReadFile(name)
+	must(t, err)
+	must(t, os.WriteFile(name, append(b, 'x'), 0o600))
+	err = act(ofStore(audit.GC))
+	if f := fault.Of(err); !fault.Is(err, fault.SessionUnhealthy) || !strings.Contains(f.Message, "audit log") || !strings.Contains(f.Suggestion, "audit verify") {
+		t.Errorf("%+v", f)
+	}
+	if got := w.verified(); got != "segment_damaged" {
+		t.Error(got)
+	}
+	must(t, os.WriteFile(name, b, 0o600))
+	w.want("gc", "")
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecordingMakesNoStoreThatTheActWouldNotMake(t *testing.T) {
+	w := auditWorld(t)
+	ctx := context.Background()
+	did := 0
+	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), func() (map[string]string, error) { did++; return nil, nil }))
+	if _, err := os.Stat(w.dir); did != 1 || !errors.Is(err, os.ErrNotExist) {
+		t.Error("a cleanup of nothing made a store, or was not carried out:", did, err)
+	}
+	w.want("", "")
+	list, err := w.g.AuditList(ctx, engine.AuditQuery{})
+	if err != nil || !list.Complete || list.Entries == nil || list.Findings == nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+	s := engine.Settings{Controls: w.g.Controls, Auditor: w.g}
+	if was, err := s.Revoke(ctx, w.by(), canon.Sum(nil)); was || err != nil {
+		t.Error(was, err)
+	}
+	if _, err := os.Stat(w.dir); err == nil {
+		t.Error("taking back nothing made a store")
+	}
+	cmd := w.compiled(withCommands)
+	if _, err := s.Trust(ctx, w.person("ada"), cmd); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Trust(ctx, w.person("bob"), cmd); err != nil { // changes nothing
+		t.Fatal(err)
+	}
+	if _, err := s.Revoke(ctx, w.by(), cmd.Hash()); err != nil {
+		t.Fatal(err)
+	}
+	w.want("trust untrust", "")
+}
+
+func TestFactsHaveTheirLines(t *testing.T) {
+	w := auditWorld(t)
+	ctx := context.Background()
+	a := w.must(w.start(approving), note("the plan"))
+	w.mustApprove(a, "fine")
+	w.mustApprove(a, "fine") // approved already: no fact, no line
+	b := w.cancelled("not needed, sk-canary0123456789")
+	never := []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoNeverStop)}}
+	if _, err := w.g.Start(ctx, w.by(), id.Seed{99}, engine.Start{Workflow: w.compiled(twoSteps), SourceKind: "project", SourceRef: "x", Preferences: never}); err != nil {
+		t.Fatal(err)
+	}
+	w.want("approve cancel override", "")
+	list, err := w.auditor().AuditList(ctx, engine.AuditQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := list.Entries[0], list.Entries[1]
+	if first.Actor.Ref != "ada" || first.Target.ID != a.Session.RunID.String() || first.Source.SessionID != a.Session.SessionID || first.Details["nodeId"] != a.NodeID.String() {
+		t.Errorf("%+v", first)
+	}
+	if second.Target.ID != b.Session.RunID.String() || second.Reason != "not needed, [REDACTED:secret_key]" || second.Details["endsAs"] != "cancelled" {
+		t.Errorf("%+v", second)
+	}
+	// A fork of a run that nothing stops decides nothing anew.
+	at, err := w.g.Locate(ctx, engine.Last)
+	must(t, err)
+	if _, err := w.g.Fork(ctx, w.by(), id.Seed{98}, engine.ForkRequest{At: at}); err != nil {
+		t.Fatal(err)
+	}
+	w.want("approve cancel override", "")
+}
+
+// TestAReaderCompletesWhatAWriterCouldNot: the fact is there, its line is not: a kill
+// came between, or nobody could write to the audit log. A reader shows it, writes
+// nothing, and the next line that is written completes the log.
+func TestAReaderCompletesWhatAWriterCouldNot(t *testing.T) {
+	w := newWorld(t) // keeps no audit log: as if every call were killed after its commit
+	w.cancelled("one")
+	w.want("cancel+", "audit_incomplete")
+	ids := func() (out []string) {
+		list, err := w.auditor().AuditList(context.Background(), engine.AuditQuery{})
+		must(t, err)
+		for _, e := range list.Entries {
+			out = append(out, e.EventID.String())
+		}
+		return out
+	}
+	before := ids()
+	w.g = w.auditor()
+	w.cancelled("two") // completes its own session alone
+	w.want("cancel+ cancel", "audit_incomplete")
+	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	w.want("cancel cancel gc", "")
+	if after := ids(); after[0] != before[0] {
+		t.Errorf("the line has another id than was told before: %s, %s", before, after)
+	}
+}
+
+// TestImportedFactsAreNoActsHere: what was approved elsewhere is not this store's (R20).
+func TestImportedFactsAreNoActsHere(t *testing.T) {
+	w := newWorld(t)
+	a := w.must(w.start(approving), note("the plan"))
+	w.mustApprove(a, "elsewhere")
+	s, err := filestore.OpenDir(w.dir, filestore.Options{})
+	must(t, err)
+	defer s.Close()
+	v, err := s.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(a.Session.SessionID)}, ignored{})
+	must(t, err)
+	mark := imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: v.Head.Next, Head: v.Head.Digest}
+	must(t, s.UpdateSessionControl(context.Background(), a.Session.SessionID, ports.ImportedFile, func(ports.Control) (ports.Control, error) {
+		return ports.Control{V: imported.Version, Data: mark.Value()}, nil
+	}))
+	w.g = w.auditor()
+	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	w.want("gc", "")
+	if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{}); err != nil { // and this is
+		t.Fatal(err)
+	}
+	w.want("gc cancel", "")
+}
+
+type ignored struct{}
+
+func (ignored) Reset()                                      {}
+func (ignored) Visit(manifest.Segment, manifest.Head) error { return nil }
+
+func TestQueries(t *testing.T) {
+	w := auditWorld(t)
+	w.cancelled("one")
+	mid := w.clock + 1
+	w.cancelled("two")
+	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	for _, test := range []struct {
+		q    engine.AuditQuery
+		want int
+	}{
+		{engine.AuditQuery{}, 3}, {engine.AuditQuery{Action: audit.GC}, 1}, {engine.AuditQuery{SinceMs: mid}, 2},
+		{engine.AuditQuery{Limit: 1}, 1}, {engine.AuditQuery{Action: audit.Cancel, Limit: 5}, 2}, {engine.AuditQuery{Action: audit.Rotate}, 0},
+	} {
+		list, err := w.g.AuditList(context.Background(), test.q)
+		if err != nil || len(list.Entries) != test.want || list.Entries == nil {
+			t.Errorf("%+v: %d entries, %v", test.q, len(list.Entries), err)
+		}
+	}
+	last, _ := w.g.AuditList(context.Background(), engine.AuditQuery{Limit: 1})
+	if last.Entries[0].Action != audit.GC {
+		t.Error("the limit does not keep the newest:", last.Entries)
+	}
+}

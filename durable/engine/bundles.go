@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/bundle"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// BundleShown is the document "bundle": what a bundle says about itself, and its runs.
+type BundleShown struct {
+	BundleID   string           `json:"bundleId"`
+	ExportedAt string           `json:"exportedAt"`
+	AppVersion string           `json:"appVersion"`
+	SessionID  id.Session       `json:"sessionId"`
+	Health     manifest.Health  `json:"health"`
+	Head       canon.Digest     `json:"head"`
+	Events     int64            `json:"events"`
+	SideLogs   []string         `json:"sideLogs"`
+	Salvage    *bundle.Salvage  `json:"salvage,omitzero"`
+	Redacted   map[string]int64 `json:"redacted,omitzero"`
+	Runs       []RunDetails     `json:"runs"`
+}
+
+// ShowBundle shows what is in a bundle. One whose log does not hold together is
+// refused as an import of it would be.
+func ShowBundle(ctx context.Context, src ports.Bundle) (BundleShown, error) {
+	g, e := ReadOnly(src), src.Envelope()
+	out := BundleShown{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion, SessionID: src.Session(), Salvage: e.Salvage,
+		SideLogs: []string{}, Runs: []RunDetails{}}
+	if e.Redacted != nil {
+		out.Redacted = e.Redacted.Rules
+	}
+	names, err := src.SideLogs(ctx, src.Session().String())
+	if err != nil {
+		return out, err
+	}
+	out.SideLogs = append(out.SideLogs, names...)
+	fold := projections.NewFold()
+	v, err := g.read(ctx, src.Session(), fold)
+	if err != nil {
+		return out, err
+	}
+	if v.Damaged() {
+		return out, bundleFault(v.Findings[len(v.Findings)-1])
+	}
+	out.Health, out.Head, out.Events = v.Health, v.Head.Digest, v.Head.Next
+	for _, runID := range fold.Order {
+		run, err := g.Run(ctx, runID.String())
+		if err != nil {
+			return out, err
+		}
+		out.Runs = append(out.Runs, run)
+	}
+	return out, nil
+}
+
+// BundleDiff is the document "bundle_diff": how two logs stand to each other.
+type BundleDiff struct {
+	Relation Relation         `json:"relation"` // same, ahead, behind or diverged, of the first to the second
+	Common   int64            `json:"commonEvents"`
+	Events   [2]int64         `json:"events"`
+	Heads    [2]canon.Digest  `json:"heads"`
+	After    [2][]DiffedEvent `json:"after"` // what each holds behind the common part, the first few
+}
+
+// DiffedEvent is an event that only one of two logs holds.
+type DiffedEvent struct {
+	Index int64  `json:"eventIndex"`
+	Kind  string `json:"kind"`
+}
+
+// diffedMax is how many events of each side a diff names: enough to see what happened.
+const diffedMax = 10
+
+// DiffBundles compares two logs, wherever they lie. Chains tell how far they are one:
+// the heads of their groups are equal up to where they part.
+func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t id.Session) (out BundleDiff, err error) {
+	var chains [2]*chain
+	for i, side := range []struct {
+		g *Engine
+		s id.Session
+	}{{g, s}, {other, t}} {
+		chains[i] = &chain{}
+		v, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, chains[i])
+		if err != nil {
+			return out, err
+		}
+		if v.Head.IsZero() {
+			return out, fault.New(fault.SessionNotFound, "session %s has no events", side.s)
+		}
+		out.Events[i], out.Heads[i], out.After[i] = v.Head.Next, v.Head.Digest, []DiffedEvent{}
+	}
+	one, two := chains[0].heads, chains[1].heads
+	n := 0
+	for n < min(len(one), len(two)) && one[n] == two[n] {
+		out.Common = one[n].next
+		n++
+	}
+	switch {
+	case n == len(one) && n == len(two):
+		out.Relation = Same
+	case n == len(two):
+		out.Relation = Ahead
+	case n == len(one):
+		out.Relation = Behind
+	default:
+		out.Relation = diverged
+	}
+	for i, side := range []struct {
+		g *Engine
+		s id.Session
+	}{{g, s}, {other, t}} {
+		rest := &behind{from: out.Common}
+		if _, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, rest); err != nil {
+			return out, err
+		}
+		out.After[i] = append(out.After[i], rest.events...)
+	}
+	return out, nil
+}
+
+// chain keeps the heads of a log's groups, as little of each as tells two apart.
+type chain struct{ heads []link }
+
+type link struct {
+	digest [32]byte
+	next   int64
+}
+
+// Reset implements ports.Visitor.
+func (c *chain) Reset() { c.heads = nil }
+
+// Visit implements ports.Visitor.
+func (c *chain) Visit(_ manifest.Segment, head manifest.Head) error {
+	c.heads = append(c.heads, link{head.Digest.Raw(), head.Next})
+	return nil
+}
+
+// behind keeps the first events from an index on.
+type behind struct {
+	from   int64
+	events []DiffedEvent
+}
+
+// Reset implements ports.Visitor.
+func (b *behind) Reset() { b.events = nil }
+
+// Visit implements ports.Visitor.
+func (b *behind) Visit(seg manifest.Segment, _ manifest.Head) error {
+	for _, e := range seg.Events {
+		if e.Index >= b.from && len(b.events) < diffedMax {
+			b.events = append(b.events, DiffedEvent{e.Index, e.Data.Kind()})
+		}
+	}
+	return nil
+}
+
+// SessionOf finds a session by its own id, or by a run of it: an id, a prefix or @last.
+func (g *Engine) SessionOf(ctx context.Context, ref string) (id.Session, error) {
+	return g.session(ctx, ref)
+}

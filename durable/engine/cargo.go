@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/manifest"
+)
+
+// cargo visits a log and keeps what its events refer to: what has to travel with it.
+// A long session refers to hundreds of thousands of snapshots, so that digests are
+// kept raw and each once.
+type cargo struct {
+	head manifest.Head
+	refs map[manifest.ObjectKind]*digests
+}
+
+func newCargo() *cargo {
+	c := &cargo{}
+	c.Reset()
+	return c
+}
+
+// Reset implements ports.Visitor.
+func (c *cargo) Reset() {
+	*c = cargo{refs: map[manifest.ObjectKind]*digests{manifest.Snapshot: {}, manifest.Workflow: {}, manifest.Artifact: {}}}
+}
+
+// Visit implements ports.Visitor.
+func (c *cargo) Visit(seg manifest.Segment, head manifest.Head) error {
+	c.head = head
+	for _, e := range seg.Events {
+		if p, ok := e.Data.(event.Pinner); ok {
+			c.add(manifest.Snapshot, p.Pin())
+		}
+		switch p := e.Data.(type) {
+		case event.RunStarted:
+			c.add(manifest.Workflow, p.WorkflowHash)
+		case event.NodeOutputAppended:
+			if p.OutputChannel == event.Artifact {
+				c.add(manifest.Artifact, p.Payload.SHA256)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *cargo) add(kind manifest.ObjectKind, ref canon.Digest) {
+	if !ref.IsZero() {
+		c.refs[kind].add(ref)
+	}
+}
+
+// digests is a set of digests that takes 32 bytes for each.
+type digests struct {
+	all    [][32]byte
+	sorted int // how many stand in order, each once
+}
+
+func (d *digests) add(ref canon.Digest) {
+	d.all = append(d.all, ref.Raw())
+	if len(d.all) >= 2*d.sorted+1024 {
+		d.sort()
+	}
+}
+
+func (d *digests) sort() {
+	slices.SortFunc(d.all, func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) })
+	d.all = slices.Compact(d.all)
+	d.sorted = len(d.all)
+}
+
+// each calls fn with every digest, in order.
+func (d *digests) each(fn func(canon.Digest) error) error {
+	d.sort()
+	for _, raw := range d.all {
+		if err := fn(canon.DigestOf(raw)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// DeleteRequest asks to move sessions to the trash.
+type DeleteRequest struct {
+	Refs   []string // each a session or run id, prefix of a run's or @last
+	Reason string
+}
+
+// DeletedSessions is the document "deleted": what lies in the trash now.
+type DeletedSessions struct {
+	Sessions []TrashedSession `json:"sessions"`
+}
+
+// TrashedSession is a session in the trash.
+type TrashedSession struct {
+	Name        string     `json:"name"` // what 'sessions restore' takes, as it does the id
+	SessionID   id.Session `json:"sessionId"`
+	TrashedAtMs int64      `json:"trashedAtMs"`
+	Note        *Note      `json:"note,omitzero"`
+	Runs        []RunName  `json:"runs"`
+}
+
+// RunName is what people know a run by.
+type RunName struct {
+	RunID      id.Run `json:"runId"`
+	WorkflowID string `json:"workflowId"`
+	Title      string `json:"title"`
+}
+
+// Deletable finds the sessions that a request names, each once, and refuses what may
+// not go: whoever asks a person first shows them. It changes nothing.
+func (g *Engine) Deletable(ctx context.Context, req DeleteRequest) ([]SessionRow, error) {
+	var out []SessionRow
+	for _, ref := range req.Refs {
+		s, err := g.session(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(out, func(r SessionRow) bool { return r.SessionID == s }) {
+			continue
+		}
+		if err := g.unkept(ctx, s); err != nil {
+			return nil, err
+		}
+		out = append(out, g.sessionRow(ctx, s))
+	}
+	return out, nil
+}
+
+// DeleteSessions moves sessions to the trash, healthy or not. All that are named are
+// looked at before the first one moves; when moving one fails, those before it stay
+// in the trash.
+func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteRequest) (DeletedSessions, error) {
+	out := DeletedSessions{Sessions: []TrashedSession{}}
+	rows, err := g.Deletable(ctx, req)
+	if err != nil {
+		return out, err
+	}
+	n, err := note(by, req.Reason)
+	if err != nil {
+		return out, err
+	}
+	for _, row := range rows {
+		what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: row.SessionID.String()}, Reason: n.Reason}
+		err := g.act(ctx, by, what, func() (map[string]string, error) {
+			t, err := g.discard(ctx, row.SessionID, n, func() error { return g.unkept(ctx, row.SessionID) })
+			if err == nil {
+				out.Sessions = append(out.Sessions, TrashedSession{t.Name, t.Session, t.AtMs, &n, row.Runs})
+			}
+			return map[string]string{"trash": t.Name}, err
+		})
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// discard moves a session away and forgets what is remembered of it.
+func (g *Engine) discard(ctx context.Context, s id.Session, n Note, unless func() error) (ports.Trashed, error) {
+	t, err := g.Trash.Discard(ctx, s, n.AtMs, n.data(), unless)
+	if err == nil {
+		g.forget(s)
+	}
+	return t, err
+}
+
+func (g *Engine) forget(s id.Session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.memo, s)
+	delete(g.proofs, s.String())
+}
+
+// Trashed lists what lies in the trash, what was put there last first.
+func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
+	out := []TrashedSession{}
+	if g.Trash == nil {
+		return out, nil
+	}
+	all, err := g.Trash.Trashed(ctx)
+	for _, t := range all {
+		fold := projections.NewFold()
+		// What cannot be read has no names, and can be restored and emptied all the same.
+		_, _ = g.Logs.Read(ctx, ports.Reading{Log: trashLog(t)}, fold)
+		out = append(out, TrashedSession{t.Name, t.Session, t.AtMs, noteOf(t.Control), g.runNames(ctx, fold)})
+	}
+	slices.SortStableFunc(out, func(a, b TrashedSession) int { return int(max(min(b.TrashedAtMs-a.TrashedAtMs, 1), -1)) })
+	return out, err
+}
+
+func trashLog(t ports.Trashed) manifest.Log {
+	return manifest.Log{Root: t.Root, Owner: t.Session.String(), Table: event.Domain}
+}
+
+// RestoreSession moves a session out of the trash again, by its name there, its id,
+// or a run of it or a prefix of that. Of several with one id it is the latest.
+func (g *Engine) RestoreSession(ctx context.Context, by Caller, ref string) (TrashedSession, error) {
+	t, err := g.inTrash(ctx, ref)
+	if err != nil {
+		return t, err
+	}
+	what := audit.Act{Action: audit.Restore, Target: audit.Target{Kind: audit.OfSession, ID: t.SessionID.String()}}
+	err = g.act(ctx, by, what, func() (map[string]string, error) {
+		_, err := g.Trash.Restore(ctx, t.Name)
+		return map[string]string{"trash": t.Name}, err
+	})
+	return t, err
+}
+
+func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error) {
+	all, err := g.Trashed(ctx)
+	if err != nil {
+		return TrashedSession{}, err
+	}
+	var found []TrashedSession
+	for _, t := range all {
+		switch {
+		case t.Name == ref || t.SessionID.String() == ref:
+			return t, nil // the latest comes first
+		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return matches(r.RunID, ref) }), ref != "" && strings.HasPrefix(t.SessionID.String(), ref):
+			if !slices.ContainsFunc(found, func(f TrashedSession) bool { return f.SessionID == t.SessionID }) {
+				found = append(found, t)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return TrashedSession{}, fault.New(fault.SessionNotFound, "nothing in the trash is called %q", ref).Suggest("See 'waybill sessions list --trash'.")
+	case 1:
+		return found[0], nil
+	}
+	return TrashedSession{}, fault.New(fault.RunAmbiguous, "%d sessions in the trash fit %q", len(found), ref)
+}
+
+// EmptyTrash removes all that lies in the trash, for good. Objects that nothing needs
+// any more go with the next cleanup.
+func (g *Engine) EmptyTrash(ctx context.Context, by Caller) (DeletedSessions, error) {
+	out := DeletedSessions{Sessions: []TrashedSession{}}
+	all, err := g.Trashed(ctx)
+	if err != nil || len(all) == 0 {
+		return out, err
+	}
+	what := audit.Act{Action: audit.EmptyTrash, Target: audit.Target{Kind: audit.OfStore}}
+	err = g.act(ctx, by, what, func() (map[string]string, error) {
+		for _, t := range all {
+			if err := g.Trash.Empty(ctx, t.Name); err != nil {
+				return nil, err
+			}
+			out.Sessions = append(out.Sessions, t)
+		}
+		return nil, nil
+	})
+	return out, err
+}

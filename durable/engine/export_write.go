@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/ports"
+)
+
+// write puts everything into the bundle, in the order of its members.
+func (x *export) write(ctx context.Context) error {
+	own := x.logs[0]
+	if err := x.lines(ctx, own, x.events); err != nil {
+		return err
+	}
+	if err := x.lines(ctx, own, x.records); err != nil {
+		return err
+	}
+	if err := x.objects(ctx); err != nil {
+		return err
+	}
+	for _, side := range x.logs[1:] {
+		if err := x.w.Log(side.name); err != nil {
+			return err
+		}
+		if err := x.lines(ctx, side, x.events); err != nil {
+			return err
+		}
+		if err := x.lines(ctx, side, x.records); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *export) events(seg manifest.Segment) error  { return eachLine(seg.Bytes, x.w.Event) }
+func (x *export) records(seg manifest.Segment) error { return eachLine(seg.Group, x.w.Record) }
+
+func eachLine(b []byte, fn func([]byte) error) error {
+	for len(b) > 0 {
+		line, rest, _ := bytes.Cut(b, []byte{'\n'})
+		if err := fn(line); err != nil {
+			return err
+		}
+		b = rest
+	}
+	return nil
+}
+
+// lines hands each segment of a log to put, up to the head of the survey.
+func (x *export) lines(ctx context.Context, t travelling, put func(manifest.Segment) error) error {
+	v := &until{head: t.head, put: put}
+	var again *rewrite.Chain
+	if x.req.Redact {
+		redaction := rewrite.NewRedaction(x.load(ctx))
+		again = rewrite.NewChain(t.log)
+		if t.name == "" {
+			x.redaction = redaction // it knows which artifacts became which
+		}
+		v.put = func(seg manifest.Segment) error {
+			events, err := redaction.Segment(seg.Events)
+			if err != nil {
+				return err
+			}
+			rewritten, err := again.Next(events)
+			if err != nil {
+				return err
+			}
+			return put(rewritten)
+		}
+	}
+	if _, err := x.g.Logs.Read(ctx, ports.Reading{Log: t.log}, v); err != nil {
+		return err
+	}
+	if !v.done {
+		return fault.New(fault.StoreConflict, "%s changed while it was exported", t.log.Root)
+	}
+	if again != nil && t.name == "" {
+		x.out.Head = again.Head().Digest // what was written has a chain of its own
+	}
+	return nil
+}
+
+// until hands on the segments of a log up to a head.
+type until struct {
+	head manifest.Head
+	put  func(manifest.Segment) error
+	any  bool
+	done bool
+}
+
+// Reset implements ports.Visitor. What was handed on cannot be taken back: Visit says
+// so, since a reset has no way to.
+func (u *until) Reset() { u.any = u.any || u.done }
+
+// Visit implements ports.Visitor.
+func (u *until) Visit(seg manifest.Segment, head manifest.Head) error {
+	if u.done {
+		return nil
+	}
+	if seg.First == 0 && u.any {
+		return fault.New(fault.StoreConflict, "the log changed while it was read")
+	}
+	u.any, u.done = true, head == u.head
+	return u.put(seg)
+}
+
+// load reads an artifact for redaction.
+func (x *export) load(ctx context.Context) func(canon.Digest) ([]byte, error) {
+	return func(ref canon.Digest) ([]byte, error) { return x.g.Objects.Object(ctx, manifest.Artifact, ref) }
+}
+
+// countSecrets goes through all of it once, to say in front what was taken out.
+func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
+	total := map[string]int64{}
+	for _, t := range x.logs {
+		redaction := rewrite.NewRedaction(x.load(ctx))
+		v := &until{head: t.head, put: func(seg manifest.Segment) error {
+			_, err := redaction.Segment(seg.Events)
+			return err
+		}}
+		if _, err := x.g.Logs.Read(ctx, ports.Reading{Log: t.log}, v); err != nil {
+			return nil, err
+		}
+		for rule, n := range redaction.Counts() {
+			total[rule] += n
+		}
+	}
+	return total, nil
+}
+
+// objects writes what the log refers to, by kind and digest.
+func (x *export) objects(ctx context.Context) error {
+	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow} {
+		if err := x.cargo.refs[kind].each(func(ref canon.Digest) error { return x.object(ctx, kind, ref) }); err != nil {
+			return err
+		}
+	}
+	if x.req.Redact {
+		return x.redactedArtifacts(ctx)
+	}
+	return x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error { return x.object(ctx, manifest.Artifact, ref) })
+}
+
+func (x *export) object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {
+	r, size, err := x.g.Streams.ObjectStream(ctx, kind, ref)
+	if fault.Is(err, fault.ArtifactErased) {
+		x.out.Artifacts++
+		return x.erased(ctx, ref)
+	}
+	if missing(err) && kind == manifest.Artifact && x.unknown {
+		return nil // another program may keep such bytes elsewhere
+	}
+	if err != nil {
+		return err
+	}
+	x.count(kind)
+	return errors.Join(x.w.Object(kind, ref, size, r), r.Close())
+}
+
+func (x *export) count(kind manifest.ObjectKind) {
+	switch kind {
+	case manifest.Snapshot:
+		x.out.Snapshots++
+	case manifest.Workflow:
+		x.out.Workflows++
+	case manifest.Artifact:
+		x.out.Artifacts++
+	}
+}
+
+func missing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }
+
+// redactedArtifacts writes artifacts as they are without their secrets, under the
+// digests that they have then. One at a time is in memory.
+func (x *export) redactedArtifacts(ctx context.Context) error {
+	type renamed struct{ to, from canon.Digest }
+	var all []renamed
+	err := x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+		to, _, _, err := x.redaction.Artifact(ref)
+		if fault.Is(err, fault.ArtifactErased) {
+			err = nil
+		}
+		all = append(all, renamed{to, ref})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b renamed) int { return strings.Compare(a.to.String(), b.to.String()) })
+	all = slices.CompactFunc(all, func(a, b renamed) bool { return a.to == b.to })
+	for _, a := range all {
+		_, data, _, err := x.redaction.Artifact(a.from)
+		switch {
+		case fault.Is(err, fault.ArtifactErased):
+			err = x.erased(ctx, a.from)
+		case err != nil:
+			return err
+		default:
+			err = x.w.Object(manifest.Artifact, a.to, int64(len(data)), io.Reader(bytes.NewReader(data)))
+		}
+		if err != nil {
+			return err
+		}
+		x.out.Artifacts++
+	}
+	return nil
+}
+
+// erased puts a tombstone in an artifact's place.
+func (x *export) erased(ctx context.Context, ref canon.Digest) error {
+	data, ok, err := x.g.Graves.Tombstone(ctx, ref)
+	if err == nil && !ok {
+		err = fault.New(fault.StoreCorrupt, "artifact %s is said to be erased, and nothing says by whom", ref)
+	}
+	if err != nil {
+		return err
+	}
+	return x.w.Erased(ref, data)
+}

@@ -1,0 +1,308 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+func tendedOn(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+	g, err := on(f, seed)
+	if err != nil {
+		return nil, err
+	}
+	return tended(g.Logs.(*filestore.Store)), nil
+}
+
+// tidying is one call that removes or moves things, to explore.
+type tidying struct {
+	name string
+	base *crashfs.FS
+	call func(*engine.Engine) error
+	done func(left) bool // what is there once the call has said that it is done
+}
+
+// left is what a disk holds of the session that a call is about, and of its artifact.
+type left struct{ live, trashed, bytes, grave bool }
+
+// stock is a disk with two sessions of one workflow; what is done is done to the
+// second, which brought an artifact.
+type stock struct {
+	stays, goes engine.Answer
+	artifact    canon.Digest
+}
+
+func newStock(t *testing.T) (*crashfs.FS, *stock) {
+	t.Helper()
+	f := crashfs.New()
+	g, err := tendedOn(f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t).compiled(longOne)
+	out := &stock{}
+	report := advance.JSONArtifact(set("kind", "report"))
+	out.artifact = canon.Sum(report.Bytes)
+	for i, a := range []*engine.Answer{&out.stays, &out.goes} {
+		req := note("n")
+		if i == 1 {
+			req.Artifacts = []advance.Artifact{report}
+		}
+		if *a, err = startNamed(w, fmt.Sprint("explored ", i))(g); err == nil {
+			*a, err = continueCall(*a, req)(g)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f.Revive(), out
+}
+
+func startNamed(w compile.Compiled, key string) func(*engine.Engine) (engine.Answer, error) {
+	return func(g *engine.Engine) (engine.Answer, error) {
+		return g.Start(context.Background(), caller(1), id.Seed{1}, engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "test.json", Key: key})
+	}
+}
+
+func tidyings(t *testing.T) (*stock, []tidying) {
+	full, st := newStock(t)
+	ctx := context.Background()
+	ref := st.goes.Session.SessionID.String()
+	remove := func(g *engine.Engine) error {
+		_, err := g.DeleteSessions(ctx, caller(10), engine.DeleteRequest{Refs: []string{ref}, Reason: "r"})
+		return err
+	}
+	changed := func(base *crashfs.FS, call func(*engine.Engine) error) *crashfs.FS {
+		f := base.Revive()
+		g, err := tendedOn(f, 7)
+		if err == nil {
+			err = call(g)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Revive()
+	}
+	gc := func(days int64, req engine.GCRequest) func(g *engine.Engine) error {
+		return func(g *engine.Engine) error {
+			r, err := g.GC(ctx, caller(10+days*dayMs), req)
+			if err == nil && r.SafeMode {
+				err = fmt.Errorf("safe mode: %+v", r.Unclear)
+			}
+			return err
+		}
+	}
+	deleted := changed(full, remove)
+	orphaned := changed(deleted, func(g *engine.Engine) error { _, err := g.EmptyTrash(ctx, caller(11)); return err })
+	kept := changed(full, func(g *engine.Engine) error {
+		_, err := g.KeepSession(ctx, caller(9), engine.KeepRequest{Ref: st.stays.Session.SessionID.String()})
+		return err
+	})
+	erase := func(g *engine.Engine) error {
+		_, err := g.EraseArtifact(ctx, caller(12), st.artifact, "a secret")
+		return err
+	}
+	return st, []tidying{
+		{"delete", full, remove, func(l left) bool { return !l.live && l.trashed && l.bytes }},
+		{"restore", deleted, func(g *engine.Engine) error { _, err := g.RestoreSession(ctx, caller(13), ref); return err },
+			func(l left) bool { return l.live && !l.trashed && l.bytes }},
+		{"empty the trash", deleted, func(g *engine.Engine) error { _, err := g.EmptyTrash(ctx, caller(13)); return err },
+			func(l left) bool { return !l.live && !l.trashed && l.bytes }},
+		{"clean up: an expired session", kept, gc(91, engine.GCRequest{Apply: true}), func(l left) bool { return !l.live && l.trashed && l.bytes }},
+		{"clean up: old trash and its objects", deleted, gc(31, engine.GCRequest{Apply: true}), func(l left) bool { return !l.live && !l.trashed }},
+		{"clean up: objects", orphaned, gc(0, engine.GCRequest{Apply: true}), func(l left) bool { return !l.live && !l.trashed }},
+		{"erase", full, erase, func(l left) bool { return l.live && !l.bytes && l.grave }},
+	}
+}
+
+// halves reports a state in which one folder has two names or none, although a rename
+// is one step for every filesystem with a journal: the model of the disk is harsher
+// than any disk there, and nothing that is made of renames could hold.
+func halves(st *stock, f *crashfs.FS, was bool) bool {
+	names := map[string]bool{}
+	for name := range f.Files() {
+		if parts := strings.SplitN(name, "/", 3); len(parts) == 3 && parts[2] == manifest.FileName && !strings.Contains(parts[1], st.stays.Session.SessionID.String()) {
+			names[parts[0]+"/"+parts[1]] = true
+		}
+	}
+	return len(names) > 1 || was && len(names) == 0
+}
+
+// look is what the next process finds. The store must verify, the other session be
+// whole, and what lies in the trash be as good as it was.
+func (st *stock) look(f *crashfs.FS) (l left, err error) {
+	ctx := context.Background()
+	g, err := tendedOn(f.Revive(), 3)
+	if err != nil {
+		return l, err
+	}
+	v, err := g.Verify(ctx)
+	if err != nil || !v.OK {
+		return l, fmt.Errorf("verify: %v, %+v", err, v)
+	}
+	there := 0
+	for _, s := range v.Sessions {
+		if s.SessionID == st.stays.Session.SessionID && s.Events == s.Head.Next && s.Head.NextRecord > 2 {
+			there++
+		}
+		l.live = l.live || s.SessionID == st.goes.Session.SessionID
+	}
+	if there != 1 {
+		return l, errors.New("the other session is gone")
+	}
+	trash, err := g.Trashed(ctx)
+	if err != nil {
+		return l, err
+	}
+	for _, t := range trash {
+		l.trashed = true
+		if err := st.restorable(f, t.Name); err != nil {
+			return l, fmt.Errorf("in the trash: %w", err)
+		}
+	}
+	files := f.Files()
+	_, l.bytes = files["artifacts/"+st.artifact.FileName()]
+	_, l.grave = files["artifacts/"+st.artifact.FileName()+".erased"]
+	_, err = g.Objects.Object(ctx, manifest.Artifact, st.artifact)
+	if l.grave != fault.Is(err, fault.ArtifactErased) {
+		return l, fmt.Errorf("erased or not: %v", err)
+	}
+	return l, nil
+}
+
+// restorable takes a session back on a copy of the disk, and verifies it there.
+func (st *stock) restorable(f *crashfs.FS, name string) error {
+	g, err := tendedOn(f.Revive(), 5)
+	if err != nil {
+		return err
+	}
+	if _, err := g.RestoreSession(context.Background(), caller(20), name); err != nil {
+		return err
+	}
+	v, err := g.VerifySession(context.Background(), st.goes.Session.SessionID.String())
+	if err == nil && !v.OK {
+		err = fmt.Errorf("%+v", v.Sessions)
+	}
+	return err
+}
+
+// goesOn: whatever is left, cleanups run, and the other session goes on.
+func (st *stock) goesOn(f *crashfs.FS) error {
+	next := f.Revive()
+	g, err := tendedOn(next, 6)
+	if err != nil {
+		return err
+	}
+	r, err := g.GC(context.Background(), caller(30), engine.GCRequest{Apply: true})
+	if err != nil || r.SafeMode || len(r.Skipped) > 0 {
+		return fmt.Errorf("cleaning up: %v, %+v", err, r)
+	}
+	if _, err := st.look(next); err != nil {
+		return fmt.Errorf("after cleaning up: %w", err)
+	}
+	for name := range next.Files() {
+		if strings.Contains(name, ".tmp-") {
+			return fmt.Errorf("still there: %s", name)
+		}
+	}
+	g, err = tendedOn(next, 8)
+	if err == nil {
+		_, err = continueCall(st.stays, note("more"))(g)
+	}
+	return err
+}
+
+// TestExploreCrashesOfTidying: in whatever state a power cut leaves the disk while
+// something is deleted, restored, cleaned up or erased, nothing that a log names is
+// gone, the call can be made again, and once it has answered it holds.
+func TestExploreCrashesOfTidying(t *testing.T) {
+	st, all := tidyings(t)
+	for _, u := range all {
+		t.Run(u.name, func(t *testing.T) {
+			skipped := 0
+			before, err := st.look(u.base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+				g, err := tendedOn(f, 2)
+				if err == nil {
+					err = u.call(g)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}, func(s crashfs.State, done bool) bool {
+				if !done && halves(st, s.FS, strings.HasPrefix(u.name, "delete") || strings.HasPrefix(u.name, "restore")) {
+					skipped++
+					return true
+				}
+				l, err := st.look(s.FS)
+				if err == nil && done && !u.done(l) {
+					err = fmt.Errorf("the call was answered, and there is %+v", l)
+				}
+				if err == nil && before.bytes && !l.bytes && l.live && !l.grave {
+					err = fmt.Errorf("bytes that a log names are gone: %+v", l)
+				}
+				if err == nil {
+					err = st.goesOn(s.FS)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", s.Name, err)
+				}
+				return err == nil
+			})
+			t.Logf("%d operations, %d crash states, %d of them halves of a rename", count.Ops, count.States, skipped)
+		})
+	}
+}
+
+// TestFaultsOfTidying: one operation fails, tears or is the last one. The store stays
+// whole, and an error without a doubt in it means that nothing was done to it.
+func TestFaultsOfTidying(t *testing.T) {
+	st, all := tidyings(t)
+	for _, u := range all {
+		t.Run(u.name, func(t *testing.T) {
+			before, err := st.look(u.base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := crashfs.Break(u.base, func(f *crashfs.FS) error {
+				g, err := tendedOn(f, 2)
+				if err == nil {
+					err = u.call(g)
+				}
+				return err
+			}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+				l, wrong := st.look(after)
+				switch {
+				case wrong != nil:
+				case err == nil && !u.done(l):
+					wrong = fmt.Errorf("it says that it is done, and there is %+v", l)
+				case err != nil && flaw.Err != nil && (u.name == "delete" || u.name == "restore") && l != before && !fault.Is(err, fault.StoreOutcomeUnknown):
+					wrong = fmt.Errorf("it says that nothing was done, and there is %+v", l)
+				default:
+					wrong = st.goesOn(after)
+				}
+				if wrong != nil {
+					t.Errorf("%s, %s: it said %v: %v", op, flaw, err, wrong)
+				}
+				return wrong == nil
+			})
+			t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+		})
+	}
+}

@@ -1,0 +1,182 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+)
+
+// race is one disk that many processes work on, each with a handle of its own.
+type race struct {
+	*testing.T
+	disk  *crashfs.FS
+	locks *lock.Memory
+	seeds uint64
+	mu    sync.Mutex
+	alive map[id.Session]int64 // acknowledged and not deleted: events
+}
+
+func (r *race) process() *engine.Engine {
+	r.mu.Lock()
+	r.seeds++
+	seed := r.seeds
+	r.mu.Unlock()
+	var key [32]byte
+	for i := range 8 {
+		key[i] = byte(seed >> (8 * i))
+	}
+	s, err := filestore.Open(r.disk, filestore.Options{Locks: r.locks.On(r.disk), Boot: "boot", LockWait: time.Minute,
+		Random: rand.NewChaCha8(key), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return tended(s)
+}
+
+// work starts a run and advances it; some then delete theirs for good.
+func (r *race) work(round, n int, w compile.Compiled) error {
+	g, ctx := r.process(), context.Background()
+	a, err := g.Start(ctx, caller(1), id.Seed{byte(round), byte(round >> 8), byte(n), 1}, engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "x.json"})
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	if a, err = g.Continue(ctx, caller(2), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken, Request: note("done")}); err != nil {
+		return fmt.Errorf("continue: %w", err)
+	}
+	if n%3 == 0 {
+		if _, err := g.DeleteSessions(ctx, caller(3), engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}}); err != nil {
+			return fmt.Errorf("delete: %w", err)
+		}
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.alive[a.Session.SessionID] = 1
+	return nil
+}
+
+// tend cleans up until done, as often as it gets the lock.
+func (r *race) tend(done <-chan struct{}) (swept int64, err error) {
+	g := r.process()
+	for {
+		select {
+		case <-done:
+			return swept, nil
+		default:
+		}
+		report, err := g.GC(context.Background(), caller(4), engine.GCRequest{Apply: true, EmptyTrash: true})
+		if err != nil && !fault.Is(err, fault.StoreLocked) {
+			return swept, err
+		}
+		if report.SafeMode {
+			return swept, fmt.Errorf("safe mode: %+v", report.Unclear)
+		}
+		swept += objectCount(report)
+	}
+}
+
+// check looks whether all that was acknowledged is there, and whole.
+func (r *race) check() {
+	g := r.process()
+	v, err := g.Verify(context.Background())
+	if err != nil || !v.OK {
+		r.Fatalf("verify: %v, %+v", err, v)
+	}
+	there := map[id.Session]bool{}
+	for _, s := range v.Sessions {
+		there[s.SessionID] = true
+	}
+	for s := range r.alive {
+		if !there[s] {
+			r.Fatalf("session %s was acknowledged and is gone", s)
+		}
+	}
+	if len(there) != len(r.alive) {
+		r.Fatalf("%d sessions, want %d", len(there), len(r.alive))
+	}
+}
+
+// TestGCAmongWriters: fifty processes start, advance and delete at once while two
+// clean up, two hundred times over. All bring the same objects, which nobody needed
+// when the round began: whoever finds one there must find it there still when the
+// commit is done.
+func TestGCAmongWriters(t *testing.T) {
+	rounds, writers := 200, 50
+	if testing.Short() {
+		rounds = 5
+	}
+	w := newWorld(t)
+	var flows []compile.Compiled // each with objects of its own
+	for i := range 10 {
+		flows = append(flows, w.compiled(strings.Replace(longOne, "test.long", fmt.Sprintf("test.long%d", i), 1)))
+	}
+	r := &race{T: t, disk: crashfs.New(), alive: map[id.Session]int64{}}
+	var total int64
+	for round := range rounds {
+		// What was written is settled between rounds: a memory of every change would grow
+		// for ever.
+		r.disk, r.locks = r.disk.Revive(), lock.NewMemory()
+		var working, tending sync.WaitGroup
+		done, errs, swept := make(chan struct{}), make(chan error, writers+2), make(chan int64, 2)
+		for range 2 {
+			tending.Go(func() {
+				n, err := r.tend(done)
+				swept <- n
+				errs <- err
+			})
+		}
+		for n := range writers {
+			working.Go(func() {
+				// Not all at once: a cleanup has to get between them.
+				time.Sleep(time.Duration(n%len(flows)) * time.Millisecond)
+				errs <- r.work(round, n, flows[n%len(flows)])
+			})
+		}
+		working.Wait()
+		close(done)
+		tending.Wait()
+		close(errs)
+		for err := range errs {
+			if err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+		}
+		total += <-swept + <-swept
+		r.check()
+		r.clear()
+	}
+	t.Logf("%d rounds, %d objects removed among writers", rounds, total)
+	if total == 0 {
+		t.Error("nothing was ever removed while somebody wrote: the test tests nothing")
+	}
+}
+
+// clear deletes all sessions, and leaves their objects to the next round's cleanup.
+func (r *race) clear() {
+	g, ctx := r.process(), context.Background()
+	var refs []string
+	for s := range r.alive {
+		refs = append(refs, s.String())
+	}
+	r.alive = map[id.Session]int64{}
+	_, err := g.DeleteSessions(ctx, caller(5), engine.DeleteRequest{Refs: refs})
+	if err == nil {
+		_, err = g.EmptyTrash(ctx, caller(5))
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/imported"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/ports"
+)
+
+// arrive hands everything over and commits it at once. placed is false when the
+// session appeared meanwhile.
+func (m *importing) arrive(ctx context.Context, store id.Store, asNew bool) (placed bool, err error) {
+	in, err := m.g.Arrivals.Arrive(ctx, m.out.SessionID)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		// What is left behind is nobody's truth: a cleanup takes it.
+		if endErr := in.End(); err == nil && !placed {
+			err = endErr
+		}
+	}()
+	if err := m.handObjects(ctx, in); err != nil {
+		return false, err
+	}
+	r := (*rewrite.Renaming)(nil)
+	if asNew {
+		r = rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest, m.head.Next)
+	}
+	if err := m.handLog(ctx, in, "", manifest.SessionEvents(m.src.Session()), r); err != nil {
+		return false, err
+	}
+	names, err := m.src.SideLogs(ctx, m.src.Session().String())
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		if err := m.handLog(ctx, in, name, manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId")), r); err != nil {
+			return false, err
+		}
+	}
+	if r != nil {
+		mapping := r.Mapping()
+		m.out.Mapping = &mapping
+	}
+	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
+	if err := in.Control(ctx, ports.ImportedFile, ports.Control{V: imported.Version, Data: mark.Value()}); err != nil {
+		return false, err
+	}
+	return in.Commit(ctx)
+}
+
+// handObjects hands over what the log refers to.
+func (m *importing) handObjects(ctx context.Context, in ports.Arrival) error {
+	for _, kind := range []manifest.ObjectKind{manifest.Workflow, manifest.Snapshot, manifest.Artifact} {
+		for ref := range m.src.Each(kind) {
+			if err := m.handObject(ctx, in, kind, ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manifest.ObjectKind, ref canon.Digest) error {
+	if kind == manifest.Artifact {
+		data, erased, err := m.src.Tombstone(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if erased {
+			return in.Tombstone(ctx, ref, data)
+		}
+	}
+	r, _, err := m.src.ObjectStream(ctx, kind, ref)
+	if err != nil {
+		return err
+	}
+	return errors.Join(in.Object(ctx, kind, ref, r), r.Close())
+}
+
+// handLog hands over one log, as it is or with the session's new ids. The bundle was
+// verified before; that it is still the same is seen by the head.
+func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, log manifest.Log, r *rewrite.Renaming) error {
+	put := func(seg manifest.Segment) error { return in.Segment(ctx, name, seg) }
+	if r != nil {
+		again := log
+		again.Root, again.Owner = manifest.SessionEvents(m.out.SessionID).Root, m.out.SessionID.String()
+		if name != "" {
+			again.Root += "/" + name
+		}
+		chain := rewrite.NewChain(again)
+		put = func(seg manifest.Segment) error {
+			events, err := renamed(r, name, again, seg)
+			if err != nil {
+				return err
+			}
+			next, err := chain.Next(events)
+			if err != nil {
+				return fault.Wrap(err, fault.BundleIntegrityFailed, "under new ids the log does not hold together: %v", err)
+			}
+			return in.Segment(ctx, name, next)
+		}
+	}
+	v, err := m.src.Read(ctx, ports.Reading{Log: log}, visitor(put))
+	if err == nil && (v.Damaged() || name == "" && v.Head != m.head) {
+		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
+	}
+	return err
+}
+
+// renamed are a segment's events under the session's new ids. Those of side logs are
+// rewritten as text: what they mean is not known here.
+func renamed(r *rewrite.Renaming, name string, log manifest.Log, seg manifest.Segment) ([]event.Event, error) {
+	if name == "" {
+		return r.Segment(seg.Events)
+	}
+	var out []event.Event
+	for line := range bytes.Lines(seg.Bytes) {
+		again, err := r.OpaqueLine(bytes.TrimSuffix(line, []byte{'\n'}))
+		if err != nil {
+			return nil, err
+		}
+		e, err := log.Table.DecodeLine(again)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/ports"
+)
+
+// compare says how the store's session of the bundle's id stands to the bundle, ""
+// where there is none. A chain tells: of two logs, one is a prefix of the other
+// exactly if its head is one of the other's (R4).
+func (m *importing) compare(ctx context.Context) (Relation, error) {
+	all, err := m.g.Sessions.Sessions(ctx)
+	if err != nil || !slices.Contains(all, m.src.Session()) {
+		return "", err
+	}
+	log := manifest.SessionEvents(m.src.Session())
+	here := &meets{head: m.head}
+	v, err := m.g.Logs.Read(ctx, ports.Reading{Log: log}, here)
+	switch {
+	case err != nil:
+		return "", err
+	case v.Unborn():
+		return "", nil
+	case v.Head == m.head && !v.Damaged():
+		return Same, nil
+	case here.met:
+		// Damage behind what the bundle holds makes it no less a part of this history.
+		return Ahead, nil
+	}
+	there := &meets{head: v.Head}
+	if _, err := m.src.Read(ctx, ports.Reading{Log: log}, there); err != nil {
+		return "", err
+	}
+	if there.met {
+		return Behind, nil
+	}
+	return diverged, nil
+}
+
+// meets looks for a head on a log's chain.
+type meets struct {
+	head manifest.Head
+	met  bool
+}
+
+// Reset implements ports.Visitor.
+func (m *meets) Reset() { m.met = false }
+
+// Visit implements ports.Visitor.
+func (m *meets) Visit(_ manifest.Segment, head manifest.Head) error {
+	m.met = m.met || head == m.head
+	return nil
+}
+
+// compareNew says how an earlier import of the same log as new stands, "" where there
+// is none. Its lines have other ids and so another chain: that it came from this head
+// is what its first event says, and its length tells the rest.
+func (m *importing) compareNew(ctx context.Context) (Relation, error) {
+	all, err := m.g.Sessions.Sessions(ctx)
+	if err != nil || !slices.Contains(all, m.out.SessionID) {
+		return "", err
+	}
+	v := &origin{}
+	verdict, err := m.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.out.SessionID)}, v)
+	switch {
+	case err != nil:
+		return "", err
+	case verdict.Unborn():
+		return "", nil
+	case v.from == nil || v.from.Head != m.head.Digest:
+		return diverged, nil
+	case verdict.Head.Next > m.head.Next:
+		return Ahead, nil
+	}
+	return Same, nil
+}
+
+// origin keeps what a session's first event says about where it came from.
+type origin struct{ from *event.ImportedFrom }
+
+// Reset implements ports.Visitor.
+func (o *origin) Reset() { o.from = nil }
+
+// Visit implements ports.Visitor.
+func (o *origin) Visit(seg manifest.Segment, _ manifest.Head) error {
+	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok {
+		o.from = p.ImportedFrom
+	}
+	return nil
+}
+
+// mapping works out the new ids of an import that was made before.
+func (m *importing) mapping(ctx context.Context, store id.Store) error {
+	r := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest, m.head.Next)
+	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())}, visitor(func(seg manifest.Segment) error {
+		_, err := r.Segment(seg.Events)
+		return err
+	}))
+	mapping := r.Mapping()
+	m.out.Mapping = &mapping
+	return err
+}
+
+// visitor is a visitor of a log that nobody writes to: it is never reset.
+type visitor func(manifest.Segment) error
+
+// Reset implements ports.Visitor.
+func (visitor) Reset() {}
+
+// Visit implements ports.Visitor.
+func (v visitor) Visit(seg manifest.Segment, _ manifest.Head) error { return v(seg) }

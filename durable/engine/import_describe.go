@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// describeImport fills in the runs of a session as this store shows them, with tokens
+// of its own where the session can be gone on with. The import is done by then: a run
+// that cannot be shown is left to 'runs show', which says why.
+func (g *Engine) describeImport(ctx context.Context, out *Import) error {
+	fold, v, err := g.glance(ctx, out.SessionID)
+	if err != nil {
+		return err
+	}
+	out.Health, out.Head, out.Events, out.Runs = v.Health, v.Head.Digest, v.Head.Next, []ImportedRun{}
+	for _, runID := range fold.Order {
+		row, err := g.summary(ctx, out.SessionID, fold.Runs[runID], v.Health)
+		if err == nil {
+			out.Runs = append(out.Runs, g.withToken(ctx, row, fold))
+			continue
+		}
+		out.Warnings = append(out.Warnings, fmt.Sprintf("Run %s cannot be shown: %s.", runID, fault.Of(err).Message))
+	}
+	return nil
+}
+
+// withToken adds what a caller needs to go on with a run.
+func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projections.Fold) ImportedRun {
+	run := ImportedRun{RunSummary: row}
+	if row.Health != manifest.Healthy {
+		return run
+	}
+	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	if err != nil {
+		return run
+	}
+	p, err := find(fold, Position{row.SessionID, row.RunID, fold.Runs[row.RunID].Tip})
+	if err != nil {
+		return run
+	}
+	a, err := g.answer(ctx, keys, p)
+	if err != nil {
+		return run
+	}
+	run.StateToken = a.StateToken
+	run.Next = &Next{Command: []string{"waybill", "continue", "--run", row.RunID.String()}, Tool: "continue_workflow", Params: map[string]any{"stateToken": a.StateToken}}
+	return run
+}
+
+// noKeys is the keyring of what nobody goes on with.
+type noKeys struct{ ports.Keyring }
+
+// Keys implements ports.Keyring.
+func (noKeys) Keys(context.Context, ports.Create) (token.Keys, error) { return token.Keys{}, nil }

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/ports"
+)
+
+// Note says who decided something, when and why. It is the data of the control files
+// keep, trash.json and, with more members, of tombstones.
+type Note struct {
+	Actor  event.Actor `json:"actor"`
+	AtMs   int64       `json:"atMs"`
+	Reason string      `json:"reason,omitzero"`
+}
+
+// noteVersion is the version of the control files that hold a Note.
+const noteVersion = 1
+
+// note checks and redacts the reason that a person gives: it stays on record where
+// secrets must not (R30).
+func note(by Caller, reason string) (Note, error) {
+	if len(reason) > limits.SummaryBytesMax || !utf8.ValidString(reason) {
+		return Note{}, fault.New(fault.ValidationError, "the reason has %d bytes; at most %d of valid UTF-8 are allowed", len(reason), limits.SummaryBytesMax)
+	}
+	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: redacted(reason)}, nil
+}
+
+// redacted is a person's text as it may be kept.
+func redacted(text string) string { return redact.Text(text, redact.Counts{}) }
+
+// noteOf reads what a control file says; one that says something else says nothing.
+func noteOf(c ports.Control) *Note {
+	var n Note
+	if c.Data.IsNull() || canon.DecodeKnown(c.Data, &n) != nil {
+		return nil
+	}
+	return &n
+}
+
+func (n Note) data() canon.Value {
+	v, err := canon.ValueOf(n)
+	if err != nil {
+		panic("engine: " + err.Error()) // its types rule that out
+	}
+	return v
+}
+
+// KeepRequest asks to keep a session, or with Off not to any more.
+type KeepRequest struct {
+	Ref    string // session or run id, prefix of a run's or @last
+	Off    bool
+	Reason string
+}
+
+// KeptSession is the document "kept": whether cleanups and deletions leave a session
+// alone, and who said so.
+type KeptSession struct {
+	SessionID id.Session `json:"sessionId"`
+	Kept      bool       `json:"kept"`
+	Note      *Note      `json:"note,omitzero"`
+	Already   bool       `json:"already"` // it was so before; nothing was changed
+}
+
+// KeepSession exempts a session from retention and deletion (locks section 2.2). Who
+// kept it first stays on record.
+func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (KeptSession, error) {
+	s, err := g.session(ctx, req.Ref)
+	if err != nil {
+		return KeptSession{}, err
+	}
+	n, err := note(by, req.Reason)
+	if err != nil {
+		return KeptSession{}, err
+	}
+	now, err := g.keptBy(ctx, s)
+	if err != nil && !fault.Is(err, fault.StoreCorrupt) {
+		return KeptSession{}, err
+	}
+	damaged := err != nil // a mark that cannot be read is one, and is made anew
+	if was := now != nil || damaged; was != req.Off && !damaged {
+		return KeptSession{SessionID: s, Kept: was, Note: now, Already: true}, nil
+	}
+	out := KeptSession{SessionID: s, Kept: !req.Off}
+	what := audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: s.String()}, Reason: n.Reason}
+	if req.Off {
+		what.Details = map[string]string{"kept": "false"}
+	}
+	err = g.act(ctx, by, what, func() (map[string]string, error) {
+		if req.Off {
+			return nil, g.Marks.DropSessionControl(ctx, s, ports.KeepFile)
+		}
+		if damaged {
+			if err := g.Marks.DropSessionControl(ctx, s, ports.KeepFile); err != nil {
+				return nil, err
+			}
+		}
+		return nil, g.Marks.UpdateSessionControl(ctx, s, ports.KeepFile, func(old ports.Control) (ports.Control, error) {
+			if have := noteOf(old); have != nil { // somebody was faster
+				out.Note, out.Already = have, true
+				return old, nil
+			}
+			out.Note = &n
+			return ports.Control{V: noteVersion, Data: n.data()}, nil
+		})
+	})
+	return out, err
+}
+
+// keptBy reads who keeps a session, nil where nobody does. A mark that cannot be read
+// is STORE_CORRUPT: whoever removes things takes it for one.
+func (g *Engine) keptBy(ctx context.Context, s id.Session) (*Note, error) {
+	if g.Marks == nil {
+		return nil, nil
+	}
+	c, err := g.Marks.SessionControl(ctx, s, ports.KeepFile)
+	if err != nil || c.Data.IsNull() {
+		return nil, err
+	}
+	if n := noteOf(c); n != nil {
+		return n, nil
+	}
+	return &Note{}, nil // of a newer version: kept all the same
+}
+
+// unkept refuses a session that somebody keeps.
+func (g *Engine) unkept(ctx context.Context, s id.Session) error {
+	n, err := g.keptBy(ctx, s)
+	if err != nil && !fault.Is(err, fault.StoreCorrupt) {
+		return err
+	}
+	if n == nil && err == nil {
+		return nil
+	}
+	f := fault.New(fault.SessionKept, "session %s is kept", s).With("sessionId", s.String()).
+		Suggest("Take it back with 'waybill sessions keep --off %s', if it may go.", s)
+	if n != nil && n.Reason != "" {
+		f.Message += ": " + n.Reason
+	}
+	return f
+}

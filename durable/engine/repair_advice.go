@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/imported"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// Outlook is the closed set of what can be done about a finding.
+type Outlook string
+
+// The outlooks.
+const (
+	Repairable Outlook = "repairable" // the steps of this report take it away
+	NotNeeded  Outlook = "not_needed" // nothing has to be repaired
+	Elsewhere  Outlook = "elsewhere"  // another command, or another program, is for it
+	Impossible Outlook = "impossible" // the store does not hold what was lost
+)
+
+// RepairFinding is a finding of verification, and what to do about it.
+type RepairFinding struct {
+	manifest.Finding
+	SessionID string  `json:"sessionId,omitzero"`
+	Outlook   Outlook `json:"outlook"`
+	Advice    string  `json:"advice"`
+}
+
+// judge tells what verification sees, each with what to do about it.
+func (r *repair) judge(v Verification) {
+	for _, s := range v.Sessions {
+		for _, f := range s.Findings {
+			r.find(f, s.SessionID.String())
+		}
+	}
+	for _, f := range v.Findings {
+		r.find(f, "")
+	}
+}
+
+func (r *repair) find(f manifest.Finding, sessionID string) {
+	out := RepairFinding{Finding: f, SessionID: sessionID}
+	out.Outlook, out.Advice = outlook(f)
+	// What has steps is repaired by them; afterwards the same finding would be another.
+	if !r.call.Apply && f.Severity == manifest.SeverityError && r.covers(f) {
+		out.Outlook, out.Advice = Repairable, "The steps above take it away: 'waybill repair --apply'."
+	}
+	r.out.Findings = append(r.out.Findings, out)
+}
+
+// covers reports that a log or file with steps is what f is about.
+func (r *repair) covers(f manifest.Finding) bool {
+	switch f.Code {
+	case manifest.ManifestDamaged, manifest.SegmentMissing, manifest.SegmentDamaged, manifest.LostTail, manifest.ControlDamaged:
+	default:
+		return false
+	}
+	at := f.Path
+	if base := path.Base(at); base == manifest.FileName {
+		at = path.Dir(at)
+	} else if path.Base(path.Dir(at)) == manifest.SegmentDir {
+		at = path.Dir(path.Dir(at))
+	}
+	return r.dry[at]
+}
+
+// outlook is what can be done about a finding that has no steps.
+func outlook(f manifest.Finding) (Outlook, string) {
+	switch f.Code {
+	case manifest.UncommittedTail, manifest.OrphanSegment:
+		return NotNeeded, "It does not count, and is nothing that goes on: the next writer takes it away."
+	case manifest.SuspectMarker:
+		return NotNeeded, "The next writer makes a fresh copy."
+	case manifest.ArtifactErased:
+		return NotNeeded, "Somebody removed the bytes, and said why."
+	case manifest.AuditIncomplete:
+		return NotNeeded, "The next call that writes completes the audit log."
+	case manifest.UnknownEvents:
+		return Elsewhere, "Use the newer binary, or the other program, that wrote it. It is not damaged, and is left alone."
+	case manifest.OrphanObject:
+		return Elsewhere, "'waybill gc' takes it away."
+	case manifest.UnknownFile:
+		return Elsewhere, "Look at it, and move it away if nobody needs it here."
+	case manifest.LooseMode:
+		return Elsewhere, "Make it private: 'chmod go-rwx'."
+	case manifest.AuditUnfounded, manifest.AuditSessionMissing:
+		return Elsewhere, "See 'waybill audit verify'."
+	case manifest.ControlDamaged:
+		if strings.HasPrefix(f.Path, "keys/") {
+			return Elsewhere, "Restore it from a backup, or make new keys with 'waybill keys rotate': that says what is lost."
+		}
+		return Impossible, "Restore it from a backup."
+	case manifest.ObjectMissing, manifest.ObjectDamaged:
+		return Impossible, objectAdvice(f.Path)
+	case manifest.DuplicateKey, manifest.BrokenReference:
+		return Impossible, "The log is as it was written, and says this: nobody can know what it should say."
+	}
+	return Impossible, "It cannot be read. See whether the disk is in order, or restore it from a backup."
+}
+
+// objectAdvice says where the bytes may come from: whoever brings an object with the
+// same digest puts it in its place.
+func objectAdvice(name string) string {
+	const bundle = "Its bytes cannot be made again. Any copy with the same digest does: import a bundle of this session, or of another one that has it"
+	switch {
+	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Workflow)):
+		return bundle + ", or start the same version of the workflow once more."
+	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Snapshot)):
+		return bundle + ", or copy the file from a backup."
+	}
+	return bundle + ", or copy the file from a backup; a step that hands in the same artifact brings it back as well."
+}
+
+// unmark brings the mark of an import back within a log that was cut off inside of what
+// was imported: what is done here from now on is not part of that (R20). It is done
+// after the repair, and by the next one where that was cut off: the other way round,
+// approvals that travelled could come to count.
+func (r *repair) unmark(ctx context.Context, s id.Session) error {
+	if !r.call.Apply || r.g.Marks == nil {
+		return nil
+	}
+	v, err := r.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, nothing{})
+	if err != nil || v.Health != manifest.Healthy || len(v.Findings) > 0 || v.Unborn() {
+		return nil // nothing that the repair has to do with
+	}
+	c, err := r.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	if err != nil || c.V != imported.Version {
+		return nil
+	}
+	if mark, err := imported.Read(c.Data); err != nil || mark.Events <= v.Head.Next {
+		return nil
+	}
+	return r.g.Marks.UpdateSessionControl(ctx, s, ports.ImportedFile, func(old ports.Control) (ports.Control, error) {
+		mark, err := imported.Read(old.Data)
+		mark.Events = min(mark.Events, v.Head.Next)
+		old.Data = mark.Value()
+		return old, err
+	})
+}
+
+// nothing is a visitor that only wants the verdict.
+type nothing struct{}
+
+// Reset has nothing to forget.
+func (nothing) Reset() {}
+
+// Visit passes on.
+func (nothing) Visit(manifest.Segment, manifest.Head) error { return nil }

@@ -1,0 +1,149 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+func (w *world) keys() engine.KeyList {
+	w.Helper()
+	k, err := w.mender().ListKeys(context.Background())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return k
+}
+
+func (w *world) rotate(have engine.KeyList) engine.KeyList {
+	w.Helper()
+	k, err := w.mender().RotateKeys(context.Background(), w.by(), have)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return k
+}
+
+// TestTokensOutliveOneRotation: those of the previous key verify until the next one.
+func TestTokensOutliveOneRotation(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(longOne)
+	first := w.keys()
+	if first.State != engine.KeysReady || first.Current == "" || first.Previous != "" || first.Rotated {
+		t.Errorf("%+v", first)
+	}
+	second := w.rotate(first)
+	if !second.Rotated || second.Previous != first.Current || second.Current == first.Current || second.Worthless != "" {
+		t.Errorf("%+v", second)
+	}
+	w.g = w.process()
+	b := w.must(a, note("one"))
+	if _, err := w.mender().RotateKeys(context.Background(), w.by(), first); !fault.Is(err, fault.StoreConflict) {
+		t.Errorf("a second rotation from the same: %v", err)
+	}
+	third := w.rotate(w.keys())
+	if third.Worthless != first.Current || third.Previous != second.Current {
+		t.Errorf("%+v", third)
+	}
+	w.g = w.process()
+	if _, err := w.next(a, note("one")); !fault.Is(err, fault.TokenBadSignature) || fault.Of(err).Suggestion == "" {
+		t.Errorf("after two rotations: %v", err)
+	}
+	w.must(b, note("two"))
+}
+
+// TestAKeyringThatIsLost: what is lost are tokens, not runs.
+func TestAKeyringThatIsLost(t *testing.T) {
+	for name, lose := range map[string]func(at string) error{
+		"damaged": func(at string) error { return os.WriteFile(at, []byte("{}"), 0o600) },
+		"open":    func(at string) error { return os.Chmod(at, 0o644) },
+		"missing": os.Remove,
+	} {
+		w := newWorld(t)
+		a := w.start(longOne)
+		at := filepath.Join(w.dir, "keys", "keyring.json")
+		if err := lose(at); err != nil {
+			t.Fatal(err)
+		}
+		have := w.keys()
+		want := engine.KeysUnusable
+		if name == "missing" {
+			want = engine.KeysMissing
+		}
+		if have.State != want || have.Current != "" || (have.Problem == "") != (name == "missing") {
+			t.Errorf("%s: %+v", name, have)
+		}
+		now := w.rotate(have)
+		if now.State != engine.KeysReady || now.Previous != "" || (now.Quarantine == "") != (name == "missing") {
+			t.Errorf("%s: %+v", name, now)
+		}
+		if now.Quarantine != "" {
+			info, err := os.Stat(filepath.Join(w.dir, now.Quarantine, "keys", "keyring.json"))
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
+		}
+		w.g = w.process()
+		if _, err := w.next(a, note("one")); !fault.Is(err, fault.TokenBadSignature) {
+			t.Errorf("%s: a token of the lost key: %v", name, err)
+		}
+		at2, err := w.g.Locate(context.Background(), a.Session.RunID.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := w.g.Rehydrate(context.Background(), at2)
+		if err != nil || b.StateToken == "" {
+			t.Errorf("%s: the run is lost too: %v", name, err)
+		}
+	}
+}
+
+// TestHeadCachesMissAfterARotation: nobody believes what the old key sealed, and the
+// answers are the same.
+func TestHeadCachesMissAfterARotation(t *testing.T) {
+	l := newLong(t, newWorld(t), 8)
+	for range 20 {
+		l.attempt(l.tip(), "ok")
+	}
+	l.process()
+	if fold, brief := l.g.Cached(l.session); !fold || !brief {
+		t.Fatal("nothing was cached")
+	}
+	keys, err := l.g.ListKeys(context.Background())
+	if err == nil {
+		_, err = l.g.RotateKeys(context.Background(), caller(5), keys)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.process()
+	if fold, brief := l.g.Cached(l.session); fold || brief {
+		t.Errorf("a cache of the old key is believed: %v, %v", fold, brief)
+	}
+	if tip := l.tip(); tip.Node.IsZero() {
+		t.Error("the run is not found")
+	}
+	l.attempt(l.tip(), "ok")
+	l.process()
+	if fold, _ := l.g.Cached(l.session); !fold {
+		t.Error("no cache was made under the new key")
+	}
+}
+
+// TestKeysWhereNoStoreIs: nothing is made.
+func TestKeysWhereNoStoreIs(t *testing.T) {
+	w := newWorld(t)
+	if k := w.keys(); k.State != engine.KeysMissing {
+		t.Errorf("%+v", k)
+	}
+	if _, err := w.mender().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.KeyringInvalid) {
+		t.Errorf("rotated: %v", err)
+	}
+	if _, err := os.Stat(w.dir); err == nil {
+		t.Error("the store was made")
+	}
+}

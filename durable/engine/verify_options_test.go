@@ -1,0 +1,187 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// A head that somebody kept is found again, or not: same, gone on since, other.
+func TestVerifyAgainstAHeadThatWasKept(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(longOne)
+	ref := a.Session.SessionID.String()
+	head := func() canon.Digest {
+		v, err := w.process().VerifySession(context.Background(), ref)
+		if err != nil || !v.OK || v.Sessions[0].Since != "" {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		return v.Sessions[0].Head.Digest
+	}
+	kept := head()
+	w.must(w.must(a, note("one")), note("two"))
+	for _, digests := range []bool{false, true} {
+		for expected, want := range map[canon.Digest]engine.HeadRelation{kept: engine.HeadAhead, head(): engine.HeadSame, canon.Sum(nil): engine.HeadOther} {
+			g := w.process()
+			g.Digests = g.Inspector.(ports.Digests)
+			v, err := g.VerifySessionWith(context.Background(), ref, engine.VerifyOptions{ExpectHead: expected, Digests: digests})
+			if err != nil || !v.OK || v.Sessions[0].Since != want {
+				t.Errorf("digests %v: %+v, %v, want %s", digests, v, err, want)
+			}
+		}
+	}
+}
+
+// sideLog writes a side log of a session by hand, in two groups.
+func (w *world) sideLog(s id.Session, name string) manifest.Log {
+	w.Helper()
+	log, head := manifest.SessionSide(s, event.Opaque(name, "sessionId")), manifest.Head{}
+	dir := filepath.Join(w.dir, filepath.FromSlash(log.Root))
+	if err := os.MkdirAll(filepath.Join(dir, "events"), 0o700); err != nil {
+		w.Fatal(err)
+	}
+	var control []byte
+	for i := range int64(2) {
+		line := []byte(`{"data":{},"eventIndex":` + string('0'+byte(i)) + `,"kind":"noted","sessionId":"` + s.String() + "\"}\n")
+		seg, err := manifest.DecodeSegment(log, i, i, line)
+		if err == nil {
+			group := manifest.Group(log, head, seg)
+			head, control = head.After(group, seg), append(control, group...)
+			err = os.WriteFile(filepath.Join(dir, "events", seg.Name()), line, 0o600)
+		}
+		if err != nil {
+			w.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.jsonl"), control, 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return log
+}
+
+// Side logs are verified, whatever they are called; damage there is an error, and the
+// session is as healthy as its own log is (R10).
+func TestVerifyOfSideLogs(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	log := w.sideLog(a.Session.SessionID, "letters")
+	verify := func() engine.Verification {
+		t.Helper()
+		g := w.process()
+		g.SideLogs = g.Inspector.(ports.SideLogs)
+		v, err := g.VerifySession(context.Background(), a.Session.SessionID.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := verify(); !v.OK || len(v.Sessions[0].Findings) > 0 {
+		t.Fatalf("%+v", v)
+	}
+	name := filepath.Join(w.dir, filepath.FromSlash(log.Root), "events", "00000000-00000000.jsonl")
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, bytes.Replace(data, []byte("noted"), []byte("voted"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verify()
+	if v.OK || v.Sessions[0].Health != manifest.Healthy || len(v.Sessions[0].Findings) != 1 || !strings.Contains(v.Sessions[0].Findings[0].Path, "letters/events/") {
+		t.Fatalf("%+v", v)
+	}
+}
+
+// Many sessions are checked side by side; the answer is that of one after the other,
+// every time, and what they share is examined once.
+func TestVerifyOfManySessions(t *testing.T) {
+	w := newWorld(t)
+	for range 12 {
+		a := w.start(longOne)
+		w.must(a, advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
+	}
+	artifact := filepath.Join(w.dir, "artifacts", canon.Sum(advance.JSONArtifact(set("kind", "report")).Bytes).FileName())
+	if err := os.Remove(artifact); err != nil {
+		t.Fatal(err)
+	}
+	first, err := w.process().Verify(context.Background())
+	if err != nil || first.OK || len(first.Sessions) != 12 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	for _, s := range first.Sessions {
+		if len(s.Findings) != 1 || s.Findings[0].Code != manifest.ObjectMissing || s.Findings[0].Event == nil {
+			t.Errorf("%+v", s)
+		}
+	}
+	if !slices.IsSortedFunc(first.Sessions, func(a, b engine.SessionVerdict) int {
+		return strings.Compare(a.SessionID.String(), b.SessionID.String())
+	}) {
+		t.Error("the sessions are not in order")
+	}
+	for range 5 {
+		if v, err := w.process().Verify(context.Background()); err != nil || !reflect.DeepEqual(v, first) {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := w.process().Verify(ctx); err == nil {
+		t.Error("a call that is over was answered")
+	}
+}
+
+// Progress never goes back but for a log that is read anew, and comes to its end.
+func TestVerifyTellsHowFarItIs(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(longOne)
+	for range 5 {
+		a = w.must(a, note("n"))
+	}
+	g := w.process()
+	g.Digests = g.Inspector.(ports.Digests)
+	var last engine.VerifyProgress
+	v, err := g.VerifyWith(context.Background(), engine.VerifyOptions{Progress: func(p engine.VerifyProgress) {
+		if p.Events < last.Events || p.Bytes < last.Bytes {
+			t.Errorf("%+v behind %+v", p, last)
+		}
+		last = p
+	}})
+	if err != nil || !v.OK || last.Bytes != last.Of || last.Events != v.Sessions[0].Events || last.Of != v.Sessions[0].Head.Bytes {
+		t.Errorf("%+v, %+v, %v", last, v, err)
+	}
+}
+
+// A snapshot that a group pins and that is gone is missed without decoding anything.
+func TestDigestsMissASnapshotThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	all, err := os.ReadDir(w.dir + "/snapshots")
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	if err := os.Remove(w.dir + "/snapshots/" + all[0].Name()); err != nil {
+		t.Fatal(err)
+	}
+	g := w.process()
+	g.Digests = g.Inspector.(ports.Digests)
+	one, err := g.VerifySessionWith(context.Background(), a.Session.SessionID.String(), engine.VerifyOptions{Digests: true})
+	whole, err2 := g.VerifyWith(context.Background(), engine.VerifyOptions{Digests: true})
+	for _, v := range []engine.Verification{one, whole} {
+		if err != nil || err2 != nil || v.OK || len(v.Sessions) != 1 || len(v.Sessions[0].Findings) != 1 || v.Sessions[0].Findings[0].Code != manifest.ObjectMissing {
+			t.Errorf("%+v, %v, %v", v, err, err2)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// verifier is one verification. Its sessions may be checked side by side.
+type verifier struct {
+	g    *Engine
+	o    VerifyOptions
+	book *objectBook
+	// listed are the snapshots that are there, where the inspection of the store hashes
+	// them all.
+	listed projections.Fingerprints
+
+	mu   sync.Mutex
+	done VerifyProgress
+}
+
+func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {
+	w := &verifier{g: g, o: o, book: newObjectBook()}
+	if o.Progress != nil && g.Digests != nil {
+		for _, s := range all {
+			n, _ := g.Digests.LogBytes(ctx, manifest.SessionEvents(s)) // what cannot be told is not waited for
+			w.done.Of += n
+		}
+	}
+	return w
+}
+
+// list notes which snapshots are there.
+func (w *verifier) list(ctx context.Context) error {
+	err := w.stored(ctx, manifest.Snapshot, func(ref canon.Digest) {
+		w.listed.Add(projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}.Fingerprint())
+	})
+	if ctx.Err() != nil {
+		return err
+	}
+	return nil // the inspection finds fault with a folder that cannot be listed
+}
+
+// each calls work for 0 to n-1: side by side where they are many.
+func each(n int, work func(i int)) {
+	workers := runtime.GOMAXPROCS(0)
+	if n <= manySessions {
+		workers = 1
+	}
+	var done sync.WaitGroup
+	for first := range workers - 1 {
+		done.Go(func() {
+			for i := first + 1; i < n; i += workers {
+				work(i)
+			}
+		})
+	}
+	for i := 0; i < n; i += workers {
+		work(i)
+	}
+	done.Wait()
+}
+
+const (
+	// manySessions is from how many sessions on they are checked side by side.
+	manySessions = 4
+	// fewObjects is how many objects of a session are examined as they come: most
+	// sessions have no more.
+	fewObjects = 16
+	// objectsAhead bounds how many wait to be examined.
+	objectsAhead = 256
+)
+
+// moved tells of progress in one log.
+func (w *verifier) moved(events, bytes int64) {
+	if w.o.Progress == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done.Events += events
+	w.done.Bytes += bytes
+	w.o.Progress(w.done)
+}
+
+// session checks one session; nil is one to which nothing was ever committed.
+func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
+	log := manifest.SessionEvents(s)
+	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: projections.NewReferences(log)}
+	c.refs.Refer = c.refer
+	// Looked at before the log is: a writer who is at work meanwhile is no loss.
+	claimed, _ := w.g.brief(ctx, s, w.g.headKey(ctx))
+	v, err := c.read()
+	c.settle()
+	v = lostTail(log, v, claimed.Head)
+	if err != nil || v.Unborn() {
+		return nil, err // a session that nothing was committed to is none yet
+	}
+	row := &SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head, Findings: []manifest.Finding{}}
+	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.inOrder()...)
+	for _, f := range c.objects {
+		if f.Code == manifest.UnknownEvents && row.Health == manifest.Healthy {
+			row.Health = manifest.UnknownVersion
+		}
+	}
+	if !w.o.ExpectHead.IsZero() {
+		row.Since = c.since(v.Head)
+	}
+	side, err := w.sideLogs(ctx, s)
+	row.Findings = append(row.Findings, side...)
+	return row, err
+}
+
+// sessionCheck is the check of one session's log: a visitor of it.
+type sessionCheck struct {
+	w    *verifier
+	ctx  context.Context
+	log  manifest.Log
+	refs *projections.References
+	at   manifest.Head
+	met  bool // the head that was expected stood here once
+
+	asked int // objects
+	jobs  chan projections.ObjectUse
+	work  sync.WaitGroup
+
+	mu      sync.Mutex
+	objects []objectFinding
+	claims  []manifest.Finding
+}
+
+// objectFinding is a finding about an object, with what it is ordered by.
+type objectFinding struct {
+	manifest.Finding
+	ref projections.ObjectRef
+}
+
+func (c *sessionCheck) read() (manifest.Verdict, error) {
+	if c.w.o.Digests && c.w.g.Digests != nil {
+		return c.w.g.Digests.Digests(c.ctx, c.log, c)
+	}
+	v, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, c)
+	if err != nil {
+		return v, err
+	}
+	return v, c.refs.Finish(func(visit func(manifest.Segment) error, reset func()) error {
+		_, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, lookAgain{visit, reset})
+		return err
+	})
+}
+
+// lookAgain is a visitor made of functions.
+type lookAgain struct {
+	visit func(manifest.Segment) error
+	reset func()
+}
+
+// Reset implements ports.Visitor.
+func (a lookAgain) Reset() { a.reset() }
+
+// Visit implements ports.Visitor.
+func (a lookAgain) Visit(seg manifest.Segment, _ manifest.Head) error { return a.visit(seg) }
+
+// Reset implements ports.Visitor.
+func (c *sessionCheck) Reset() {
+	c.settle()
+	c.w.moved(-c.at.Next, -c.at.Bytes)
+	c.refs.Reset()
+	c.at, c.met, c.objects, c.claims = manifest.Head{}, false, nil, nil
+}
+
+// Visit implements ports.Visitor.
+func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
+	c.moved(head)
+	return c.refs.Visit(seg, head)
+}
+
+// Group implements ports.DigestVisitor: of a log that is not decoded only the snapshots
+// are known that its groups pin.
+func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
+	c.moved(head)
+	for _, ref := range pins {
+		use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1, First: true}
+		if !c.w.listed.Has(use.Fingerprint()) {
+			c.refer(use)
+		}
+	}
+	return nil
+}
+
+func (c *sessionCheck) moved(head manifest.Head) {
+	c.w.moved(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
+	c.at = head
+	c.met = c.met || head.Digest == c.w.o.ExpectHead
+}
+
+func (c *sessionCheck) since(now manifest.Head) HeadRelation {
+	switch {
+	case now.Digest == c.w.o.ExpectHead:
+		return HeadSame
+	case c.met:
+		return HeadAhead
+	}
+	return HeadOther
+}
+
+// refer has an object examined, beside the reading where there are many.
+func (c *sessionCheck) refer(use projections.ObjectUse) {
+	if c.asked++; c.asked <= fewObjects {
+		c.object(use)
+		return
+	}
+	if c.jobs == nil {
+		jobs := make(chan projections.ObjectUse, objectsAhead)
+		c.jobs = jobs
+		for range runtime.GOMAXPROCS(0) {
+			c.work.Go(func() {
+				for use := range jobs {
+					c.object(use)
+				}
+			})
+		}
+	}
+	c.jobs <- use
+}
+
+// settle waits for the objects that were asked for.
+func (c *sessionCheck) settle() {
+	if c.jobs != nil {
+		close(c.jobs)
+		c.work.Wait()
+		c.jobs = nil
+	}
+	c.asked = 0
+}
+
+func (c *sessionCheck) object(use projections.ObjectUse) {
+	verdict := c.w.book.look(use.ObjectRef, func() objectVerdict {
+		if c.w.o.Digests {
+			return c.w.g.hashed(c.ctx, use.ObjectRef)
+		}
+		return c.w.g.examine(c.ctx, use.ObjectRef)
+	})
+	f, wrong := claim(c.log, use, verdict)
+	if verdict.finding == nil && !wrong {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if wrong {
+		c.claims = append(c.claims, f)
+	}
+	if verdict.finding != nil && use.First {
+		f := *verdict.finding
+		if use.Event >= 0 {
+			f.Event = &use.Event // the first one that refers to it here
+		}
+		c.objects = append(c.objects, objectFinding{f, use.ObjectRef})
+	}
+}
+
+// inOrder are the findings about objects, by their names, then those about claims, by
+// events: whoever came first examined, the answer is the same.
+func (c *sessionCheck) inOrder() (out []manifest.Finding) {
+	slices.SortFunc(c.objects, func(a, b objectFinding) int {
+		return cmp.Or(cmp.Compare(a.ref.Kind, b.ref.Kind), cmp.Compare(a.ref.Ref.String(), b.ref.Ref.String()))
+	})
+	slices.SortFunc(c.claims, func(a, b manifest.Finding) int { return cmp.Compare(*a.Event, *b.Event) })
+	for i, f := range c.objects {
+		if i == 0 || f.ref != c.objects[i-1].ref {
+			out = append(out, f.Finding)
+		}
+	}
+	return append(out, c.claims...)
+}

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// sideLogs checks the side logs of a session by their chains and digests. What is wrong
+// with one says nothing about the session's own log (R10).
+func (w *verifier) sideLogs(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
+	return w.side(ctx, s.String(), func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) })
+}
+
+// ofStore checks the logs of the store itself.
+func (w *verifier) ofStore(ctx context.Context) (out []manifest.Finding, err error) {
+	if w.g.Identity == nil || w.g.SideLogs == nil {
+		return nil, nil
+	}
+	store, err := w.g.Identity.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return nil, err
+	}
+	return w.side(ctx, store.String(), func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) })
+}
+
+func (w *verifier) side(ctx context.Context, owner string, logOf func(name string) manifest.Log) (out []manifest.Finding, err error) {
+	if w.g.SideLogs == nil {
+		return nil, nil
+	}
+	names, err := w.g.SideLogs.SideLogs(ctx, owner)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, nil // the folder that cannot be listed is found fault with elsewhere
+	}
+	for _, name := range names {
+		log := logOf(name)
+		if log.Table.Name == audit.Table.Name && log.Table.OwnerField == "storeId" && !w.o.Digests {
+			found, _, err := w.g.verifyAudit(ctx)
+			if ctx.Err() != nil {
+				return out, ctx.Err()
+			}
+			out = append(out, found...)
+			if err == nil {
+				continue
+			}
+		}
+		found, err := w.sideLog(ctx, log)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// sideLog checks one log whose events may be of any kind.
+func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifest.Finding, err error) {
+	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, lookAgain{func(manifest.Segment) error { return nil }, func() {}})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s", fault.Of(err).Message)}, nil
+	}
+	for _, f := range v.Findings {
+		if f.Code != manifest.UnknownEvents { // what its events say is not asked
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,88 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// tail judges bytes that commit nothing: an append that never was acknowledged,
+// or damage (R9).
+func (r *reader) tail(candidates []candidate, why *Finding) error {
+	at := r.v.Head.Bytes
+	for _, c := range candidates {
+		have, err := r.peek(len(c.group) + 1)
+		if err != nil {
+			return err
+		}
+		if len(have) > 0 && torn(have, c.group, at) {
+			r.v.TailBytes = int64(len(have))
+			f := NewFinding(UncommittedTail, path.Join(r.in.Log.Root, FileName),
+				"%d bytes of an append that never was acknowledged; the next writer cuts them", len(have))
+			f.At = at
+			r.v.Findings = append(r.v.Findings, f)
+			return nil
+		}
+	}
+	f, err := r.blame(candidates, why)
+	if err != nil {
+		return err
+	}
+	f.At = at
+	r.v.damage(f)
+	return nil
+}
+
+// blame says what is damaged, as well as that can be told.
+func (r *reader) blame(candidates []candidate, why *Finding) (Finding, error) {
+	if why != nil {
+		return *why, nil
+	}
+	f := NewFinding(ManifestDamaged, path.Join(r.in.Log.Root, FileName), "the bytes from %d on commit no segment", r.v.Head.Bytes)
+	line, err := r.peekLine()
+	if err != nil {
+		return f, err
+	}
+	for _, c := range candidates {
+		name := c.seg.Name()
+		f.Message = fmt.Sprintf("the bytes from %d on do not attest %s as it is", r.v.Head.Bytes, name)
+		if attested := attestedDigest(line); namedSegment(line) == name && !attested.IsZero() && attested != canon.Sum(c.seg.Bytes) {
+			return NewFinding(SegmentDamaged, path.Join(r.in.Log.Root, SegmentDir, name),
+				"the segment does not have the digest that the manifest attests: one of the two was changed"), nil
+		}
+	}
+	return f, nil
+}
+
+// attestedDigest is the segment's digest in a line that looks like a segment_closed.
+func attestedDigest(line []byte) canon.Digest {
+	v, err := canon.Parse(line)
+	if err != nil {
+		return canon.Digest{}
+	}
+	text, _ := v.Get("sha256")
+	d, _ := canon.ParseDigest(text.Text())
+	return d
+}
+
+// SectorBytes is the unit that a disk writes whole or not at all.
+const SectorBytes = 512
+
+// torn reports whether have, which starts at file offset at, is what a crash can
+// leave of group: a prefix in which whole sectors may read as zeros.
+func torn(have, group []byte, at int64) bool {
+	if len(have) > len(group) {
+		return false
+	}
+	for start := 0; start < len(have); {
+		end := min(len(have), start+SectorBytes-int((at+int64(start))%SectorBytes))
+		part := have[start:end]
+		if !bytes.Equal(part, group[start:end]) && len(bytes.Trim(part, "\x00")) > 0 {
+			return false
+		}
+		start = end
+	}
+	return true
+}

@@ -1,0 +1,101 @@
+// Package bundlefile opens a bundle as what it is: a store of one session that
+// nobody can write to. What reads a store reads a bundle by the same code, so that a
+// bundle is judged as strictly as a store, before any of it is taken in.
+package bundlefile
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/waybill/waybill/durable/bundle"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// File is an open bundle. It is safe for use by many goroutines.
+type File struct {
+	*bundle.Bundle
+	session id.Session
+	close   func() error
+}
+
+var _ ports.Bundle = (*File)(nil)
+
+// Close lets go of the file, and removes what was spooled.
+func (f *File) Close() error { return f.close() }
+
+// Session implements ports.Bundle.
+func (f *File) Session() id.Session { return f.session }
+
+// Sessions implements ports.Sessions.
+func (f *File) Sessions(context.Context) ([]id.Session, error) { return []id.Session{f.session}, nil }
+
+// SideLogs implements ports.SideLogs.
+func (f *File) SideLogs(_ context.Context, owner string) ([]string, error) {
+	if owner != f.session.String() {
+		return nil, nil
+	}
+	return f.Logs(), nil
+}
+
+// StoreID implements ports.Identity: a bundle does not say which store it is of.
+func (f *File) StoreID(context.Context, ports.Create) (id.Store, error) { return id.Store{}, nil }
+
+// Inspect implements ports.Inspector: all that lies in a bundle was checked when it
+// was opened.
+func (f *File) Inspect(context.Context) ([]manifest.Finding, error) { return nil, nil }
+
+// Stored implements ports.Inspector: it names none, since what nothing refers to does no
+// harm in a bundle, and Each gives them without making a list of hundreds of thousands.
+func (f *File) Stored(context.Context, manifest.ObjectKind) ([]canon.Digest, error) { return nil, nil }
+
+// Object implements ports.Objects.
+func (f *File) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
+	r, _, err := f.ObjectStream(ctx, kind, ref)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(r); err != nil {
+		return nil, err
+	}
+	if canon.Sum(b.Bytes()) != ref { // the file may have changed since it was opened
+		return nil, fault.New(fault.StoreCorrupt, "the %s %s changed while the bundle was read", kind, ref)
+	}
+	return b.Bytes(), nil
+}
+
+// ObjectStream implements ports.ObjectStreams. The digest was computed on opening.
+func (f *File) ObjectStream(_ context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64, error) {
+	r, size, ok := f.Bundle.Object(kind, ref)
+	if ok {
+		return io.NopCloser(r), size, nil
+	}
+	if _, erased := f.Bundle.Tombstone(ref); erased && kind == manifest.Artifact {
+		return nil, 0, fault.New(fault.ArtifactErased, "the bytes of artifact %s were erased", ref).With("sha256", ref.String())
+	}
+	return nil, 0, fault.New(fault.StoreCorrupt, "the bundle does not hold the %s %s", kind, ref).With("missing", true)
+}
+
+// Tombstone implements ports.Tombstones.
+func (f *File) Tombstone(_ context.Context, ref canon.Digest) (canon.Value, bool, error) {
+	data, ok := f.Bundle.Tombstone(ref)
+	return data, ok, nil
+}
+
+// Confirm implements ports.Logs: a bundle is as durable as its file.
+func (f *File) Confirm(context.Context, manifest.Log, manifest.Head) error { return nil }
+
+// Append implements ports.Logs by refusing.
+func (f *File) Append(_ context.Context, _ ports.Witness, at manifest.Head, _ manifest.Plan) (manifest.Head, error) {
+	return at, readOnly()
+}
+
+func readOnly() error {
+	return fault.New(fault.StoreReadOnly, "a bundle is read, never written").
+		Suggest("Import it with 'waybill import FILE' and go on there.")
+}

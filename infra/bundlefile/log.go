@@ -1,0 +1,109 @@
+package bundlefile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/waybill/waybill/durable/bundle"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// Read implements ports.Logs. A bundle holds lines, a store files: the manifest is
+// put together from its records, each segment from its events, and both are judged
+// as those of a store are. A reading from a later head is of another history.
+func (f *File) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+	name, ok := f.nameOf(r.Log)
+	if !ok {
+		return manifest.Verdict{Health: manifest.Healthy}, nil
+	}
+	if !r.From.IsZero() {
+		return manifest.Verdict{}, manifest.ErrNotOnChain
+	}
+	segments := &segments{ctx: ctx, open: func() *bundle.Lines { return f.Events(name) }}
+	return manifest.Read(manifest.Input{
+		Log: r.Log, Manifest: &records{lines: f.Records(name)},
+		Names: func() ([]string, error) { return nil, nil }, // there are none but those that the records name
+		Open:  segments.get,
+	}, v.Visit)
+}
+
+// nameOf is the name by which the bundle knows a log of its session.
+func (f *File) nameOf(log manifest.Log) (string, bool) {
+	root := manifest.SessionEvents(f.session).Root
+	if log.Root == root {
+		return "", true
+	}
+	dir, name := path.Split(log.Root)
+	return name, strings.TrimSuffix(dir, "/") == root
+}
+
+// records reads manifest records as the file that they came from.
+type records struct {
+	lines *bundle.Lines
+	rest  []byte
+	end   error
+}
+
+// Read implements io.Reader.
+func (r *records) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.end != nil {
+			return 0, r.end
+		}
+		line, err := r.lines.Next()
+		if err != nil {
+			r.end = err
+			continue
+		}
+		r.rest = append(append(r.rest[:0:0], line...), '\n')
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// segments puts segments together. They are asked for in order nearly always: another
+// order costs a reading from the beginning, and nothing else.
+type segments struct {
+	ctx  context.Context
+	open func() *bundle.Lines
+
+	mu    sync.Mutex
+	lines *bundle.Lines
+	next  int64 // index of the next line
+}
+
+func (s *segments) get(name string) (data []byte, ok bool, err error) {
+	first, last, ok := manifest.ParseSegmentName(name)
+	if !ok {
+		return nil, false, nil
+	}
+	if err := s.ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lines == nil || first < s.next {
+		s.lines, s.next = s.open(), 0
+	}
+	for ; s.next <= last; s.next++ {
+		line, err := s.lines.Next()
+		if errors.Is(err, io.EOF) {
+			s.lines = nil
+			return nil, false, nil
+		}
+		if err != nil {
+			s.lines = nil
+			return nil, false, err
+		}
+		if s.next >= first {
+			data = append(append(data, line...), '\n')
+		}
+	}
+	return data, true, nil
+}

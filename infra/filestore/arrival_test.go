@@ -1,0 +1,285 @@
+package filestore_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// hooked is a disk that a test looks over the shoulder of.
+type hooked struct {
+	*osfs.Dir
+	syncDir      func(name string) error
+	list         func(name string)
+	opened, most atomic.Int64
+}
+
+func (h *hooked) SyncDir(name string, kind osfs.Sync) error {
+	if h.syncDir != nil {
+		if err := h.syncDir(name); err != nil {
+			return err
+		}
+	}
+	return h.Dir.SyncDir(name, kind)
+}
+
+func (h *hooked) Open(name string, mode osfs.Mode) (osfs.File, error) {
+	f, err := h.Dir.Open(name, mode)
+	if err == nil {
+		h.most.Store(max(h.most.Load(), h.opened.Add(1)))
+	}
+	return hookedFile{f, h}, err
+}
+
+func (h *hooked) List(name string) ([]osfs.Entry, error) {
+	if h.list != nil {
+		h.list(name)
+	}
+	return h.Dir.List(name)
+}
+
+type hookedFile struct {
+	osfs.File
+	h *hooked
+}
+
+func (f hookedFile) Close() error {
+	f.h.opened.Add(-1)
+	return f.File.Close()
+}
+
+func openHooked(t testing.TB, dir string) (*hooked, *filestore.Store) {
+	t.Helper()
+	h := &hooked{Dir: osfs.NewDir(dir)}
+	t.Cleanup(func() { _ = h.Close() })
+	s, err := filestore.Open(h, filestore.Options{Locks: lock.Files(h.Dir), Boot: "boot"})
+	fatal(t, err)
+	return h, s
+}
+
+func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, 0)
+	s, other := openDir(t, dir, 0), openDir(t, dir, 0)
+	a, err := s.Arrive(ctx, tr.Session)
+	fatal(t, err)
+	clean := func() error { return other.Alone(ctx, func(ports.Broom) error { return nil }) }
+	if err := clean(); !fault.Is(err, fault.StoreLocked) {
+		t.Errorf("a cleanup beside an arrival: %v", err)
+	}
+	fatal(t, tr.HandOver(ctx, a, imported))
+	_, err = a.Commit(ctx)
+	fatal(t, err)
+	if err := clean(); !fault.Is(err, fault.StoreLocked) {
+		t.Errorf("a cleanup before the arrival has ended: %v", err)
+	}
+	fatal(t, a.End())
+	fatal(t, other.Alone(ctx, func(ports.Broom) error {
+		if _, err := s.Arrive(ctx, tr.Session); !fault.Is(err, fault.StoreLocked) {
+			t.Errorf("an arrival beside a cleanup: %v", err)
+		}
+		return nil
+	}))
+	fatal(t, clean())
+}
+
+// TestNothingIsAcknowledgedBeforeAnArrivalStays: between the rename and its sync the
+// session can be read, and nobody may promise anything about it: it can be taken back.
+func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
+	for name, failure := range map[string]error{"it stays": nil, "it is taken back": syscall.EIO} {
+		t.Run(name, func(t *testing.T) {
+			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, 1)
+			_, err := openDir(t, dir, 0).StoreID(ctx, ports.MayCreate)
+			fatal(t, err)
+			h, s := openHooked(t, dir)
+			looked := false
+			h.syncDir = func(name string) error {
+				if name != "sessions" || looked {
+					return nil
+				}
+				looked = true
+				_, other := openHooked(t, dir)
+				if _, v, err := read(other, tr.Log); err != nil || v.Head != tr.Head() {
+					t.Errorf("reading it: %+v, %v", v, err)
+				}
+				if err := other.Confirm(ctx, tr.Log, tr.Head()); !fault.Is(err, fault.StoreLocked) {
+					t.Errorf("confirming it: %v", err)
+				}
+				for _, p := range []manifest.Plan{
+					tr.Advance(tr.Head().Next), porttest.Notes(porttest.SessionNotes(tr.Session), 2, "three"),
+				} {
+					if _, err := porttest.Gate(other, p); !fault.Is(err, fault.StoreLocked) {
+						t.Errorf("appending to %s: %v", p.Log.Root, err)
+					}
+				}
+				first := porttest.Notes(porttest.SessionNotes(tr.Session), 0, "one")
+				first.Log.Root = strings.Replace(first.Log.Root, "notes", "others", 1)
+				if _, err := porttest.Gate(other, first); !fault.Is(err, fault.StoreLocked) {
+					t.Errorf("beginning a side log: %v", err)
+				}
+				if err := other.UpdateSessionControl(ctx, tr.Session, ports.KeepFile, func(ports.Control) (ports.Control, error) { return imported, nil }); !fault.Is(err, fault.StoreLocked) {
+					t.Errorf("keeping it: %v", err)
+				}
+				return failure
+			}
+			placed, err := tr.Arrive(s, imported)
+			if !looked || placed != (failure == nil) || !errors.Is(err, failure) {
+				t.Fatalf("placed %v, %v", placed, err)
+			}
+			after := openDir(t, dir, 0)
+			_, v, err := read(after, tr.Log)
+			fatal(t, err)
+			if v.Unborn() == placed {
+				t.Fatalf("it is %+v", v)
+			}
+			if placed {
+				fatal(t, after.Confirm(ctx, tr.Log, tr.Head()))
+				return
+			}
+			if placed, err := tr.Arrive(s, imported); err != nil || !placed {
+				t.Errorf("once more: %v, %v", placed, err)
+			}
+		})
+	}
+}
+
+// TestWhatMakesWayIsKept: the leftovers of a first commit that was torn.
+func TestWhatMakesWayIsKept(t *testing.T) {
+	j := journeys(t)[3]
+	var orphan []byte
+	for name, b := range j.base.Files() {
+		if strings.HasPrefix(name, j.tr.Log.Root+"/events/") {
+			orphan = b
+		}
+	}
+	run := j.base.Revive()
+	fatal(t, j.act(run))
+	kept := false
+	for name, b := range run.Files() {
+		kept = kept || strings.HasPrefix(name, "quarantine/"+j.tr.Session.String()+".") && bytes.Equal(b, orphan)
+		if strings.Contains(name, ".tmp-") || strings.HasPrefix(name, "sessions/") && strings.HasSuffix(name, "/suspect") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	if orphan == nil || !kept {
+		t.Error("the orphan is gone")
+	}
+}
+
+// TestWhoeverIsFasterStays: a session that is begun while an arrival looks at its
+// empty folder does not make way any more.
+func TestWhoeverIsFasterStays(t *testing.T) {
+	dir, own, tr := filepath.Join(t.TempDir(), "store"), porttest.NewStory(1), porttest.NewTraveller(t, 1, 2)
+	_, err := openDir(t, dir, 0).StoreID(context.Background(), ports.MayCreate)
+	fatal(t, err)
+	h, s := openHooked(t, dir)
+	fatal(t, h.Mkdir(tr.Log.Root))
+	var head manifest.Head
+	h.list = func(name string) {
+		if name != tr.Log.Root+"/events" || !head.IsZero() { // the manifest was read by then
+			return
+		}
+		_, other := openHooked(t, dir)
+		head, err = porttest.Gate(other, own.Start())
+		fatal(t, err)
+	}
+	if placed, err := tr.Arrive(s, imported); placed || err != nil || head.IsZero() {
+		t.Errorf("placed %v, %v, over %+v", placed, err, head)
+	}
+	if _, v, err := read(openDir(t, dir, 0), tr.Log); err != nil || v.Head != head {
+		t.Errorf("it is %+v, %v", v, err)
+	}
+}
+
+// TestArrivalsStayWithinTheirMeans: neither open files nor memory grow with what
+// arrives, and flushes wait side by side.
+func TestArrivalsStayWithinTheirMeans(t *testing.T) {
+	n := 2000
+	if testing.Short() {
+		n = 200
+	}
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, n)
+	h, s := openHooked(t, dir)
+	start := time.Now()
+	placed, err := tr.Arrive(s, imported)
+	if err != nil || !placed {
+		t.Fatal(placed, err)
+	}
+	t.Logf("%d segments and %d objects in %v; at most %d files open", len(tr.Segments), len(tr.Objects), time.Since(start), h.most.Load())
+	if most := h.most.Load(); most > 80 || h.opened.Load() > 1 {
+		t.Errorf("%d files were open at a time, %d still are", most, h.opened.Load())
+	}
+	if err := s.Confirm(ctx, tr.Log, tr.Head()); err != nil {
+		t.Error(err)
+	}
+
+	// The largest artifact that a store takes, new and once more.
+	ref := zerosRef(limits.ArtifactBytesMax)
+	for range 2 {
+		a, err := s.Arrive(ctx, tr.Session)
+		fatal(t, err)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		fatal(t, a.Object(ctx, manifest.Artifact, ref, io.LimitReader(zeros{}, limits.ArtifactBytesMax)))
+		runtime.ReadMemStats(&after)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
+			t.Errorf("an artifact of %d bytes took %d of memory", limits.ArtifactBytesMax, grown)
+		}
+		fatal(t, a.Segment(ctx, "", tr.Segments[0]))
+		_, err = a.Commit(ctx)
+		fatal(t, errors.Join(err, a.End()))
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func zerosRef(n int64) canon.Digest {
+	sum := sha256.New()
+	_, _ = io.CopyN(sum, zeros{}, n)
+	return canon.DigestOf([sha256.Size]byte(sum.Sum(nil)))
+}
+
+// TestErasedBytesAreNotWrittenBack, not even beside their tombstone.
+func TestErasedBytesAreNotWrittenBack(t *testing.T) {
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, 0)
+	s, artifact := openDir(t, dir, 0), tr.Objects[len(tr.Objects)-1]
+	other := porttest.NewStory(2).Start()
+	other.Objects = append(other.Objects, artifact)
+	_, err := porttest.Gate(s, other)
+	fatal(t, err)
+	_, err = s.Erase(ctx, artifact.Ref(), func(int64) canon.Value {
+		return canon.OfMembers(canon.Member{Name: "sha256", Value: canon.OfString(artifact.Ref().String())})
+	})
+	fatal(t, err)
+	if placed, err := tr.Arrive(s, imported); err != nil || !placed {
+		t.Fatal(placed, err)
+	}
+	files, err := os.ReadDir(filepath.Join(dir, "artifacts"))
+	if err != nil || len(files) != 1 || files[0].Name() != manifest.ObjectName(manifest.Artifact, artifact.Ref())+".erased" {
+		t.Errorf("among the artifacts: %v, %v", files, err)
+	}
+	if found, err := s.Inspect(ctx); err != nil || len(found) > 0 {
+		t.Errorf("inspected: %+v, %v", found, err)
+	}
+}

@@ -1,0 +1,128 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+var _ ports.Tombstones = (*Store)(nil)
+
+const (
+	erasedSuffix  = ".erased"
+	erasedKind    = "erased"
+	erasedVersion = 1
+)
+
+func artifactPath(ref canon.Digest) string {
+	return path.Join(manifest.ObjectDir(manifest.Artifact), manifest.ObjectName(manifest.Artifact, ref))
+}
+
+// Tombstone implements ports.Tombstones.
+func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return canon.Value{}, false, readFault(err)
+	}
+	doc, ok, err := s.readControl(artifactPath(ref)+erasedSuffix, erasedKind)
+	return doc.Data, ok, err
+}
+
+// Erase implements ports.Retention.
+func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) canon.Value) (out ports.Erased, err error) {
+	if _, err := s.toWrite(); err != nil {
+		return out, err
+	}
+	held, err := s.useAlone(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer held.Unlock()
+	name := artifactPath(ref)
+	info, there, err := s.stat(name)
+	if err != nil {
+		return out, readFault(err)
+	}
+	out.Bytes = info.Size
+	if out.Data, out.Already, err = s.Tombstone(ctx, ref); err != nil {
+		return out, err
+	}
+	switch {
+	case !there && !out.Already:
+		return out, fault.New(fault.ArtifactNotFound, "the store holds no artifact %s", ref)
+	case out.Already:
+		// A crash may have come between its sync and the bytes, or a failed sync may have
+		// left it in memory only: it is put there once more, so that the sync means it (R7).
+		err = s.bury(name, out.Data, s.fs.Replace)
+	default:
+		out.Data = data(info.Size)
+		err = s.bury(name, out.Data, s.fs.Place)
+	}
+	if err != nil {
+		return out, writeFault(err)
+	}
+	return out, writeFault(s.removeBytes(name))
+}
+
+// bury puts the tombstone there, durably, before the first byte goes: bytes that are
+// gone without a word would be damage.
+func (s *Store) bury(name string, data canon.Value, move func(from, to string) error) error {
+	return s.putControl(name+erasedSuffix, controlfile.Document{Kind: erasedKind, V: erasedVersion, Data: data}, move)
+}
+
+// removeBytes removes the artifact, and copies of it that were on their way to the
+// name when a crash came: nobody stages anything under the use lock.
+func (s *Store) removeBytes(name string) error {
+	if err := s.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir := path.Dir(name)
+	entries, err := s.fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name, tempPrefix) {
+			if err := s.removeAll(path.Join(dir, e.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return s.fs.SyncDir(dir, osfs.Durable)
+}
+
+// erased is the answer of whoever asks for an artifact that was erased; nil where
+// none was. A damaged tombstone is one: its bytes are not what is missed.
+func (s *Store) erased(ref canon.Digest) error {
+	name := artifactPath(ref)
+	if _, there, err := s.stat(name + erasedSuffix); err != nil || !there {
+		return readFault(err)
+	}
+	f := fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String())
+	doc, _, err := s.readControl(name+erasedSuffix, erasedKind)
+	if err != nil {
+		f.Message += "; who did it and why cannot be read"
+		return f
+	}
+	f = f.With("erased", doc.Data)
+	if actor, ok := doc.Data.Get("actor"); ok {
+		kind, _ := actor.Get("kind")
+		who := kind.Text()
+		if ref, ok := actor.Get("ref"); ok {
+			who = ref.Text() + " (" + who + ")"
+		}
+		f.Message += " by " + who
+	}
+	if reason, ok := doc.Data.Get("reason"); ok {
+		f.Message += ": " + reason.Text()
+	}
+	return f
+}

@@ -1,0 +1,77 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+// RepairControl implements ports.Repairs.
+func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair, check func(ports.Control) error) (out ports.Repaired, err error) {
+	if !controlName.MatchString(r.File.Name) || r.File.Name == storeFile {
+		return out, fault.New(fault.Internal, "%q is no control file to be repaired", r.File.Name)
+	}
+	st, err := s.standing()
+	if err == nil && st.refusal != nil {
+		err = st.refusal
+	}
+	if err != nil || !st.there {
+		return out, err
+	}
+	if !r.DryRun {
+		held, err := s.locks.Acquire(ctx, useLock, lock.Exclusive, s.o.LockWait)
+		if err != nil {
+			return out, busyFault(err, fault.StoreLocked, "the store")
+		}
+		defer held.Unlock()
+	}
+	why, size, err := s.refused(r.File, check)
+	if err != nil || why == "" {
+		return out, readFault(err)
+	}
+	f := manifest.NewFinding(manifest.ControlDamaged, r.File.Name, "%s", why)
+	out.Verdict.Findings = []manifest.Finding{f}
+	if out.Folder, err = s.asideName(st.id.String(), r.AtMs); err != nil {
+		return out, readFault(err)
+	}
+	out.Steps = []ports.RepairStep{{What: ports.SetAside, From: r.File.Name, To: path.Join(out.Folder, r.File.Name), Bytes: size}}
+	if r.DryRun {
+		return out, nil
+	}
+	return out, writeFault(s.setAside(st.id.String(), repairNote{Actor: r.By, AtMs: r.AtMs, Root: ".", Owner: st.id.String()}, out))
+}
+
+// refused says why a control file cannot be used, "" where it can or is not there. That
+// it cannot be read now, or is of a later version, says nothing about the file.
+func (s *Store) refused(f ports.ControlFile, check func(ports.Control) error) (why string, size int64, err error) {
+	b, err := s.readFile(f.Name, limits.ControlFileBytesMax)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", 0, nil
+	case errors.Is(err, osfs.ErrSymlink), errors.Is(err, osfs.ErrNotRegular):
+		return fault.Of(readFault(err)).Message, 0, nil
+	case err != nil:
+		return "", 0, err
+	}
+	doc, err := controlfile.Decode(b, f.Kind)
+	if err != nil {
+		return err.Error(), int64(len(b)), nil
+	}
+	err = check(ports.Control{V: doc.V, Data: doc.Data})
+	switch {
+	case err == nil:
+		return "", 0, nil
+	case fault.Is(err, fault.StoreNewer):
+		return "", 0, err
+	}
+	return fault.Of(err).Message, int64(len(b)), nil
+}

@@ -1,0 +1,262 @@
+package filestore_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/ports/porttest"
+	"pgregory.net/rapid"
+)
+
+// breakSome flips, cuts, lengthens or loses some files.
+func breakSome(rt *rapid.T, damaged map[string][]byte, names []string) {
+	for range rapid.IntRange(1, 3).Draw(rt, "times") {
+		name := rapid.SampledFrom(names).Draw(rt, "file")
+		b, there := damaged[name]
+		if !there || len(b) == 0 {
+			continue
+		}
+		at := rapid.IntRange(0, len(b)-1).Draw(rt, "at")
+		switch rapid.IntRange(0, 3).Draw(rt, "how") {
+		case 0:
+			b[at] ^= 1 << rapid.IntRange(0, 7).Draw(rt, "bit")
+		case 1:
+			damaged[name] = b[:at]
+		case 2:
+			damaged[name] = append(b, bytes.Repeat([]byte{byte(at)}, at%700+1)...)
+		default:
+			delete(damaged, name)
+		}
+	}
+}
+
+// TestRepairOfRandomDamage: flips, cuts and lost files anywhere in a log. After a
+// repair it is healthy, and the bytes that were are all there.
+func TestRepairOfRandomDamage(t *testing.T) {
+	files, _ := base(t)
+	log := porttest.NewStory(1).Log
+	var names []string
+	for name := range files {
+		if strings.HasPrefix(name, log.Root) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	repaired := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		damaged := map[string][]byte{}
+		for name, b := range files {
+			damaged[name] = bytes.Clone(b)
+		}
+		breakSome(rt, damaged, names)
+		f := laid(t, damaged)
+		s, err := process(f, 1)
+		fatal(t, err)
+		_, v, err := read(s, log)
+		fatal(t, err)
+		if v.Health == manifest.UnknownVersion || slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool { return f.Code == manifest.UnknownEvents }) {
+			return
+		}
+		done, err := s.RepairLog(context.Background(), repairOf(log))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if v.Damaged() != (len(done.Steps) > 0) {
+			rt.Fatalf("%s, and %d steps", v.Health, len(done.Steps))
+		}
+		if err := nothingGone(damaged, f.Files()); err != nil {
+			rt.Fatal(err)
+		}
+		if v.Damaged() {
+			repaired++
+		}
+		_, after, err := read(s, log)
+		if err != nil || after.Health != manifest.Healthy || after.Head != v.Head {
+			rt.Fatalf("%+v, %v", after, err)
+		}
+		for _, f := range after.Findings {
+			if f.Severity == manifest.SeverityError {
+				rt.Fatalf("%+v", after.Findings)
+			}
+		}
+	})
+	if repaired == 0 {
+		t.Error("nothing was ever repaired")
+	}
+}
+
+// TestExploreCrashesOfRepairs: whatever a power cut leaves of a repair is as damaged as
+// before or repaired, nothing of the old bytes is gone, and a second repair completes.
+func TestExploreCrashesOfRepairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explored without -short only")
+	}
+	log := porttest.NewStory(1).Log
+	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest", "flipped-first-segment", "zeros-beyond-the-group"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := exhibits(t)
+			ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
+			base := laid(t, ex.files)
+			count := exploreRepair(base, ex, log, nil, 0, crashLimit/8, func(format string, args ...any) bool {
+				t.Fatalf(format, args...)
+				return false
+			})
+			t.Logf("%d operations, %d states", count.Ops, count.States)
+		})
+	}
+}
+
+func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mutation, from, limit int, report func(string, ...any) bool) crashfs.Count {
+	before := base.Files()
+	base = base.Revive()
+	base.Mutation = m
+	var acked error
+	return crashfs.Explore(base, crashfs.Look{Limit: limit, From: from}, func(f *crashfs.FS) {
+		s, err := process(f, 1)
+		if err == nil {
+			_, err = s.RepairLog(context.Background(), repairOf(log))
+		}
+		acked = err
+	}, func(state crashfs.State, done bool) bool {
+		if err := errors.Join(nothingGone(before, state.FS.Files()), noted(before, state.FS.Files())); err != nil {
+			return report("%s: %v", state.Name, err)
+		}
+		s, err := process(state.FS, 2)
+		if err != nil {
+			return report("%s: %v", state.Name, err)
+		}
+		_, v, err := read(s, log)
+		switch {
+		case err != nil:
+			return report("%s: %v", state.Name, err)
+		case v.Head.Next != ex.want.Next || v.Health != manifest.Healthy && v.Health != ex.want.Health:
+			return report("%s: %+v", state.Name, v)
+		case done && (acked != nil || v.Health != manifest.Healthy || len(v.Findings) > 0):
+			return report("%s: after the repair: %v, %+v", state.Name, acked, v)
+		}
+		if _, err := s.RepairLog(context.Background(), repairOf(log)); err != nil {
+			return report("%s: a second repair: %v", state.Name, err)
+		}
+		_, v, err = read(s, log)
+		if err != nil || v.Health != manifest.Healthy || v.Head.Next != ex.want.Next {
+			return report("%s: after a second repair: %+v, %v", state.Name, v, err)
+		}
+		if err := nothingGone(before, state.FS.Files()); err != nil {
+			return report("%s: after a second repair: %v", state.Name, err)
+		}
+		story := porttest.NewStory(1)
+		plan := story.Start()
+		if v.Head.Next > 0 {
+			plan = story.Advance(v.Head.Next)
+		}
+		if _, err := porttest.Gate(s, plan); err != nil {
+			return report("%s: it does not go on: %v", state.Name, err)
+		}
+		return true
+	})
+}
+
+// TestExploreMutantsOfRepairs: each single sync of a repair that is left out shows.
+func TestExploreMutantsOfRepairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explored without -short only")
+	}
+	log := porttest.NewStory(1).Log
+	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
+		all := exhibits(t)
+		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
+		base := laid(t, ex.files)
+		run := base.Revive()
+		ops, times := map[int]string{}, map[string]int{}
+		run.Before = func(op crashfs.Op) {
+			if strings.HasPrefix(op.Do, "sync") {
+				what := op.Do + " " + strings.NewReplacer(log.Root, "LOG", fmt.Sprintf("quarantine/%s.%d", log.Owner, repairMs), "ASIDE").Replace(op.Name)
+				ops[op.N] = fmt.Sprintf("%s#%d", what, times[what])
+				times[what]++
+			}
+		}
+		s, err := process(run, 1)
+		fatal(t, err)
+		_, err = s.RepairLog(context.Background(), repairOf(log))
+		fatal(t, err)
+		for _, op := range slices.Sorted(maps.Keys(ops)) {
+			why := ""
+			exploreRepair(base, ex, log, pretend(func(o crashfs.Op) bool { return o.N == op }), op, 128, func(format string, args ...any) bool {
+				why = fmt.Sprintf(format, args...)
+				return false
+			})
+			if why == "" && spareInRepairs[ops[op]] == "" {
+				t.Errorf("%s survives without %s", name, ops[op])
+			}
+		}
+	}
+}
+
+// spareInRepairs are syncs without which nothing is lost, and why they are there.
+var spareInRepairs = map[string]string{
+	"syncdir .#0":          "the quarantine was durable before; it counts where a hand removed it",
+	"syncdir ASIDE#0":      "the folder is synced once more with the files in it; it keeps the note where those fail",
+	"syncdir LOG/events#0": "what comes back is as damaged as it was, and lies in the quarantine too",
+	"syncdir LOG#0":        "the same",
+	"syncdir sessions#0":   "what comes back is an empty folder",
+}
+
+// TestFaultsOfRepairs: whatever goes wrong at any operation, nothing is gone, and the
+// next repair completes.
+func TestFaultsOfRepairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explored without -short only")
+	}
+	log := porttest.NewStory(1).Log
+	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
+		all := exhibits(t)
+		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
+		base := laid(t, ex.files)
+		before := base.Files()
+		crashfs.Break(base, func(f *crashfs.FS) error {
+			s, err := process(f, 1)
+			if err == nil {
+				_, err = s.RepairLog(context.Background(), repairOf(log))
+			}
+			return err
+		}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+			fail := func(format string, args ...any) bool {
+				t.Errorf("%s, %s, %s: %s", name, op, flaw, fmt.Sprintf(format, args...))
+				return false
+			}
+			if gone := nothingGone(before, after.Files()); gone != nil {
+				return fail("%v", gone)
+			}
+			s, openErr := process(after, 2)
+			fatal(t, openErr)
+			_, v, readErr := read(s, log)
+			fatal(t, readErr)
+			if err == nil && v.Health != manifest.Healthy || v.Head.Next != ex.want.Next {
+				return fail("said %v, and it is %+v", err, v)
+			}
+			if _, err := s.RepairLog(context.Background(), repairOf(log)); err != nil {
+				return fail("the next repair: %v", err)
+			}
+			if _, v, err := read(s, log); err != nil || v.Health != manifest.Healthy {
+				return fail("after the next repair: %+v, %v", v, err)
+			}
+			ok := true
+			after.Crashes(16, func(state crashfs.State) bool {
+				if gone := nothingGone(before, state.FS.Files()); gone != nil {
+					ok = fail("cut off: %v", gone)
+				}
+				return ok
+			})
+			return ok
+		})
+	}
+}

@@ -1,0 +1,249 @@
+package filestore_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// laid is a disk that holds files, all of them durable.
+func laid(t testing.TB, files map[string][]byte) *crashfs.FS {
+	t.Helper()
+	f := crashfs.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		dir := ""
+		for _, part := range strings.Split(filepath.Dir(name), "/") {
+			if dir = filepath.Join(dir, part); dir != "." {
+				_ = f.Mkdir(dir)
+			}
+		}
+		file, err := f.Open(name, 1)
+		fatal(t, err)
+		_, err = file.Write(files[name])
+		fatal(t, err)
+		fatal(t, file.Close())
+	}
+	_ = f.Mkdir("quarantine") // as every store has it
+	settled(t, f, ".")
+	return f
+}
+
+func settled(t testing.TB, f *crashfs.FS, dir string) {
+	t.Helper()
+	entries, err := f.List(dir)
+	fatal(t, err)
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name)
+		if e.Kind == 1 {
+			settled(t, f, at)
+			continue
+		}
+		file, err := f.Open(at, 0)
+		fatal(t, err)
+		fatal(t, file.Sync(1))
+		fatal(t, file.Close())
+	}
+	fatal(t, f.SyncDir(dir, 1))
+}
+
+const repairMs = 1_760_000_000_123
+
+func repairOf(log manifest.Log) ports.LogRepair {
+	return ports.LogRepair{Log: log, By: event.Actor{Kind: event.Human, Ref: "ann"}, AtMs: repairMs}
+}
+
+// nothingGone checks that every byte string of before is somewhere in after: at its
+// place, or below quarantine/ under the same relative path. Locks hold no facts.
+func nothingGone(before, after map[string][]byte) error {
+	for name, b := range before {
+		base := filepath.Base(name)
+		if strings.HasSuffix(base, ".lock") || base == "suspect" || strings.HasPrefix(base, ".tmp-") {
+			continue
+		}
+		if have, ok := after[name]; ok && bytes.Equal(have, b) {
+			continue
+		}
+		found := false
+		for other, have := range after {
+			if rel, ok := relInQuarantine(other); ok && strings.HasSuffix(name, rel) && bytes.Equal(have, b) {
+				found = true
+			}
+		}
+		if !found {
+			return fmt.Errorf("%s is neither where it was nor in the quarantine", name)
+		}
+	}
+	return nil
+}
+
+// noted: where anything has left its place, a note says so.
+func noted(before, after map[string][]byte) error {
+	for name := range before {
+		if _, there := after[name]; there || strings.HasSuffix(name, ".lock") {
+			continue
+		}
+		for other, b := range after {
+			if rel, ok := relInQuarantine(other); ok && rel == "repair.json" {
+				if _, err := controlfile.Decode(b, "repair"); err == nil {
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("%s has left its place, and no note says so", name)
+	}
+	return nil
+}
+
+func relInQuarantine(name string) (string, bool) {
+	parts := strings.SplitN(name, "/", 3)
+	if len(parts) < 3 || parts[0] != "quarantine" {
+		return "", false
+	}
+	return parts[2], true
+}
+
+// TestRepairOfEveryExhibit: what is damaged is healthy afterwards, what is not stays as
+// it is, and nothing is gone.
+func TestRepairOfEveryExhibit(t *testing.T) {
+	for _, ex := range exhibits(t) {
+		t.Run(ex.name, func(t *testing.T) {
+			f := laid(t, ex.files)
+			before := f.Files()
+			s, err := process(f, 1)
+			if ex.want.Open != "" {
+				if !fault.Is(err, ex.want.Open) {
+					t.Fatalf("opening said %v", err)
+				}
+				return
+			}
+			fatal(t, err)
+			log := porttest.NewStory(1).Log
+			r := repairOf(log)
+			r.DryRun = true
+			planned, err := s.RepairLog(context.Background(), r)
+			if ex.want.Health == manifest.UnknownVersion {
+				if !fault.Is(err, fault.SessionUnhealthy) {
+					t.Fatalf("an unknown version: %v", err)
+				}
+				return
+			}
+			fatal(t, err)
+			if !maps.EqualFunc(before, f.Files(), bytes.Equal) {
+				t.Fatal("a dry run changed something")
+			}
+			r.DryRun = false
+			done, err := s.RepairLog(context.Background(), r)
+			fatal(t, err)
+			damaged := ex.want.Health == manifest.CorruptHead || ex.want.Health == manifest.CorruptTail
+			if damaged != (len(done.Steps) > 0) || !slices.Equal(planned.Steps, done.Steps) {
+				t.Errorf("planned %+v, did %+v", planned.Steps, done.Steps)
+			}
+			fatal(t, nothingGone(before, f.Files()))
+			isRepaired(t, f, ex.want, done)
+		})
+	}
+}
+
+// isRepaired looks at a log as the next process does, and goes on with it.
+func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) {
+	t.Helper()
+	s, err := process(f, 2)
+	fatal(t, err)
+	story := porttest.NewStory(1)
+	_, v, err := read(s, story.Log)
+	fatal(t, err)
+	if v.Health != manifest.Healthy || v.Head.Next != was.Next || len(done.Steps) > 0 && len(v.Findings) > 0 {
+		t.Errorf("afterwards %+v", v)
+	}
+	if was.Health == manifest.CorruptHead {
+		if list, err := s.Sessions(context.Background()); err != nil || len(list) != 0 {
+			t.Errorf("the folder is still there: %v, %v", list, err)
+		}
+		return
+	}
+	plan := story.Start()
+	if v.Head.Next > 0 {
+		plan = story.Advance(v.Head.Next)
+	}
+	if _, err := porttest.Gate(s, plan); err != nil {
+		t.Errorf("it does not go on: %v", err)
+	}
+	again, err := s.RepairLog(context.Background(), repairOf(story.Log))
+	if err != nil || len(again.Steps) > 0 {
+		t.Errorf("repaired once more: %+v, %v", again.Steps, err)
+	}
+}
+
+// TestRepairTellsWhatItSetsAside: the events are handed over, and the note stands.
+func TestRepairTellsWhatItSetsAside(t *testing.T) {
+	all := exhibits(t)
+	ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == "flipped-segment" })]
+	f := laid(t, ex.files)
+	s, err := process(f, 1)
+	fatal(t, err)
+	seen := map[string][]byte{}
+	r := repairOf(porttest.NewStory(1).Log)
+	r.Aside = func(name string, b []byte) { seen[name] = bytes.Clone(b) }
+	done, err := s.RepairLog(context.Background(), r)
+	fatal(t, err)
+	root := r.Log.Root
+	if len(seen) != 3 || !bytes.Equal(seen[manifest.FileName], ex.files[root+"/manifest.jsonl"][done.Verdict.Head.Bytes:]) ||
+		!bytes.Equal(seen["00000006-00000008.jsonl"], ex.files[root+"/events/00000006-00000008.jsonl"]) {
+		t.Errorf("handed over %d: %v", len(seen), slices.Sorted(maps.Keys(seen)))
+	}
+	note := f.Files()[done.Folder+"/repair.json"]
+	doc, err := controlfile.Decode(note, "repair")
+	fatal(t, err)
+	var what struct {
+		Actor  event.Actor        `json:"actor"`
+		Health manifest.Health    `json:"health"`
+		Kept   manifest.Head      `json:"kept"`
+		Root   string             `json:"root"`
+		Steps  []ports.RepairStep `json:"steps"`
+	}
+	fatal(t, canon.DecodeKnown(doc.Data, &what))
+	if what.Root != root || what.Actor != r.By || what.Health != manifest.CorruptTail || what.Kept != done.Verdict.Head || !slices.Equal(what.Steps, done.Steps) {
+		t.Errorf("the note says %+v", what)
+	}
+	if done.Folder != fmt.Sprintf("quarantine/%s.%d", r.Log.Owner, repairMs) {
+		t.Errorf("%s holds %s", done.Folder, note)
+	}
+}
+
+// TestRepairBelievesAClaim: a log that is known to have been longer is damaged.
+func TestRepairBelievesAClaim(t *testing.T) {
+	for _, claim := range []int64{8, 9, 10} {
+		files, _ := base(t)
+		f := laid(t, files)
+		s, err := process(f, 1)
+		fatal(t, err)
+		log := porttest.NewStory(1).Log
+		fatal(t, s.KeepHead(context.Background(), porttest.NewStory(1).Session, 7, []byte("of another format")))
+		r := repairOf(log)
+		r.Claimed = claim
+		before := f.Files()
+		done, err := s.RepairLog(context.Background(), r)
+		fatal(t, err)
+		if (claim > 9) != (len(done.Steps) > 0) {
+			t.Errorf("known to reach %d: %+v", claim, done)
+		}
+		fatal(t, nothingGone(before, f.Files()))
+		if b := f.Files()[log.Root+"/cache/head-7"]; (claim > 9) != (b == nil) {
+			t.Errorf("known to reach %d: the cache holds %q", claim, b)
+		}
+	}
+}

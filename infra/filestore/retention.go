@@ -1,0 +1,293 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+var _ ports.Retention = (*Store)(nil)
+
+// LogRoots implements ports.Retention.
+func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
+	st, err := s.standing()
+	if err != nil || !st.there {
+		return nil, err
+	}
+	sessions, err := s.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	trashed, err := s.Trashed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []ports.LogRoot
+	for _, session := range sessions {
+		out = append(out, ports.LogRoot{Root: sessionDir(session), Owner: session.String(), Session: session})
+	}
+	for _, t := range trashed {
+		out = append(out, ports.LogRoot{Root: t.Root, Owner: t.Session.String(), Session: t.Session, Trash: t.Name})
+	}
+	for _, own := range slices.Clone(out) {
+		names, err := s.sideLogs(ctx, own.Root)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was moved away meanwhile
+		}
+		if err != nil {
+			return nil, readFault(err)
+		}
+		for _, name := range names {
+			side := own
+			side.Root, side.Name = path.Join(own.Root, name), name
+			out = append(out, side)
+		}
+	}
+	names, err := s.sideLogs(ctx, ".")
+	for _, name := range names {
+		out = append(out, ports.LogRoot{Root: name, Owner: st.id.String(), Name: name})
+	}
+	return out, readFault(err)
+}
+
+// sideLogs lists the folders with a manifest that lie in a folder.
+func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	entries, err := s.fs.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		// The two folders that every session has are passed over without a look.
+		if e.Kind != osfs.Directory || e.Name == manifest.SegmentDir || e.Name == "cache" || strings.HasPrefix(e.Name, tempPrefix) {
+			continue
+		}
+		_, there, err := s.stat(path.Join(dir, e.Name, manifest.FileName))
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			out = append(out, e.Name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// speechless are the parts of a store whose files are logs, objects, locks or control
+// files: they name objects in ways that are looked at elsewhere, or not at all.
+var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts", "workflows", trashDir, "cache"}
+
+// Mentions implements ports.Retention. What a newer version put into the store's
+// folder is among it, and what a hand laid beside the sessions under another name, as
+// a copy to be safe: both may well name objects.
+func (s *Store) Mentions(ctx context.Context, visit func([]byte)) error {
+	look := func(name string) error {
+		b, err := s.readFile(name, segmentBytesMax)
+		if err == nil && len(b) > segmentBytesMax {
+			err = fault.New(fault.StoreLimit, "%s is too large to be looked through for what it names", name)
+		}
+		if err == nil {
+			visit(b)
+		}
+		return err
+	}
+	for _, in := range []struct {
+		dir   string
+		known func(name string) bool
+	}{
+		{".", func(name string) bool { return slices.Contains(speechless, name) }},
+		{"sessions", func(name string) bool { _, err := id.ParseSession(name); return err == nil }},
+		{trashDir, func(name string) bool { _, _, ok := parseTrashName(name); return ok }},
+	} {
+		entries, err := s.fs.List(in.dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			if in.dir == "sessions" {
+				if err := s.sessionsLost(); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		for _, e := range entries {
+			name := path.Join(in.dir, e.Name)
+			// A log of the store is read as one.
+			_, isLog, statErr := s.stat(path.Join(name, manifest.FileName))
+			if err == nil && !in.known(e.Name) && !(in.dir == "." && isLog && statErr == nil) && !strings.HasPrefix(e.Name, tempPrefix) {
+				err = s.eachFile(ctx, name, e.Kind, look)
+			}
+		}
+		if err != nil {
+			return readFault(err)
+		}
+	}
+	return nil
+}
+
+// eachFile calls fn for every regular file at or below a name.
+func (s *Store) eachFile(ctx context.Context, name string, kind osfs.Kind, fn func(string) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if kind == osfs.Regular {
+		return fn(name)
+	}
+	if kind != osfs.Directory {
+		return nil // a link leads out of the store, and is no file of it
+	}
+	entries, err := s.fs.List(name)
+	for _, e := range entries {
+		if err == nil {
+			err = s.eachFile(ctx, path.Join(name, e.Name), e.Kind, fn)
+		}
+	}
+	return err
+}
+
+// Sizes implements ports.Retention.
+func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Sized, error) {
+	entries, err := s.fs.List(manifest.ObjectDir(kind))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	graves := map[string]bool{}
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name, erasedSuffix); ok && kind == manifest.Artifact {
+			graves[name] = true
+		}
+	}
+	var out []ports.Sized
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, readFault(err)
+		}
+		ref, parseErr := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json"))
+		if parseErr != nil || manifest.ObjectName(kind, ref) != e.Name || e.Kind != osfs.Regular {
+			continue
+		}
+		info, there, err := s.stat(path.Join(manifest.ObjectDir(kind), e.Name))
+		if err != nil {
+			return nil, readFault(err)
+		}
+		if there {
+			out = append(out, ports.Sized{Ref: ref, Bytes: info.Size, Erased: graves[e.Name]})
+		}
+	}
+	slices.SortFunc(out, func(a, b ports.Sized) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
+	return out, readFault(err)
+}
+
+// Survey implements ports.Retention.
+func (s *Store) Survey(ctx context.Context) (out ports.Survey, err error) {
+	err = s.survey(ctx, ".", &out)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // no store
+	}
+	slices.SortFunc(out.Leftovers, func(a, b ports.Leftover) int { return strings.Compare(a.Path, b.Path) })
+	return out, readFault(err)
+}
+
+func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := s.fs.List(dir)
+	if err != nil {
+		return err
+	}
+	here := ports.Folder{Path: dir}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name)
+		if strings.HasPrefix(e.Name, tempPrefix) {
+			bytes, err := s.weigh(ctx, name, e.Kind)
+			if err != nil {
+				return err
+			}
+			out.Leftovers = append(out.Leftovers, ports.Leftover{Path: name, Bytes: bytes})
+			continue
+		}
+		switch e.Kind {
+		case osfs.Directory:
+			err = s.survey(ctx, name, out)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil // removed meanwhile
+			}
+		case osfs.Regular:
+			var info osfs.Info
+			var there bool
+			if info, there, err = s.stat(name); there {
+				here.Files, here.Bytes = here.Files+1, here.Bytes+info.Size
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	out.Folders = append(out.Folders, here)
+	return nil
+}
+
+func (s *Store) weigh(ctx context.Context, name string, kind osfs.Kind) (bytes int64, err error) {
+	err = s.eachFile(ctx, name, kind, func(file string) error {
+		info, _, err := s.stat(file)
+		bytes += info.Size
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // it got its name meanwhile
+	}
+	return bytes, err
+}
+
+// removableUnborn is all that lies in the folder of a session that nothing was ever
+// committed to.
+var removableUnborn = []string{manifest.FileName, manifest.SegmentDir, ".lock", performerLock, suspectFile, "cache"}
+
+// removeUnborn removes the folder of such a session unless somebody is about to
+// commit to it, or something lies in it that is no part of a first commit. The use
+// lock is held.
+func (s *Store) removeUnborn(ctx context.Context, session id.Session) (gone bool, err error) {
+	log := manifest.SessionEvents(session)
+	held, busy, err := s.tryLock(ctx, lockName(log))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil // somebody else removed it
+	}
+	if busy || err != nil {
+		return false, err
+	}
+	defer held.Unlock()
+	entries, err := s.fs.List(log.Root)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if !slices.Contains(removableUnborn, e.Name) && !strings.HasPrefix(e.Name, tempPrefix) {
+			return false, nil
+		}
+	}
+	verdict, err := s.Read(ctx, ports.Reading{Log: log, Locked: true}, ignore{})
+	if err != nil || !verdict.Unborn() {
+		return false, err
+	}
+	if performer, busy, err := s.tryLock(ctx, path.Join(log.Root, performerLock)); busy || err != nil {
+		return false, err
+	} else {
+		_ = performer.Unlock()
+	}
+	if movesOnlyClosed {
+		_ = held.Unlock()
+	}
+	return true, s.vanish(log.Root)
+}

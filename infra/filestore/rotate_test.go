@@ -1,0 +1,117 @@
+package filestore_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// TestExploreCrashesOfRotations: whatever a power cut leaves, the keyring is the old one
+// or the new one, the new one once that was said, and what was there is somewhere.
+func TestExploreCrashesOfRotations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explored without -short only")
+	}
+	ctx := context.Background()
+	files, _ := base(t)
+	whole := laid(t, files)
+	s, err := process(whole, 3)
+	fatal(t, err)
+	old, err := s.Keys(ctx, ports.MayCreate)
+	fatal(t, err)
+	files = whole.Files()
+	damaged := laid(t, files).Files()
+	damaged["keys/keyring.json"] = []byte(`{"data":{}}`)
+	for name, tt := range map[string]struct {
+		files map[string][]byte
+		from  *token.Key
+	}{"in order": {files, &old.Current}, "damaged": {damaged, nil}} {
+		base := laid(t, tt.files)
+		before := base.Files()
+		var acked error
+		var now token.Keys
+		count := crashfs.Explore(base, crashfs.Look{Limit: 256}, func(f *crashfs.FS) {
+			s, err := process(f, 1)
+			fatal(t, err)
+			r, err := s.Rotate(ctx, ports.Rotation{By: event.Actor{Kind: event.Human}, AtMs: repairMs, From: tt.from})
+			acked, now = err, r.Keys
+		}, func(state crashfs.State, done bool) bool {
+			s, err := process(state.FS, 2)
+			fatal(t, err)
+			keys, err := s.Keys(ctx, ports.ReadOnly)
+			after := state.FS.Files()
+			switch {
+			case done && (acked != nil || err != nil || keys.Current != now.Current):
+				t.Errorf("%s, %s: a rotation that was told is lost: %v, %v", name, state.Name, acked, err)
+			case tt.from != nil && (err != nil || keys.Current != old.Current && (keys.Previous == nil || *keys.Previous != old.Current)):
+				t.Errorf("%s, %s: the key is lost: %v", name, state.Name, err)
+			case tt.from == nil && err != nil && !bytes.Equal(after["keys/keyring.json"], before["keys/keyring.json"]):
+				t.Errorf("%s, %s: neither the old one nor the new one: %v", name, state.Name, err)
+			}
+			if tt.from == nil {
+				if gone := nothingGone(before, after); gone != nil {
+					t.Errorf("%s, %s: %v", name, state.Name, gone)
+				}
+			}
+			return !t.Failed()
+		})
+		t.Logf("%s: %d operations, %d states", name, count.Ops, count.States)
+	}
+}
+
+// TestRotateLeavesWhatIsNotDamaged: a keyring of a later version, and others' stores.
+func TestRotateLeavesWhatIsNotDamaged(t *testing.T) {
+	files, _ := base(t)
+	files["keys/keyring.json"] = []byte(`{"data":{},"kind":"keyring","sha256":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","v":2}`)
+	f := laid(t, files)
+	s, err := process(f, 1)
+	fatal(t, err)
+	if _, err := s.Rotate(context.Background(), ports.Rotation{AtMs: 1}); !fault.Is(err, fault.StoreNewer) {
+		t.Errorf("of a later version: %v", err)
+	}
+	if !bytes.Equal(f.Files()["keys/keyring.json"], files["keys/keyring.json"]) {
+		t.Error("it was replaced")
+	}
+	foreign := laid(t, map[string][]byte{"sessions/sess_01JH/manifest.jsonl": []byte("x")})
+	if s, err = process(foreign, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Rotate(context.Background(), ports.Rotation{AtMs: 1}); !fault.Is(err, fault.StoreForeign) {
+		t.Errorf("in another program's store: %v", err)
+	}
+}
+
+// TestALostManifestIsNotBegunAnew: a writer that died at work and a manifest that is
+// gone together do not make the segments worthless.
+func TestALostManifestIsNotBegunAnew(t *testing.T) {
+	files, _ := base(t)
+	log := porttest.NewStory(1).Log
+	delete(files, log.Root+"/manifest.jsonl")
+	record := append([]byte("\x001 boot/open"), bytes.Repeat([]byte{' '}, 256)...)[:257]
+	record[256] = '\n'
+	files[log.Root+"/.lock"] = record
+	f := laid(t, files)
+	s, err := process(f, 1)
+	fatal(t, err)
+	unlock, err := s.Lock(context.Background(), log)
+	fatal(t, err)
+	fatal(t, unlock())
+	left := 0
+	for name := range f.Files() {
+		if strings.HasPrefix(name, log.Root+"/"+manifest.SegmentDir) {
+			left++
+		}
+	}
+	if left != 3 {
+		t.Errorf("%d of 3 segments are left", left)
+	}
+}

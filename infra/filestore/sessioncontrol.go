@@ -1,0 +1,115 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+var _ ports.SessionControls = (*Store)(nil)
+
+// sessionControls are all that a session's folder may hold; a name is a path from
+// there on, so nothing else gets near the disk.
+var sessionControls = []ports.ControlFile{ports.ImportedFile, ports.KeepFile}
+
+func sessionDir(session id.Session) string { return path.Join("sessions", session.String()) }
+
+func sessionControlName(session id.Session, f ports.ControlFile) (string, error) {
+	if !slices.Contains(sessionControls, f) {
+		return "", fault.New(fault.Internal, "%q of kind %q is no control file of a session", f.Name, f.Kind)
+	}
+	return path.Join(sessionDir(session), f.Name), nil
+}
+
+// SessionControl implements ports.SessionControls.
+func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
+	name, err := sessionControlName(session, f)
+	if err == nil {
+		err = readFault(ctx.Err())
+	}
+	if err != nil {
+		return ports.Control{}, err
+	}
+	doc, _, err := s.readControl(name, f.Kind)
+	return ports.Control{V: doc.V, Data: doc.Data}, err
+}
+
+// UpdateSessionControl implements ports.SessionControls.
+func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+	var refusal error // the caller's own, which is no matter of the disk's
+	err := s.changeSessionControl(ctx, session, f, func(name string) error {
+		if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
+			if err == nil {
+				err = fault.New(fault.SessionNotFound, "there is no session %s", session)
+			}
+			return err
+		}
+		old, _, err := s.readControl(name, f.Kind)
+		if err != nil {
+			return err
+		}
+		next, err := change(ports.Control{V: old.V, Data: old.Data})
+		if err != nil {
+			refusal = err
+			return nil
+		}
+		if err := s.settleArrivalAlone(sessionDir(session)); err != nil {
+			return err
+		}
+		return s.putControl(name, controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, s.fs.Replace)
+	})
+	if refusal != nil {
+		return refusal
+	}
+	return err
+}
+
+// DropSessionControl implements ports.SessionControls.
+func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f ports.ControlFile) error {
+	return s.changeSessionControl(ctx, session, f, func(name string) error {
+		b, err := s.readFile(name, limits.ControlFileBytesMax)
+		if err == nil {
+			err = s.fs.Remove(name)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			// It may be gone in memory only: somebody's sync of the folder may have failed.
+			if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
+				return err
+			}
+			return s.fs.SyncDir(sessionDir(session), osfs.Durable)
+		}
+		if err != nil {
+			return err
+		}
+		if err = s.fs.SyncDir(path.Dir(name), osfs.Durable); err != nil {
+			s.moveAnew(name, b) // see unsettle: the caller hears that it still stands
+		}
+		return err
+	})
+}
+
+// changeSessionControl keeps other changes and cleanups away, as UpdateControl does.
+func (s *Store) changeSessionControl(ctx context.Context, session id.Session, f ports.ControlFile, change func(name string) error) error {
+	name, err := sessionControlName(session, f)
+	if err != nil {
+		return err
+	}
+	if _, err := s.toWrite(); err != nil {
+		return err
+	}
+	held, err := s.useAlone(ctx)
+	if err != nil {
+		return err
+	}
+	defer held.Unlock()
+	return writeFault(change(name))
+}

@@ -1,0 +1,44 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+// Strangers implements ports.Strangers. Inspect finds fault with the same folders, and
+// with those that hold no log.
+func (s *Store) Strangers(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, readFault(err)
+	}
+	entries, err := s.fs.List("sessions")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, readFault(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Kind != osfs.Directory || strings.HasPrefix(e.Name, tempPrefix) {
+			continue
+		}
+		if _, err := id.ParseSession(e.Name); err == nil {
+			continue
+		}
+		// A folder of which that cannot be told is named as well: it may hold one.
+		if _, there, err := s.stat(path.Join("sessions", e.Name, manifest.FileName)); there || err != nil {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}

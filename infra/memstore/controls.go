@@ -1,0 +1,74 @@
+package memstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/ports"
+)
+
+var _ ports.SessionControls = (*Store)(nil)
+
+// SessionControl implements ports.SessionControls.
+func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
+	name, err := controlName(ctx, session, f)
+	if err != nil {
+		return ports.Control{}, err
+	}
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	return s.disk.controls[name], nil
+}
+
+// UpdateSessionControl implements ports.SessionControls.
+func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+	name, err := controlName(ctx, session, f)
+	if err != nil {
+		return err
+	}
+	s.disk.changing.Lock() // change may read the store, so it does not run under mu
+	defer s.disk.changing.Unlock()
+	s.disk.mu.Lock()
+	_, there := s.disk.logs[sessionRoot(session)]
+	old := s.disk.controls[name]
+	s.disk.mu.Unlock()
+	if !there {
+		return fault.New(fault.SessionNotFound, "there is no session %s", session)
+	}
+	next, err := change(old)
+	if err != nil {
+		return err
+	}
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	s.disk.controls[name] = next
+	return nil
+}
+
+// DropSessionControl implements ports.SessionControls.
+func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f ports.ControlFile) error {
+	name, err := controlName(ctx, session, f)
+	if err != nil {
+		return err
+	}
+	s.disk.changing.Lock()
+	defer s.disk.changing.Unlock()
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	delete(s.disk.controls, name)
+	return nil
+}
+
+func sessionRoot(session id.Session) string { return "sessions/" + session.String() }
+
+func controlName(ctx context.Context, session id.Session, f ports.ControlFile) (string, error) {
+	if !slices.Contains([]ports.ControlFile{ports.ImportedFile, ports.KeepFile}, f) {
+		return "", fault.New(fault.Internal, "%q of kind %q is no control file of a session", f.Name, f.Kind)
+	}
+	if err := ctx.Err(); err != nil {
+		return "", fault.Wrap(err, fault.Interrupted, "using the store was interrupted")
+	}
+	return sessionRoot(session) + "/" + f.Name, nil
+}

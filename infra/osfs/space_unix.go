@@ -1,0 +1,15 @@
+//go:build linux || darwin
+
+package osfs
+
+import "golang.org/x/sys/unix"
+
+// Space is how many bytes of the filesystem that a folder lies on anybody but its
+// administrator can still write.
+func Space(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
+		return 0, fail("statfs", ".", err)
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}

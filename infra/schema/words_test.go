@@ -1,0 +1,62 @@
+package schema
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/waybill/waybill/"
+
+// TestWordsAreTheConstants: a constant that is added to a closed set and forgotten here
+// would make our own documents fail their schema.
+func TestWordsAreTheConstants(t *testing.T) {
+	for typ, have := range words() {
+		want := constantsOf(t, typ)
+		if len(want) == 0 {
+			continue // listed by a function in place of constants
+		}
+		have = slices.Sorted(slices.Values(have))
+		if !slices.Equal(have, want) {
+			t.Errorf("%v is described as %q, and its constants are %q", typ, have, want)
+		}
+	}
+}
+
+// constantsOf reads the values of a type's constants from its package's source.
+func constantsOf(t *testing.T, typ reflect.Type) []string {
+	dir := "../../" + strings.TrimPrefix(typ.PkgPath(), module)
+	pkgs, err := parser.ParseDir(token.NewFileSet(), dir, nil, 0)
+	if err != nil || len(pkgs) == 0 {
+		t.Fatalf("%s: %v", dir, err)
+	}
+	var out []string
+	for _, pkg := range pkgs {
+		ast.Inspect(pkg, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			if name, ok := spec.Type.(*ast.Ident); !ok || name.Name != typ.Name() {
+				return true
+			}
+			for _, v := range spec.Values {
+				if lit, ok := v.(*ast.BasicLit); ok {
+					s, err := strconv.Unquote(lit.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out = append(out, s)
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(out)
+	return out
+}
