@@ -19,6 +19,12 @@ type Digests interface {
 	// without a list of it.
 	EachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error
 
+	// InspectSeeing is Inspector.Inspect beside a reading of all logs by Digests, which
+	// says in its verdict what there is to say about the files of segments. It tells of
+	// every object that it found to be what its name says: seen is called by several
+	// goroutines at once.
+	InspectSeeing(ctx context.Context, seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding, error)
+
 	// LogBytes is the length of a log's manifest, 0 where there is none: what the heads
 	// of a reading come up to.
 	LogBytes(ctx context.Context, log manifest.Log) (int64, error)

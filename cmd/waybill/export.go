@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os/signal"
 
 	"github.com/spf13/cobra"
 
@@ -110,9 +111,17 @@ func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.E
 	if err != nil {
 		return engine.Export{}, err
 	}
+	// What was begun in somebody's folder is taken away again: no cleanup of ours ever
+	// comes there. A second signal ends the process at once.
+	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
+	defer stop()
+	context.AfterFunc(ctx, stop)
 	doc, err := g.Export(ctx, seed, req, io.Writer(target))
 	if err != nil {
 		target.Abandon()
+		if ctx.Err() != nil {
+			return doc, fault.New(fault.Interrupted, "interrupted; nothing was exported").Suggest("Make the call again; nothing was left behind.")
+		}
 		return doc, err
 	}
 	doc.File = in.file

@@ -89,7 +89,7 @@ func (a *app) rotate(ctx context.Context, o *opened, ifCurrent string, yes bool)
 		return err
 	}
 	if ifCurrent != "" && ifCurrent != have.Current {
-		return fault.New(fault.StoreConflict, "the current key is not %s: nothing was changed", ifCurrent).
+		return fault.New(fault.ValidationError, "the current key is not %s: nothing was changed", ifCurrent).
 			Suggest("See which one it is with 'waybill keys list'.").With("current", have.Current)
 	}
 	store, err := o.Identity.StoreID(ctx, false)

@@ -6,8 +6,8 @@ import "runtime/debug"
 // harder, and how eagerly it works before: such a command lives on buffers, and would
 // otherwise keep as much again for nothing.
 const (
-	thriftyBytes   = 40 << 20
-	thriftyPercent = 40
+	thriftyBytes   = 32 << 20
+	thriftyPercent = 20
 )
 
 // thrifty keeps memory small for commands that read more than memory should hold.

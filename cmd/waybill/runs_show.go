@@ -14,11 +14,15 @@ import (
 )
 
 func newRunsShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var head bool
+	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show one run: its steps, notes and what is open",
 		Long: `Show where a run stands: each step with its notes, what is open, and the command that
-goes on. Without RUN the latest run is shown.`,
+goes on. Without RUN the latest run is shown.
+
+The head, with --head, is a digest of all that the session's log holds. Note it, sign it or
+mail it: 'waybill verify --expect-head' says later whether the log still holds that.`,
 		Example: "  waybill runs show\n  waybill runs show k3j2a7\n  waybill runs show @last --json | jq .data.progress",
 		Args:    atMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,9 +35,17 @@ goes on. Without RUN the latest run is shown.`,
 			if err != nil {
 				return err
 			}
-			return a.answer("run", run, func(p *page) { a.tellRun(run, p) })
+			return a.answer("run", run, func(p *page) {
+				a.tellRun(run, p)
+				if head {
+					p.line("")
+					p.line("Head of %s: %s", run.SessionID, run.Head.Digest)
+				}
+			})
 		},
 	}
+	cmd.Flags().BoolVar(&head, "head", false, "show the head of the session's log too")
+	return cmd
 }
 
 // tellRun shows a run as a checklist: what it is, its steps with the notes on them,

@@ -47,13 +47,14 @@ type verifyFlags struct {
 
 func (a *app) verify(cmd *cobra.Command, args []string, f verifyFlags) error {
 	o := engine.VerifyOptions{Digests: f.digests}
-	if f.expect != "" {
+	// An empty one is a variable that is not set, and must not read as "all is well".
+	if cmd.Flags().Changed("expect-head") {
 		var err error
 		if o.ExpectHead, err = canon.ParseDigest(f.expect); err != nil {
-			return fault.New(fault.UsageError, "--expect-head %q: %s", f.expect, err)
+			return usageFault(cmd, "--expect-head %q: %s", f.expect, err)
 		}
 		if len(args) == 0 {
-			return fault.New(fault.UsageError, "--expect-head is about one log: name its session")
+			return usageFault(cmd, "--expect-head is about one log: name its session")
 		}
 	}
 	defer thrifty()()

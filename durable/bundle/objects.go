@@ -125,8 +125,10 @@ func checkTombstone(v canon.Value, ref canon.Digest) error {
 	if v.Kind() != canon.Object {
 		return &canon.ParseError{Pointer: "/erased", Reason: "want an object"}
 	}
-	if of, ok := v.Get("sha256"); ok && of.Text() != ref.String() {
-		return &canon.ParseError{Pointer: "/erased/sha256", Reason: "the tombstone is of another artifact"}
+	// A store refuses a tombstone that does not say of what it is: so does a bundle, or an
+	// import would make a store that is damaged from its first day.
+	if of, _ := v.Get("sha256"); of.Text() != ref.String() {
+		return &canon.ParseError{Pointer: "/erased/sha256", Reason: "the tombstone is of another artifact, or says of none"}
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func TestExploreCrashesOfActs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			facts := auditOf(t, base).cancels
 			// Each state costs two readings and another act: fewer of them are looked at.
-			count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) {
+			count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit() / 16}, func(f *crashfs.FS) {
 				must(t, act(f, 2))
 			}, func(s crashfs.State, done bool) bool {
 				at := auditOf(t, s.FS)
@@ -179,7 +179,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		}
 		return err
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) { must(t, end(f, 2)) },
+	count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) { must(t, end(f, 2)) },
 		func(s crashfs.State, done bool) bool {
 			at := auditOf(t, s.FS)
 			ok := at.codes == "" && at.cancels <= 1 && (!done || at.cancels == 1 && at.lines == 1)
@@ -236,7 +236,7 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 	if at := auditOf(t, left); at.cancels != 1 || at.lines != 0 {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", at)
 	}
-	count := crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+	count := crashfs.Explore(left, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) {
 		g, err := onAudited(f, 5)
 		must(t, err)
 		must(t, engine.Act(g, context.Background(), caller(9), ofStore(audit.GC), nothing))

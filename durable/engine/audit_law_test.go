@@ -117,6 +117,7 @@ func (p *auditPlay) meddle() {
 func TestCompletingIsIdempotentAndInNoOrder(t *testing.T) {
 	w := &world{T: t}
 	n := 0
+	fewWalks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		p := &auditPlay{T: rt, dir: filepath.Join(t.TempDir(), fmt.Sprint(n))}

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/rewrite"
 	"github.com/waybill/waybill/ports"
 )
@@ -113,9 +114,16 @@ func (u *until) Visit(seg manifest.Segment, head manifest.Head) error {
 	return u.put(seg)
 }
 
-// load reads an artifact for redaction.
+// load reads an artifact for redaction. Bytes that another program keeps elsewhere are
+// to it as good as erased: there is nothing to take anything out of.
 func (x *export) load(ctx context.Context) func(canon.Digest) ([]byte, error) {
-	return func(ref canon.Digest) ([]byte, error) { return x.g.Objects.Object(ctx, manifest.Artifact, ref) }
+	return func(ref canon.Digest) ([]byte, error) {
+		b, err := x.g.Objects.Object(ctx, manifest.Artifact, ref)
+		if missing(err) && x.unknown {
+			return nil, fault.New(fault.ArtifactErased, "artifact %s is kept elsewhere", ref).With("elsewhere", true)
+		}
+		return b, err
+	}
 }
 
 // countSecrets goes through all of it once, to say in front what was taken out.
@@ -134,7 +142,13 @@ func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
 			total[rule] += n
 		}
 	}
-	return total, nil
+	return total, x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+		data, _, err := x.g.Graves.Tombstone(ctx, ref)
+		if err == nil {
+			redact.Value(data, total)
+		}
+		return err
+	})
 }
 
 // objects writes what the log refers to, by kind and digest.
@@ -200,6 +214,8 @@ func (x *export) redactedArtifacts(ctx context.Context) error {
 	for _, a := range all {
 		_, data, _, err := x.redaction.Artifact(a.from)
 		switch {
+		case err != nil && fault.Of(err).Details["elsewhere"] == true:
+			continue
 		case fault.Is(err, fault.ArtifactErased):
 			err = x.erased(ctx, a.from)
 		case err != nil:
@@ -223,6 +239,9 @@ func (x *export) erased(ctx context.Context, ref canon.Digest) error {
 	}
 	if err != nil {
 		return err
+	}
+	if x.req.Redact { // who erased it and why are texts that somebody brought
+		data = redact.Value(data, nil)
 	}
 	return x.w.Erased(ref, data)
 }

@@ -237,7 +237,7 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit() / 16}, func(f *crashfs.FS) {
 				g, err := tendedOn(f, 2)
 				if err == nil {
 					err = u.call(g)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/audit"
@@ -163,6 +164,10 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 		// Looked for before anything is put on record: the same import again is no act.
 		if relation, err := m.compareNew(ctx); err != nil || relation != "" {
 			m.out.Relation = relation
+			if err == nil && relation == diverged {
+				err = fault.New(fault.BundleCollision, "session %s, which this import would become, is there with another history", m.out.SessionID).
+					Suggest("Look at it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if it is not wanted.", m.out.SessionID)
+			}
 			if err == nil {
 				err = m.mapping(ctx, store)
 			}
@@ -172,7 +177,8 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 			return m.out, err
 		}
 	}
-	act := audit.Act{Action: audit.Import, Target: target, Details: map[string]string{"bundleId": m.out.BundleID, "head": m.head.Digest.String()}}
+	act := audit.Act{Action: audit.Import, Target: target, Details: map[string]string{"bundleId": m.out.BundleID, "head": m.head.Digest.String(),
+		"events": strconv.FormatInt(m.head.Next, 10)}}
 	err = m.g.act(ctx, m.by, act, func() (map[string]string, error) {
 		placed, err = m.arrive(ctx, store, asNew)
 		return map[string]string{"sessionId": m.out.SessionID.String()}, err

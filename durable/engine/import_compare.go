@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/rewrite"
 	"github.com/waybill/waybill/ports"
@@ -59,8 +61,9 @@ func (m *meets) Visit(_ manifest.Segment, head manifest.Head) error {
 }
 
 // compareNew says how an earlier import of the same log as new stands, "" where there
-// is none. Its lines have other ids and so another chain: that it came from this head
-// is what its first event says, and its length tells the rest.
+// is none. Its lines have other ids and so another chain. What its first event says
+// anybody can write: a bundle may come under the very id. That it came from this head
+// is what the mark says, which does not travel, and its length tells the rest.
 func (m *importing) compareNew(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.out.SessionID) {
@@ -75,10 +78,36 @@ func (m *importing) compareNew(ctx context.Context) (Relation, error) {
 		return "", nil
 	case v.from == nil || v.from.Head != m.head.Digest:
 		return diverged, nil
-	case verdict.Head.Next > m.head.Next:
+	}
+	from, err := m.head.Digest, error(nil)
+	if m.g.Marks != nil {
+		from, err = m.g.importedHead(ctx, m.out.SessionID)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case from != m.head.Digest:
+		return diverged, nil
+	case verdict.Head.Next > m.head.Next, verdict.Head.Next == m.head.Next && verdict.Damaged():
 		return Ahead, nil
+	case verdict.Head.Next < m.head.Next: // damaged since, or repaired
+		return Behind, nil
 	}
 	return Same, nil
+}
+
+// importedHead is the head of the bundle's log that a session came as, by its mark; the
+// zero digest where it has none.
+func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, error) {
+	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	if err != nil || c.V == 0 {
+		return canon.Digest{}, err
+	}
+	if c.V != imported.Version {
+		return canon.Digest{}, newer(ports.ImportedFile, c.V)
+	}
+	mark, err := imported.Read(c.Data)
+	return mark.Head, err
 }
 
 // origin keeps what a session's first event says about where it came from.

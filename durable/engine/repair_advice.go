@@ -72,7 +72,7 @@ func (r *repair) covers(f manifest.Finding) bool {
 func outlook(f manifest.Finding) (Outlook, string) {
 	switch f.Code {
 	case manifest.UncommittedTail, manifest.OrphanSegment:
-		return NotNeeded, "It does not count, and is nothing that goes on: the next writer takes it away."
+		return NotNeeded, "It does not count: the next writer moves it out of the way."
 	case manifest.SuspectMarker:
 		return NotNeeded, "The next writer makes a fresh copy."
 	case manifest.ArtifactErased:
@@ -93,6 +93,9 @@ func outlook(f manifest.Finding) (Outlook, string) {
 		if strings.HasPrefix(f.Path, "keys/") {
 			return Elsewhere, "Restore it from a backup, or make new keys with 'waybill keys rotate': that says what is lost."
 		}
+		if path.Base(f.Path) == ports.KeepFile.Name {
+			return Elsewhere, "Say again whether the session is kept, with 'waybill sessions keep' or its --off."
+		}
 		return Impossible, "Restore it from a backup."
 	case manifest.ObjectMissing, manifest.ObjectDamaged:
 		return Impossible, objectAdvice(f.Path)
@@ -105,7 +108,7 @@ func outlook(f manifest.Finding) (Outlook, string) {
 // objectAdvice says where the bytes may come from: whoever brings an object with the
 // same digest puts it in its place.
 func objectAdvice(name string) string {
-	const bundle = "Its bytes cannot be made again. Any copy with the same digest does: import a bundle of this session, or of another one that has it"
+	const bundle = "Its bytes cannot be made again. Any copy with the same digest does: import a bundle of this session with --as-new, or a bundle of another one that has it"
 	switch {
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Workflow)):
 		return bundle + ", or start the same version of the workflow once more."

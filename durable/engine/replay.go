@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
@@ -63,6 +64,8 @@ type again struct {
 	session id.Session
 	fold    *projections.Fold
 	report  ReplayReport
+	// without: approvals in front of this event do not count in the decision under way.
+	without int64
 }
 
 // Reset starts over.
@@ -112,6 +115,42 @@ func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, e
 	if !ok {
 		return redrive.Refused(seg, "no operation of this version records such a segment"), false, nil
 	}
+	d, cut, err = a.compare(plan, seg)
+	if d == nil || cut || err != nil {
+		return d, cut, err
+	}
+	// The session may have been imported before it came here, by a store in which
+	// approvals that it brought did not count: up to which event no bundle tells.
+	for _, end := range a.approvals(seg) {
+		a.without = end
+		was, cut, err := a.compare(plan, seg)
+		a.without = 0
+		if was == nil || cut || err != nil {
+			return was, cut, err
+		}
+	}
+	return d, false, nil
+}
+
+// approvals are where approvals end that stand at the node of a segment and came with a
+// bundle, as the segment did.
+func (a *again) approvals(seg manifest.Segment) (ends []int64) {
+	_, p, err := a.at(seg.Events[0].Scope)
+	if err != nil || p.node == nil || p.node.Approvals == 0 {
+		return nil
+	}
+	if foreign, err := a.g.broughtIn(a.ctx, a.session); err != nil || seg.First >= foreign {
+		return nil
+	}
+	for _, o := range p.node.Outputs {
+		if o.Payload.ArtifactKind == advance.ApprovalKind {
+			ends = append(ends, o.Index+1)
+		}
+	}
+	return ends
+}
+
+func (a *again) compare(plan func(*again, manifest.Segment) (manifest.Plan, bool, error), seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	now, cut, err := plan(a, seg)
 	switch code := fault.CodeOf(err); {
 	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting || code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
@@ -128,6 +167,13 @@ func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, e
 func (a *again) at(s event.Scope) (Position, place, error) {
 	at := Position{a.session, s.RunID, s.NodeID}
 	p, err := find(a.fold, at)
+	if err == nil && a.without > 0 {
+		n := *p.node
+		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o projections.Output) bool {
+			return o.Payload.ArtifactKind == advance.ApprovalKind && o.Index < a.without
+		})
+		p.node = &n
+	}
 	return at, p, err
 }
 

@@ -70,13 +70,13 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 		return out, err
 	}
 	w := newVerifier(ctx, g, o, all)
-	if o.Digests {
-		if err := w.list(ctx); err != nil {
-			return out, err
-		}
+	inspect := func() ([]manifest.Finding, error) { return g.Inspector.Inspect(ctx) }
+	if o.Digests && g.Digests != nil {
+		inspect = w.inspectBeside(ctx)
 	}
 	rows, errs := make([]*SessionVerdict, len(all)), make([]error, len(all))
 	each(len(all), func(i int) { rows[i], errs[i] = w.session(ctx, all[i]) })
+	found, err := inspect()
 	for i, row := range rows {
 		switch {
 		case ctx.Err() != nil:
@@ -84,11 +84,11 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 		case errs[i] != nil:
 			out.unread(all[i], errs[i]) // one session that cannot be read must not hide the others
 		case row != nil:
+			row.Findings = append(row.Findings, w.unseen(ctx, row.SessionID)...)
 			out.Sessions = append(out.Sessions, *row)
 			out.judge(row.Findings)
 		}
 	}
-	found, err := g.Inspector.Inspect(ctx)
 	if err == nil && !o.Digests && !out.unclear() {
 		// What could not be read may refer to anything.
 		var orphans []manifest.Finding

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,9 +20,7 @@ type verifier struct {
 	g    *Engine
 	o    VerifyOptions
 	book *objectBook
-	// listed are the snapshots that are there, where the inspection of the store hashes
-	// them all.
-	listed projections.Fingerprints
+	pins *pinBook // nil but where the inspection of the store hashes all objects
 
 	mu   sync.Mutex
 	done VerifyProgress
@@ -36,17 +35,6 @@ func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Sessi
 		}
 	}
 	return w
-}
-
-// list notes which snapshots are there.
-func (w *verifier) list(ctx context.Context) error {
-	err := w.stored(ctx, manifest.Snapshot, func(ref canon.Digest) {
-		w.listed.Add(projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}.Fingerprint())
-	})
-	if ctx.Err() != nil {
-		return err
-	}
-	return nil // the inspection finds fault with a folder that cannot be listed
 }
 
 // each calls work for 0 to n-1: side by side where they are many.
@@ -104,6 +92,9 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 	if err != nil || v.Unborn() {
 		return nil, err // a session that nothing was committed to is none yet
 	}
+	if w.pins != nil {
+		w.pins.keep(s, c.pins)
+	}
 	row := &SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head, Findings: []manifest.Finding{}}
 	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.inOrder()...)
 	for _, f := range c.objects {
@@ -135,6 +126,9 @@ type sessionCheck struct {
 	mu      sync.Mutex
 	objects []objectFinding
 	claims  []manifest.Finding
+
+	pinned projections.Fingerprints // where pins are held against the inspection
+	pins   [][sha256.Size]byte
 }
 
 // objectFinding is a finding about an object, with what it is ordered by.
@@ -175,6 +169,7 @@ func (c *sessionCheck) Reset() {
 	c.w.moved(-c.at.Next, -c.at.Bytes)
 	c.refs.Reset()
 	c.at, c.met, c.objects, c.claims = manifest.Head{}, false, nil, nil
+	c.pinned, c.pins = projections.Fingerprints{}, nil
 }
 
 // Visit implements ports.Visitor.
@@ -189,8 +184,10 @@ func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	c.moved(head)
 	for _, ref := range pins {
 		use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1, First: true}
-		if !c.w.listed.Has(use.Fingerprint()) {
+		if c.w.pins == nil {
 			c.refer(use)
+		} else if c.pinned.Add(use.Fingerprint()) {
+			c.pins = append(c.pins, ref.Raw())
 		}
 	}
 	return nil

@@ -153,7 +153,7 @@ var Table = []Row{
 	{BundleManifestOrderInvalid, ExitIntegrity, never, "The manifest records of a bundle do not follow each other from 0 on, or do not cover its events.", "Export the session again; nothing was imported."},
 	{BundleCollision, ExitFailed, never, "The store holds another session under the id of a bundle that must keep its ids.", "Import it into another store with --store; nothing was imported."},
 	{ArtifactErased, ExitFailed, never, "The bytes of an artifact were erased; only its digest is left.", "See who erased it and why with 'waybill audit list'."},
-	{ArtifactNotFound, ExitNotFound, never, "No artifact of the store has this digest.", "See the artifacts of a run with 'waybill runs show RUN'."},
+	{ArtifactNotFound, ExitNotFound, never, "No artifact of the store has this digest.", "See the artifacts of a run with 'waybill runs events RUN'."},
 	{SessionKept, ExitFailed, never, "The session is kept: it is not deleted before that is taken back.", "Take it back with 'waybill sessions keep --off SESSION'."},
 	{HeadMismatch, ExitIntegrity, never, "A session's log does not contain the head that was expected.", "It is another history: compare the two with 'waybill bundle diff', or ask whoever gave you the head."},
 

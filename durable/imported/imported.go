@@ -33,7 +33,8 @@ func (m Mark) Value() canon.Value {
 
 // Read reads what Value wrote; anything else is STORE_CORRUPT.
 func Read(data canon.Value) (m Mark, err error) {
-	if err := canon.Decode(data, &m); err != nil {
+	// What a newer version adds does not change what these members say.
+	if err := canon.DecodeKnown(data, &m); err != nil {
 		return m, fault.Wrap(err, fault.StoreCorrupt, "the mark of the import: %v", err)
 	}
 	if m.Events <= 0 {

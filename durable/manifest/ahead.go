@@ -22,7 +22,9 @@ const (
 	aheadFrom = 256 << 10
 	// aheadMax bounds the segments on their way: small ones would take no bytes to
 	// speak of.
-	aheadMax = 32
+	aheadMax = 256
+	// windowMin is how far the manifest is looked through at first: a few hundred groups.
+	windowMin = 256 << 10
 	// windowMax bounds how far the manifest is looked through for the next segment.
 	windowMax = 2 << 20
 	// partBytes is from how many bytes on the lines of one segment are shared out.
@@ -80,6 +82,7 @@ type ahead struct {
 	next    int64 // the first event behind the queue
 	scanned int64 // up to where the manifest was looked through
 	window  int
+	filled  int // how long the queue was when it was last added to
 	jobs    chan *loaded
 	workers sync.WaitGroup
 }
@@ -123,13 +126,15 @@ func (r *reader) lookAhead() error {
 		if !r.digests {
 			in.Hash = nil
 		}
-		r.ahead = &ahead{in: in, window: 64 << 10, jobs: make(chan *loaded, aheadMax), next: r.v.Head.Next, scanned: r.v.Head.Bytes}
+		r.ahead = &ahead{in: in, window: windowMin, jobs: make(chan *loaded, aheadMax), next: r.v.Head.Next, scanned: r.v.Head.Bytes}
 		for range runtime.GOMAXPROCS(0) {
 			r.ahead.workers.Go(r.ahead.work)
 		}
 	}
 	a := r.ahead
-	if len(a.queue) > aheadMax/2 {
+	// Half of what was sent for may come before more is: looking through the manifest
+	// moves what is buffered of it.
+	if 2*len(a.queue) > a.filled {
 		return nil
 	}
 	if a.scanned < r.v.Head.Bytes {
@@ -140,7 +145,8 @@ func (r *reader) lookAhead() error {
 		if err != nil {
 			return err
 		}
-		if a.scan(have[min(int64(len(have)), a.scanned-r.v.Head.Bytes):]); len(a.queue) > 0 || len(have) < a.window || a.window >= windowMax {
+		a.scan(have[min(int64(len(have)), a.scanned-r.v.Head.Bytes):])
+		if a.filled = len(a.queue); a.filled > 0 || len(have) < a.window || a.window >= windowMax {
 			return nil
 		}
 		a.window *= 2 // a group of many pins

@@ -8,12 +8,11 @@ package manifest
 
 import (
 	"fmt"
-	"strconv"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Log names one log: where it lies in its store, whose it is, what it may hold.
@@ -58,18 +57,35 @@ type Head struct {
 // IsZero reports the empty log.
 func (h Head) IsZero() bool { return h == Head{} }
 
-var segmentName = pattern.New(`^(\d{8,16})-(\d{8,16})\.jsonl$`)
-
 // SegmentName is the file name for the events first to last.
 func SegmentName(first, last int64) string { return fmt.Sprintf("%08d-%08d.jsonl", first, last) }
 
 // ParseSegmentName undoes SegmentName; any other spelling is no segment.
 func ParseSegmentName(name string) (first, last int64, ok bool) {
-	m := segmentName.FindStringSubmatch(name)
-	if m == nil {
-		return 0, 0, false
-	}
-	first, _ = strconv.ParseInt(m[1], 10, 64)
-	last, _ = strconv.ParseInt(m[2], 10, 64)
-	return first, last, first <= last && SegmentName(first, last) == name
+	stem, isLines := strings.CutSuffix(name, ".jsonl")
+	from, to, isSpan := strings.Cut(stem, "-")
+	first, okFirst := parseIndex(from)
+	last, okLast := parseIndex(to)
+	return first, last, isLines && isSpan && okFirst && okLast && first <= last
 }
+
+// parseIndex reads an index in the one spelling that SegmentName has for it.
+func parseIndex(digits string) (n int64, ok bool) {
+	if len(digits) < indexDigits || len(digits) > indexDigitsMax || len(digits) > indexDigits && digits[0] == '0' {
+		return 0, false
+	}
+	for i := range len(digits) {
+		c := digits[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, true
+}
+
+// Indices in names of segments have so many digits at least, and at most.
+const (
+	indexDigits    = 8
+	indexDigitsMax = 16
+)

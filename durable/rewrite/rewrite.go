@@ -47,14 +47,14 @@ func (c *Chain) Next(events []event.Event) (manifest.Segment, error) {
 func (c *Chain) encode(events []event.Event) (manifest.Segment, error) {
 	foreign := false
 	for _, e := range events {
-		foreign = foreign || e.Foreign()
+		foreign = foreign || e.Foreign() || e.Actor == (event.Actor{})
 	}
 	if !foreign {
 		return manifest.EncodeSegment(c.log, events)
 	}
 	var bytes []byte
 	for _, e := range events {
-		if !e.Foreign() {
+		if !e.Foreign() && e.Actor != (event.Actor{}) {
 			if err := e.Check(c.log.Table); err != nil {
 				return manifest.Segment{}, err
 			}

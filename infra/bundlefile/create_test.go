@@ -3,11 +3,14 @@
 package bundlefile_test
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
+	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
@@ -98,5 +101,35 @@ func TestCreateReplacesTheFileThatALinkLeadsTo(t *testing.T) {
 	holds(t, file, "new")
 	if to, err := os.Readlink(link); err != nil || to != "file" {
 		t.Errorf("the link leads to %q, %v", to, err)
+	}
+}
+
+// looking is a pipe at whose end somebody looks what lies in a folder.
+type looking struct {
+	dir  string
+	seen *[]string
+}
+
+func (l looking) Read([]byte) (int, error) {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		*l.seen = append(*l.seen, e.Name())
+	}
+	return 0, io.EOF
+}
+
+// However the process ends, a bundle that came through a pipe is not left in a folder
+// that others look into.
+func TestSpoolLeavesNoName(t *testing.T) {
+	dir, seen := t.TempDir(), []string{}
+	t.Setenv("TMPDIR", dir)
+	if _, err := bundlefile.Spool(context.Background(), looking{dir, &seen}, bundle.Options{}); !fault.Is(err, fault.BundleInvalidFormat) {
+		t.Errorf("an empty pipe: %v", err)
+	}
+	if left, _ := os.ReadDir(dir); len(seen)+len(left) > 0 {
+		t.Errorf("seen %v, left %v", seen, left)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/bundle"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/ports"
 )
@@ -45,6 +46,7 @@ func (f *File) nameOf(log manifest.Log) (string, bool) {
 // records reads manifest records as the file that they came from.
 type records struct {
 	lines *bundle.Lines
+	line  []byte // its bytes are used again for the next one
 	rest  []byte
 	end   error
 }
@@ -60,12 +62,17 @@ func (r *records) Read(p []byte) (int, error) {
 			r.end = err
 			continue
 		}
-		r.rest = append(append(r.rest[:0:0], line...), '\n')
+		r.line = append(append(r.line[:0], line...), '\n')
+		r.rest = r.line
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
 	return n, nil
 }
+
+// segmentBytesMax is what a store takes of one segment, and what is held in memory of
+// one: a bundle of one gibibyte may say that all of it is one.
+const segmentBytesMax = 64 << 20
 
 // segments puts segments together. They are asked for in order nearly always: another
 // order costs a reading from the beginning, and nothing else.
@@ -76,6 +83,10 @@ type segments struct {
 	mu    sync.Mutex
 	lines *bundle.Lines
 	next  int64 // index of the next line
+	// data is the segment that was handed out last. Its bytes are used again: nobody
+	// keeps a segment beyond its visit, and a new piece of memory for each would leave
+	// as much again behind for the collector.
+	data []byte
 }
 
 func (s *segments) get(name string) (data []byte, ok bool, err error) {
@@ -91,6 +102,7 @@ func (s *segments) get(name string) (data []byte, ok bool, err error) {
 	if s.lines == nil || first < s.next {
 		s.lines, s.next = s.open(), 0
 	}
+	data = s.data[:0]
 	for ; s.next <= last; s.next++ {
 		line, err := s.lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -104,6 +116,11 @@ func (s *segments) get(name string) (data []byte, ok bool, err error) {
 		if s.next >= first {
 			data = append(append(data, line...), '\n')
 		}
+		if len(data) > segmentBytesMax {
+			s.lines, s.data = nil, nil
+			return nil, false, fault.New(fault.StoreLimit, "%s has more than %d bytes: a store takes no such segment", name, segmentBytesMax)
+		}
 	}
+	s.data = data
 	return data, true, nil
 }

@@ -46,6 +46,11 @@ func Spool(ctx context.Context, in io.Reader, o bundle.Options) (*File, error) {
 		return nil, fault.Wrap(err, fault.StoreIO, "there is no room for a temporary file: %v", err)
 	}
 	remove := func() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
+	// Where an open file may lose its name it does so now: then nothing is left of it
+	// however the process ends.
+	if os.Remove(f.Name()) == nil {
+		remove = f.Close
+	}
 	n, err := io.Copy(f, io.LimitReader(endable{ctx, in}, limits.BundleBytesMax+1))
 	if err != nil {
 		_ = remove()

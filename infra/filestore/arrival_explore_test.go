@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	mark "github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/filestore"
@@ -24,7 +25,7 @@ type journey struct {
 	tr   *porttest.Traveller
 }
 
-var imported = ports.Control{V: 1, Data: canon.OfMembers(canon.Member{Name: "events", Value: canon.OfInt(6)})}
+var imported = ports.Control{V: 1, Data: mark.Mark{BundleID: "b", Events: 6, Head: canon.Sum(nil)}.Value()}
 
 // Where a session may arrive.
 const (

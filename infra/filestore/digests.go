@@ -40,15 +40,20 @@ func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVis
 
 func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.DigestVisitor, foreign bool) (manifest.Verdict, error) {
 	in := manifest.Input{Log: log, Foreign: foreign, Names: s.segmentNames(log), Open: s.openSegment(ctx, log), Ahead: segmentBytesMax}
+	var odd oddities
 	in.Hash = func(name string) (canon.Digest, int64, bool, error) {
 		if err := ctx.Err(); err != nil {
 			return canon.Digest{}, 0, false, err
 		}
-		sum, n, _, err := s.hashFile(path.Join(log.Root, manifest.SegmentDir, name), segmentBytesMax)
+		at := path.Join(log.Root, manifest.SegmentDir, name)
+		raw, n, info, err := s.hashTold(at, segmentBytesMax)
+		if err == nil && info.Perm&othersMask != 0 && !foreign {
+			odd.find(0, name, manifest.LooseMode, at, looseWords, info.Perm) // see InspectSeeing
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return canon.Digest{}, 0, false, nil
 		}
-		return sum, n, err == nil, err
+		return canon.DigestOf(raw), n, err == nil, err
 	}
 	f, err := s.fs.Open(path.Join(log.Root, manifest.FileName), osfs.Read)
 	switch {
@@ -60,12 +65,14 @@ func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.Diges
 		defer f.Close()
 		in.Manifest = from(f, 0)
 	}
-	return manifest.Digests(in, func(pins []canon.Digest, head manifest.Head) error {
+	verdict, err := manifest.Digests(in, func(pins []canon.Digest, head manifest.Head) error {
 		if err := v.Group(pins, head); err != nil {
 			return visitError{err}
 		}
 		return nil
 	})
+	verdict.Findings = append(verdict.Findings, odd.inOrder()...)
+	return verdict, err
 }
 
 // LogBytes implements ports.Digests.
@@ -77,9 +84,9 @@ func (s *Store) LogBytes(_ context.Context, log manifest.Log) (int64, error) {
 // hashBuffers are what files pass through to be summed up: none is held whole.
 var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
-// hashFile sums up a file, of which at most limit bytes and one are read, and tells
+// hashTold sums up a file, of which at most limit bytes and one are read, and tells
 // about it.
-func (s *Store) hashFile(name string, limit int64) (sum canon.Digest, n int64, info osfs.Info, err error) {
+func (s *Store) hashTold(name string, limit int64) (sum [sha256.Size]byte, n int64, info osfs.Info, err error) {
 	f, err := s.fs.Open(name, osfs.Read)
 	if err != nil {
 		return sum, 0, info, err
@@ -88,28 +95,31 @@ func (s *Store) hashFile(name string, limit int64) (sum canon.Digest, n int64, i
 	if info, err = f.Stat(); err != nil {
 		return sum, 0, info, err
 	}
+	sum, n, err = hashOpen(f, limit)
+	return sum, n, info, err
+}
+
+// hashOpen sums up an open file.
+func hashOpen(f osfs.File, limit int64) (sum [sha256.Size]byte, n int64, err error) {
 	buffer := hashBuffers.Get().(*[]byte)
 	defer hashBuffers.Put(buffer)
-	size := min(info.Size, limit+1)
-	if size <= int64(len(*buffer)) {
-		k, err := f.ReadAt((*buffer)[:size], 0)
-		if int64(k) < size && err != nil && !errors.Is(err, io.EOF) {
-			return sum, 0, info, err
+	first := (*buffer)[:min(int64(len(*buffer)), limit+1)]
+	k, err := f.ReadAt(first, 0)
+	if k < len(first) {
+		if err != nil && !errors.Is(err, io.EOF) {
+			return sum, 0, err
 		}
-		return canon.Sum((*buffer)[:k]), int64(k), info, nil
+		return sha256.Sum256(first[:k]), int64(k), nil
 	}
 	h := sha256.New()
-	for n < size {
-		part := (*buffer)[:min(int64(len(*buffer)), size-n)]
-		k, err := f.ReadAt(part, n)
-		h.Write(part[:k])
-		n += int64(k)
-		if k < len(part) {
-			if err != nil && !errors.Is(err, io.EOF) {
-				return sum, n, info, err
-			}
-			break
+	for n = int64(k); ; n += int64(k) {
+		h.Write((*buffer)[:k])
+		part := (*buffer)[:min(int64(len(*buffer)), limit+1-n)]
+		if k, err = f.ReadAt(part, n); err != nil && !errors.Is(err, io.EOF) {
+			return sum, n, err
+		}
+		if k == 0 {
+			return [sha256.Size]byte(h.Sum(nil)), n, nil
 		}
 	}
-	return canon.DigestOf([sha256.Size]byte(h.Sum(nil))), n, info, nil
 }

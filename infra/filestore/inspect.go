@@ -24,15 +24,25 @@ type inspection struct {
 	ctx     context.Context
 	foreign bool // of another program: its modes are its own
 	found   []manifest.Finding
+	seen    func(manifest.ObjectKind, canon.Digest) // told of sound objects; or nil
 }
 
 // Inspect implements ports.Inspector.
 func (s *Store) Inspect(ctx context.Context) ([]manifest.Finding, error) {
+	return s.inspect(ctx, nil)
+}
+
+// InspectSeeing implements ports.Digests.
+func (s *Store) InspectSeeing(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding, error) {
+	return s.inspect(ctx, seen)
+}
+
+func (s *Store) inspect(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding, error) {
 	st, err := s.standing()
 	if err != nil || !st.there {
 		return nil, err
 	}
-	in := &inspection{s: s, ctx: ctx, foreign: st.foreign}
+	in := &inspection{s: s, ctx: ctx, foreign: st.foreign, seen: seen}
 	if !st.foreign {
 		in.control()
 	}
@@ -154,7 +164,11 @@ func (in *inspection) session(dir string, inside []osfs.Entry) error {
 }
 
 func (in *inspection) segments(dir string) error {
-	entries, err := in.list(dir, nil)
+	list := in.list
+	if in.seen != nil {
+		list = in.bare // Digests opens the segments, and tells of their modes
+	}
+	entries, err := list(dir, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
@@ -35,7 +36,14 @@ func (in *inspection) readable(name, kind string) (data canon.Value, ok bool) {
 
 func (in *inspection) sessionControls(dir string) {
 	for _, f := range sessionControls {
-		in.readable(path.Join(dir, f.Name), f.Kind)
+		at := path.Join(dir, f.Name)
+		data, ok := in.readable(at, f.Kind)
+		if !ok || f != ports.ImportedFile {
+			continue
+		}
+		if _, err := imported.Read(data); err != nil {
+			in.find(manifest.ControlDamaged, at, "%s", fault.Of(err).Message) // nothing in that session is shown
+		}
 	}
 }
 

@@ -33,6 +33,15 @@ func (in *inspection) list(dir string, known []string) ([]osfs.Entry, error) {
 	return out, err
 }
 
+// bare is list without the modes.
+func (in *inspection) bare(dir string, known []string) ([]osfs.Entry, error) {
+	out, odd, err := in.entries(dir, known)
+	if err == nil {
+		in.found = append(in.found, odd.inOrder()...)
+	}
+	return out, err
+}
+
 // entries is list without a look at the files; what it finds odd is not told yet.
 func (in *inspection) entries(dir string, known []string) (out []osfs.Entry, odd *oddities, err error) {
 	if err := in.ctx.Err(); err != nil {
@@ -60,10 +69,15 @@ func (in *inspection) entries(dir string, known []string) (out []osfs.Entry, odd
 }
 
 func (in *inspection) loose(o *oddities, dir string, e osfs.Entry, info osfs.Info) {
-	if info.Perm&0o077 != 0 && !in.foreign {
-		o.find(0, e.Name, manifest.LooseMode, path.Join(dir, e.Name), "others can open it (mode %#o)", info.Perm)
+	if info.Perm&othersMask != 0 && !in.foreign {
+		o.find(0, e.Name, manifest.LooseMode, path.Join(dir, e.Name), looseWords, info.Perm)
 	}
 }
+
+const (
+	othersMask = 0o077 // the permissions of everybody but the owner
+	looseWords = "others can open it (mode %#o)"
+)
 
 // oddities are findings about the entries of one folder, by whomever they were found.
 type oddities struct {
@@ -81,6 +95,14 @@ func (o *oddities) find(pass int, name string, code manifest.FindingCode, at, fo
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = append(o.all, oddity{pass, name, manifest.NewFinding(code, at, format, args...)})
+}
+
+func (o *oddities) inOrder() (out []manifest.Finding) {
+	slices.SortStableFunc(o.all, func(a, b oddity) int { return cmp.Or(a.pass-b.pass, strings.Compare(a.name, b.name)) })
+	for _, f := range o.all {
+		out = append(out, f.Finding)
+	}
+	return out
 }
 
 // manyFiles is from how many files of a folder on they are looked at side by side.
@@ -111,10 +133,7 @@ func (in *inspection) beside(n int, look func(i int, o *oddities) error, o *oddi
 	}
 	work(0)
 	done.Wait()
-	slices.SortStableFunc(o.all, func(a, b oddity) int { return cmp.Or(a.pass-b.pass, strings.Compare(a.name, b.name)) })
-	for _, f := range o.all {
-		in.found = append(in.found, f.Finding)
-	}
+	in.found = append(in.found, o.inOrder()...)
 	return errors.Join(errs...)
 }
 
@@ -162,7 +181,7 @@ func (in *inspection) object(kind manifest.ObjectKind, dir string, e osfs.Entry,
 			return nil
 		}
 	}
-	sum, _, info, err := in.s.hashFile(at, int64(objectBytesMax(kind)))
+	sum, _, info, err := in.s.hashTold(at, int64(objectBytesMax(kind)))
 	switch {
 	case err != nil && in.ctx.Err() != nil:
 		return err
@@ -172,8 +191,12 @@ func (in *inspection) object(kind manifest.ObjectKind, dir string, e osfs.Entry,
 	case e.Kind == osfs.Regular:
 		in.loose(o, dir, e, info)
 	}
-	if sum != ref {
+	if sum != ref.Raw() {
 		o.find(1, e.Name, manifest.ObjectDamaged, at, "the file does not have the digest that its name says")
+		return nil
+	}
+	if in.seen != nil {
+		in.seen(kind, ref)
 	}
 	return nil
 }

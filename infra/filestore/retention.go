@@ -74,7 +74,7 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 		if e.Kind != osfs.Directory || e.Name == manifest.SegmentDir || e.Name == "cache" || strings.HasPrefix(e.Name, tempPrefix) {
 			continue
 		}
-		_, there, err := s.stat(path.Join(dir, e.Name, manifest.FileName))
+		there, err := s.holdsLog(path.Join(dir, e.Name))
 		if err != nil {
 			return nil, err
 		}

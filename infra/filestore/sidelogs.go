@@ -42,10 +42,27 @@ func (s *Store) SideLogs(ctx context.Context, owner string) ([]string, error) {
 			continue
 		}
 		// A folder of which that cannot be told is named as well: it may hold one.
-		if _, there, err := s.stat(path.Join(dir, e.Name, manifest.FileName)); there || err != nil {
+		if there, err := s.holdsLog(path.Join(dir, e.Name)); there || err != nil {
 			names = append(names, e.Name)
 		}
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// holdsLog reports a folder that holds a log. One with segments and without a manifest
+// lost it, since a log begins with its manifest: it must not look as if there had never
+// been a log.
+func (s *Store) holdsLog(dir string) (bool, error) {
+	if _, there, err := s.stat(path.Join(dir, manifest.FileName)); there || err != nil {
+		return there, err
+	}
+	entries, err := s.fs.List(path.Join(dir, manifest.SegmentDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return slices.ContainsFunc(entries, func(e osfs.Entry) bool {
+		_, _, ok := manifest.ParseSegmentName(e.Name)
+		return ok
+	}), err
 }

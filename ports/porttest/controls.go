@@ -9,16 +9,19 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/ports"
 )
 
-// control is a control file that holds a number.
+// control is a control file that holds a number, and what the mark of an import must say:
+// an inspection reads marks.
 func control(t testing.TB, n int64) ports.Control {
 	t.Helper()
 	data, err := canon.ValueOf(struct {
+		imported.Mark
 		N int64 `json:"n"`
-	}{n})
+	}{imported.Mark{BundleID: "b", Events: 1, Head: canon.Sum(nil)}, n})
 	must(t, err)
 	return ports.Control{V: 1, Data: data}
 }
@@ -28,7 +31,7 @@ func number(c ports.Control) int64 {
 	var data struct {
 		N int64 `json:"n"`
 	}
-	if c.V != 1 || canon.Decode(c.Data, &data) != nil {
+	if c.V != 1 || canon.DecodeKnown(c.Data, &data) != nil {
 		return -1
 	}
 	return data.N

@@ -52,9 +52,10 @@ def audited(audit, logs, imported, there, find):
     for e in audit.events:
         if not _known(e):
             if not unknown:
-                find("unknown_version", "audit", "it is of no kind of this page", None, e.index)
+                find("unknown_version", "audit", "it is none of this page", None, e.index)
             unknown = True
-            continue
+            if e.kind not in KINDS or not holds(KINDS[e.kind][1], e.obj.get("data")):
+                continue
         data = e.obj["data"]
         if e.kind == "action_intended":
             intended.add(e.obj["eventId"])
@@ -72,7 +73,7 @@ def audited(audit, logs, imported, there, find):
             if action:
                 facts[log.owner, e.id("eventId")] = (action, e)
         missing = [e for (owner, _), (_, e) in facts.items() if owner == log.owner and (owner, e.id("eventId")) not in lines]
-        if missing or log.health.startswith("corrupt"):
+        if missing or log.health.startswith("corrupt") and not log.outlived:
             find("audit_incomplete", log.rel, "what was decided there has no line, or may have none")
     damaged = {log.owner for log in logs if log.health.startswith("corrupt")}
     for (owner, event), line in lines.items():
@@ -82,7 +83,8 @@ def audited(audit, logs, imported, there, find):
         source = line.obj["data"]["source"]
         if owner not in there:
             find("audit_session_missing", "audit", "a line is about %s" % owner)
-        elif fact is None or action != line.obj["data"]["action"] or (fact.index, fact.id("scope", "runId")) != (
+        elif fact is None or action != line.obj["data"]["action"] or line.obj["data"]["target"] != {
+                "kind": "run", "id": source["runId"]} or (fact.index, fact.id("scope", "runId")) != (
                 source["eventIndex"], source["runId"]):
             find("audit_unfounded", "audit", "a line is about event %d of %s" % (source["eventIndex"], owner))
         elif any(fact.obj.get(m) != line.obj.get(m) for m in ("actor", "timestampMs")):

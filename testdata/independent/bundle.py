@@ -26,7 +26,7 @@ from runs import Runs                                                           
 from shapes import COUNT, SESS, SHA                                      # noqa: E402
 from sides import SIDE_NAME, TAKEN, side_log                                                   # noqa: E402
 
-BYTES_MAX = 1073741824
+BYTES_MAX, LOGS_MAX = 1073741824, 64
 ERRORS = {"duplicate_dedupe_key", "broken_reference", "object_missing", "object_damaged", "lost_tail", "segment_damaged",
           "segment_missing", "manifest_damaged", "event_id"}
 
@@ -137,8 +137,8 @@ class Bundle:
         except Shape as e:
             raise Bad("BUNDLE_INVALID_FORMAT", str(e))
         self.doc, self.session = doc, doc["session"]
-        if not self.session["events"]:
-            raise Bad("BUNDLE_INVALID_FORMAT", "no events")
+        if not self.session["events"] or len(self.session.get("logs", {})) > LOGS_MAX:
+            raise Bad("BUNDLE_INVALID_FORMAT", "no events, or too many side logs")
         self._integrity()
         _order(self.session, self.session["sessionId"])
         for log in self.session.get("logs", {}).values():

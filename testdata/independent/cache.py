@@ -34,5 +34,6 @@ def lost(log, folder, key):
     """What the cache says of a log that is not damaged."""
     claimed = claimed_next(folder, log.owner, key)
     if claimed > log.head["next"] and not log.health.startswith("corrupt"):
+        log.outlived = True
         log.health = "corrupt_tail" if log.segments else "corrupt_head"
         log.find("lost_tail", log.rel, "its head cache names a later head, before event %d" % claimed)

@@ -212,6 +212,22 @@ forge "a capability that is available all the same" inconsistent "$looped" capab
 forge "a divergence for another reason" inconsistent "$looped" divergence_recorded 0 'data.reason="safety_stop"'
 forge "an approval by an agent" segment_order "$looped" node_output_appended -1 'actor.kind="agent"'
 forge "a trace before the capability" segment_order "$looped" swap "$(index "$looped" decision_trace_appended 1)" "$(index "$looped" capability_observed 2)"
+forge "an audit line of an unknown action" unknown_version audit action_recorded 0 'data.action="another"'
+forge "an audit line of an unknown kind" unknown_version audit action_recorded 0 'kind="action_seen"'
+forge "an audit line of another person" inconsistent audit action_recorded 0 'actor.kind="engine"'
+unfounded() { # unfounded DESCRIPTION ...: lines that no session has the fact of
+  rm -rf copy; cp -R loops copy; rm -rf copy/cache
+  local what=$1; shift
+  python "$here/forge.py" copy audit "$@" || check "forge $what" made failed
+  verify "$what" 5 copy; says it audit_unfounded; same "it" copy
+}
+unfounded "an audit line of another event" action_recorded 0 data.source.eventIndex=1
+unfounded "an audit line of another action" action_recorded 0 'data.action="cancel"' 'data.details.x="y"'
+unfounded "an audit line of another run" action_recorded 1 'data.target.id="run_aaaaaaaaaaaaaaaaaaaaaaaaaa"'
+rm -rf copy; cp -R loops copy; rm -rf copy/cache; cut copy/audit/manifest.jsonl "$(python -c 'print(len(b"".join(open("copy/audit/manifest.jsonl", "rb").readlines()[:-1])))')"
+rm "copy/audit/$(cd copy/audit && ls events/* | tail -1)"; verify "an audit log without its last line" 0 copy; says it audit_incomplete; same "it" copy
+rm -rf copy; cp -R loops copy; rm -rf copy/cache copy/sessions/*/cache; python "$here/forge.py" copy "$looped" run_started 0 'eventId="evt_aaaaaaaaaaaaaaaaaaaaaaaaaa"'
+verify "an event id that does not follow from its key" 5 copy; says it event_id; same "it" copy
 forge "a gap of a blocked attempt that is a warning" inconsistent "$looped" gap_recorded 0 'data.severity="warning"'
 
 echo "# Bundles"
@@ -316,9 +332,15 @@ PY
 check "$(grep -c . wanted.txt) bundles that are changed in one way, to bundle.py" "" "$(verdict ours)"
 check "  and to waybill" "" "$(verdict theirs)"
 
+cp -R loops mended; printf x >>"$(ls mended/sessions/"$looped"/events/* | tail -1)"
+into 0 mended repair "$looped" --apply --yes
+verify "a repaired store" 0 mended; same "a repaired store" mended
+check "  the repair is on record" True "$(python -c 'import sys; sys.path.insert(0, sys.argv[1]); from control import load_control
+print(sorted(load_control(sys.argv[2], "repair")[1]) == ["actor", "atMs", "findings", "health", "kept", "owner", "root", "steps"])' "$here" "$(ls mended/quarantine/*/repair.json)")"
+
 echo "# Marks, tombstones, the trash and the audit log"
 into 0 moved sessions keep "$looped" --reason 'The model.'
-erased=$(cd moved && ls artifacts | head -1)
+erased=$(cd moved && ls artifacts | head -1); rm -rf before; cp -R moved before
 into 0 moved artifacts erase "sha256:${erased#sha256_}" --reason 'A secret.' --yes
 into 0 moved sessions delete "$forked" --reason 'A trial.' --yes
 verify "kept, erased and deleted" 0 moved; same "kept, erased and deleted" moved
@@ -336,6 +358,7 @@ done
 marked; rm "copy/audit/$(cd moved/audit && ls events/* | sed -n 2p)"; verify "a segment of audit is gone" 5 copy; says it segment_missing; same "it" copy
 marked; cut copy/audit/manifest.jsonl -50; verify "audit/manifest.jsonl is cut: a warning" 0 copy; says it uncommitted_tail; same "it" copy
 marked; mv "copy/audit/$(cd moved/audit && ls events/* | tail -1)" copy/audit/events/00009999-00009999.jsonl; verify "a segment of audit begins beyond the end" 5 copy; same "it" copy
+marked; cp "before/artifacts/$erased" copy/artifacts/; verify "a tombstone, and the bytes" 0 copy; says it artifact_erased; same "it" copy
 marked; cp -R copy/audit copy/other_9; verify "another side log of the store" 0 copy; same "it" copy
 marked; touch copy/audit/stray; chmod 644 copy/audit/events/00000000-*; verify "a stray file in audit" 0 copy; says it unknown_file; says it permissions; same "it" copy
 check "the audit log has its ids derived" True "$(python "$here/verify.py" moved --json | python -c 'import json, sys

@@ -39,7 +39,8 @@ def _mark(*required):
 
 
 ERASED = _mark()
-MARKS = {"imported": _mark("bundleId", "events", "head"), "keep": _mark(), "trash": _mark(), "erased": _mark("sha256")}
+MARKS = {"imported": _mark("bundleId", "events", "head"), "keep": _mark(), "trash": _mark(), "erased": _mark("sha256"),
+         "repair": anything}
 
 
 def _config(data):

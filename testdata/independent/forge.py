@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes what a session recorded and commits it anew, as a program might that writes other facts: forge.py STORE
 SESSION KIND N MEMBER=JSON... changes members (a.b.c) of event N, from 0 or counted from the end, of a kind; swap A B
-instead exchanges two events by their indices; annotate NAME N adds a side log of N events. Digests, groups and derived
+instead exchanges two events by their indices; annotate NAME N adds a side log of N events. SESSION may be `audit`. Digests, groups and derived
 event ids hold afterwards."""
 import json
 import os
@@ -51,10 +51,13 @@ def annotate(folder, session, n):
 
 
 def main(store, session, what, *args):
-    rel = "sessions/" + session
+    rel, owner_key = "sessions/" + session, "sessionId"
+    if session == "audit":
+        with open(os.path.join(store, "store.json"), "rb") as f:
+            rel, owner_key, session = "audit", "storeId", json.load(f)["data"]["storeId"]
     if what == "annotate":
         return annotate(os.path.join(store, rel, args[0]), session, int(args[1]))
-    log = Log(store, rel, "sessionId", session)
+    log = Log(store, rel, owner_key, session)
     events = [e.obj for e in log.events]
     if what == "swap":
         a, b = map(int, args)
@@ -67,8 +70,8 @@ def main(store, session, what, *args):
         data = b"".join(jcs.encode(e) + b"\n" for e in events[s.first:s.last + 1])
         with open(os.path.join(store, rel, "events", s.name), "wb") as f:
             f.write(data)
-        again = Segment(s.name, data, "sessionId", session)
-        group = write_group("sessionId", session, head, again, again.pins(), True)
+        again = Segment(s.name, data, owner_key, session)
+        group = write_group(owner_key, session, head, again, again.pins(), True)
         lines += group
         head = {"digest": jcs.digest(group), "groupAt": len(lines) - len(group), "bytes": len(lines), "next": s.last + 1,
                 "nextRecord": head["nextRecord"] + 1 + len(again.pins())}

@@ -187,6 +187,7 @@ class Log:
 
     def _clear(self, health):
         self.events, self.segments, self.pinned = [], [], set()
+        self.outlived = False  # a head cache names a later head
         self.heads = {}  # digest of each head -> index of the next event behind it
         self.head, self.health, self.findings = dict(EMPTY_HEAD), health, []
 

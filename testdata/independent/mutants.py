@@ -72,6 +72,8 @@ SEALED = (  # name, code, change of the document; integrity is made again
     ("sealed-erased-another", FORM, lambda d: erase(d, OTHER)),
     ("sealed-side-log", "ok", lambda d: logs(d, annotations=2)),
     ("sealed-side-log-unknown", "ok", lambda d: logs(d, other_9=1)),
+    ("sealed-side-logs-64", "ok", lambda d: logs(d, **{"l%d" % i: 1 for i in range(64)})),
+    ("sealed-side-logs-65", FORM, lambda d: logs(d, **{"l%d" % i: 1 for i in range(65)})),
     ("sealed-side-log-name", FORM, lambda d: logs(d, Other=1)),
     ("sealed-side-log-events", FORM, lambda d: logs(d, events=1)),
     ("sealed-side-log-event-gone", EVENTS, lambda d: logs(d, annotations=2)["annotations"]["events"].pop(0)),

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// No cleanup ever comes to the folder that a bundle is written to: what is interrupted
+// takes its file away itself.
+func TestAnInterruptedExportLeavesNothing(t *testing.T) {
+	store, dir := filepath.Join(t.TempDir(), "s"), t.TempDir()
+	var out bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: &out, errOut: &out, args: []string{"start", "wr.demo", "--store", store}, clock: time.Now, entropy: rand.Reader}
+	if status := a.execute(); status != 0 {
+		t.Fatal(status, out.String())
+	}
+	o, err := a.open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.close()
+	name := filepath.Join(dir, "x.json")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = exportTo(ctx, o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"}, exportInput{file: name})
+	if left, _ := os.ReadDir(dir); !fault.Is(err, fault.Interrupted) || len(left) > 0 {
+		t.Errorf("%v, and left %v", err, left)
+	}
+	if _, err := exportTo(context.Background(), o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"}, exportInput{file: name}); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+}

@@ -1,0 +1,42 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// TestALogWithoutItsManifestIsFound: a side log whose manifest is gone is there all the
+// same. Verification tells of it, and repair, to which whoever is refused is sent, is a
+// way out.
+func TestALogWithoutItsManifestIsFound(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	must(t, err)
+	defer s.Close()
+	w.g = audited(s)
+	w.g.SideLogs, w.g.Repairs = s, s
+	w.start(twoSteps)
+	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
+	must(t, os.Remove(filepath.Join(w.dir, "audit", "manifest.jsonl")))
+	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing); err == nil {
+		t.Fatal("the log was begun anew")
+	}
+	if v, err := w.g.Verify(ctx); err != nil || v.OK {
+		t.Errorf("%+v, %v", v.Findings, err)
+	}
+	if r, err := w.g.Repair(ctx, w.by(), engine.RepairCall{Apply: true}); err != nil || len(r.Steps) == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if v, err := w.g.Verify(ctx); err != nil || !v.OK {
+		t.Errorf("%+v, %v", v.Findings, err)
+	}
+	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
+}

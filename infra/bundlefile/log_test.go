@@ -1,0 +1,56 @@
+package bundlefile_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/bundle"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/bundlefile"
+	"github.com/waybill/waybill/ports"
+)
+
+type nobody struct{}
+
+func (nobody) Reset()                                      {}
+func (nobody) Visit(manifest.Segment, manifest.Head) error { return nil }
+
+// TestASegmentIsNoLargerThanAStoreTakes: a bundle may say that all of it is one segment,
+// which nobody is to hold in memory.
+func TestASegmentIsNoLargerThanAStoreTakes(t *testing.T) {
+	const session, events = "sess_aaaaaaaaaaaaaaaaaaaaaaaaaa", 80
+	var b bytes.Buffer
+	w, err := bundle.NewWriter(&b, bundle.Envelope{BundleID: "bundle_aaaaaaaaaaaaaaaaaaaaaaaaaa", ExportedAt: "2026-01-01T00:00:00.000Z",
+		Producer: bundle.Producer{AppVersion: "1"}, SessionID: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pad := strings.Repeat("x", 1_000_000)
+	for i := range events {
+		line := fmt.Sprintf(`{"data":{"p":"%s"},"dedupeKey":"k:%d","eventId":"e%d","eventIndex":%d,"kind":"other","sessionId":"%s","v":1}`, pad, i, i, i, session)
+		if err := w.Event([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := fmt.Sprintf(`{"bytes":%d,"firstEventIndex":0,"kind":"segment_closed","lastEventIndex":%d,"manifestIndex":0,"segmentRelPath":"events/%08d-%08d.jsonl","sessionId":"%s","sha256":"sha256:%064d","v":1}`,
+		events*len(pad), events-1, 0, events-1, session, 0)
+	if err := w.Record([]byte(record)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := bundlefile.Spool(context.Background(), &b, bundle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	v, err := f.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(f.Session())}, nobody{})
+	if !fault.Is(err, fault.StoreLimit) {
+		t.Errorf("%v, %v", v.Health, err)
+	}
+}
