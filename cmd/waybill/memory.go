@@ -6,8 +6,8 @@ import "runtime/debug"
 // harder, and how eagerly it works before: such a command lives on buffers, and would
 // otherwise keep as much again for nothing.
 const (
-	thriftyBytes   = 32 << 20
-	thriftyPercent = 20
+	thriftyBytes   = 24 << 20
+	thriftyPercent = 10
 )
 
 // thrifty keeps memory small for commands that read more than memory should hold.

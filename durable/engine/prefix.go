@@ -46,12 +46,17 @@ func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Se
 	return nil, fault.New(fault.Invariant, "session %s does not hold a segment that was read before", s)
 }
 
-// confirm makes sure that what an answer acknowledges survives a power cut (R8).
+// confirm makes sure that what an answer acknowledges survives a power cut (R8). A
+// session that was read a moment ago may have been moved away since.
 func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold) error {
 	log := manifest.SessionEvents(s)
 	err := g.Logs.Confirm(ctx, log, f.Head)
 	if err == nil {
 		g.prove(log, f.Head, false)
+	}
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		g.forget(s)
+		return fault.Wrap(err, fault.StoreConflict, "session %s was moved away or replaced while it was read", s)
 	}
 	return err
 }

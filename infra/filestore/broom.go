@@ -129,6 +129,10 @@ func (s *Store) sessionsLost() error {
 	if err != nil || !st.there || st.foreign {
 		return err
 	}
+	// Looked for once more: the store may have been made since it was missed.
+	if _, there, err := s.stat("sessions"); err != nil || there {
+		return err
+	}
 	return fault.New(fault.StoreCorrupt, "the folder sessions is not there, though the store was made with it").
 		Suggest("Bring it back, or make an empty one if nothing that was in it is needed.")
 }

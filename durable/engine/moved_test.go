@@ -1,0 +1,30 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// movingLogs are logs of which somebody moves one away between its reading and its
+// confirmation.
+type movingLogs struct{ ports.Logs }
+
+func (movingLogs) Confirm(context.Context, manifest.Log, manifest.Head) error {
+	return manifest.ErrNotOnChain
+}
+
+// TestASessionMovedAwayMeanwhile: to delete a session that somebody is about to show is
+// no mistake of ours.
+func TestASessionMovedAwayMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	g := w.process()
+	g.Logs = movingLogs{g.Logs}
+	if _, err := g.Rehydrate(context.Background(), a.Position()); !fault.Is(err, fault.StoreConflict) {
+		t.Error(err)
+	}
+}
