@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
 )
 
 func newRunsEventsCommand(a *app) *cobra.Command {
@@ -23,7 +24,7 @@ they are stored: one JSON object a line, in their order. Without RUN, of the lat
 				return err
 			}
 			defer o.close()
-			events, _, err := o.Events(cmd.Context(), runArg(args))
+			events, v, err := o.Events(cmd.Context(), runArg(args))
 			if err != nil {
 				return err
 			}
@@ -32,13 +33,19 @@ they are stored: one JSON object a line, in their order. Without RUN, of the lat
 				return err
 			}
 			if !a.common.json {
+				if v.Health != manifest.Healthy {
+					// Beside the lines, not among them: whoever reads those reads JSON.
+					p := a.newPage(a.errOut)
+					p.text(p.bad("! "), "The session is "+toldHealth(v.Health)+": what stands behind these events is not told.")
+					_, _ = a.errOut.Write(p.Bytes())
+				}
 				return a.write(lines)
 			}
 			// The bytes go in as they are: decoding and encoding them again would no
 			// longer show what is stored. A line holds no raw line end, so that the ones
 			// between them can become commas.
 			list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
-			return a.document("events", []byte(`{"events":[`+string(list)+`]}`))
+			return a.document("events", []byte(`{"events":[`+string(list)+`],"health":"`+string(v.Health)+`"}`))
 		},
 	}
 }

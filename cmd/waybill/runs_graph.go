@@ -39,6 +39,9 @@ RUN, of the latest run. --mermaid prints a diagram that many Markdown viewers dr
 					return
 				}
 				p.graph(g)
+				if g.Health != manifest.Healthy {
+					p.text(p.bad("! "), "The session is "+toldHealth(g.Health)+": what stands behind is not drawn.")
+				}
 			})
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/doctor"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/trust"
 	"github.com/waybill/waybill/infra/schema"
 )
@@ -15,7 +16,8 @@ import (
 // eventsDocument is the document "events" as it is described; it is printed from bytes,
 // each event exactly as it is stored.
 type eventsDocument struct {
-	Events []canon.Value `json:"events"`
+	Events []canon.Value   `json:"events"`
+	Health manifest.Health `json:"health"`
 }
 
 // documentTypes are the documents that --json prints and that the tools of MCP give, by
