@@ -23,8 +23,10 @@ type ErasedArtifact struct {
 // artifact.
 type Tombstone struct {
 	Note
-	Bytes  int64        `json:"bytes"` // that it had
-	SHA256 canon.Digest `json:"sha256"`
+	Bytes int64 `json:"bytes"` // that it had
+	// Imported says that it came with a bundle: bytes that are brought here outlive it.
+	Imported bool         `json:"imported,omitzero"`
+	SHA256   canon.Digest `json:"sha256"`
 }
 
 func (t Tombstone) data() canon.Value {

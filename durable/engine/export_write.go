@@ -243,5 +243,5 @@ func (x *export) erased(ctx context.Context, ref canon.Digest) error {
 	if x.req.Redact { // who erased it and why are texts that somebody brought
 		data = redact.Value(data, nil)
 	}
-	return x.w.Erased(ref, data)
+	return x.w.Erased(ref, data.Without("imported")) // whose record it is differs by store
 }

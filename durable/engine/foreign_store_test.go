@@ -51,7 +51,6 @@ type foreignLog struct {
 	log     []byte // the manifest
 	serial  int
 	nodes   map[string]id.Node
-	events  map[string]string // ids by what they are called here
 }
 
 func jcs(t testing.TB, v any) []byte {

@@ -77,7 +77,8 @@ func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manif
 			return err
 		}
 		if erased {
-			return in.Tombstone(ctx, ref, data)
+			// It is a record of elsewhere: bytes that somebody brings here outlive it.
+			return in.Tombstone(ctx, ref, data.With("imported", canon.OfBool(true)))
 		}
 	}
 	r, _, err := m.src.ObjectStream(ctx, kind, ref)

@@ -175,9 +175,11 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 		name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
 		if kind == manifest.Artifact {
 			// What a person erased does not come back by another door.
-			if _, erased, err := a.s.stat(name + erasedSuffix); err != nil {
+			data, erased, err := a.s.Tombstone(ctx, ref)
+			if err != nil && !fault.Is(err, fault.StoreCorrupt) {
 				return err
-			} else if erased {
+			}
+			if err != nil || erased && !broughtAlong(data) {
 				return a.pass(ctx, kind, ref, r, name+erasedSuffix)
 			}
 		}

@@ -55,6 +55,14 @@ func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) ca
 	if out.Data, out.Already, err = s.Tombstone(ctx, ref); err != nil {
 		return out, err
 	}
+	if there && out.Already && broughtAlong(out.Data) {
+		out.Already = false // what is erased now are bytes of this store
+		out.Data = data(info.Size)
+		if err := s.bury(name, out.Data, s.fs.Replace); err != nil {
+			return out, writeFault(err)
+		}
+		return out, writeFault(s.removeBytes(name))
+	}
 	switch {
 	case !there && !out.Already:
 		return out, fault.New(fault.ArtifactNotFound, "the store holds no artifact %s", ref)
@@ -99,6 +107,23 @@ func (s *Store) removeBytes(name string) error {
 	return s.fs.SyncDir(dir, osfs.Durable)
 }
 
+// broughtAlong reports a tombstone that came with a bundle: bytes of that digest were
+// erased elsewhere, and nobody of this store decided so.
+func broughtAlong(data canon.Value) bool {
+	imported, _ := data.Get("imported")
+	return imported.True()
+}
+
+// outlived reports a tombstone that came with a bundle and does not count any more:
+// somebody brought the bytes here. Else a bundle could bury what any later run brings.
+func (s *Store) outlived(name string, data canon.Value) bool {
+	if !broughtAlong(data) {
+		return false
+	}
+	_, there, err := s.stat(name)
+	return err == nil && there
+}
+
 // erased is the answer of whoever asks for an artifact that was erased; nil where
 // none was. A damaged tombstone is one: its bytes are not what is missed.
 func (s *Store) erased(ref canon.Digest) error {
@@ -111,6 +136,9 @@ func (s *Store) erased(ref canon.Digest) error {
 	if err != nil {
 		f.Message += "; who did it and why cannot be read"
 		return f
+	}
+	if s.outlived(name, doc.Data) {
+		return nil
 	}
 	f = f.With("erased", doc.Data)
 	if actor, ok := doc.Data.Get("actor"); ok {

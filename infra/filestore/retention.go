@@ -164,9 +164,12 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 	}
 	graves := map[string]bool{}
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name, erasedSuffix); ok && kind == manifest.Artifact {
-			graves[name] = true
+		name, ok := strings.CutSuffix(e.Name, erasedSuffix)
+		if !ok || kind != manifest.Artifact {
+			continue
 		}
+		doc, _, err := s.readControl(path.Join(manifest.ObjectDir(kind), e.Name), erasedKind)
+		graves[name] = err != nil || !broughtAlong(doc.Data)
 	}
 	var out []ports.Sized
 	for _, e := range entries {

@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/advance"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// TestABundleBuriesNothingOfThisStore: what was erased elsewhere reads as erased here, until
+// somebody of this store brings the same bytes; those are nobody else's to bury.
+func TestABundleBuriesNothingOfThisStore(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.g = eraser(w)
+	secret := advance.JSONArtifact(set("kind", "result"))
+	a := w.must(w.start(twoSteps), advance.Request{Notes: "done", Artifacts: []advance.Artifact{secret}})
+	person := engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: w.clock}
+	ref := canon.Sum(secret.Bytes)
+	if _, err := w.g.EraseArtifact(ctx, person, ref, "a key was in it"); err != nil {
+		t.Fatal(err)
+	}
+	data := export(t, w.g, a.Session.SessionID, 1)
+
+	there := newWorld(t)
+	there.g = eraser(there)
+	take(t, there.g, data, false)
+	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
+		t.Fatal(err)
+	}
+	if again := export(t, there.g, a.Session.SessionID, 1); string(again) != string(data) {
+		t.Error("exported again it is another bundle")
+	}
+	there.seeds = 50 // a session of its own
+	there.must(there.start(twoSteps), advance.Request{Notes: "done", Artifacts: []advance.Artifact{secret}})
+	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); err != nil {
+		t.Errorf("the bytes that were brought here: %v", err)
+	}
+	if v, err := there.g.Verify(ctx); err != nil || !v.OK {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if _, err := there.g.EraseArtifact(ctx, person, ref, "here too"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
+		t.Errorf("erased here: %v", err)
+	}
+}
+
+// eraser is an engine over the world's folder that can erase.
+func eraser(w *world) *engine.Engine {
+	w.Helper()
+	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = s.Close() })
+	g := over(s)
+	g.Retention, g.Trash = s, s
+	return g
+}
