@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -87,7 +88,13 @@ type segments struct {
 	// keeps a segment beyond its visit, and a new piece of memory for each would leave
 	// as much again behind for the collector.
 	data []byte
+	read int // bytes since memory was last given back
 }
+
+// freeEvery is after how many bytes memory is given back to the system. A large bundle is
+// decoded into some twenty times its events' bytes, nearly all of it garbage at once, and
+// the collector alone would keep a good part of that.
+const freeEvery = 6 << 20
 
 func (s *segments) get(name string) (data []byte, ok bool, err error) {
 	first, last, ok := manifest.ParseSegmentName(name)
@@ -122,5 +129,9 @@ func (s *segments) get(name string) (data []byte, ok bool, err error) {
 		}
 	}
 	s.data = data
+	if s.read += len(data); s.read > freeEvery {
+		s.read = 0
+		debug.FreeOSMemory()
+	}
 	return data, true, nil
 }
