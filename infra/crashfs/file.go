@@ -26,10 +26,14 @@ func (f *FS) Open(name string, mode osfs.Mode) (osfs.File, error) {
 		return nil, err
 	}
 	n, err := f.open(name, mode)
+	var own int64
+	if err == nil {
+		own = int64(len(n.now)) // before done: another call may change it then
+	}
 	if err = f.done(op, flaw, err); err != nil {
 		return nil, err
 	}
-	return &file{f: f, n: n, name: name, mode: mode, own: int64(len(n.now))}, nil
+	return &file{f: f, n: n, name: name, mode: mode, own: own}, nil
 }
 
 func (f *FS) open(name string, mode osfs.Mode) (*inode, error) {

@@ -162,10 +162,11 @@ func (f *FS) Stat(name string) (osfs.Info, error) {
 	if act == Deny {
 		err = fs.ErrNotExist
 	}
-	if err = f.done(op, flaw, err); err != nil {
-		return osfs.Info{}, err
+	var info osfs.Info
+	if err == nil {
+		info = n.info() // before done: another call may change it then
 	}
-	return n.info(), nil
+	return info, f.done(op, flaw, err)
 }
 
 // SyncDir implements osfs.FS.
