@@ -81,11 +81,12 @@ const diffedMax = 10
 // DiffBundles compares two logs, wherever they lie. Chains tell how far they are one:
 // the heads of their groups are equal up to where they part.
 func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t id.Session) (out BundleDiff, err error) {
-	var chains [2]*chain
-	for i, side := range []struct {
+	sides := [...]struct {
 		g *Engine
 		s id.Session
-	}{{g, s}, {other, t}} {
+	}{{g, s}, {other, t}}
+	var chains [2]*chain
+	for i, side := range sides {
 		chains[i] = &chain{}
 		v, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, chains[i])
 		if err != nil {
@@ -112,10 +113,7 @@ func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t 
 	default:
 		out.Relation = diverged
 	}
-	for i, side := range []struct {
-		g *Engine
-		s id.Session
-	}{{g, s}, {other, t}} {
+	for i, side := range sides {
 		rest := &behind{from: out.Common}
 		if _, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, rest); err != nil {
 			return out, err
