@@ -21,7 +21,10 @@ func Sum(b []byte) Digest {
 
 // DigestOf wraps a SHA-256 that was computed while streaming.
 func DigestOf(h [sha256.Size]byte) Digest {
-	return Digest{digestPrefix + hex.EncodeToString(h[:])}
+	var text [len(digestPrefix) + 2*sha256.Size]byte // one allocation: a verification makes as many as there are files
+	copy(text[:], digestPrefix)
+	hex.Encode(text[len(digestPrefix):], h[:])
+	return Digest{string(text[:])}
 }
 
 // ParseDigest is the one way from text to a Digest.
@@ -59,10 +62,11 @@ func (d Digest) FileName() string { return strings.Replace(d.s, ":", "_", 1) }
 
 // ParseFileName undoes FileName.
 func ParseFileName(name string) (Digest, error) {
-	if !strings.HasPrefix(name, "sha256_") {
+	raw, ok := strings.CutPrefix(name, "sha256_")
+	if !ok {
 		return Digest{}, errors.New("want a name that starts with sha256_")
 	}
-	return ParseDigest(strings.Replace(name, "_", ":", 1))
+	return ParseDigest(digestPrefix + raw)
 }
 
 // MarshalText refuses the zero Digest, so that no empty reference is ever stored.

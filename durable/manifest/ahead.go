@@ -90,7 +90,7 @@ type ahead struct {
 // take gives a segment that was loaded, nil when that one was not. What stands before
 // it in the queue was not asked for, and is forgotten.
 func (a *ahead) take(s span) *loaded {
-	if a == nil || !slices.ContainsFunc(a.queue, func(l *loaded) bool { return l.span == s }) {
+	if a == nil || len(a.queue) == 0 || a.queue[0].span != s && !slices.ContainsFunc(a.queue, func(l *loaded) bool { return l.span == s }) {
 		return nil
 	}
 	for {

@@ -41,11 +41,12 @@ func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVis
 func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.DigestVisitor, foreign bool) (manifest.Verdict, error) {
 	in := manifest.Input{Log: log, Foreign: foreign, Names: s.segmentNames(log), Open: s.openSegment(ctx, log), Ahead: segmentBytesMax}
 	var odd oddities
+	dir := path.Join(log.Root, manifest.SegmentDir)
 	in.Hash = func(name string) (canon.Digest, int64, bool, error) {
 		if err := ctx.Err(); err != nil {
 			return canon.Digest{}, 0, false, err
 		}
-		at := path.Join(log.Root, manifest.SegmentDir, name)
+		at := within(dir, name)
 		raw, n, info, err := s.hashTold(at, segmentBytesMax)
 		if err == nil && info.Perm&othersMask != 0 && !foreign {
 			odd.find(0, name, manifest.LooseMode, at, looseWords, info.Perm) // see InspectSeeing
@@ -84,42 +85,35 @@ func (s *Store) LogBytes(_ context.Context, log manifest.Log) (int64, error) {
 // hashBuffers are what files pass through to be summed up: none is held whole.
 var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
-// hashTold sums up a file, of which at most limit bytes and one are read, and tells
-// about it.
+// hashTold sums up a file as long as it was when it was opened, of which at most limit
+// bytes and one are read, and tells about it.
 func (s *Store) hashTold(name string, limit int64) (sum [sha256.Size]byte, n int64, info osfs.Info, err error) {
 	f, err := s.fs.Open(name, osfs.Read)
 	if err != nil {
 		return sum, 0, info, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
+	if info, err = osfs.Opened(f); err != nil {
 		return sum, 0, info, err
 	}
-	sum, n, err = hashOpen(f, limit)
+	sum, n, err = hashOpen(f, min(info.Size, limit+1))
 	return sum, n, info, err
 }
 
-// hashOpen sums up an open file.
-func hashOpen(f osfs.File, limit int64) (sum [sha256.Size]byte, n int64, err error) {
+// hashOpen sums up so many bytes of an open file, or what there is of them.
+func hashOpen(f osfs.File, size int64) (sum [sha256.Size]byte, n int64, err error) {
 	buffer := hashBuffers.Get().(*[]byte)
 	defer hashBuffers.Put(buffer)
-	first := (*buffer)[:min(int64(len(*buffer)), limit+1)]
-	k, err := f.ReadAt(first, 0)
-	if k < len(first) {
-		if err != nil && !errors.Is(err, io.EOF) {
-			return sum, 0, err
-		}
-		return sha256.Sum256(first[:k]), int64(k), nil
-	}
 	h := sha256.New()
-	for n = int64(k); ; n += int64(k) {
-		h.Write((*buffer)[:k])
-		part := (*buffer)[:min(int64(len(*buffer)), limit+1-n)]
-		if k, err = f.ReadAt(part, n); err != nil && !errors.Is(err, io.EOF) {
+	for n < size {
+		k, err := f.ReadAt((*buffer)[:min(int64(len(*buffer)), size-n)], n)
+		if err != nil && !errors.Is(err, io.EOF) {
 			return sum, n, err
 		}
-		if k == 0 {
-			return [sha256.Size]byte(h.Sum(nil)), n, nil
+		h.Write((*buffer)[:k])
+		if n += int64(k); k == 0 {
+			break
 		}
 	}
+	return [sha256.Size]byte(h.Sum(nil)), n, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func (in *inspection) list(dir string, known []string) ([]osfs.Entry, error) {
 		return nil, err
 	}
 	err = in.beside(len(out), func(i int, o *oddities) error {
-		if info, err := in.s.fs.Stat(path.Join(dir, out[i].Name)); err == nil {
+		if info, err := in.s.fs.Stat(within(dir, out[i].Name)); err == nil {
 			in.loose(o, dir, out[i], info)
 		}
 		return nil
@@ -54,8 +53,7 @@ func (in *inspection) entries(dir string, known []string) (out []osfs.Entry, odd
 	slices.SortFunc(entries, func(a, b osfs.Entry) int { return strings.Compare(a.Name, b.Name) })
 	odd, out = &oddities{}, entries[:0]
 	for _, e := range entries {
-		at := path.Join(dir, e.Name)
-		switch {
+		switch at := within(dir, e.Name); {
 		case strings.HasPrefix(e.Name, tempPrefix):
 		case e.Kind == osfs.Symlink || e.Kind == osfs.Other:
 			odd.find(0, e.Name, manifest.UnknownFile, at, "a store holds plain files and folders only")
@@ -68,9 +66,18 @@ func (in *inspection) entries(dir string, known []string) (out []osfs.Entry, odd
 	return out, odd, nil
 }
 
+// within is the path of an entry that a folder lists: path.Join without a look at each
+// byte of it, since there may be a million.
+func within(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
+
 func (in *inspection) loose(o *oddities, dir string, e osfs.Entry, info osfs.Info) {
 	if info.Perm&othersMask != 0 && !in.foreign {
-		o.find(0, e.Name, manifest.LooseMode, path.Join(dir, e.Name), looseWords, info.Perm)
+		o.find(0, e.Name, manifest.LooseMode, within(dir, e.Name), looseWords, info.Perm)
 	}
 }
 
@@ -150,8 +157,8 @@ func (in *inspection) objects(kind manifest.ObjectKind) error {
 	}
 	files := entries[:0]
 	for _, e := range entries {
-		if kind == manifest.Artifact && in.tombstone(path.Join(dir, e.Name), e) {
-			if info, err := in.s.fs.Stat(path.Join(dir, e.Name)); err == nil {
+		if kind == manifest.Artifact && in.tombstone(within(dir, e.Name), e) {
+			if info, err := in.s.fs.Stat(within(dir, e.Name)); err == nil {
 				in.loose(odd, dir, e, info)
 			}
 			continue
@@ -167,7 +174,7 @@ func (in *inspection) object(kind manifest.ObjectKind, dir string, e osfs.Entry,
 	if err := in.ctx.Err(); err != nil {
 		return err
 	}
-	at := path.Join(dir, e.Name)
+	at := within(dir, e.Name)
 	ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json"))
 	called := err == nil && manifest.ObjectName(kind, ref) == e.Name
 	if !called {

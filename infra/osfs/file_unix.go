@@ -15,6 +15,7 @@ import (
 type openFile struct {
 	fd   int
 	name string
+	was  Info // when it was opened
 }
 
 var modeFlags = [...]int{
@@ -33,8 +34,9 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 	if err != nil {
 		return nil, fail("open", name, err)
 	}
-	f := &openFile{fd, name}
+	f := &openFile{fd: fd, name: name}
 	info, err := f.Stat()
+	f.was = info
 	switch {
 	case err != nil:
 	case info.Kind != Regular:
@@ -48,6 +50,8 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 	}
 	return f, nil
 }
+
+func (f *openFile) opened() Info { return f.was }
 
 // ReadAt reads as io.ReaderAt wants: all of p, or the reason why not.
 func (f *openFile) ReadAt(p []byte, at int64) (n int, err error) {

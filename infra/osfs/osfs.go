@@ -56,6 +56,15 @@ type File interface {
 	Close() error
 }
 
+// Opened tells about a file as it was when it was opened. To open a file is to look at
+// it, where this package does: then no second look is taken.
+func Opened(f File) (Info, error) {
+	if f, ok := f.(interface{ opened() Info }); ok {
+		return f.opened(), nil
+	}
+	return f.Stat()
+}
+
 // Mode says what a file is opened for.
 type Mode int
 
