@@ -71,6 +71,20 @@ const (
 	WorkflowUntrusted Code = "WORKFLOW_UNTRUSTED"
 )
 
+// Faults of feedback and learning (RFC 0056, RFC 0096): 501, 403 and 422 on the wire
+// are the capability, the missing role and the unsound artifact here.
+const (
+	CapabilityNotProvided Code = "CAPABILITY_NOT_PROVIDED"
+	AnnotationNotFound    Code = "ANNOTATION_NOT_FOUND"
+	TargetNotFound        Code = "TARGET_NOT_FOUND"
+	ProposalNotFound      Code = "PROPOSAL_NOT_FOUND"
+	ProposalState         Code = "PROPOSAL_STATE"
+	ProposalPending       Code = "PROPOSAL_PENDING"
+	ProposalForbidden     Code = "PROPOSAL_FORBIDDEN"
+	ProposalInvalid       Code = "PROPOSAL_INVALID"
+	ProposalChanged       Code = "PROPOSAL_CHANGED"
+)
+
 // Faults of what the caller sent, and of ourselves.
 const (
 	ValidationError Code = "VALIDATION_ERROR"
@@ -161,6 +175,16 @@ var Table = []Row{
 	{WorkflowNotFound, ExitNotFound, never, "No workflow has this id, and no such file is there.", "See 'waybill workflows list'."},
 	{WorkflowAmbiguous, ExitUsage, never, "Two sources hold a workflow with this id.", "Name the file instead, or rename one of the two."},
 	{WorkflowUntrusted, ExitWaiting, never, "The workflow has command steps and nobody has trusted this version of it.", "Read it, then 'waybill trust FILE'."},
+
+	{CapabilityNotProvided, ExitFailed, never, "The store's configuration turns this family of commands off.", "See 'waybill capabilities'; 'waybill config set' turns a family on."},
+	{AnnotationNotFound, ExitNotFound, never, "The run has no such annotation.", "See 'waybill annotations list RUN'."},
+	{TargetNotFound, ExitNotFound, never, "The run has no such node or event.", "See 'waybill runs graph RUN' and 'waybill runs events RUN'."},
+	{ProposalNotFound, ExitNotFound, never, "There is no such proposal here.", "See 'waybill proposals list'."},
+	{ProposalState, ExitFailed, never, "A proposal is in a state from which this is not possible.", "See where it stands with 'waybill proposals get ID'."},
+	{ProposalPending, ExitWaiting, never, "A proposal waits for people's approval; nothing was installed.", "A person approves it with 'waybill proposals approve ID' at a terminal."},
+	{ProposalForbidden, ExitFailed, never, "Whoever asks does not have the role or the scope that this takes; nothing was changed.", "Ask somebody who has it; roles stand in the store's configuration."},
+	{ProposalInvalid, ExitFailed, never, "The proposed artifact is not sound for its kind; nothing was installed.", "Mend what is named with 'waybill proposals revise ID FILE'."},
+	{ProposalChanged, ExitFailed, never, "The proposal was revised while it was looked at; nothing was recorded.", "Look at the new revision with 'waybill proposals get ID', and decide again."},
 
 	{ValidationError, ExitUsage, never, "What was sent does not have the right shape or size.", "Correct what the message names and send it again."},
 	{UsageError, ExitUsage, never, "The command line is not right.", "See --help of the command."},

@@ -12,13 +12,15 @@ import (
 // SourceKind says where a workflow file came from (locks section 7).
 type SourceKind string
 
-// The source kinds of the locks.
+// The source kinds of the locks, and SourceInstalled: what an applied proposal brought.
 const (
 	SourceBundled SourceKind = "bundled"
 	SourceUser    SourceKind = "user"
 	SourceProject SourceKind = "project"
 	SourceRemote  SourceKind = "remote"
 	SourcePlugin  SourceKind = "plugin"
+
+	SourceInstalled SourceKind = "installed"
 )
 
 // namespace is where workflows of a kind belong when they have to be renamed.
