@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/manifest"
 )
 
-// AuditFact is an event of a session's log that is also a line of the store's audit log
+// AuditFact is an event of another log that is also a line of the store's audit log
 // (R10). The line is a function of the event alone, so that whoever completes the log,
 // and whenever, writes the same.
 type AuditFact struct {
@@ -26,14 +26,24 @@ type AuditFact struct {
 //     person would have been asked for (R16). More than config agentMaxAutonomy allows is
 //     no measure: the configuration changes, and a line must stay what it was.
 //
+// Every record of a session's annotations and of the store's proposals is one.
+//
 // An event whose data or id could not be read is none: no line could name it.
-func AuditFactOf(s id.Session, e event.Event) (AuditFact, bool) {
+func AuditFactOf(log manifest.Log, e event.Event) (AuditFact, bool) {
 	a, ok := auditAct(e)
 	if !ok || e.ID.IsZero() || e.Actor.Kind == event.Engine {
 		return AuditFact{}, false
 	}
-	from := audit.Source{EventID: e.ID, EventIndex: e.Index, RunID: e.Scope.RunID, SessionID: s}
-	a.Target = audit.Target{Kind: audit.OfRun, ID: e.Scope.RunID.String()}
+	from := audit.Source{EventID: e.ID, EventIndex: e.Index, RunID: e.Scope.RunID}
+	if log.Table.Name != event.Domain.Name {
+		from.Log = log.Table.Name
+	}
+	if log.Table.OwnerField == event.Domain.OwnerField {
+		from.SessionID, _ = id.ParseSession(log.Owner) // no log has an owner of another shape
+	}
+	if a.Target.Kind == "" {
+		a.Target = audit.Target{Kind: audit.OfRun, ID: e.Scope.RunID.String()}
+	}
 	return AuditFact{e.Actor, e.TimestampMs, audit.Record(a, from)}, true
 }
 
@@ -68,27 +78,27 @@ func given(reason string) string {
 	return reason
 }
 
-// AuditFacts visits a session's log and keeps its facts.
+// AuditFacts visits a log and keeps its facts.
 type AuditFacts struct {
 	Facts []AuditFact
 	Head  manifest.Head // how far the reading came
 
-	session id.Session
+	log manifest.Log
 }
 
 // NewAuditFacts begins behind a head of the log.
-func NewAuditFacts(s id.Session, from manifest.Head) *AuditFacts {
-	return &AuditFacts{session: s, Head: from}
+func NewAuditFacts(log manifest.Log, from manifest.Head) *AuditFacts {
+	return &AuditFacts{log: log, Head: from}
 }
 
 // Reset implements ports.Visitor: the reading begins with the log.
-func (f *AuditFacts) Reset() { *f = AuditFacts{session: f.session} }
+func (f *AuditFacts) Reset() { *f = AuditFacts{log: f.log} }
 
 // Visit implements ports.Visitor.
 func (f *AuditFacts) Visit(seg manifest.Segment, head manifest.Head) error {
 	f.Head = head
 	for _, e := range seg.Events {
-		if fact, ok := AuditFactOf(f.session, e); ok {
+		if fact, ok := AuditFactOf(f.log, e); ok {
 			f.Facts = append(f.Facts, fact)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 )
 
 // AuditLedger is what a writer of the audit log keeps between two writings, so that
-// neither that log nor the sessions' are read from their beginnings: a fold of the audit
-// log, and how far each session's log was looked through. It is derived: a reader who
+// neither that log nor those with the facts are read from their beginnings: a fold of the
+// audit log, and how far each of the others was looked through. It is derived: a reader who
 // lists or checks never asks it.
 type AuditLedger struct {
 	// Head is the prefix of the audit log that Lines is the fold of.
 	Head manifest.Head
-	// Lines are the facts of each session that have a line. All of them, and not how far
-	// the lines reach: a session that was put back from a backup has other facts at the
-	// same places, and some of the same at others.
-	Lines map[id.Session]map[id.Event]bool
-	// Seen is the prefix of each session's log whose facts all have their lines.
-	Seen map[id.Session]manifest.Head
+	// Lines are the facts of each log, by its root, that have a line. All of them, and not
+	// how far the lines reach: a session that was put back from a backup has other facts at
+	// the same places, and some of the same at others.
+	Lines map[string]map[id.Event]bool
+	// Seen is the prefix of each log, by its root, whose facts all have their lines.
+	Seen map[string]manifest.Head
 }
 
 // AuditLedgerFormat is that of Save; a change of it is another file (R11).
-const AuditLedgerFormat = 1
+const AuditLedgerFormat = 2
 
 // NewAuditLedger is the ledger of an empty log.
 func NewAuditLedger() *AuditLedger {
@@ -39,7 +39,7 @@ func NewAuditLedger() *AuditLedger {
 // Reset implements ports.Visitor. What was seen of the sessions goes as well: with
 // another history of the audit log their lines may be gone.
 func (l *AuditLedger) Reset() {
-	*l = AuditLedger{Lines: map[id.Session]map[id.Event]bool{}, Seen: map[id.Session]manifest.Head{}}
+	*l = AuditLedger{Lines: map[string]map[id.Event]bool{}, Seen: map[string]manifest.Head{}}
 }
 
 // Visit implements ports.Visitor.
@@ -47,25 +47,25 @@ func (l *AuditLedger) Visit(seg manifest.Segment, head manifest.Head) error {
 	l.Head = head
 	for _, e := range seg.Events {
 		if r, ok := e.Data.(audit.Recorded); ok {
-			l.add(r.Source.SessionID, r.Source.EventID)
+			l.add(r.Source.Root(), r.Source.EventID)
 		}
 	}
 	return nil
 }
 
-func (l *AuditLedger) add(s id.Session, fact id.Event) {
-	if l.Lines[s] == nil {
-		l.Lines[s] = map[id.Event]bool{}
+func (l *AuditLedger) add(root string, fact id.Event) {
+	if l.Lines[root] == nil {
+		l.Lines[root] = map[id.Event]bool{}
 	}
-	l.Lines[s][fact] = true
+	l.Lines[root][fact] = true
 }
 
-// Missing is which of a session's facts have no line, each once: a log that somebody
+// Missing is which of a log's facts have no line, each once: a log that somebody
 // meddled with may hold two events of one id.
 func (l *AuditLedger) Missing(facts []AuditFact) (missing []AuditFact) {
 	seen := map[id.Event]bool{}
 	for _, f := range facts {
-		if from := f.Source; !l.Lines[from.SessionID][from.EventID] && !seen[from.EventID] {
+		if from := f.Source; !l.Lines[from.Root()][from.EventID] && !seen[from.EventID] {
 			seen[from.EventID] = true
 			missing = append(missing, f)
 		}
@@ -73,34 +73,33 @@ func (l *AuditLedger) Missing(facts []AuditFact) (missing []AuditFact) {
 	return missing
 }
 
-// ledgerRow is what is kept of a session.
+// ledgerRow is what is kept of a log.
 type ledgerRow struct {
-	SessionID id.Session    `json:"sessionId"`
-	Lines     []id.Event    `json:"lines,omitzero"` // sorted
-	Seen      manifest.Head `json:"seen,omitzero"`
+	Root  string        `json:"root"`
+	Lines []id.Event    `json:"lines,omitzero"` // sorted
+	Seen  manifest.Head `json:"seen,omitzero"`
 }
 
 type savedLedger struct {
-	Head     manifest.Head `json:"head"`
-	Sessions []ledgerRow   `json:"sessions"`
+	Head manifest.Head `json:"head"`
+	Logs []ledgerRow   `json:"logs"`
 }
 
 // Save is the ledger as JCS.
 func (l *AuditLedger) Save() ([]byte, error) {
-	rows := map[id.Session]ledgerRow{}
-	for s, h := range l.Seen {
-		rows[s] = ledgerRow{SessionID: s, Seen: h}
+	rows := map[string]ledgerRow{}
+	for root, h := range l.Seen {
+		rows[root] = ledgerRow{Root: root, Seen: h}
 	}
-	for s, facts := range l.Lines {
-		r := rows[s]
-		r.SessionID, r.Lines = s, slices.SortedFunc(maps.Keys(facts), func(a, b id.Event) int { return cmp.Compare(a.String(), b.String()) })
-		rows[s] = r
+	for root, facts := range l.Lines {
+		r := rows[root]
+		r.Root, r.Lines = root, slices.SortedFunc(maps.Keys(facts), func(a, b id.Event) int { return cmp.Compare(a.String(), b.String()) })
+		rows[root] = r
 	}
-	doc := savedLedger{Head: l.Head, Sessions: make([]ledgerRow, 0, len(rows))}
-	for _, r := range rows {
-		doc.Sessions = append(doc.Sessions, r)
+	doc := savedLedger{Head: l.Head, Logs: make([]ledgerRow, 0, len(rows))}
+	for _, root := range slices.Sorted(maps.Keys(rows)) {
+		doc.Logs = append(doc.Logs, rows[root])
 	}
-	slices.SortFunc(doc.Sessions, func(a, b ledgerRow) int { return cmp.Compare(a.SessionID.String(), b.SessionID.String()) })
 	return canon.Marshal(doc)
 }
 
@@ -112,12 +111,12 @@ func LoadAuditLedger(data []byte) (*AuditLedger, error) {
 	}
 	l := NewAuditLedger()
 	l.Head = doc.Head
-	for _, r := range doc.Sessions {
+	for _, r := range doc.Logs {
 		if !r.Seen.IsZero() {
-			l.Seen[r.SessionID] = r.Seen
+			l.Seen[r.Root] = r.Seen
 		}
 		for _, fact := range r.Lines {
-			l.add(r.SessionID, fact)
+			l.add(r.Root, fact)
 		}
 	}
 	return l, nil

@@ -59,7 +59,7 @@ func TestWhichEventsAreActs(t *testing.T) {
 		{"the beginning", person, event.SessionCreated{}, ""},
 	} {
 		e := event.New(auditSession.String(), 4, atAuditNode(), test.actor, 77, test.data)
-		f, ok := projections.AuditFactOf(auditSession, e)
+		f, ok := projections.AuditFactOf(manifest.SessionEvents(auditSession), e)
 		if ok != (test.want != "") || f.Action != test.want {
 			t.Errorf("%s: %v, %+v", test.name, ok, f)
 			continue
@@ -75,7 +75,7 @@ func TestWhichEventsAreActs(t *testing.T) {
 			t.Errorf("%s: no line can be made of it: %v", test.name, err)
 		}
 		e.ID = id.Event{}
-		if _, ok := projections.AuditFactOf(auditSession, e); ok {
+		if _, ok := projections.AuditFactOf(manifest.SessionEvents(auditSession), e); ok {
 			t.Errorf("%s: a line about an event without an id", test.name)
 		}
 	}
@@ -84,7 +84,7 @@ func TestWhichEventsAreActs(t *testing.T) {
 // auditFact is the n-th fact of a session.
 func auditFact(s id.Session, n int64) projections.AuditFact {
 	e := event.New(s.String(), n, event.Scope{RunID: id.NewRun(id.Seed{byte(n), byte(n >> 8)})}, person, n, event.RunCancelRequested{Reason: "r"})
-	f, _ := projections.AuditFactOf(s, e)
+	f, _ := projections.AuditFactOf(manifest.SessionEvents(s), e)
 	return f
 }
 
@@ -108,7 +108,8 @@ func TestLedgersAreFolds(t *testing.T) {
 			head = manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i), NextRecord: int64(i)}
 			_ = whole.Visit(seg, head)
 			_ = saved.Visit(seg, head)
-			whole.Seen[s], saved.Seen[s] = head, head
+			root := manifest.SessionEvents(s).Root
+			whole.Seen[root], saved.Seen[root] = head, head
 			doc, err := saved.Save()
 			if err != nil {
 				rt.Fatal(err)
@@ -137,11 +138,11 @@ func TestLedgersAreFolds(t *testing.T) {
 		}
 	})
 	l := projections.NewAuditLedger()
-	l.Seen[auditSession], l.Lines[auditSession] = manifest.Head{Next: 1}, map[id.Event]bool{{}: true}
+	l.Seen["sessions/x"], l.Lines["sessions/x"] = manifest.Head{Next: 1}, map[id.Event]bool{{}: true}
 	if l.Reset(); len(l.Seen) > 0 || len(l.Lines) > 0 {
 		t.Error("another history of the audit log, and sessions still count as seen")
 	}
-	if _, err := projections.LoadAuditLedger([]byte(`{"head":{},"sessions":[{"sessionId":"x"}]}`)); err == nil {
+	if _, err := projections.LoadAuditLedger([]byte(`{"head":{},"logs":[{"root":1}]}`)); err == nil {
 		t.Error("a ledger of nobody was loaded")
 	}
 }

@@ -21,7 +21,7 @@ type AuditEntry struct {
 	Code    string            `json:"code,omitzero"` // of the fault, where the act failed
 	Reason  string            `json:"reason,omitzero"`
 	Details map[string]string `json:"details,omitzero"` // of the intention and of the outcome
-	Source  *audit.Source     `json:"source,omitzero"`  // of a fact that a session's log holds
+	Source  *audit.Source     `json:"source,omitzero"`  // of a fact that another log holds
 	EventID id.Event          `json:"eventId"`          // of the line; of an act, its intention's
 	// Unwritten says that the line of a fact is not in the log yet: the entry was made
 	// from the fact.
@@ -41,8 +41,8 @@ type AuditTrail struct {
 }
 
 type recordKey struct {
-	session id.Session
-	event   id.Event
+	root  string
+	event id.Event
 }
 
 // NewAuditTrail starts with an empty log.
@@ -74,7 +74,7 @@ func (t *AuditTrail) Visit(seg manifest.Segment, head manifest.Head) error {
 			t.conclude(e, p)
 		case audit.Recorded:
 			t.add(entryOf(AuditFact{e.Actor, e.TimestampMs, p}, e.ID))
-			t.recorded[recordKey{p.Source.SessionID, p.Source.EventID}] = true
+			t.recorded[recordKey{p.Source.Root(), p.Source.EventID}] = true
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ func (t *AuditTrail) Visit(seg manifest.Segment, head manifest.Head) error {
 
 // Has reports whether a fact has its line.
 func (t *AuditTrail) Has(f AuditFact) bool {
-	return t.recorded[recordKey{f.Source.SessionID, f.Source.EventID}]
+	return t.recorded[recordKey{f.Source.Root(), f.Source.EventID}]
 }
 
 // Complete adds the entry of a fact that has no line yet, with the id that its line will
@@ -91,7 +91,7 @@ func (t *AuditTrail) Complete(f AuditFact) {
 	if t.Has(f) {
 		return
 	}
-	t.recorded[recordKey{f.Source.SessionID, f.Source.EventID}] = true
+	t.recorded[recordKey{f.Source.Root(), f.Source.EventID}] = true
 	e := entryOf(f, id.EventOf(t.log.Owner, f.DedupeKey(t.log.Owner, event.Scope{})))
 	e.Unwritten = true
 	t.add(e)

@@ -72,7 +72,7 @@ func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.
 // wire puts the one store behind every port. It does everything that the engine
 // asks for, so that what belongs together is locked and synced together.
 func wire(dir string, store *filestore.Store) *opened {
-	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store, Digests: store, Heads: store, Audits: store,
+	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store, Digests: store, Heads: store,
 		Controls: controls{store}, Streams: store, Marks: store, Trash: store, Retention: store, Repairs: store, Arrivals: store, Graves: store, SideLogs: store}
 	return &opened{Engine: e, Settings: engine.Settings{Controls: controls{store}, Auditor: e}, dir: dir, store: store}
 }

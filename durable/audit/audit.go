@@ -30,11 +30,20 @@ const (
 	Trust      Action = "trust"
 	Untrust    Action = "untrust"
 	Cancel     Action = "cancel"
+	Annotate   Action = "annotate"
+	Retract    Action = "retract"
+	Propose    Action = "propose"
+	Revise     Action = "revise"
+	Apply      Action = "apply"
+	Reject     Action = "reject"
+	Archive    Action = "archive"
+	RollBack   Action = "roll_back"
 )
 
 // Actions lists the closed set, in the order of docs/format.md.
 func Actions() []Action {
-	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust, Untrust, Cancel}
+	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust, Untrust, Cancel,
+		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack}
 }
 
 // MakesStore reports an action that brings a store into being where there is none: only
@@ -52,6 +61,7 @@ const (
 	OfArtifact TargetKind = "artifact"
 	OfWorkflow TargetKind = "workflow"
 	OfKeyring  TargetKind = "keyring"
+	OfProposal TargetKind = "proposal"
 )
 
 // Check refuses a kind of no set, and an id of another kind's shape: ids and digests
@@ -67,6 +77,8 @@ func (t Target) Check() error {
 		_, err = id.ParseSession(t.ID)
 	case OfRun:
 		_, err = id.ParseRun(t.ID)
+	case OfProposal:
+		_, err = id.ParseProposal(t.ID)
 	case OfArtifact, OfWorkflow:
 		_, err = canon.ParseDigest(t.ID)
 	default:

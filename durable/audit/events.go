@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/event"
@@ -95,7 +96,7 @@ func (d Done) Check(event.Scope) error {
 	return checkDetails(d.Details)
 }
 
-// Recorded is the line of a fact that a session's log holds (R10): it says once more,
+// Recorded is the line of a fact that another log holds (R10): it says once more,
 // in one place for the store, what is committed there. The envelope has the fact's
 // actor and time.
 type Recorded struct {
@@ -106,12 +107,44 @@ type Recorded struct {
 	Target  Target            `json:"target"`
 }
 
-// Source names the event that a line is about.
+// Source names the event that a line is about: of a session's own log, of its
+// annotations, or of the store's proposals.
 type Source struct {
 	EventID    id.Event   `json:"eventId"`
 	EventIndex int64      `json:"eventIndex"`
+	Log        string     `json:"log,omitzero"` // annotations, proposals, or "" for a session's own
 	RunID      id.Run     `json:"runId,omitzero"`
-	SessionID  id.Session `json:"sessionId"`
+	SessionID  id.Session `json:"sessionId,omitzero"` // of a session's logs
+}
+
+// The side logs whose facts have lines.
+const (
+	Annotations = "annotations"
+	Proposals   = "proposals"
+)
+
+// Root is the folder of the log that holds the event, relative to the store.
+func (s Source) Root() string {
+	switch {
+	case s.SessionID.IsZero():
+		return s.Log
+	case s.Log == "":
+		return "sessions/" + s.SessionID.String()
+	}
+	return "sessions/" + s.SessionID.String() + "/" + s.Log
+}
+
+func (s Source) check() error {
+	named := s.Log == Proposals
+	if !named {
+		named = (s.Log == "" || s.Log == Annotations) && !s.SessionID.IsZero()
+	} else if !s.SessionID.IsZero() {
+		return errors.New("source names a session beside a log of the store")
+	}
+	if !named || s.EventID.IsZero() || s.EventIndex < 0 || s.EventIndex > limits.EventIndexMax {
+		return errors.New("source names no event of a log")
+	}
+	return nil
 }
 
 // Kind is "action_recorded".
@@ -119,14 +152,13 @@ func (Recorded) Kind() string { return "action_recorded" }
 
 // DedupeKey allows one per fact, so that completing twice adds nothing.
 func (r Recorded) DedupeKey(string, event.Scope) string {
-	return "action_recorded:" + r.Source.SessionID.String() + ":" + r.Source.EventID.String()
+	return "action_recorded:" + strings.TrimPrefix(r.Source.Root(), "sessions/") + ":" + r.Source.EventID.String()
 }
 
 // Check refuses what is in no closed set, texts over budget and a fact without a name.
 func (r Recorded) Check(event.Scope) error {
-	s := r.Source
-	if s.EventID.IsZero() || s.SessionID.IsZero() || s.EventIndex < 0 || s.EventIndex > limits.EventIndexMax {
-		return errors.New("source names no event of a session")
+	if err := r.Source.check(); err != nil {
+		return err
 	}
 	return checkAct(r.Action, r.Target, r.Reason, r.Details)
 }

@@ -56,12 +56,12 @@ func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what aud
 	if err != nil {
 		return intended, err
 	}
-	all, err := g.Sessions.Sessions(ctx)
+	all, err := g.auditedLogs(ctx, store)
 	if err != nil {
 		return intended, err
 	}
-	for _, s := range all {
-		if err := c.look(ctx, s); err != nil {
+	for _, log := range all {
+		if err := c.look(ctx, log); err != nil {
 			return intended, err
 		}
 	}
@@ -86,21 +86,30 @@ func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intend
 
 // owe notes that a plan holds facts that want a line in the audit log.
 func (g *Engine) owe(plan manifest.Plan) {
-	s, err := id.ParseSession(plan.Log.Owner)
-	if g.Controls == nil || err != nil {
+	if g.Controls == nil {
 		return
 	}
 	for _, e := range plan.Events {
-		if _, ok := projections.AuditFactOf(s, e); ok {
+		if _, ok := projections.AuditFactOf(plan.Log, e); ok {
 			g.mu.Lock()
 			if g.owed == nil {
-				g.owed = map[id.Session]bool{}
+				g.owed = map[string]manifest.Log{}
 			}
-			g.owed[s] = true
+			g.owed[plan.Log.Root] = plan.Log
 			g.mu.Unlock()
 			return
 		}
 	}
+}
+
+// auditedLogs are all logs whose facts have lines: of every session its own and its
+// annotations, and the store's proposals.
+func (g *Engine) auditedLogs(ctx context.Context, store id.Store) (out []manifest.Log, err error) {
+	all, err := g.Sessions.Sessions(ctx)
+	for _, s := range all {
+		out = append(out, manifest.SessionEvents(s), annotationsLog(s))
+	}
+	return append(out, proposalsLog(store)), err
 }
 
 // settle writes the lines that are owed, best effort: the facts are committed, so that
@@ -123,8 +132,8 @@ func (g *Engine) settle(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for s := range owed {
-		if c.look(ctx, s) != nil {
+	for _, log := range owed {
+		if c.look(ctx, log) != nil {
 			return
 		}
 	}

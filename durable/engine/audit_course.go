@@ -18,7 +18,7 @@ import (
 // auditSeal is the context under which the key of the saved ledger's seal is derived.
 const auditSeal = "waybill 2026 v1 audit cache"
 
-// auditCourse is one writing to the audit log: it looks at sessions for facts that have
+// auditCourse is one writing to the audit log: it looks at other logs for facts that have
 // no line yet, without holding a lock, and then appends under the audit log's own.
 type auditCourse struct {
 	g      *Engine
@@ -28,10 +28,10 @@ type auditCourse struct {
 	found  []foundFacts
 }
 
-// foundFacts are the facts of one session from a head on.
+// foundFacts are the facts of one log from a head on.
 type foundFacts struct {
-	session id.Session
-	to      manifest.Head
+	root string
+	to        manifest.Head
 	facts   []projections.AuditFact
 	brought []projections.AuditFact // those that came with a bundle, and are none of this store
 }
@@ -42,7 +42,7 @@ func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, aud
 // store's keys: nobody else can make one that lets facts go unrecorded. Else it begins
 // with an empty one, which costs a full reading.
 func (g *Engine) auditCourse(ctx context.Context, store id.Store) (*auditCourse, error) {
-	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx)}
+	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store))}
 	c.saved = c.ledger.Head
 	// Without the lock, only to know before sessions are looked at which of their facts
 	// want a line, and from where on they must be read.
@@ -66,11 +66,11 @@ func (g *Engine) auditCourse(ctx context.Context, store id.Store) (*auditCourse,
 }
 
 // rereading folds a log from its beginning up to where a ledger was saved, and on. What
-// that saw of sessions counts once its head is met: it is of this log then.
+// that saw of other logs counts once its head is met: it is of this log then.
 type rereading struct {
 	*projections.AuditLedger
 	until manifest.Head
-	seen  map[id.Session]manifest.Head
+	seen  map[string]manifest.Head
 }
 
 func (r *rereading) begin() {
@@ -90,7 +90,7 @@ func (r *rereading) Visit(seg manifest.Segment, head manifest.Head) error {
 }
 
 func (g *Engine) auditKey(ctx context.Context) *token.Key {
-	if g.Audits == nil {
+	if g.Heads == nil {
 		return nil
 	}
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
@@ -100,13 +100,13 @@ func (g *Engine) auditKey(ctx context.Context) *token.Key {
 	return &keys.Current
 }
 
-func (g *Engine) savedLedger(ctx context.Context) *projections.AuditLedger {
+func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections.AuditLedger {
 	empty := projections.NewAuditLedger()
 	key := g.auditKey(ctx)
 	if key == nil {
 		return empty
 	}
-	data, err := g.Audits.CachedAudit(ctx, projections.AuditLedgerFormat, limits.AuditCacheBytesMax+1)
+	data, err := g.Heads.CachedHead(ctx, log, projections.AuditLedgerFormat, limits.AuditCacheBytesMax+1)
 	if err != nil || len(data) > limits.AuditCacheBytesMax {
 		return empty
 	}
@@ -120,12 +120,12 @@ func (g *Engine) savedLedger(ctx context.Context) *projections.AuditLedger {
 	return empty
 }
 
-// look takes up the facts of a session that may have no line. A session that cannot be
-// read, or whose facts are not sure to survive a power cut, is left for later: it must
-// not keep others from being recorded. The error is the end of the call alone.
-func (c *auditCourse) look(ctx context.Context, s id.Session) error {
-	from := c.ledger.Seen[s]
-	found, v, err := c.g.auditFacts(ctx, s, from)
+// look takes up the facts of a log that may have no line. One that cannot be read, or
+// whose facts are not sure to survive a power cut, is left for later: it must not keep
+// others from being recorded. The error is the end of the call alone.
+func (c *auditCourse) look(ctx context.Context, log manifest.Log) error {
+	from := c.ledger.Seen[log.Root]
+	found, v, err := c.g.auditFacts(ctx, log, from)
 	if ctx.Err() != nil {
 		return fault.Wrap(ctx.Err(), fault.Interrupted, "the call was interrupted")
 	}
@@ -134,7 +134,7 @@ func (c *auditCourse) look(ctx context.Context, s id.Session) error {
 	}
 	if len(c.ledger.Missing(found.facts)) > 0 {
 		// A line must not outlive its fact: what was read may be in memory only (R8).
-		if err := c.g.Logs.Confirm(ctx, manifest.SessionEvents(s), v.Head); err != nil {
+		if err := c.g.Logs.Confirm(ctx, log, v.Head); err != nil {
 			return nil
 		}
 	}
@@ -142,21 +142,20 @@ func (c *auditCourse) look(ctx context.Context, s id.Session) error {
 	return nil
 }
 
-// auditFacts reads the facts of a session from a head on; from the beginning where that
-// is no head of its log any more.
-func (g *Engine) auditFacts(ctx context.Context, s id.Session, from manifest.Head) (out foundFacts, v manifest.Verdict, err error) {
-	log := manifest.SessionEvents(s)
-	facts := projections.NewAuditFacts(s, from)
+// auditFacts reads the facts of a log from a head on; from the beginning where that is
+// no head of it any more.
+func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head) (out foundFacts, v manifest.Verdict, err error) {
+	facts := projections.NewAuditFacts(log, from)
 	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		facts.Reset()
 		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, facts)
 	}
-	out = foundFacts{session: s, to: facts.Head, facts: facts.Facts}
+	out = foundFacts{root: log.Root, to: facts.Head, facts: facts.Facts}
 	if err != nil || len(out.facts) == 0 {
 		return out, v, err
 	}
-	foreign, err := g.broughtIn(ctx, s)
+	foreign, err := g.broughtWith(ctx, log)
 	n := 0
 	for n < len(out.facts) && out.facts[n].Source.EventIndex < foreign {
 		n++
@@ -186,7 +185,7 @@ func (c *auditCourse) write(ctx context.Context, last func(next int64) event.Eve
 		return auditFault(err)
 	}
 	for _, f := range c.found {
-		c.ledger.Seen[f.session] = f.to
+		c.ledger.Seen[f.root] = f.to
 	}
 	c.save(ctx)
 	return nil
@@ -222,7 +221,7 @@ func (c *auditCourse) append(ctx context.Context, w ports.Witness, last func(nex
 	return nil
 }
 
-// auditSaveShare is which share of the sessions the saved ledger may know too little of:
+// auditSaveShare is which share of the logs the saved ledger may know too little of:
 // reading them again takes no longer than writing all of the others.
 const auditSaveShare = 16
 
@@ -235,6 +234,6 @@ func (c *auditCourse) save(ctx context.Context) {
 	}
 	doc, err := c.ledger.Save()
 	if err == nil && len(doc) < limits.AuditCacheBytesMax-1024 {
-		_ = c.g.Audits.KeepAudit(ctx, projections.AuditLedgerFormat, sealed(nil, auditSeal, key, doc))
+		_ = c.g.Heads.KeepHead(ctx, c.log, projections.AuditLedgerFormat, sealed(nil, auditSeal, key, doc))
 	}
 }

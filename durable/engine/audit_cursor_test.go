@@ -42,10 +42,10 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 		v, err := keeper.AuditVerify(context.Background())
 		must(t, err)
 		forged := projections.NewAuditLedger()
-		forged.Head, forged.Seen[a.Session.SessionID] = v.Head, w.headOf(a.Session.SessionID)
+		forged.Head, forged.Seen[manifest.SessionEvents(a.Session.SessionID).Root] = v.Head, w.headOf(a.Session.SessionID)
 		doc, err := forged.Save()
 		must(t, err)
-		must(t, os.WriteFile(filepath.Join(w.dir, "cache/audit-1"), []byte(strings.Repeat("0", 64)+" "+string(doc)+"\n"), 0o600))
+		must(t, os.WriteFile(filepath.Join(w.dir, "cache/audit-2"), []byte(strings.Repeat("0", 64)+" "+string(doc)+"\n"), 0o600))
 		if got := w.verified(); got != "audit_incomplete" {
 			t.Error(got)
 		}

@@ -85,7 +85,7 @@ func (p *auditPlay) act() {
 
 // meddle does to the cache what may happen to a file that nobody vouches for.
 func (p *auditPlay) meddle() {
-	name := filepath.Join(p.dir, "cache/audit-1")
+	name := filepath.Join(p.dir, "cache/audit-2")
 	b, _ := os.ReadFile(name)
 	if b != nil {
 		p.old = append(p.old, b)

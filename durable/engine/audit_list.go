@@ -5,7 +5,6 @@ import (
 
 	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
@@ -28,7 +27,7 @@ type AuditTrail struct {
 }
 
 // AuditList tells what is on record. Facts whose lines are not written yet are among
-// the entries: a reader completes the log in memory, from all sessions and from their
+// the entries: a reader completes the log in memory, from all other logs and their
 // beginnings, so that nothing that was saved to be faster can hide one (R10).
 func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
 	out := AuditTrail{Entries: []projections.AuditEntry{}, Complete: true, Findings: []manifest.Finding{}}
@@ -38,7 +37,7 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 	}
 	out.Complete = read.verdict.Health == manifest.Healthy
 	out.Findings = append(out.Findings, read.verdict.Findings...)
-	for _, s := range read.sessions {
+	for _, s := range read.logs {
 		for _, f := range s.facts {
 			read.trail.Complete(f)
 		}
@@ -60,21 +59,21 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 
 // auditRead is the audit log and all that it should tell of.
 type auditRead struct {
-	log      manifest.Log
-	trail    *projections.AuditTrail
-	verdict  manifest.Verdict
-	sessions []auditedSession
+	log     manifest.Log
+	trail   *projections.AuditTrail
+	verdict manifest.Verdict
+	logs    []auditedLog
 }
 
-// auditedSession is a session as a reader of the audit log sees it.
-type auditedSession struct {
-	id      id.Session
+// auditedLog is a log with facts as a reader of the audit log sees it.
+type auditedLog struct {
+	root    string
 	facts   []projections.AuditFact
 	brought []projections.AuditFact // that came with a bundle
 	trouble *manifest.Finding       // why there may be more facts than these
 }
 
-// readAudit reads the audit log, and then every session's: a line that was written
+// readAudit reads the audit log, and then every log with facts: a line that was written
 // before the one was read is about a fact that the other holds. It is nil where there
 // is no store of ours.
 func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
@@ -86,34 +85,33 @@ func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
 	if out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.trail); err != nil {
 		return nil, err
 	}
-	all, err := g.Sessions.Sessions(ctx)
+	all, err := g.auditedLogs(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range all {
-		row, err := g.auditedSession(ctx, s)
+	for _, log := range all {
+		row, err := g.auditedLog(ctx, log)
 		if err != nil {
 			return nil, err
 		}
-		out.sessions = append(out.sessions, row)
+		out.logs = append(out.logs, row)
 	}
 	return out, nil
 }
 
-// auditedSession reads one session whole. One that cannot be read is no error: the
-// others must be told of.
-func (g *Engine) auditedSession(ctx context.Context, s id.Session) (auditedSession, error) {
-	found, v, err := g.auditFacts(ctx, s, manifest.Head{})
-	out := auditedSession{id: s, facts: found.facts, brought: found.brought}
-	root := manifest.SessionEvents(s).Root
+// auditedLog reads one log whole. One that cannot be read is no error: the others must
+// be told of.
+func (g *Engine) auditedLog(ctx context.Context, log manifest.Log) (auditedLog, error) {
+	found, v, err := g.auditFacts(ctx, log, manifest.Head{})
+	out := auditedLog{root: log.Root, facts: found.facts, brought: found.brought}
 	switch {
 	case ctx.Err() != nil:
 		return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
 	case err != nil:
-		f := manifest.NewFinding(manifest.AuditIncomplete, root, "what was decided about the session cannot be read: %s", fault.Of(err).Message)
+		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s", fault.Of(err).Message)
 		out.trouble, out.facts = &f, nil // which of them are of this store may be what is not known
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
-		f := manifest.NewFinding(manifest.AuditIncomplete, root, "the session is %s: there may be more that was decided about it", v.Health)
+		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "the log is %s: there may be more that was decided here", v.Health)
 		out.trouble = &f
 	}
 	return out, nil

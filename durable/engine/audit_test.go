@@ -41,7 +41,7 @@ func (c storeControls) UpdateControl(ctx context.Context, f ports.ControlFile, c
 // audited is an engine that keeps the audit log.
 func audited(s *filestore.Store) *engine.Engine {
 	g := over(s)
-	g.Controls, g.Marks, g.Audits = storeControls{s}, s, s
+	g.Controls, g.Marks, g.Heads = storeControls{s}, s, s
 	return g
 }
 

@@ -45,10 +45,10 @@ func (g *Engine) verifyAudit(ctx context.Context) ([]manifest.Finding, manifest.
 
 func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.trail.Findings)
-	rows := map[id.Session]auditedSession{}
+	rows := map[string]auditedLog{}
 	held := map[id.Event][]projections.AuditFact{}
-	for _, s := range read.sessions {
-		rows[s.id] = s
+	for _, s := range read.logs {
+		rows[s.root] = s
 		missing := 0
 		for _, f := range slices.Concat(s.brought, s.facts) {
 			held[f.Source.EventID] = append(held[f.Source.EventID], f)
@@ -60,7 +60,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 		}
 		if missing > 0 {
 			// A call was interrupted, or its line is being written at this moment.
-			out = append(out, manifest.NewFinding(manifest.AuditIncomplete, manifest.SessionEvents(s.id).Root,
+			out = append(out, manifest.NewFinding(manifest.AuditIncomplete, s.root,
 				"%d of what was decided here has no line in the audit log yet; the next one that is written completes it", missing))
 		}
 		if s.trouble != nil {
@@ -74,13 +74,13 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 		}) {
 			continue
 		}
-		row, there := rows[e.Source.SessionID]
-		code, says := manifest.AuditUnfounded, "says what the session does not hold"
+		row, there := rows[e.Source.Root()]
+		code, says := manifest.AuditUnfounded, "says what the log does not hold"
 		if !there {
 			code, says = manifest.AuditSessionMissing, "is about a session that is not here, and nobody deleted it"
 		}
-		if row.trouble == nil && !lost(e.Source.SessionID, there) {
-			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of session %s", e.EventID, says, e.Source.EventIndex, e.Source.SessionID))
+		if row.trouble == nil && !lost(*e.Source, there) {
+			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of %s", e.EventID, says, e.Source.EventIndex, e.Source.Root()))
 		}
 	}
 	return out
@@ -90,7 +90,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 // was deleted or lies in the trash; what a cleanup takes, and what goes when the trash
 // is emptied, is recorded without the names of sessions. From one that is there a
 // repair may have taken the end away, or a restored one may be an older one.
-func (g *Engine) lostFor(ctx context.Context, read *auditRead) func(s id.Session, there bool) bool {
+func (g *Engine) lostFor(ctx context.Context, read *auditRead) func(from audit.Source, there bool) bool {
 	acted := map[audit.Action]map[string]bool{}
 	for _, e := range read.trail.Entries {
 		if acted[e.Action] == nil {
@@ -107,8 +107,11 @@ func (g *Engine) lostFor(ctx context.Context, read *auditRead) func(s id.Session
 			acted[audit.Delete][t.Session.String()] = true
 		}
 	}
-	return func(s id.Session, there bool) bool {
-		name := s.String()
+	return func(from audit.Source, there bool) bool {
+		name := from.SessionID.String()
+		if from.SessionID.IsZero() { // a repair of the store's log is one of the store
+			return acted[audit.Repair][""]
+		}
 		if there {
 			return acted[audit.Repair][name] || acted[audit.Delete][name]
 		}

@@ -38,15 +38,14 @@ type Engine struct {
 	Trash     ports.Trash           // nil where nothing is deleted
 	Retention ports.Retention       // nil where nothing is cleaned up or erased
 	Repairs   ports.Repairs         // nil where nothing is repaired
-	Heads     ports.HeadCache       // nil: sessions are read from their beginning each time
-	Audits    ports.AuditCache      // nil: so are they when the audit log is completed
+	Heads     ports.HeadCache       // nil: logs are read from their beginning each time
 
 	mu       sync.Mutex
 	compiled map[canon.Digest]compile.Compiled
 	states   map[canon.Digest]snapshot.State
 	memo     map[id.Session]*projections.Fold
-	proofs   map[string]proof    // by the log's owner; see headcache.go
-	owed     map[id.Session]bool // sessions with a fact that has no audit line yet
+	proofs   map[string]proof        // by the log's owner; see headcache.go
+	owed     map[string]manifest.Log // by their roots: those with a fact that has no audit line yet
 }
 
 // Caller says who asks, and when.

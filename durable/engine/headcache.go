@@ -106,7 +106,7 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 	}
 	lines, err := headLines(key, f.Brief(), data)
 	if err == nil {
-		_ = g.Heads.KeepHead(ctx, s, projections.SavedFormat, lines)
+		_ = g.Heads.KeepHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, lines)
 	}
 	nodes := 0
 	for _, r := range f.Runs {
@@ -167,7 +167,7 @@ func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold
 	if key == nil {
 		return nil, false
 	}
-	data, err := g.Heads.CachedHead(ctx, s, projections.SavedFormat, limits.HeadCacheBytesMax+1)
+	data, err := g.Heads.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadCacheBytesMax+1)
 	if err != nil || len(data) > limits.HeadCacheBytesMax {
 		return nil, false
 	}
@@ -185,7 +185,7 @@ func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b pro
 	if key == nil {
 		return b, false
 	}
-	data, err := g.Heads.CachedHead(ctx, s, projections.SavedFormat, limits.HeadBriefBytesMax)
+	data, err := g.Heads.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadBriefBytesMax)
 	if err != nil {
 		return b, false
 	}

@@ -87,7 +87,7 @@ func (l *long) process() {
 }
 
 func (l *long) cache() []byte {
-	b, err := storeOn(l.t, l.disk).CachedHead(context.Background(), l.session, projections.SavedFormat, limits.HeadCacheBytesMax)
+	b, err := storeOn(l.t, l.disk).CachedHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat, limits.HeadCacheBytesMax)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestHeadCacheIsCheckedWhole(t *testing.T) {
 	}
 	first := bytes.IndexByte(fresh, '\n')
 	try := func(what string, at int, cache []byte) {
-		if err := s.KeepHead(context.Background(), l.session, projections.SavedFormat, cache); err != nil {
+		if err := s.KeepHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat, cache); err != nil {
 			t.Fatal(err)
 		}
 		fold, brief := g.Cached(l.session)

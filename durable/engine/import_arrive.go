@@ -35,15 +35,16 @@ func (m *importing) arrive(ctx context.Context, store id.Store, asNew bool) (pla
 	if asNew {
 		r = rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest, m.head.Next)
 	}
-	if err := m.handLog(ctx, in, "", manifest.SessionEvents(m.src.Session()), r); err != nil {
+	if _, err := m.handLog(ctx, in, "", manifest.SessionEvents(m.src.Session()), r); err != nil {
 		return false, err
 	}
 	names, err := m.src.SideLogs(ctx, m.src.Session().String())
 	if err != nil {
 		return false, err
 	}
+	logs := map[string]int64{}
 	for _, name := range names {
-		if err := m.handLog(ctx, in, name, manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId")), r); err != nil {
+		if logs[name], err = m.handLog(ctx, in, name, manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId")), r); err != nil {
 			return false, err
 		}
 	}
@@ -51,7 +52,7 @@ func (m *importing) arrive(ctx context.Context, store id.Store, asNew bool) (pla
 		mapping := r.Mapping()
 		m.out.Mapping = &mapping
 	}
-	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
+	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: logs, AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
 	if err := in.Control(ctx, ports.ImportedFile, ports.Control{V: imported.Version, Data: mark.Value()}); err != nil {
 		return false, err
 	}
@@ -90,7 +91,7 @@ func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manif
 
 // handLog hands over one log, as it is or with the session's new ids. The bundle was
 // verified before; that it is still the same is seen by the head.
-func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, log manifest.Log, r *rewrite.Renaming) error {
+func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, log manifest.Log, r *rewrite.Renaming) (events int64, err error) {
 	put := func(seg manifest.Segment) error { return in.Segment(ctx, name, seg) }
 	if r != nil {
 		again := log
@@ -115,7 +116,7 @@ func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, 
 	if err == nil && (v.Damaged() || name == "" && v.Head != m.head) {
 		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
 	}
-	return err
+	return v.Head.Next, err
 }
 
 // renamed are a segment's events under the session's new ids. Those of side logs are

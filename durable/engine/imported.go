@@ -34,6 +34,23 @@ func (g *Engine) counting(ctx context.Context, s id.Session, n *projections.Node
 	return out, nil
 }
 
+// broughtWith is how many events of a log came with a bundle: the first ones.
+func (g *Engine) broughtWith(ctx context.Context, log manifest.Log) (int64, error) {
+	s, err := id.ParseSession(log.Owner)
+	if err != nil || g.Marks == nil {
+		return 0, nil // no log of the store comes with a bundle
+	}
+	if log.Root == manifest.SessionEvents(s).Root {
+		return g.broughtIn(ctx, s)
+	}
+	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	if err != nil || c.V != imported.Version {
+		return 0, err
+	}
+	mark, err := imported.Read(c.Data)
+	return mark.Logs[log.Table.Name], err
+}
+
 // broughtIn is how many events of a session's log came with a bundle: the first ones.
 // The mark says so. Where it is gone the record of the import counts: a file that is
 // lost must not make approvals count that nobody gave here.

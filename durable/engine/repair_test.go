@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -270,14 +271,14 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 		return m
 	}
 	w.repair(engine.RepairCall{Apply: true})
-	if read() != mark {
+	if !reflect.DeepEqual(read(), mark) {
 		t.Errorf("a whole session's mark became %+v", read())
 	}
 	w.flip(w.segmentsOf(a)[2], 100)
 	done := w.repair(engine.RepairCall{Apply: true})
 	want := mark
 	want.Events = done.Lost.Logs[0].FirstEvent
-	if got := read(); got != want || want.Events == mark.Events {
+	if got := read(); !reflect.DeepEqual(got, want) || want.Events == mark.Events {
 		t.Errorf("the mark is %+v, want %+v", got, want)
 	}
 }

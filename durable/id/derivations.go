@@ -45,6 +45,12 @@ func ImportedRun(st Store, head string, was Run) Run {
 // NewBundle is a bundle id from fresh entropy.
 func NewBundle(s Seed) Bundle { return derived[bundle]("seed", string(s[:])) }
 
+// NewAnnotation is an annotation id from fresh entropy.
+func NewAnnotation(s Seed) Annotation { return derived[annotation]("seed", string(s[:])) }
+
+// NewProposal is a proposal id from fresh entropy.
+func NewProposal(s Seed) Proposal { return derived[proposal]("seed", string(s[:])) }
+
 // RootNode is where a run starts.
 func RootNode(r Run) Node { return derived[node]("root", r.s) }
 

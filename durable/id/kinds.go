@@ -90,3 +90,9 @@ func ParseEvent(s string) (Event, error) { return Parse[event](s) }
 
 // ParseAttempt reads an attempt id.
 func ParseAttempt(s string) (Attempt, error) { return Parse[attempt](s) }
+
+// ParseAnnotation reads an annotation id.
+func ParseAnnotation(s string) (Annotation, error) { return Parse[annotation](s) }
+
+// ParseProposal reads a proposal id.
+func ParseProposal(s string) (Proposal, error) { return Parse[proposal](s) }

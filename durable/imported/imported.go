@@ -13,11 +13,12 @@ const Version = 1
 
 // Mark says which log came, and how long it was then.
 type Mark struct {
-	AtMs     int64        `json:"atMs"`
-	BundleID string       `json:"bundleId"`
-	Events   int64        `json:"events"` // the first that were not made in this store
-	Head     canon.Digest `json:"head"`   // of the bundle's log
-	Salvage  bool         `json:"salvage,omitzero"`
+	AtMs     int64            `json:"atMs"`
+	BundleID string           `json:"bundleId"`
+	Events   int64            `json:"events"`        // the first that were not made in this store
+	Head     canon.Digest     `json:"head"`          // of the bundle's log
+	Logs     map[string]int64 `json:"logs,omitzero"` // of side logs, by their names, what Events is of the log
+	Salvage  bool             `json:"salvage,omitzero"`
 }
 
 // Value is the mark as data of its control file.
@@ -25,6 +26,13 @@ func (m Mark) Value() canon.Value {
 	v := canon.OfMembers(
 		canon.Member{Name: "atMs", Value: canon.OfInt(m.AtMs)}, canon.Member{Name: "bundleId", Value: canon.OfString(m.BundleID)},
 		canon.Member{Name: "events", Value: canon.OfInt(m.Events)}, canon.Member{Name: "head", Value: canon.OfString(m.Head.String())})
+	if len(m.Logs) > 0 {
+		logs := canon.OfMembers()
+		for name, n := range m.Logs {
+			logs = logs.With(name, canon.OfInt(n))
+		}
+		v = v.With("logs", logs)
+	}
 	if m.Salvage {
 		v = v.With("salvage", canon.OfBool(true))
 	}

@@ -8,36 +8,32 @@ import (
 	"path"
 
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// headPath is where a session's head cache of a format lies. Each format has a file
-// of its own, so that two versions of the binary do not take turns replacing one.
-func headPath(session id.Session, format int) string {
-	return fmt.Sprintf("sessions/%s/cache/head-%d", session, format)
+// headPath is where the head cache of a log lies: a session's in its folder, with those
+// of its side logs beside it; of a log of the store in the store's. Each format has a
+// file of its own, so that two versions of the binary do not take turns replacing one.
+func headPath(log manifest.Log, format int) string {
+	switch session, err := id.ParseSession(log.Owner); {
+	case err != nil:
+		return fmt.Sprintf("cache/%s-%d", log.Table.Name, format)
+	case log.Root == manifest.SessionEvents(session).Root:
+		return fmt.Sprintf("sessions/%s/cache/head-%d", session, format)
+	default:
+		return fmt.Sprintf("sessions/%s/cache/%s-%d", session, log.Table.Name, format)
+	}
 }
 
 // CachedHead implements ports.HeadCache.
-func (s *Store) CachedHead(ctx context.Context, session id.Session, format int, most int64) ([]byte, error) {
-	return s.cached(ctx, headPath(session, format), most)
+func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, most int64) ([]byte, error) {
+	return s.cached(ctx, headPath(log, format), most)
 }
 
 // KeepHead implements ports.HeadCache.
-func (s *Store) KeepHead(ctx context.Context, session id.Session, format int, data []byte) error {
-	return s.keepCached(ctx, headPath(session, format), data)
-}
-
-// auditPath is where the place lies from which the audit log is completed.
-func auditPath(format int) string { return fmt.Sprintf("cache/audit-%d", format) }
-
-// CachedAudit implements ports.AuditCache.
-func (s *Store) CachedAudit(ctx context.Context, format int, most int64) ([]byte, error) {
-	return s.cached(ctx, auditPath(format), most)
-}
-
-// KeepAudit implements ports.AuditCache.
-func (s *Store) KeepAudit(ctx context.Context, format int, data []byte) error {
-	return s.keepCached(ctx, auditPath(format), data)
+func (s *Store) KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
+	return s.keepCached(ctx, headPath(log, format), data)
 }
 
 func (s *Store) cached(ctx context.Context, name string, most int64) ([]byte, error) {

@@ -26,7 +26,7 @@ func TestHeadCacheWaitsForNoDisk(t *testing.T) {
 	var done []string
 	disk.Before = func(op crashfs.Op) { done = append(done, op.Do) }
 	for range 2 {
-		fatal(t, s.KeepHead(context.Background(), story.Session, 1, []byte("x")))
+		fatal(t, s.KeepHead(context.Background(), story.Log, 1, []byte("x")))
 	}
 	for _, do := range done {
 		if strings.HasPrefix(do, "sync") {
@@ -49,9 +49,9 @@ func TestHeadCacheThatIsALink(t *testing.T) {
 	story := porttest.NewStory(1)
 	_, err = porttest.Gate(s, story.Start())
 	fatal(t, err)
-	fatal(t, s.KeepHead(context.Background(), story.Session, 1, []byte("x")))
+	fatal(t, s.KeepHead(context.Background(), story.Log, 1, []byte("x")))
 	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", story.Session.String(), "cache", "head-2")))
-	if b, err := s.CachedHead(context.Background(), story.Session, 2, 100); err == nil || len(b) > 0 {
+	if b, err := s.CachedHead(context.Background(), story.Log, 2, 100); err == nil || len(b) > 0 {
 		t.Errorf("a link was read: %q, %v", b, err)
 	}
 }

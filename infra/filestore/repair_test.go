@@ -232,7 +232,7 @@ func TestRepairBelievesAClaim(t *testing.T) {
 		s, err := process(f, 1)
 		fatal(t, err)
 		log := porttest.NewStory(1).Log
-		fatal(t, s.KeepHead(context.Background(), porttest.NewStory(1).Session, 7, []byte("of another format")))
+		fatal(t, s.KeepHead(context.Background(), porttest.NewStory(1).Log, 7, []byte("of another format")))
 		r := repairOf(log)
 		r.Claimed = claim
 		before := f.Files()

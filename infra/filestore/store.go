@@ -67,7 +67,6 @@ var (
 	_ ports.Keyring  = (*Store)(nil)
 
 	_ ports.HeadCache  = (*Store)(nil)
-	_ ports.AuditCache = (*Store)(nil)
 )
 
 // OpenDir opens the store in a directory. One that is not there is an empty store,

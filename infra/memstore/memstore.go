@@ -64,7 +64,6 @@ var (
 	_ ports.Keyring  = (*Store)(nil)
 
 	_ ports.HeadCache  = (*Store)(nil)
-	_ ports.AuditCache = (*Store)(nil)
 )
 
 // NewDisk is an empty store's place; the seed gives its id and keys once it is made.

@@ -13,26 +13,26 @@ func headCache(t *testing.T, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewStory(1)
 	want := func(what string, story *Story, format int, most int64, text string) {
 		t.Helper()
-		got, err := open(0).CachedHead(ctx, story.Session, format, most)
+		got, err := open(0).CachedHead(ctx, story.Log, format, most)
 		if err != nil || string(got) != text {
 			t.Errorf("%s: %q, %v; want %q", what, got, err, text)
 		}
 	}
 	want("in a store that is not there", r, 1, 100, "")
-	must(t, s.KeepHead(ctx, r.Session, 1, []byte("early")))
+	must(t, s.KeepHead(ctx, r.Log, 1, []byte("early")))
 	if got, err := s.StoreID(ctx, ports.ReadOnly); err != nil || !got.IsZero() {
 		t.Errorf("keeping a head cache made the store %q, %v", got, err)
 	}
 	heads := commit(t, s, r, 1)
-	_ = s.KeepHead(ctx, NewStory(2).Session, 1, []byte("of nobody"))
+	_ = s.KeepHead(ctx, NewStory(2).Log, 1, []byte("of nobody"))
 	if list, err := s.Sessions(ctx); err != nil || len(list) != 1 {
 		t.Errorf("keeping a head cache made a session: %v, %v", list, err)
 	}
 	want("of a session that is not there", NewStory(2), 1, 100, "")
 	want("before any was kept", r, 1, 100, "")
-	must(t, s.KeepHead(ctx, r.Session, 1, []byte("one, which is longer")))
-	must(t, s.KeepHead(ctx, r.Session, 2, []byte("another format")))
-	must(t, s.KeepHead(ctx, r.Session, 1, []byte("two")))
+	must(t, s.KeepHead(ctx, r.Log, 1, []byte("one, which is longer")))
+	must(t, s.KeepHead(ctx, r.Log, 2, []byte("another format")))
+	must(t, s.KeepHead(ctx, r.Log, 1, []byte("two")))
 	want("the last one", r, 1, 100, "two")
 	want("its beginning", r, 1, 2, "tw")
 	want("another format", r, 2, 100, "another format")
@@ -41,7 +41,7 @@ func headCache(t *testing.T, open func(time.Duration) Store) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := s.KeepHead(ended, r.Session, 1, []byte("late")); err == nil {
+	if err := s.KeepHead(ended, r.Log, 1, []byte("late")); err == nil {
 		t.Error("a call that was ended kept something")
 	}
 	want("after a call that was ended", r, 1, 100, "two")

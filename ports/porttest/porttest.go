@@ -21,7 +21,6 @@ type Store interface {
 	ports.Identity
 	ports.Keyring
 	ports.HeadCache
-	ports.AuditCache
 	ports.SessionControls
 	ports.Arrivals
 	ports.Tombstones
@@ -52,7 +51,7 @@ func Run(t *testing.T, world World) {
 		{"identity and keys stay what they are", identity},
 		{"keys are replaced one after the other", rotation},
 		{"a head cache is kept for each session and format", headCache},
-		{"an audit cache is kept for each format", auditCache},
+		{"the head cache of a store's log is kept for each format", storeHeadCache},
 		{"a session's control files are replaced and dropped", sessionControls},
 		{"a session arrives whole", arrives},
 		{"a session that does not arrive leaves nothing", arrivesNot},
