@@ -20,17 +20,17 @@ const module = "github.com/waybill/waybill/"
 var layers = [][]string{
 	{"durable/limits", "durable/derive", "durable/pattern", "durable/nearest"},
 	{"durable/canon", "durable/id", "durable/fault", "durable/problem"},
-	{"durable/reason"},
+	{"durable/reason", "durable/shape", "durable/similar"},
 	{"durable/contract", "durable/builtin"},
-	{"durable/event", "durable/snapshot", "durable/token", "durable/condition", "durable/criteria", "durable/yamlsource", "durable/audit", "durable/config", "durable/imported", "durable/redact", "durable/trust"},
+	{"durable/event", "durable/snapshot", "durable/token", "durable/condition", "durable/criteria", "durable/yamlsource", "durable/audit", "durable/config", "durable/imported", "durable/redact", "durable/trust", "durable/feedback", "durable/proposal", "durable/promptref"},
 	{"durable/manifest", "durable/workflow"},
-	{"durable/command", "durable/doctor", "durable/bundle", "durable/retention", "durable/rewrite", "durable/compile"},
+	{"durable/command", "durable/doctor", "durable/bundle", "durable/retention", "durable/rewrite", "durable/compile", "durable/installable", "durable/capabilities"},
 	{"durable/prompt", "durable/interpreter", "durable/advance", "durable/catalog", "durable/resume", "durable/redrive"},
 	{"projections"},
 	{"ports", "ports/porttest"},
 	{"durable/engine"},
 	{"durable/perform"},
-	{"infra/osfs", "infra/lock", "infra/controlfile", "infra/terminal", "infra/process", "infra/gitobserver", "infra/discovery", "infra/crashfs", "infra/memstore", "infra/filestore", "infra/keyring", "infra/mcpserver", "infra/watch", "infra/bundlefile", "infra/diagnose", "infra/schema"},
+	{"infra/osfs", "infra/lock", "infra/controlfile", "infra/terminal", "infra/process", "infra/gitobserver", "infra/discovery", "infra/crashfs", "infra/memstore", "infra/filestore", "infra/keyring", "infra/mcpserver", "infra/watch", "infra/bundlefile", "infra/diagnose", "infra/schema", "infra/cron"},
 	{"cmd/waybill"},
 }
 
@@ -56,6 +56,7 @@ var owners = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk":     {"infra/mcpserver"},
 	"github.com/google/jsonschema-go":            {"infra/mcpserver", "infra/schema"},
 	"github.com/rogpeppe/go-internal/testscript": {},
+	"github.com/netresearch/go-cron":             {"infra/cron"},
 	"pgregory.net/rapid":                         {},
 	"github.com/creack/pty":                      {},
 }

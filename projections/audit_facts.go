@@ -48,6 +48,12 @@ func AuditFactOf(log manifest.Log, e event.Event) (AuditFact, bool) {
 }
 
 func auditAct(e event.Event) (a audit.Act, ok bool) {
+	if a, ok = feedbackAct(e); ok {
+		return a, true
+	}
+	if a, ok = proposalAct(e); ok {
+		return a, true
+	}
 	switch p := e.Data.(type) {
 	case event.NodeOutputAppended:
 		if p.Payload.ArtifactKind != advance.ApprovalKind {

@@ -138,7 +138,7 @@ func TestLedgersAreFolds(t *testing.T) {
 		}
 	})
 	l := projections.NewAuditLedger()
-	l.Seen["sessions/x"], l.Lines["sessions/x"] = manifest.Head{Next: 1}, map[id.Event]bool{{}: true}
+	l.Seen["sessions/x"], l.Lines["sessions/x"] = manifest.Head{Next: 1}, map[id.Event]int64{{}: 1}
 	if l.Reset(); len(l.Seen) > 0 || len(l.Lines) > 0 {
 		t.Error("another history of the audit log, and sessions still count as seen")
 	}

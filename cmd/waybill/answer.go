@@ -47,6 +47,9 @@ func (a *app) storeFlags() []string {
 	if a.common.tenant != "" {
 		flags = append(flags, "--tenant", a.common.tenant)
 	}
+	if a.common.workspace != "" {
+		flags = append(flags, "--workspace", a.common.workspace)
+	}
 	if a.common.allowNetworkFS {
 		flags = append(flags, "--allow-network-fs")
 	}

@@ -90,6 +90,14 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.Trust:      {"trusted the commands of", "trust the commands of"},
 	audit.Untrust:    {"took back the trust in", "take back the trust in"},
 	audit.Cancel:     {"ended", "end"},
+	audit.Annotate:   {"annotated", "annotate"},
+	audit.Retract:    {"took back an annotation of", "take back an annotation of"},
+	audit.Propose:    {"made", "make"},
+	audit.Revise:     {"revised", "revise"},
+	audit.Apply:      {"installed", "install"},
+	audit.Reject:     {"rejected", "reject"},
+	audit.Archive:    {"archived", "archive"},
+	audit.RollBack:   {"rolled back", "roll back"},
 }
 
 // auditSentence says what was done to what, what came of it, and why.
@@ -97,6 +105,14 @@ func auditSentence(e projections.AuditEntry) string {
 	verbs, known := auditVerbs[e.Action]
 	if !known {
 		verbs = [2]string{string(e.Action), string(e.Action)}
+	}
+	if e.Target.Kind == audit.OfProposal {
+		switch e.Action {
+		case audit.Approve:
+			verbs = [2]string{"approved", "approve"}
+		case audit.Override:
+			verbs = [2]string{"installed, past the approval gate,", "install"}
+		}
 	}
 	what := auditTarget(e)
 	var s string
@@ -128,6 +144,10 @@ func auditTarget(e projections.AuditEntry) string {
 			return "run " + shortRun(run)
 		}
 		return "run " + t.ID
+	case audit.OfProposal:
+		if name, err := id.ParseProposal(t.ID); err == nil {
+			return "proposal " + shortProposal(name)
+		}
 	case audit.OfWorkflow, audit.OfArtifact:
 		name := t.ID
 		if d, err := canon.ParseDigest(t.ID); err == nil {

@@ -143,6 +143,7 @@ func (a *app) tellBundle(doc engine.BundleShown, p *page) {
 func (a *app) tellBundledRun(r engine.RunDetails, p *page) {
 	p.painted(p.mark(r.Status)+" ", r.Title+"  "+told(r.Status), p.bold)
 	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done", "started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"))
+	p.said(r.RunSummary)
 	for i, s := range r.Steps {
 		p.stepRow(i+1, s, false)
 	}

@@ -6,12 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/redact"
 )
 
 // common are the flags of every command.
 type common struct {
 	store          string
 	tenant         string
+	workspace      string
 	as             string
 	json           bool
 	noColor        bool
@@ -29,6 +31,7 @@ func (a *app) addCommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&a.common.store, "store", "", "use the store in `DIR`")
 	f.StringVar(&a.common.tenant, "tenant", "", "use the store called `NAME` beside the default one")
+	f.StringVar(&a.common.workspace, "workspace", "", "use what is proposed and installed in the workspace `NAME`")
 	f.BoolVar(&a.common.json, "json", false, "answer with exactly one JSON document on stdout")
 	f.StringVar(&a.common.as, "as", "", "put on record that `REF` acts")
 	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault, "wait at most `DURATION`, such as 500ms or 10s, for another writer; 0 fails at once")
@@ -77,11 +80,19 @@ func (a *app) checkCommon() error {
 	case c.tenant != "" && !isTenantName(c.tenant):
 		return fault.New(fault.UsageError, "%q cannot name a tenant", c.tenant).
 			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
+	case c.workspace == "" && a.given("workspace"):
+		return emptyFlag("workspace")
+	case c.workspace != "" && !isTenantName(c.workspace):
+		return fault.New(fault.UsageError, "%q cannot name a workspace", c.workspace).
+			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
 	case c.lockWait < 0:
 		return fault.New(fault.UsageError, "--lock-wait %s is negative", c.lockWait).Suggest("Give 0 or more, such as 500ms or 10s.")
 	}
 	if err := a.actor().Check(); err != nil {
 		return fault.New(fault.UsageError, "--as: %v", err).Suggest("Give a shorter name.")
+	}
+	if redact.Text(c.as, nil) != c.as { // it would stand in every record
+		return fault.New(fault.UsageError, "--as holds what looks like a secret").Suggest("Give a name, such as the one of your account.")
 	}
 	return a.checkLogging()
 }

@@ -105,7 +105,9 @@ func ownFlags(cmd *cobra.Command) string {
 var answers = map[string]string{
 	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`", "waybill checkpoint": "`step`",
 	"waybill approve": "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`", "waybill replay": "`replay`",
-	"waybill runs graph": "`graph`", "waybill runs cancel": "`cancelled`", "waybill runs watch": "none: each line is an event, as it is stored",
+	"waybill annotate": "`annotation`, in the shape of RFC 0056", "waybill annotations list": "`annotations`",
+	"waybill annotations summary": "`annotation_summary`", "waybill annotations retract": "`retracted`",
+	"waybill runs graph": "`graph`", "waybill runs cancel": "`cancelled`", "waybill runs watch": "none: each line is an event, as it is stored, or `run.annotated` around an annotation",
 	"waybill workflows new": "`workflow_file`", "waybill schema": "`schemas` for the list; else what is printed is the schema",
 	"waybill mcp": "none: it speaks the protocol, and each tool gives a document (mcp.md)", "waybill trust": "`trust`, or `trusted` for the list",
 	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`", "waybill workflows validate": "`validation`",

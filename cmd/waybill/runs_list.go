@@ -79,7 +79,7 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 	}
 	switch {
 	case len(rows) > 0:
-		p.table(p.narrow([]column{{title: "RUN"}, {title: "STATUS"}, {title: "DONE"}, {title: "TITLE", flex: true}, {title: "LAST", right: true}}, rows))
+		p.table(p.narrow(p.withSaid(list.Runs, []column{{title: "RUN"}, {title: "STATUS"}, {title: "DONE"}, {title: "TITLE", flex: true}, {title: "LAST", right: true}}, rows)))
 	case filtered:
 		p.line("No run is in that state.")
 	case len(list.Unreadable) > 0:
@@ -126,6 +126,20 @@ func (p *page) narrow(columns []column, rows [][]cell) ([]column, [][]cell) {
 		rows[i] = rows[i][:last]
 	}
 	return columns[:last], rows
+}
+
+// withSaid puts in front of the last column what people said of the runs, where they said
+// anything and there is room for it.
+func (p *page) withSaid(runs []engine.RunSummary, columns []column, rows [][]cell) ([]column, [][]cell) {
+	some := slices.ContainsFunc(runs, func(r engine.RunSummary) bool { return p.saidBrief(r.Annotations) != "" })
+	if !some || p.width > 0 && p.width < barWidthMin {
+		return columns, rows
+	}
+	last := len(columns) - 1
+	for i, r := range runs {
+		rows[i] = slices.Insert(rows[i], last, cell{text: p.saidBrief(r.Annotations), paint: p.warn})
+	}
+	return slices.Insert(columns, last, column{title: "SAID"}), rows
 }
 
 // runRow is one line of the list. In a pipe ids are whole, so that they can be cut

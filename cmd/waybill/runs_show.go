@@ -57,6 +57,7 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 	if f := r.ForkedFrom; f != nil {
 		p.facts("forked from " + shortRun(f.RunID) + " at " + shortNode(f.NodeID))
 	}
+	p.said(r.RunSummary)
 	switch r.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/doctor"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/trust"
 	"github.com/waybill/waybill/infra/schema"
@@ -26,6 +27,7 @@ func documentTypes() map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for kind, data := range map[string]any{
 		"step": engine.Answer{}, "blocked": engine.Answer{},
+		"annotation": feedback.Annotation{}, "annotations": engine.AnnotationList{}, "annotation_summary": engine.FeedbackSummary{}, "retracted": engine.Retracted{},
 		"runs": engine.RunPage{}, "run": engine.RunDetails{}, "timeline": engine.History{}, "graph": engine.Graph{}, "events": eventsDocument{},
 		"candidates": engine.ResumeList{}, "replay": engine.ReplayReport{}, "cancelled": engine.Cancelled{},
 		"verification": engine.Verification{}, "audit": engine.AuditTrail{}, "audit_verification": engine.AuditVerification{},

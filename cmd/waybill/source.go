@@ -92,7 +92,9 @@ func (a *app) catalog(ctx context.Context) (catalog.Catalog, error) {
 	if err != nil {
 		return catalog.Catalog{}, err
 	}
-	return catalog.Of(files, catalog.NewLibrary(files, bindings)), nil
+	in := a.installed(ctx)
+	files = append(files, in.workflows()...)
+	return catalog.Of(files, catalog.NewLibrary(files, bindings).WithPrompts(in.prompts())), nil
 }
 
 // library is what a named file may draw on: all sources, and what lies beside it.
@@ -110,7 +112,9 @@ func (a *app) library(ctx context.Context, path string) (*catalog.Library, error
 		return nil, err
 	}
 	bindings, err := finder.Bindings(ctx)
-	return catalog.NewLibrary(append(files, beside...), bindings), err
+	in := a.installed(ctx)
+	files = append(files, in.workflows()...)
+	return catalog.NewLibrary(append(files, beside...), bindings).WithPrompts(in.prompts()), err
 }
 
 // isFile tells a file from an id: ids have neither slashes nor such endings, so

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/gitobserver"
@@ -52,7 +51,7 @@ func (in *startInput) request(ctx context.Context, a *app, ref string) (engine.S
 	if err != nil {
 		return out, err
 	}
-	return engine.Start{Workflow: w.Compiled, SourceKind: event.SourceKind(w.Kind), SourceRef: w.Ref, Title: in.title, Key: in.key,
+	return engine.Start{Workflow: w.Compiled, SourceKind: recorded(w.Kind), SourceRef: w.Ref, Title: in.title, Key: in.key,
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }
 

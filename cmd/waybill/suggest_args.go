@@ -69,7 +69,8 @@ func (a *app) offerEverything(root *cobra.Command) {
 		}
 	}
 	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"runs", "graph"}, {"runs", "watch"}, {"runs", "cancel"},
-		{"sessions", "keep"}, {"sessions", "delete"}, {"approve"}, {"fork"}, {"replay"}, {"verify"}, {"export"}, {"repair"}} {
+		{"sessions", "keep"}, {"sessions", "delete"}, {"approve"}, {"fork"}, {"replay"}, {"verify"}, {"export"}, {"repair"},
+		{"annotate"}, {"annotations", "list"}, {"annotations", "summary"}, {"annotations", "retract"}} {
 		if cmd, _, err := root.Find(path); err == nil {
 			cmd.ValidArgsFunction = a.offerRuns
 		}

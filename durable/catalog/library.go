@@ -3,16 +3,18 @@ package catalog
 import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/promptref"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
 // Library is what workflows draw on beside their own files: the routines of every
-// source, and what a project puts into extension points.
+// source, what a project puts into extension points, and the prompt templates at hand.
 type Library struct {
 	files    map[string]File // by id, in the order of the sources; the first counts
 	ids      []string
 	parsed   map[string]workflow.Source
 	bindings map[string]map[string]string
+	prompts  promptref.Library
 }
 
 // NewLibrary is a library over files, the nearest to the calls of routines last:
@@ -41,6 +43,18 @@ func NewLibrary(files []File, bindings Bindings) *Library {
 	return l
 }
 
+// WithPrompts is the library with prompt templates, and no others, that steps may refer
+// to; of two with one id and version the first counts. l itself stays as it was, and
+// may be nil.
+func (l *Library) WithPrompts(templates []promptref.Template) *Library {
+	if l == nil {
+		l = NewLibrary(nil, Bindings{})
+	}
+	out := *l
+	out.prompts = promptref.NewLibrary(templates)
+	return &out
+}
+
 // Options are what the compilation of the workflow with an id may draw on.
 func (l *Library) Options(workflowID string) compile.Options {
 	if l == nil {
@@ -50,6 +64,7 @@ func (l *Library) Options(workflowID string) compile.Options {
 		Routine:    func(id string) (workflow.Source, bool) { src, ok := l.parsed[id]; return src, ok },
 		RoutineIDs: l.ids,
 		Bindings:   l.bindings[workflowID],
+		Prompts:    l.prompts,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/promptref"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
@@ -60,6 +61,25 @@ func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
 	for _, bad := range []string{`[]`, `{"team.flow":["review"]}`, `{"team.flow":{"review":1}}`, `{"a":{},"a":{}}`, ``} {
 		if _, err := ReadBindings("b.json", []byte(bad)); err == nil {
 			t.Errorf("%s is read", bad)
+		}
+	}
+}
+
+// Templates are at hand only where they were handed over, to the library that they were
+// handed to.
+func TestPromptsAreThoseHandedOver(t *testing.T) {
+	f := File{Kind: workflow.SourceProject, Ref: "flow.json", Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
+		"steps":[{"id":"a","title":"A","promptRef":"prompt:look"}]}`)}
+	bare := NewLibrary(nil, Bindings{})
+	first := []promptref.Template{{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Look."}, {ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Farther."}}
+	for _, with := range []*Library{bare.WithPrompts(first), (*Library)(nil).WithPrompts(first)} {
+		if e := Read(f, with); !e.Valid() || e.Compiled.Steps[0].Prompt != "Look." {
+			t.Errorf("with a template: %v", e.Problems)
+		}
+	}
+	for _, without := range []*Library{nil, bare, NewLibrary(nil, Bindings{}).WithPrompts(first).WithPrompts(nil)} {
+		if e := Read(f, without); e.Valid() || !strings.Contains(e.Problems[0].Message, `no prompt template "look"`) {
+			t.Errorf("without one: %v", e.Problems)
 		}
 	}
 }

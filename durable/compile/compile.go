@@ -3,11 +3,12 @@ package compile
 import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/promptref"
 	"github.com/waybill/waybill/durable/workflow"
 )
 
 // Options is what a compilation draws on beside the source: what other files and
-// the project say. The zero Options knows no routines and no bindings.
+// the project say. The zero Options knows none of it.
 type Options struct {
 	// Routine finds a routine by its workflow id, wherever it comes from. A routine
 	// that does not validate is handed over too: its call then says so. nil knows none.
@@ -17,9 +18,11 @@ type Options struct {
 	RoutineIDs []string
 	// Bindings are the project's choices for extension points: slot → routine id.
 	Bindings map[string]string
+	// Prompts are the templates that steps may refer to.
+	Prompts promptref.Library
 }
 
-// File is FileWith without routines and bindings.
+// File is FileWith with nothing to draw on.
 func File(name string, kind workflow.SourceKind, data []byte) (workflow.Source, Compiled, []workflow.Problem) {
 	return FileWith(name, kind, data, Options{})
 }

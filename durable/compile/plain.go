@@ -37,6 +37,10 @@ func (u *unit) plain(s workflow.Placed, fns functionScopes) Step {
 
 // prompt is the text of the step, with references and features.
 func (u *unit) prompt(out *Step, s workflow.Placed) {
+	if s.At.Has("promptRef") {
+		u.fromTemplate(out, s.At.Member("promptRef"))
+		return
+	}
 	if s.PromptBlocks == nil {
 		out.Prompt = u.text(s.Prompt)
 		if out.Prompt != "" || s.At.Has("promptFragments") {

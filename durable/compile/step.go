@@ -96,7 +96,7 @@ type Consequence struct {
 
 // Injection is where injected text came from (locks section 9).
 type Injection struct {
-	OriginID    string       `json:"originId"` // a reference, feature or template
+	OriginID    string       `json:"originId"` // a reference, a feature, or prompt:<templateId>@<version>
 	ContentHash canon.Digest `json:"contentHash"`
 	Bytes       int          `json:"bytes"`
 }

@@ -51,7 +51,7 @@ func TestWhatIsRefusedSaysWhatIsWanted(t *testing.T) {
 			t.Errorf("%s=%s: %v", bad[0], bad[1], err)
 			continue
 		}
-		if bad[0] == "nothing" && !strings.Contains(f.Suggestion, "agentMaxAutonomy, lockWaitMs, retentionDays and trashDays") {
+		if bad[0] == "nothing" && !strings.Contains(f.Suggestion, "agentMaxAutonomy, feedback, lockWaitMs, principals, proposals, proposalsActivation, proposalsApproverRole, proposalsQuorum, retentionDays, roles and trashDays") {
 			t.Errorf("an unknown key does not get the list: %s", f.Suggestion)
 		}
 	}

@@ -30,8 +30,9 @@ type auditCourse struct {
 
 // foundFacts are the facts of one log from a head on.
 type foundFacts struct {
-	root string
-	to        manifest.Head
+	root    string
+	again   bool // read from the beginning, since the log has another history
+	to      manifest.Head
 	facts   []projections.AuditFact
 	brought []projections.AuditFact // those that came with a bundle, and are none of this store
 }
@@ -132,6 +133,12 @@ func (c *auditCourse) look(ctx context.Context, log manifest.Log) error {
 	if err != nil || found.to == from {
 		return nil
 	}
+	if found.again && c.ledger.Partial {
+		// Which of its facts have lines shows in lines that were left out.
+		if err := c.whole(ctx); err != nil {
+			return nil
+		}
+	}
 	if len(c.ledger.Missing(found.facts)) > 0 {
 		// A line must not outlive its fact: what was read may be in memory only (R8).
 		if err := c.g.Logs.Confirm(ctx, log, v.Head); err != nil {
@@ -142,16 +149,31 @@ func (c *auditCourse) look(ctx context.Context, log manifest.Log) error {
 	return nil
 }
 
+// whole folds the audit log from its beginning; what was seen of the other logs counts
+// as before.
+func (c *auditCourse) whole(ctx context.Context) error {
+	l := projections.NewAuditLedger()
+	v, err := c.g.Logs.Read(ctx, ports.Reading{Log: c.log}, l)
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(c.log, v))
+	}
+	if err == nil {
+		l.Seen = c.ledger.Seen
+		c.ledger = l
+	}
+	return err
+}
+
 // auditFacts reads the facts of a log from a head on; from the beginning where that is
 // no head of it any more.
 func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head) (out foundFacts, v manifest.Verdict, err error) {
 	facts := projections.NewAuditFacts(log, from)
 	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
-	if errors.Is(err, manifest.ErrNotOnChain) {
+	if out.again = errors.Is(err, manifest.ErrNotOnChain); out.again {
 		facts.Reset()
 		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, facts)
 	}
-	out = foundFacts{root: log.Root, to: facts.Head, facts: facts.Facts}
+	out.root, out.to, out.facts = log.Root, facts.Head, facts.Facts
 	if err != nil || len(out.facts) == 0 {
 		return out, v, err
 	}
@@ -232,6 +254,7 @@ func (c *auditCourse) save(ctx context.Context) {
 	if key == nil || unsaved*auditSaveShare < int64(len(c.ledger.Seen)) {
 		return
 	}
+	c.ledger.Prune()
 	doc, err := c.ledger.Save()
 	if err == nil && len(doc) < limits.AuditCacheBytesMax-1024 {
 		_ = c.g.Heads.KeepHead(ctx, c.log, projections.AuditLedgerFormat, sealed(nil, auditSeal, key, doc))

@@ -110,9 +110,18 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log) (auditedLog, 
 	case err != nil:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s", fault.Of(err).Message)
 		out.trouble, out.facts = &f, nil // which of them are of this store may be what is not known
+	case v.Health == manifest.UnknownVersion && g.allBrought(ctx, log, v.Head):
+		// Another program's session, as a bundle brought it: it was decided elsewhere, so
+		// that none of it has or wants a line, whatever it says.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "the log is %s: there may be more that was decided here", v.Health)
 		out.trouble = &f
 	}
 	return out, nil
+}
+
+// allBrought reports a log that came with a bundle up to this head.
+func (g *Engine) allBrought(ctx context.Context, log manifest.Log, head manifest.Head) bool {
+	n, err := g.broughtWith(ctx, log)
+	return err == nil && n >= head.Next
 }

@@ -31,19 +31,24 @@ func (c *cargo) Reset() {
 func (c *cargo) Visit(seg manifest.Segment, head manifest.Head) error {
 	c.head = head
 	for _, e := range seg.Events {
-		if p, ok := e.Data.(event.Pinner); ok {
-			c.add(manifest.Snapshot, p.Pin())
-		}
-		switch p := e.Data.(type) {
-		case event.RunStarted:
-			c.add(manifest.Workflow, p.WorkflowHash)
-		case event.NodeOutputAppended:
-			if p.OutputChannel == event.Artifact {
-				c.add(manifest.Artifact, p.Payload.SHA256)
-			}
-		}
+		refersTo(e, c.add)
 	}
 	return nil
+}
+
+// refersTo names the objects of an event.
+func refersTo(e event.Event, each func(manifest.ObjectKind, canon.Digest)) {
+	if p, ok := e.Data.(event.Pinner); ok {
+		each(manifest.Snapshot, p.Pin())
+	}
+	switch p := e.Data.(type) {
+	case event.RunStarted:
+		each(manifest.Workflow, p.WorkflowHash)
+	case event.NodeOutputAppended:
+		if p.OutputChannel == event.Artifact {
+			each(manifest.Artifact, p.Payload.SHA256)
+		}
+	}
 }
 
 func (c *cargo) add(kind manifest.ObjectKind, ref canon.Digest) {

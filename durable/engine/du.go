@@ -232,7 +232,7 @@ func (m *measure) folders(survey ports.Survey, out *Usage) {
 
 // share tells who needs each object.
 func (m *measure) share(objects []retention.Object, out *Usage) {
-	for _, kind := range objectKinds {
+	for _, kind := range manifest.ObjectKinds() {
 		row := ObjectUsage{Kind: kind}
 		for _, o := range objects {
 			if o.Kind != kind {

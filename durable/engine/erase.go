@@ -39,7 +39,8 @@ func (t Tombstone) data() canon.Value {
 
 // EraseArtifact removes the bytes of an artifact and leaves a tombstone that says who,
 // when and why: its digest stays in the logs, which nobody rewrites. An erased one
-// reads as ARTIFACT_ERASED everywhere.
+// reads as ARTIFACT_ERASED everywhere. That of a proposal takes what was installed of it
+// along: it is in use no more, and stays applied on record until it is rolled back.
 func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest, reason string) (ErasedArtifact, error) {
 	n, err := note(by, strings.TrimSpace(reason))
 	if err != nil {
@@ -71,6 +72,9 @@ func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest,
 // damaged one is there.
 func (g *Engine) Erasable(ctx context.Context, ref canon.Digest) error {
 	_, err := g.Objects.Object(ctx, manifest.Artifact, ref)
+	if fault.Is(err, fault.StoreCorrupt) && fault.Of(err).Details["missing"] == true {
+		_, err = g.Objects.Object(ctx, manifest.Installed, ref) // what an applied proposal brought goes with it
+	}
 	switch {
 	case err == nil, fault.Is(err, fault.ArtifactErased):
 		return nil

@@ -43,8 +43,8 @@ type Export struct {
 // Export writes one session as a bundle (locks section 1.3). The session is read
 // several times, each time up to the head that it had at first, and little of it is
 // in memory at any moment. One that is not whole is SESSION_UNHEALTHY, unless a
-// salvage was asked for: then what stands before the damage is exported, and the
-// bundle says so. Facts of another program travel as they are. Nothing is changed.
+// salvage was asked for: then what stands before the damage, and before the first event
+// of which an object is gone, is exported, and the bundle says so. Facts of another program travel as they are. Nothing is changed.
 func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w io.Writer) (Export, error) {
 	s, err := g.session(ctx, req.Ref)
 	if err != nil {
@@ -119,6 +119,11 @@ func (g *Engine) survey(ctx context.Context, s id.Session, req ExportRequest) (*
 		return nil, err
 	}
 	x.unknown = v.Health == manifest.UnknownVersion
+	if req.Salvage {
+		if v, err = x.sound(ctx, own, v); err != nil {
+			return nil, err
+		}
+	}
 	x.logs = []travelling{{"", own, v.Head}}
 	x.out.Head, x.out.Events = v.Head.Digest, v.Head.Next
 	return x, x.surveySideLogs(ctx)
@@ -162,11 +167,16 @@ func (x *export) judge(log manifest.Log, v manifest.Verdict) error {
 		}
 		return err
 	}
-	if x.out.Salvage == nil {
-		x.out.Salvage = &bundle.Salvage{Health: v.Health}
-	}
-	x.out.Salvage.Findings = append(x.out.Salvage.Findings, v.Findings...)
+	x.salvage(v.Health, v.Findings)
 	return nil
+}
+
+// salvage notes what the bundle is not whole for.
+func (x *export) salvage(health manifest.Health, found []manifest.Finding) {
+	if x.out.Salvage == nil {
+		x.out.Salvage = &bundle.Salvage{Health: health}
+	}
+	x.out.Salvage.Findings = append(x.out.Salvage.Findings, found...)
 }
 
 // counted counts what is written.

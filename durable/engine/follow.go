@@ -20,15 +20,22 @@ type Following struct {
 	Run     id.Run
 	fold    *projections.Fold
 	refs    map[id.Node]canon.Digest
+	said    manifest.Head // of the annotations' log: what lies before it is not told
 }
 
-// Follow begins at the facts that a run has now; with whole, at its first one.
+// Follow begins at the facts that a run has now; with whole, at its first one. Annotations
+// are told from now on either way: the notification of one is live, and no fact of the
+// run's history (RFC 0056 D).
 func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	f := &Following{g: g, Session: at.session, Run: at.run.ID, fold: projections.NewFold(), refs: map[id.Node]canon.Digest{}}
+	// What cannot be read of the annotations is said when they are asked for.
+	if t, _, err := g.tally(ctx, at.session); err == nil {
+		f.said = t.Head
+	}
 	if !whole {
 		_, err = f.Next(ctx)
 	}

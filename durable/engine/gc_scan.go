@@ -41,7 +41,7 @@ type scanned struct {
 
 // storedObjects lists what could go.
 func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err error) {
-	for _, kind := range objectKinds {
+	for _, kind := range manifest.ObjectKinds() {
 		sizes, err := g.Retention.Sizes(ctx, kind)
 		if err != nil {
 			return nil, err
@@ -52,8 +52,6 @@ func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err
 	}
 	return out, nil
 }
-
-var objectKinds = []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact}
 
 func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*scan, error) {
 	// Objects first: one that is stored while the logs are read is no candidate.

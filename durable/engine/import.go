@@ -93,6 +93,7 @@ type importing struct {
 	src     ports.Bundle
 	head    manifest.Head
 	foreign bool // it holds facts that this binary does not know
+	renamed *rewrite.Renaming
 	out     Import
 }
 
@@ -169,7 +170,7 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 					Suggest("Look at it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if it is not wanted.", m.out.SessionID)
 			}
 			if err == nil {
-				err = m.mapping(ctx, store)
+				err = m.renamedBefore(ctx, store)
 			}
 			if err == nil {
 				err = m.describe(ctx)
@@ -191,7 +192,8 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 			return m.out, err
 		}
 	}
-	return m.out, m.describe(ctx)
+	err = m.describe(ctx)
+	return m.out, err
 }
 
 // compareAgain says how the session stands that appeared while this one was on its way.
@@ -215,5 +217,7 @@ func (m *importing) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Redacted != nil {
 		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: it is not word for word what was recorded.")
 	}
-	return m.g.describeImport(ctx, &m.out)
+	err := m.g.describeImport(ctx, &m.out)
+	m.mapping()
+	return err
 }

@@ -31,27 +31,26 @@ func (m *importing) arrive(ctx context.Context, store id.Store, asNew bool) (pla
 	if err := m.handObjects(ctx, in); err != nil {
 		return false, err
 	}
-	r := (*rewrite.Renaming)(nil)
-	if asNew {
-		r = rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest, m.head.Next)
-	}
-	if _, err := m.handLog(ctx, in, "", manifest.SessionEvents(m.src.Session()), r); err != nil {
-		return false, err
-	}
 	names, err := m.src.SideLogs(ctx, m.src.Session().String())
 	if err != nil {
 		return false, err
 	}
-	logs := map[string]int64{}
-	for _, name := range names {
-		if logs[name], err = m.handLog(ctx, in, name, manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId")), r); err != nil {
+	r := (*rewrite.Renaming)(nil)
+	if asNew {
+		if r, err = m.renaming(ctx, store, names); err != nil {
 			return false, err
 		}
 	}
-	if r != nil {
-		mapping := r.Mapping()
-		m.out.Mapping = &mapping
+	if _, err := m.handLog(ctx, in, "", manifest.SessionEvents(m.src.Session()), r); err != nil {
+		return false, err
 	}
+	logs := map[string]int64{}
+	for _, name := range names {
+		if logs[name], err = m.handLog(ctx, in, name, m.sideLog(name), r); err != nil {
+			return false, err
+		}
+	}
+	m.renamed = r
 	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: logs, AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
 	if err := in.Control(ctx, ports.ImportedFile, ports.Control{V: imported.Version, Data: mark.Value()}); err != nil {
 		return false, err

@@ -9,7 +9,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/rewrite"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -122,18 +121,6 @@ func (o *origin) Visit(seg manifest.Segment, _ manifest.Head) error {
 		o.from = p.ImportedFrom
 	}
 	return nil
-}
-
-// mapping works out the new ids of an import that was made before.
-func (m *importing) mapping(ctx context.Context, store id.Store) error {
-	r := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest, m.head.Next)
-	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())}, visitor(func(seg manifest.Segment) error {
-		_, err := r.Segment(seg.Events)
-		return err
-	}))
-	mapping := r.Mapping()
-	m.out.Mapping = &mapping
-	return err
 }
 
 // visitor is a visitor of a log that nobody writes to: it is never reset.

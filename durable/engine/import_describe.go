@@ -20,9 +20,11 @@ func (g *Engine) describeImport(ctx context.Context, out *Import) error {
 		return err
 	}
 	out.Health, out.Head, out.Events, out.Runs = v.Health, v.Head.Digest, v.Head.Next, []ImportedRun{}
+	said := g.said(ctx, out.SessionID)
 	for _, runID := range fold.Order {
 		row, err := g.summary(ctx, out.SessionID, fold.Runs[runID], v.Health)
 		if err == nil {
+			row.Annotations = said(runID)
 			out.Runs = append(out.Runs, g.withToken(ctx, row, fold))
 			continue
 		}

@@ -1,18 +1,32 @@
 package engine
 
 import (
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/event"
+	"context"
+
+	"github.com/waybill/waybill/durable/config"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
 )
 
 // annotationsLog is the side log of a session that holds what people say of its runs.
-func annotationsLog(s id.Session) manifest.Log {
-	return manifest.SessionSide(s, event.Opaque(audit.Annotations, "sessionId"))
-}
+func annotationsLog(s id.Session) manifest.Log { return manifest.SessionSide(s, feedback.Table) }
 
 // proposalsLog is the log of the store that holds what was proposed.
-func proposalsLog(s id.Store) manifest.Log {
-	return manifest.StoreLog(s, event.Opaque(audit.Proposals, "storeId"))
+func proposalsLog(s id.Store) manifest.Log { return manifest.StoreLog(s, proposal.Table) }
+
+// provides refuses a family of commands that the store's configuration turns off, and
+// one that cannot be read does: a family is open only where it is known to be.
+func (g *Engine) provides(ctx context.Context, family config.Key, on func(config.Config) bool) (config.Config, error) {
+	c, err := g.config(ctx)
+	if err != nil {
+		return c, err
+	}
+	if !on(c) {
+		err = fault.New(fault.CapabilityNotProvided, "this store does not provide %s", family).
+			Suggest("'waybill config set %s on' turns it on.", family).With("capability", string(family))
+	}
+	return c, err
 }

@@ -97,6 +97,11 @@ func outlook(f manifest.Finding) (Outlook, string) {
 			return Elsewhere, "Say again whether the session is kept, with 'waybill sessions keep' or its --off."
 		}
 		return Impossible, "Restore it from a backup."
+	case manifest.ControlMissing:
+		if strings.HasPrefix(f.Path, "keys/") {
+			return NotNeeded, "The next answer with a token makes new keys. Restore it from a backup if tokens that are out must stay good."
+		}
+		return Elsewhere, "Restore it from a backup."
 	case manifest.ObjectMissing, manifest.ObjectDamaged:
 		return Impossible, objectAdvice(f.Path)
 	case manifest.DuplicateKey, manifest.BrokenReference:

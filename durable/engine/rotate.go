@@ -69,15 +69,18 @@ func keyList(keys token.Keys) KeyList {
 
 // RotateKeys replaces the keys that have was asked about: the current one becomes the
 // previous one, and one that cannot be used is set aside. Somebody who did so meanwhile
-// is STORE_CONFLICT: what the caller agreed to was another loss.
+// is STORE_CONFLICT: what the caller agreed to was another loss. Where no store is, it is
+// TARGET_NOT_FOUND, and STORE_FOREIGN in one of another program: nothing is made there.
 func (g *Engine) RotateKeys(ctx context.Context, by Caller, have KeyList) (KeyList, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return have, err
 	}
 	if store.IsZero() {
-		return have, fault.New(fault.KeyringInvalid, "there is no store here, and so no key to replace").
-			Suggest("Check --store and --tenant; the first run makes a store and its keys.")
+		// There is none, or it is another program's: the store says which. It is asked to
+		// replace a key that nobody has, so that one which somebody makes meanwhile stays.
+		_, err := g.Keyring.Rotate(ctx, ports.Rotation{By: by.Actor, AtMs: by.AtMs, From: &token.Key{}})
+		return have, err
 	}
 	out := have
 	what := audit.Act{Action: audit.Rotate, Target: audit.Target{Kind: audit.OfKeyring}, Details: map[string]string{"state": string(have.State)}}

@@ -140,10 +140,26 @@ func TestKeysWhereNoStoreIs(t *testing.T) {
 	if k := w.keys(); k.State != engine.KeysMissing {
 		t.Errorf("%+v", k)
 	}
-	if _, err := w.mender().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.KeyringInvalid) {
+	if _, err := w.mender().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) || fault.Of(err).Suggestion == "" {
 		t.Errorf("rotated: %v", err)
 	}
 	if _, err := os.Stat(w.dir); err == nil {
 		t.Error("the store was made")
+	}
+}
+
+// TestKeysOfAForeignStore: they are none of ours, and nothing is written there.
+func TestKeysOfAForeignStore(t *testing.T) {
+	var dir string
+	g := overForeign(t, foreignDir, &dir)
+	k, err := g.ListKeys(context.Background())
+	if err != nil || k.State != engine.KeysMissing {
+		t.Errorf("%+v %v", k, err)
+	}
+	if _, err := g.RotateKeys(context.Background(), engine.Caller{AtMs: 1}, k); !fault.Is(err, fault.StoreForeign) {
+		t.Errorf("rotated: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "audit")); err == nil {
+		t.Error("an audit log was begun")
 	}
 }

@@ -41,10 +41,14 @@ type Tip struct {
 	Preferred bool    `json:"preferred"`
 }
 
-// AnnotationCounts is what people said about a run.
+// AnnotationCounts is what the annotations of a run come to that stand.
 type AnnotationCounts struct {
-	Count int64 `json:"count"`
-	Flags int64 `json:"flags"`
+	Count      int64    `json:"count"`
+	MeanRating *float64 `json:"meanRating,omitzero"` // 1 to 5, two decimals; absent where nobody rated the run
+	Flags      int64    `json:"flags"`
+	// Incomplete says that the annotations could not be read to their end, and that there
+	// may be more.
+	Incomplete bool `json:"incomplete,omitzero"`
 }
 
 // Unreadable is a session that no run could be read from.
@@ -81,12 +85,14 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		if len(fold.Order) == 0 {
 			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: lastMessage(v)})
 		}
+		said := g.said(ctx, s)
 		for _, runID := range fold.Order {
 			row, err := g.summary(ctx, s, fold.Runs[runID], v.Health)
 			if err != nil {
 				out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
+			row.Annotations = said(runID)
 			out.Runs = append(out.Runs, row)
 		}
 	}
@@ -111,6 +117,16 @@ func lastMessage(v manifest.Verdict) string {
 		return "the session holds no run"
 	}
 	return v.Findings[len(v.Findings)-1].Message
+}
+
+// said sums up what was said of the runs of a session. It never fails: a run is listed
+// whatever became of its annotations, and the counts say that they may be too low.
+func (g *Engine) said(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
+	t, whole, err := g.tally(ctx, s)
+	return func(run id.Run) AnnotationCounts {
+		sums := t.Of(run).Summary()
+		return AnnotationCounts{sums.Annotations, sums.MeanRating, sums.Flags, err != nil || !whole}
+	}
 }
 
 // summary reads what no event says from the tip's snapshot and the pinned workflow.

@@ -81,6 +81,7 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	if err != nil {
 		return RunDetails{}, err
 	}
+	row.Annotations = g.said(ctx, at.session)(run.ID)
 	look := &onlooker{g: g}
 	w, tip, _, err := look.tip(ctx, run, run.Node(run.Tip))
 	if err != nil {

@@ -124,9 +124,22 @@ func (g *Engine) VerifySessionWith(ctx context.Context, ref string, o VerifyOpti
 	if err != nil || row == nil {
 		return out, err
 	}
+	if in, ok := g.Inspector.(sessionInspector); ok {
+		found, err := in.InspectSession(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		row.Findings = append(row.Findings, found...)
+	}
 	out.Sessions = append(out.Sessions, *row)
 	out.judge(row.Findings)
 	return out, nil
+}
+
+// sessionInspector is an inspector that looks at one session's folder alone. Of a whole
+// store it tells the same among the findings of the store.
+type sessionInspector interface {
+	InspectSession(ctx context.Context, s id.Session) ([]manifest.Finding, error)
 }
 
 // session finds a session by its own id or by a run.

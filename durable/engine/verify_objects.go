@@ -170,12 +170,12 @@ func claim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f man
 // orphans are stored objects that no session of the store refers to: what a crash
 // leaves of a start, or what a cleanup would take.
 func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err error) {
-	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
+	for _, kind := range manifest.ObjectKinds() {
 		var found []manifest.Finding
 		err := w.stored(ctx, kind, func(digest canon.Digest) {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
 			if !w.book.seen.Has(ref.Fingerprint()) {
-				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref), "no session refers to the %s", kind))
+				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref), "nothing refers to the %s", kind))
 			}
 		})
 		if ctx.Err() != nil {

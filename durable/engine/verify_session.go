@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/ports"
@@ -22,8 +23,9 @@ type verifier struct {
 	book *objectBook
 	pins *pinBook // nil but where the inspection of the store hashes all objects
 
-	mu   sync.Mutex
-	done VerifyProgress
+	mu      sync.Mutex
+	done    VerifyProgress
+	brought map[string]bool // see imports
 }
 
 func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {
@@ -106,7 +108,7 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 		row.Since = c.since(v.Head)
 	}
 	side, err := w.sideLogs(ctx, s)
-	row.Findings = append(row.Findings, side...)
+	row.Findings = append(append(row.Findings, side...), w.unmarked(ctx, s, c.from)...)
 	return row, err
 }
 
@@ -118,6 +120,7 @@ type sessionCheck struct {
 	refs *projections.References
 	at   manifest.Head
 	met  bool // the head that was expected stood here once
+	from *event.ImportedFrom
 
 	asked int // objects
 	jobs  chan projections.ObjectUse
@@ -168,13 +171,16 @@ func (c *sessionCheck) Reset() {
 	c.settle()
 	c.w.moved(-c.at.Next, -c.at.Bytes)
 	c.refs.Reset()
-	c.at, c.met, c.objects, c.claims = manifest.Head{}, false, nil, nil
+	c.at, c.met, c.from, c.objects, c.claims = manifest.Head{}, false, nil, nil, nil
 	c.pinned, c.pins = projections.Fingerprints{}, nil
 }
 
 // Visit implements ports.Visitor.
 func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	c.moved(head)
+	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok && p.ImportedFrom != nil {
+		c.from = p.ImportedFrom
+	}
 	return c.refs.Visit(seg, head)
 }
 

@@ -6,13 +6,15 @@ import (
 	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/ports"
 )
 
-// sideLogs checks the side logs of a session by their chains and digests. What is wrong
-// with one says nothing about the session's own log (R10).
+// sideLogs checks the side logs of a session by their chains and digests, and its
+// annotations by what they say. What is wrong with one says nothing about the session's
+// own log (R10).
 func (w *verifier) sideLogs(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	return w.side(ctx, s.String(), func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) })
 }
@@ -52,7 +54,11 @@ func (w *verifier) side(ctx context.Context, owner string, logOf func(name strin
 				continue
 			}
 		}
-		found, err := w.sideLog(ctx, log)
+		check := func() ([]manifest.Finding, error) { return w.sideLog(ctx, log) }
+		if session, err := id.ParseSession(owner); err == nil && name == feedback.Table.Name && !w.o.Digests {
+			check = func() ([]manifest.Finding, error) { return w.annotations(ctx, session) }
+		}
+		found, err := check()
 		if err != nil {
 			return out, err
 		}
@@ -68,7 +74,7 @@ func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifes
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s", fault.Of(err).Message)}, nil
+		return unreadable(log, err), nil
 	}
 	for _, f := range v.Findings {
 		if f.Code != manifest.UnknownEvents { // what its events say is not asked
@@ -76,4 +82,8 @@ func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifes
 		}
 	}
 	return out, nil
+}
+
+func unreadable(log manifest.Log, cause error) []manifest.Finding {
+	return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s", fault.Of(cause).Message)}
 }

@@ -13,7 +13,13 @@ const (
 	Snapshot ObjectKind = "snapshot"
 	Artifact ObjectKind = "artifact"
 	Workflow ObjectKind = "workflow"
+	// Installed is what an applied proposal brought. It counts as far as the log of the
+	// proposals says so.
+	Installed ObjectKind = "installed"
 )
+
+// ObjectKinds lists the closed set.
+func ObjectKinds() []ObjectKind { return []ObjectKind{Snapshot, Workflow, Artifact, Installed} }
 
 // Object is bytes that a plan's events refer to by their digest.
 type Object struct {
@@ -31,6 +37,8 @@ func ObjectDir(kind ObjectKind) string {
 		return "snapshots"
 	case Workflow:
 		return "workflows/pinned"
+	case Installed:
+		return "installed"
 	}
 	return "artifacts"
 }

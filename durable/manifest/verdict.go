@@ -52,6 +52,7 @@ const (
 	OrphanObject    FindingCode = "orphan_object"
 	SuspectMarker   FindingCode = "suspect" // a failed sync left its mark; the next writer heals it
 	ControlDamaged  FindingCode = "control_damaged"
+	ControlMissing  FindingCode = "control_missing" // what else is there shows that it was there
 	ArtifactErased  FindingCode = "artifact_erased" // somebody removed the bytes and said why
 
 	AuditIncomplete     FindingCode = "audit_incomplete"      // a fact whose audit line is not written yet (R10)
@@ -73,7 +74,7 @@ type Finding struct {
 // version can leave is a warning, what proves loss or change is an error.
 func SeverityOf(code FindingCode) Severity {
 	switch code {
-	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker, ArtifactErased, AuditIncomplete, AuditSessionMissing:
+	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker, ArtifactErased, AuditIncomplete, AuditSessionMissing, ControlMissing:
 		return SeverityWarn
 	}
 	return SeverityError

@@ -26,6 +26,16 @@ var (
 	gitHub = atLeast(6, word)
 )
 
+// ofFamily reports a token of a family at i, which says by itself what it is.
+func ofFamily(s string, i int) bool {
+	for _, f := range families[s[i]] {
+		if strings.HasPrefix(s[i:], f.start) && f.end(s, i, i+len(f.start)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func atLeast(n int, is func(byte) bool) func(string, int, int) int {
 	return func(s string, _, i int) int {
 		if to := span(s, i, is); to-i >= n {
@@ -168,38 +178,60 @@ func innerUpper(s string) bool {
 }
 
 const (
-	pemBegin = "-----BEGIN "
-	pemEnd   = "-----END "
-	pemLine  = 64 // the longest label, and what one line of base64 holds
+	pemBegin  = "-----BEGIN "
+	pemEnd    = "-----END "
+	pemDashes = "-----"
+	pemLine   = 64 // the longest label, and what one line of base64 holds
 )
 
 // pem is a private key from its first line to its last. One whose end was cut off is
 // taken as far as it goes on in base64; without either, it is a line that somebody
-// wrote about keys.
-func (sc *scanner) pem(i int) int {
-	s := sc.text
+// wrote about keys. Nothing that was taken out stands in a key, so what is refused once
+// is refused again.
+func pem(s string, i int) int {
 	label := s[i+len(pemBegin) : min(len(s), i+len(pemBegin)+pemLine)]
-	name, _, whole := strings.Cut(label, "-----")
+	name, _, whole := strings.Cut(label, pemDashes)
 	if !whole || !strings.HasSuffix(name, "PRIVATE KEY") && !strings.HasSuffix(name, "PRIVATE KEY BLOCK") {
 		return 0
 	}
-	body := i + len(pemBegin) + len(name) + len("-----")
-	if !sc.noPEMEnd {
-		if at := strings.Index(s[body:], pemEnd); at >= 0 {
-			to := body + at + len(pemEnd)
-			if n := strings.Index(s[to:min(len(s), to+pemLine)], "-----"); n >= 0 {
-				return to + n + len("-----")
-			}
-			return to
+	body := i + len(pemBegin) + len(name) + len(pemDashes)
+	if at := strings.Index(s[body:], pemDashes); at >= 0 {
+		look(at)
+		inner, end := s[body:body+at], pemEnd+name+pemDashes
+		if strings.HasPrefix(s[body+at:], end) && !strings.Contains(inner, markerStart) && keyed(inner) {
+			return body + at + len(end)
 		}
-		sc.noPEMEnd = true
+		return cutPEM(s[:body+at], body)
 	}
+	look(len(s) - body)
 	return cutPEM(s, body)
+}
+
+// keyed reports what stands in a key between its first line and its last: a long run of
+// base64, or a line of nothing else. Sentences about keys have neither.
+func keyed(inner string) bool {
+	for i := 0; i < len(inner); i++ {
+		end := span(inner, i, base64Byte)
+		if end-i >= 16 {
+			return true
+		}
+		i = end
+	}
+	inner = strings.ReplaceAll(inner, `\n`, "\n")
+	if !strings.Contains(inner, "\n") {
+		return false
+	}
+	for line := range strings.Lines(inner) {
+		line = strings.Trim(line, " \t\r\n>|\"',+;\\")
+		if line != "" && span(line, 0, base64Byte) == len(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // cutPEM is where lines of base64 end that begin at i; 0 where there is none.
 func cutPEM(s string, i int) (to int) {
-	base64 := func(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }
 	for {
 		at := i
 		for at < len(s) && (s[at] == '\n' || s[at] == '\r' || s[at] == ' ' || s[at] == '\\' && at+1 < len(s) && (s[at+1] == 'n' || s[at+1] == 'r')) {
@@ -208,7 +240,7 @@ func cutPEM(s string, i int) (to int) {
 			}
 			at++
 		}
-		end := span(s, at, base64)
+		end := span(s, at, base64Byte)
 		if at == i || end-at < 16 {
 			// The last line of what was cut may be short.
 			if to > 0 && end > at {

@@ -17,7 +17,7 @@ func BenchmarkAMillionEvents(b *testing.B) {
 	session, run := id.NewSession(id.Seed{1}), id.NewRun(id.Seed{1})
 	to := id.NewSession(id.Seed{2})
 	for b.Loop() {
-		r := rewrite.NewRenaming(session, to, store, canon.Sum(nil), 1_000_000)
+		r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
 		chain := rewrite.NewChain(manifest.SessionEvents(to))
 		at, next := id.RootNode(run), int64(0)
 		add := func(out *[]event.Event, node id.Node, p event.Payload) event.Event {

@@ -70,19 +70,19 @@ func (s *renamedSegment) learnAttempt(at id.Node, p event.AdvanceRecorded) {
 
 // child gives a node that an attempt creates its new id.
 func (s *renamedSegment) child(old, parent id.Node, was, is id.Attempt, op id.Operation) {
-	if _, ok := s.nodes[old.Raw()]; ok || id.ChildNode(parent, was, op) != old {
+	if s.nodes.get(old) != nil || id.ChildNode(parent, was, op) != old {
 		s.place(old)
 		return
 	}
-	s.addNode(old, id.ChildNode(s.node(parent), is, op))
+	s.nodes.add(old, id.ChildNode(s.node(parent), is, op))
 }
 
 func (s *renamedSegment) learnNode(at event.Scope, p event.NodeCreated) {
-	_, before := s.nodes[at.NodeID.Raw()]
+	before := s.nodes.get(at.NodeID) != nil
 	switch {
 	case p.ParentNodeID == nil:
 		if !before && id.RootNode(at.RunID) == at.NodeID {
-			s.addNode(at.NodeID, id.RootNode(s.run(at.RunID)))
+			s.nodes.add(at.NodeID, id.RootNode(s.run(at.RunID)))
 		}
 		s.from(id.FromStart(at.NodeID), id.FromStart(s.node(at.NodeID)))
 	case p.NodeKind == event.CheckpointNode && !before:

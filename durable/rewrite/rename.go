@@ -40,7 +40,7 @@ func (s *renamedSegment) payload(data event.Payload) event.Payload {
 		p.FromNodeID, p.ToNodeID = s.node(p.FromNodeID), s.node(p.ToNodeID)
 		return p
 	case event.AdvanceRecorded:
-		p.AttemptID = known(s.attempts, s.origin, p.AttemptID)
+		p.AttemptID = known(s.Renaming, s.attempts, p.AttemptID)
 		p.Outcome.ToNodeID = s.nodeAt(p.Outcome.ToNodeID)
 		return p
 	case event.ContextSet:
@@ -51,8 +51,8 @@ func (s *renamedSegment) payload(data event.Payload) event.Payload {
 		p.ChangeID = fact(s, p.ChangeID, &s.changes, id.Origin.Change)
 		return p
 	case event.NodeOutputAppended:
-		p.OutputID = known(s.Renaming.outputs, s.origin, p.OutputID)
-		p.SupersedesOutputID = namedBy(s.Renaming.outputs, s.origin, p.SupersedesOutputID)
+		p.OutputID = known(s.Renaming, s.Renaming.outputs, p.OutputID)
+		p.SupersedesOutputID = namedBy(s.Renaming, s.Renaming.outputs, p.SupersedesOutputID)
 		return p
 	case event.GapRecorded:
 		return s.gap(p)
@@ -73,7 +73,7 @@ func (s *renamedSegment) payload(data event.Payload) event.Payload {
 // still; a parent in the same session goes along.
 func (s *renamedSegment) started(p event.RunStarted) event.RunStarted {
 	if p.Parent != nil {
-		if is, ok := s.runs.get(*p.Parent); ok {
+		if is, ok := s.Run(*p.Parent); ok {
 			p.Parent = &is
 		}
 	}
@@ -81,20 +81,20 @@ func (s *renamedSegment) started(p event.RunStarted) event.RunStarted {
 }
 
 func (s *renamedSegment) gap(p event.GapRecorded) event.GapRecorded {
-	p.GapID = known(s.Renaming.gaps, s.origin, p.GapID)
-	p.Resolution.ResolvesGapID = namedBy(s.Renaming.gaps, s.origin, p.Resolution.ResolvesGapID)
+	p.GapID = known(s.Renaming, s.Renaming.gaps, p.GapID)
+	p.Resolution.ResolvesGapID = namedBy(s.Renaming, s.Renaming.gaps, p.Resolution.ResolvesGapID)
 	p.EvidenceRefs = slices.Clone(p.EvidenceRefs)
 	for i := range p.EvidenceRefs {
-		p.EvidenceRefs[i].OutputID = namedBy(s.Renaming.outputs, s.origin, p.EvidenceRefs[i].OutputID)
+		p.EvidenceRefs[i].OutputID = namedBy(s.Renaming, s.Renaming.outputs, p.EvidenceRefs[i].OutputID)
 	}
 	return p
 }
 
-func namedBy[T named[T]](b book[T], o origin, old *T) *T {
+func namedBy[T named[T]](r *Renaming, b book[T], old *T) *T {
 	if old == nil {
 		return nil
 	}
-	is := known(b, o, *old)
+	is := known(r, b, *old)
 	return &is
 }
 

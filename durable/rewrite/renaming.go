@@ -15,54 +15,43 @@ const approvalKind = "wr.human_approval"
 // the new log once more comes to the same bytes. An id that follows no recipe gets one
 // that is the import's own. Texts, context and artifacts are nobody's ids and stay.
 //
-// Segments are handed in in their order, each once. What later ones cannot name (traces,
-// changes, context, observations, divergences) is forgotten with its segment.
+// Segments are shown twice, in their order: all of them to Foresee, which learns what is
+// named from elsewhere, and then each once to Segment. What nothing later names is
+// forgotten with its segment; nodes and runs are kept, for the mapping.
 type Renaming struct {
 	from, to id.Session
 	origin
 
-	runs     book[id.Run]
-	nodes    map[[16]byte]*place
+	runs     map[[16]byte][16]byte
+	runOrder [][16]byte // old ones, as the log names them first
+	nodes    places
 	attempts book[id.Attempt]
 	outputs  book[id.Output]
 	gaps     book[id.Gap]
 	events   book[id.Event]
 
-	runOrder, nodeOrder [][16]byte // old ones, as the log names them first
+	recorded   map[attemptMark]struct{} // while the log is foreseen
+	unforeseen error
 }
 
-// place is a node's new id, and what is recorded there of each operation.
-type place struct {
-	is                          [16]byte
-	acks, checkpoints, approval int32
-}
-
-// hintMax bounds what is set aside for events that a bundle says it has.
-const hintMax = 1 << 20
-
-// NewRenaming begins an import as new: of the session from, whose log has that head
-// and that many events, into store.
-func NewRenaming(from, to id.Session, store id.Store, head canon.Digest, events int64) *Renaming {
-	n := int(max(0, min(events, hintMax)))
-	return &Renaming{from: from, to: to, origin: origin{store, head},
-		runs: book[id.Run]{}, nodes: make(map[[16]byte]*place, n/8), attempts: make(book[id.Attempt], n/8),
-		outputs: make(book[id.Output], n/8), gaps: book[id.Gap]{}, events: make(book[id.Event], n)}
+// NewRenaming begins an import as new: of the session from, whose log has that head,
+// into store.
+func NewRenaming(from, to id.Session, store id.Store, head canon.Digest) *Renaming {
+	return &Renaming{from: from, to: to, origin: origin{store, head}, runs: map[[16]byte][16]byte{}, nodes: newPlaces(),
+		attempts: newBook[id.Attempt](), outputs: newBook[id.Output](), gaps: newBook[id.Gap](), events: newBook[id.Event](),
+		recorded: map[attemptMark]struct{}{}}
 }
 
 // Segment is a segment's events for the new session, at the same indices. The events
 // that were handed in stay as they are. BUNDLE_UNSUPPORTED_VERSION says that one of them
 // is foreign: what it names is not known, so that a session with such keeps its ids.
+// INVARIANT_VIOLATION says that one names what was not foreseen.
 func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
-	for _, e := range events {
-		if e.Foreign() {
-			return nil, fault.New(fault.BundleUnsupportedVersion, "event %d (%s) has a shape that this version does not know, so that its session cannot get other ids", e.Index, e.Data.Kind()).
-				Suggest("Import the session under the ids that it has.")
-		}
-		if e.Owner != r.from.String() {
-			return nil, fault.New(fault.Invariant, "event %d is of %s, not of session %s", e.Index, e.Owner, r.from)
-		}
+	if err := r.mine(events); err != nil {
+		return nil, err
 	}
 	s := &renamedSegment{Renaming: r}
+	s.turn()
 	for _, e := range events {
 		s.learn(e)
 	}
@@ -76,7 +65,30 @@ func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
 	for i := range out {
 		out[i].Data = s.causes(out[i].Data)
 	}
-	return out, nil
+	return out, r.unforeseen
+}
+
+// mine refuses events that cannot be renamed here.
+func (r *Renaming) mine(events []event.Event) error {
+	for _, e := range events {
+		if e.Foreign() {
+			return fault.New(fault.BundleUnsupportedVersion, "event %d (%s) has a shape that this version does not know, so that its session cannot get other ids", e.Index, e.Data.Kind()).
+				Suggest("Import the session under the ids that it has.")
+		}
+		if e.Owner != r.from.String() {
+			return fault.New(fault.Invariant, "event %d is of %s, not of session %s", e.Index, e.Owner, r.from)
+		}
+	}
+	return nil
+}
+
+// turn forgets the segment before, and what only looking ahead was for.
+func (r *Renaming) turn() {
+	r.recorded = nil
+	r.attempts.turn()
+	r.outputs.turn()
+	r.gaps.turn()
+	r.events.turn()
 }
 
 // Pair is an old id and the one that stands for it now.
@@ -94,39 +106,43 @@ type Mapping struct {
 
 // Mapping is that of the segments so far.
 func (r *Renaming) Mapping() Mapping {
-	m := Mapping{Session: Pair[id.Session]{r.from, r.to}, Runs: []Pair[id.Run]{}, Nodes: []Pair[id.Node]{}}
+	m := Mapping{Session: Pair[id.Session]{r.from, r.to}, Runs: []Pair[id.Run]{}}
 	for _, raw := range r.runOrder {
 		old := id.Run{}.OfRaw(raw)
 		m.Runs = append(m.Runs, Pair[id.Run]{old, r.run(old)})
 	}
-	for _, raw := range r.nodeOrder {
-		m.Nodes = append(m.Nodes, Pair[id.Node]{id.Node{}.OfRaw(raw), id.Node{}.OfRaw(r.nodes[raw].is)})
+	m.Nodes = make([]Pair[id.Node], r.nodes.n)
+	for i := range m.Nodes {
+		p := r.nodes.at(i)
+		m.Nodes[i] = Pair[id.Node]{id.Node{}.OfRaw(p.was), id.Node{}.OfRaw(p.is)}
 	}
 	return m
 }
 
 // Run is what became of a run that the log names; ok is false for any other.
-func (r *Renaming) Run(old id.Run) (is id.Run, ok bool) { return r.runs.get(old) }
+func (r *Renaming) Run(old id.Run) (is id.Run, ok bool) {
+	raw, ok := r.runs[old.Raw()]
+	if !ok {
+		return is, false
+	}
+	return is.OfRaw(raw), true
+}
 
 // Node is what became of a node that the log names; ok is false for any other.
 func (r *Renaming) Node(old id.Node) (is id.Node, ok bool) {
-	p, ok := r.nodes[old.Raw()]
-	if !ok {
+	p := r.nodes.get(old)
+	if p == nil {
 		return is, false
 	}
 	return is.OfRaw(p.is), true
 }
 
-// Event is what became of an event of the log, or of a side log's line that was handed
-// in; ok is false for any other.
-func (r *Renaming) Event(old id.Event) (is id.Event, ok bool) { return r.events.get(old) }
-
 // run is the new id of a run. All have the same recipe: runs are random.
 func (r *Renaming) run(old id.Run) id.Run {
-	is, ok := r.runs.get(old)
+	is, ok := r.Run(old)
 	if !ok {
 		is = id.ImportedRun(r.store, r.head.String(), old)
-		r.runs.set(old, is)
+		r.runs[old.Raw()] = is.Raw()
 		r.runOrder = append(r.runOrder, old.Raw())
 	}
 	return is
@@ -135,17 +151,10 @@ func (r *Renaming) run(old id.Run) id.Run {
 // place is what is known of a node. One that is named before any recipe made it gets an
 // id of the import's own.
 func (r *Renaming) place(old id.Node) *place {
-	p, ok := r.nodes[old.Raw()]
-	if !ok {
-		p = r.addNode(old, elsewise(r.origin, old))
+	p := r.nodes.get(old)
+	if p == nil {
+		p = r.nodes.add(old, elsewise(r.origin, old))
 	}
-	return p
-}
-
-func (r *Renaming) addNode(old, is id.Node) *place {
-	p := &place{is: is.Raw()}
-	r.nodes[old.Raw()] = p
-	r.nodeOrder = append(r.nodeOrder, old.Raw())
 	return p
 }
 
@@ -164,6 +173,9 @@ func (r *Renaming) nodeAt(old *id.Node) *id.Node {
 func (r *Renaming) event(old id.Event) id.Event {
 	if is, ok := r.events.get(old); ok {
 		return is
+	}
+	if !r.events.foreseen(old) {
+		r.missed(old.String())
 	}
 	return elsewise(r.origin, old)
 }

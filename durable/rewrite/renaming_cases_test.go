@@ -22,7 +22,7 @@ func TestForeignEventsKeepTheirIds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rewrite.NewRenaming(session, id.NewSession(id.Seed{2}), store, canon.Sum(nil), 1)
+	r := rewrite.NewRenaming(session, id.NewSession(id.Seed{2}), store, canon.Sum(nil))
 	if _, err := r.Segment([]event.Event{e}); !fault.Is(err, fault.BundleUnsupportedVersion) {
 		t.Error(err)
 	}
@@ -48,7 +48,7 @@ func TestWhatOthersNameStays(t *testing.T) {
 		event.New(session.String(), 1, event.Scope{RunID: run}, actor, 1, started),
 		event.New(session.String(), 2, event.Scope{RunID: second}, actor, 1, inside),
 	}
-	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil), 3)
+	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
 	out, err := r.Segment(all)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestOpaqueLinesFollow(t *testing.T) {
 		m := r.Mapping()
 		run, node := m.Runs[0], m.Nodes[0]
 		first := read(t, w.store, manifest.SessionEvents(session))[0].Events[0]
-		firstIs, _ := r.Event(first.ID)
+		firstIs := r.segments[0].Events[0].ID
 		key := func(s, n string) string {
 			return "noted:" + s + ":" + n + "->ann_zfbdrurdu2zxl45wcw3lxe4kgq"
 		}
@@ -87,6 +87,8 @@ func TestOpaqueLinesFollow(t *testing.T) {
 		was := key(session.String(), node.Was.String())
 		is := key(r.to.String(), node.Is.String())
 		own, ownIs := id.EventOf(session.String(), was), id.EventOf(r.to.String(), is)
+		// It is foreseen that they name it; that run and node are there is known anyhow.
+		r = rename(t, w, session, []byte(text(session, run.Was, node.Was, first.ID, own, own, was)))
 		for i, names := range [][2]id.Event{{own, own}, {own, ownIs}} { // the second time the line before it is known
 			got, err := r.OpaqueLine([]byte(text(session, run.Was, node.Was, first.ID, own, names[0], was)))
 			want := text(r.to, run.Is, node.Is, firstIs, ownIs, names[1], is)
@@ -118,8 +120,10 @@ func TestEvidenceFollows(t *testing.T) {
 	output, nowhere := origin.Output(0), origin.Output(7)
 	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved},
 		EvidenceRefs: []event.EvidenceRef{{Kind: "event", EventID: &notes.ID}, {Kind: "output", OutputID: &output}, {Kind: "output", OutputID: &nowhere}}}
-	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil), 3)
-	out, err := r.Segment([]event.Event{made(0, at, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil), WorkflowHash: canon.Sum(nil)}), made(1, at, gap), notes})
+	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
+	all := []event.Event{made(0, at, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil), WorkflowHash: canon.Sum(nil)}), made(1, at, gap), notes}
+	r.Foresee(all)
+	out, err := r.Segment(all)
 	if err != nil {
 		t.Fatal(err)
 	}

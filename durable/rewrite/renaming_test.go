@@ -39,13 +39,21 @@ type renamed struct {
 	copies   *copies
 }
 
-func rename(t testing.TB, w *world, from id.Session) renamed {
+func rename(t testing.TB, w *world, from id.Session, side ...[]byte) renamed {
 	t.Helper()
 	segments := read(t, w.store, manifest.SessionEvents(from))
 	last := segments[len(segments)-1]
 	r := renamed{from: from, head: canon.Sum(last.Group)}
 	r.to = id.ImportedSession(store, r.head.String())
-	r.Renaming = rewrite.NewRenaming(from, r.to, store, r.head, last.Last+1)
+	r.Renaming = rewrite.NewRenaming(from, r.to, store, r.head)
+	for _, seg := range segments {
+		r.Foresee(seg.Events)
+	}
+	for _, line := range side {
+		if err := r.ForeseeLine(line); err != nil {
+			t.Fatal(err)
+		}
+	}
 	log := manifest.SessionEvents(r.to)
 	r.copies = &copies{Store: w.store, log: log, segments: map[string][]byte{}}
 	chain := rewrite.NewChain(log)
@@ -251,7 +259,10 @@ func TestRenamingTwice(t *testing.T) {
 		if !bytes.Equal(one.copies.manifest, two.copies.manifest) {
 			rt.Fatal("two renamings differ")
 		}
-		again := rewrite.NewRenaming(one.to, id.ImportedSession(store, "again"), store, one.head, 0)
+		again := rewrite.NewRenaming(one.to, id.ImportedSession(store, "again"), store, one.head)
+		for _, seg := range one.segments {
+			again.Foresee(seg.Events)
+		}
 		chain := rewrite.NewChain(manifest.SessionEvents(id.ImportedSession(store, "again")))
 		c := &copies{Store: w.store, log: manifest.SessionEvents(id.ImportedSession(store, "again")), segments: map[string][]byte{}}
 		for _, seg := range one.segments {
@@ -283,9 +294,9 @@ func TestIdsOfNoRecipe(t *testing.T) {
 		// Every derived id becomes one of a stranger's making; the log stays whole.
 		mangle := map[string]string{}
 		chain := rewrite.NewChain(manifest.SessionEvents(session))
-		r := rewrite.NewRenaming(session, id.ImportedSession(store, "h"), store, canon.Sum(nil), 0)
+		r := rewrite.NewRenaming(session, id.ImportedSession(store, "h"), store, canon.Sum(nil))
 		out := rewrite.NewChain(manifest.SessionEvents(id.ImportedSession(store, "h")))
-		var segments []manifest.Segment
+		var strangers, segments []manifest.Segment
 		for _, seg := range was {
 			var events []event.Event
 			for _, e := range seg.Events {
@@ -295,6 +306,10 @@ func TestIdsOfNoRecipe(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
+			strangers = append(strangers, strangeSeg)
+			r.Foresee(events)
+		}
+		for _, strangeSeg := range strangers {
 			renamed, err := r.Segment(strangeSeg.Events)
 			if err != nil {
 				rt.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // taking is how loops take steps of the main sequence: by naming one as their body.
@@ -52,7 +53,7 @@ func bodies(root problem.Place) taking {
 			refuse("stands inside of a loop; a body can name a step of the main sequence only", "Write the body out, or move the step to the main sequence.")
 		case !ok:
 			fix := "Name a step of the main sequence, or write the body out as a list."
-			if near := nearest.Of(name, names(known)); near != "" {
+			if near := nearest.Of(name, shape.Names(known)); near != "" {
 				fix = `Did you mean "` + near + `"?`
 			}
 			refuse("is not there", fix)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // fits judges a value by a JSON Schema, as an editor would: "" or the first misfit.
@@ -197,30 +198,30 @@ func TestSchemaIsDescribed(t *testing.T) {
 		t.Fatal("the schema is no JSON, or changes from call to call")
 	}
 	used := map[string]bool{}
-	var visit func(s shape)
-	visit = func(s shape) {
+	var visit func(s shape.Shape)
+	visit = func(s shape.Shape) {
 		switch s := s.(type) {
 		case object:
-			for _, f := range s.fields {
-				key := s.what + "." + f.name
+			for _, f := range s.Fields {
+				key := s.What + "." + f.Name
 				if said := descriptions[key]; said == "" || strings.HasSuffix(said, ".") {
 					t.Errorf("%s is described as %q", key, said)
 				}
 				used[key] = true
-				visit(f.shape)
+				visit(f.Shape)
 			}
 		case list:
-			visit(s.of)
+			visit(s.Of)
 		case byKind:
 			for _, inner := range s {
 				visit(inner)
 			}
 		case byTag:
-			for _, inner := range s.cases {
+			for _, inner := range s.Cases {
 				visit(inner)
 			}
 		case dictionary:
-			visit(s.value)
+			visit(s.Value)
 		case loopConfig:
 			visit(loopConfigShape)
 		case loopWhile, loopCondition:

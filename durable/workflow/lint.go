@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // checkReached warns of what can never be shown or done. It says only what follows
@@ -123,7 +124,7 @@ func (r *stepRules) gather(step problem.Place, out *bodyTexts, depth int) {
 	for _, contract := range []problem.Place{step.Member("outputContract"), step.Member("synthesis").Member("outputContract")} {
 		out.decides = out.decides || contract.Member("contractRef").Value.Text() == LoopControlContract
 	}
-	out.template = out.template || step.Has("templateCall")
+	out.template = out.template || step.Has("templateCall") || step.Has("promptRef")
 	for _, name := range step.Names() {
 		if name != "body" && name != "runCondition" {
 			out.add(step.Member(name).Value)
@@ -162,7 +163,7 @@ func checkReferences(list problem.Place, report problem.Report) {
 		path := strings.ReplaceAll(source.Value.Text(), `\`, "/")
 		switch {
 		case absolutePath.MatchString(source.Value.Text()):
-			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.", "a reference is a path that holds for everyone, got the absolute path %s", got(source))
+			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.", "a reference is a path that holds for everyone, got the absolute path %s", shape.Got(source))
 		case strings.Contains(path, "://"):
 		default:
 			depth, up := 0, false
@@ -175,12 +176,12 @@ func checkReferences(list problem.Place, report problem.Report) {
 					depth++
 				}
 				if depth < 0 {
-					report.Warn(source, "Write a path that stays below the root of the workspace or package.", "the reference leads out of its root, got %s", got(source))
+					report.Warn(source, "Write a path that stays below the root of the workspace or package.", "the reference leads out of its root, got %s", shape.Got(source))
 					break
 				}
 			}
 			if up && depth >= 0 {
-				report.Warn(source, "Write the path without it.", "the reference goes up with .. and down again, got %s", got(source))
+				report.Warn(source, "Write the path without it.", "the reference goes up with .. and down again, got %s", shape.Got(source))
 			}
 		}
 	}

@@ -19,24 +19,31 @@ import (
 // name the first character does. Source.Valid tells whether the file can be
 // compiled. Problems are in the order of the file.
 func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
-	var found collector
-	report := problem.Report(found.add)
 	root, err := read(name, data)
 	if err != nil {
+		var found collector
 		at := problem.Place{}
 		var pe *canon.ParseError
 		if errors.As(err, &pe) {
 			at.Pointer, at.Value = pe.Pointer, at.Value.AtLine(pe.Line)
 			err = errors.New(pe.Reason)
 		}
-		report.Error(at, "Correct the text there; nothing behind it was read.", "the file cannot be read: %s", err)
+		problem.Report(found.add).Error(at, "Correct the text there; nothing behind it was read.", "the file cannot be read: %s", err)
 		return Source{Kind: kind}, found.list()
 	}
-	src := Source{Kind: kind, Root: problem.Place{Value: root}}
-	workflowShape.check(src.Root, report)
+	return Of(kind, problem.Place{Value: root})
+}
+
+// Of is Parse for a workflow that was read already and may stand inside another
+// document, such as a pack: problems point from the root of that document.
+func Of(kind SourceKind, root problem.Place) (Source, []Problem) {
+	var found collector
+	report := problem.Report(found.add)
+	src := Source{Kind: kind, Root: root}
+	workflowShape.Check(src.Root, report)
 	checkRules(src, report)
 	if !found.errors {
-		if err := takeOver(root, &src); err != nil {
+		if err := takeOver(root.Value, &src); err != nil {
 			// The shapes let through what the structs do not hold: a bug of ours,
 			// which must not turn into a workflow with parts left out.
 			report.Error(src.Root, "Report this as a bug of Waybill.", "the file cannot be taken over: %s", err)

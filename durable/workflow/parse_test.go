@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
 )
@@ -209,4 +210,25 @@ func FuzzWorkflowParse(f *testing.F) {
 			t.Fatalf("a valid source without steps or id: %s", text)
 		}
 	})
+}
+
+// TestAWorkflowInAnotherDocument: loops and all, it is judged as in a file of its own,
+// and only the places are others.
+func TestAWorkflowInAnotherDocument(t *testing.T) {
+	text := file(`, "abuot": "x"`, `, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 2, "maxIterations": 3}, "body": "in"},
+		{"id": "in", "title": "In", "prompt": "p"}, {"id": "only", "title": "T"}`)
+	_, alone := parse(text)
+	root, err := canon.Parse([]byte(`{"workflows": [` + text + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, inside := Of(SourceProject, problem.Place{Value: root}.Member("workflows").Item(0))
+	if len(alone) < 3 || len(inside) != len(alone) || src.Valid || src.ID == "" {
+		t.Fatalf("alone %v, inside %v", alone, inside)
+	}
+	for i := range alone {
+		if alone[i].Pointer = "/workflows/0" + alone[i].Pointer; alone[i] != inside[i] {
+			t.Errorf("got %v, want %v", inside[i], alone[i])
+		}
+	}
 }

@@ -151,22 +151,33 @@ func (r *stepRules) free(id string) string {
 	}
 }
 
+// prompts are the members of a step that are shown as its prompt.
+var prompts = []string{"prompt", "promptBlocks", "promptRef"}
+
 // checkPrompt makes sure that there is exactly one thing to show. A command may
 // stand without words: it says what it does.
 func (r *stepRules) checkPrompt(at problem.Place) {
 	blocks := at.Member("promptBlocks")
+	var given []string
+	for _, key := range prompts {
+		if at.Has(key) {
+			given = append(given, key)
+		}
+	}
 	switch {
 	case blocks.Value.Kind() == canon.Object && blocks.Value.Len() == 0:
 		r.report.Error(blocks, `Add "goal": what is to be done.`, "promptBlocks is empty, so that nothing would be shown")
-	case at.Has("prompt") && at.Has("promptBlocks"):
-		r.report.Error(blocks, "Keep one of the two.", "a step has a prompt or promptBlocks, not both: it would not be clear what is shown")
 	case at.Has("templateCall"):
-		for _, key := range []string{"prompt", "promptBlocks", "action"} {
+		for _, key := range append(given, "action") {
 			if at.Has(key) {
 				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.", "the steps of the template stand in place of this one, so that its %s would not be shown", key)
 			}
 		}
-	case at.Has("prompt"), at.Has("promptBlocks"), at.Has("action"), at.Has("promptFragments"):
+	case len(given) > 1:
+		for _, key := range given[1:] {
+			r.report.Error(at.Member(key), "Keep one of the two.", "a step has a %s or %s, not both: it would not be clear what is shown", given[0], key)
+		}
+	case len(given) == 1, at.Has("action"), at.Has("promptFragments"):
 	default:
 		r.report.Error(at, `Add "prompt": what is to be done.`, "a step needs a prompt, promptBlocks or an action, got none")
 	}

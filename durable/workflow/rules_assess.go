@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // assessing knows the assessments of a workflow: by id, the levels that they have.
@@ -45,7 +46,7 @@ func (a assessing) check(step problem.Place, report problem.Report) {
 		id := at.Value.Text()
 		if _, ok := a.levels[id]; !ok && id != "" {
 			fix := "Declare it under assessments, or remove it."
-			if near := nearest.Of(id, names(a.levels)); near != "" {
+			if near := nearest.Of(id, shape.Names(a.levels)); near != "" {
 				fix = fmt.Sprintf("Did you mean %q?", near)
 			}
 			report.Error(at, fix, "no assessment %q is declared", id)

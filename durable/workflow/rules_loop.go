@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/condition"
 	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // checkLoop holds a loop to one spelling, to conditions that there are, and to
@@ -25,7 +26,7 @@ func (r *stepRules) checkLoop(at problem.Place) {
 	case at.Has("loop") && at.Has("maxIterations"):
 		r.report.Error(at.Member("maxIterations"), "Move it into loop.", "maxIterations stands beside while; with loop it stands inside of it")
 	case at.Has("while") && !at.Has("maxIterations"):
-		r.report.Error(at, `Add "maxIterations": `+iterations.want()+".", `a loop lacks "maxIterations"`)
+		r.report.Error(at, `Add "maxIterations": `+iterations.Want()+".", `a loop lacks "maxIterations"`)
 	case !at.Has("while") && !at.Has("loop"):
 		r.report.Error(at, `Add "loop": how often, such as {"type": "for", "count": 3, "maxIterations": 3}.`, `a loop lacks "loop" or "while"`)
 		return
@@ -52,7 +53,7 @@ func (r *stepRules) checkConfig(config problem.Place) {
 	}
 	if source := config.Member("conditionSource"); source.Member("kind").Value.Text() == "artifact_contract" {
 		ref := source.Member("contractRef")
-		if contractRef.pattern.MatchString(ref.Value.Text()) && ref.Value.Text() != LoopControlContract {
+		if contractRef.Pattern.MatchString(ref.Value.Text()) && ref.Value.Text() != LoopControlContract {
 			r.report.Error(ref, fmt.Sprintf("Write %q.", LoopControlContract), "only artifacts of %s decide a loop, got %q", LoopControlContract, ref.Value.Text())
 		}
 	}
@@ -68,7 +69,7 @@ func (r *stepRules) checkConfig(config problem.Place) {
 
 // isLoopKey tells keys of the table from others, of which the shape has spoken.
 func isLoopKey(key string) bool {
-	return slices.ContainsFunc(loopConfigShape.fields, func(f field) bool { return f.name == key })
+	return slices.ContainsFunc(loopConfigShape.Fields, func(f field) bool { return f.Name == key })
 }
 
 // conditionRefs are the places of a loop that name a condition.
@@ -94,7 +95,7 @@ func (r *stepRules) checkRef(ref problem.Place) {
 		return
 	}
 	fix := "List it under the workflow's conditions."
-	if near := nearest.Of(id, names(known)); near != "" {
+	if near := nearest.Of(id, shape.Names(known)); near != "" {
 		fix = fmt.Sprintf("Did you mean %q?", near)
 	}
 	r.report.Error(ref, fix, "no condition %q is listed under conditions", id)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // checkInputs holds choiceKind to exactly those inputs that are choices (R20).
@@ -39,7 +40,7 @@ func checkCapabilities(at problem.Place, report problem.Report) {
 // checkAction keeps a workflow from setting what its performer tells the command.
 func checkAction(at problem.Place, report problem.Report) {
 	if argv := at.Member("argv").Items(); len(argv) > 0 && argv[0].Value.Text() == "" {
-		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s", got(argv[0]))
+		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s", shape.Got(argv[0]))
 	}
 	env := at.Member("env")
 	for _, name := range env.Names() {
@@ -99,7 +100,7 @@ func (s scopes) undefined(named []problem.Place, tell func(at problem.Place, fix
 				known[n] = true
 			}
 		}
-		if near := nearest.Of(name, names(known)); near != "" {
+		if near := nearest.Of(name, shape.Names(known)); near != "" {
 			fix = "Did you mean " + near + "?"
 		}
 		tell(ref, fix, "function %q is not defined for this step", name)

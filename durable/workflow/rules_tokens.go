@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/nearest"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // {{wr.…}} is the compiler's; no context key of a run may fill it. The one token
@@ -29,8 +30,9 @@ func BindingSlot(token string) string {
 }
 
 // bindingKeys are the members of a step in whose texts tokens are accepted, beside
-// the args of a templateCall: what is asked for, and of whom.
-var bindingKeys = []string{"prompt", "promptBlocks", "guidance", "parallelDelegations", "synthesis"}
+// the args of a templateCall: what is asked for, and of whom. Of a promptRef those are
+// the values of variables; the template's own text has no extension points.
+var bindingKeys = []string{"prompt", "promptBlocks", "promptRef", "guidance", "parallelDelegations", "synthesis"}
 
 // ReplaceBindings puts what fill gives for each slot in the place of its token.
 // Parse accepts tokens in a step's prompt, promptBlocks, guidance, delegations and
@@ -137,7 +139,7 @@ func (r tokenRules) token(at problem.Place, token string, place tokenPlace) {
 		r.report.Error(at, "Move it into the step's prompt.", "%s is replaced in a step's %s and in the args of a templateCall only, not here", token, strings.Join(bindingKeys, ", "))
 	case !known:
 		fix := "Declare it under extensionPoints, or remove the token."
-		if near := nearest.Of(slot, names(r.slots)); near != "" {
+		if near := nearest.Of(slot, shape.Names(r.slots)); near != "" {
 			fix = "Did you mean {{wr.bindings." + near + "}}?"
 		}
 		r.report.Error(at, fix, "%s names no extension point of this workflow", token)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill/waybill/durable/shape"
 )
 
 // jsonSchema is as much of JSON Schema as the published schema uses.
@@ -72,19 +74,19 @@ func (c comparer) resolve(s jsonSchema) jsonSchema {
 
 func (c comparer) object(path string, ours object, theirs jsonSchema, own ...string) {
 	var required []string
-	for _, f := range ours.fields {
-		if f.required {
-			required = append(required, f.name)
+	for _, f := range ours.Fields {
+		if f.Required {
+			required = append(required, f.Name)
 		}
-		prop, published := theirs.Properties[f.name]
-		if mine := slices.Contains(own, f.name); published == mine {
-			c.t.Errorf("%s: key %q is published: %v, our own: %v", path, f.name, published, mine)
+		prop, published := theirs.Properties[f.Name]
+		if mine := slices.Contains(own, f.Name); published == mine {
+			c.t.Errorf("%s: key %q is published: %v, our own: %v", path, f.Name, published, mine)
 		} else if published {
-			c.shape(path+"."+f.name, f.shape, c.resolve(prop))
+			c.shape(path+"."+f.Name, f.Shape, c.resolve(prop))
 		}
 	}
-	if len(ours.fields) != len(theirs.Properties)+len(own) {
-		c.t.Errorf("%s has %d keys, the schema %d and %d of our own", path, len(ours.fields), len(theirs.Properties), len(own))
+	if len(ours.Fields) != len(theirs.Properties)+len(own) {
+		c.t.Errorf("%s has %d keys, the schema %d and %d of our own", path, len(ours.Fields), len(theirs.Properties), len(own))
 	}
 	slices.Sort(required)
 	_, otherwise := deviations[path+".required"]
@@ -93,27 +95,27 @@ func (c comparer) object(path string, ours object, theirs jsonSchema, own ...str
 	}
 }
 
-func (c comparer) shape(path string, ours shape, theirs jsonSchema) {
+func (c comparer) shape(path string, ours shape.Shape, theirs jsonSchema) {
 	if _, ok := deviations[path]; ok {
 		return
 	}
 	same := true
 	switch s := ours.(type) {
 	case text:
-		same = theirs.Type == "string" && s.min == theirs.MinLength && s.max == theirs.MaxLength && (s.pattern != nil) == (theirs.Pattern != "")
+		same = theirs.Type == "string" && s.Min == theirs.MinLength && s.Max == theirs.MaxLength && (s.Pattern != nil) == (theirs.Pattern != "")
 	case words:
 		want := theirs.Enum
 		if theirs.Const != "" {
 			want = []string{theirs.Const}
 		}
-		same = slices.Equal(s.set, want)
+		same = slices.Equal(s.Set, want)
 	case amount:
-		same = (theirs.Type == "number" || theirs.Type == "integer") && s.min == theirs.Minimum && s.max == theirs.Maximum && s.whole
+		same = (theirs.Type == "number" || theirs.Type == "integer") && s.Min == theirs.Minimum && s.Max == theirs.Maximum && s.Whole
 	case oneKind:
-		same = theirs.Type == s.kind.String()
+		same = theirs.Type == s.Kind.String()
 	case list:
-		same = theirs.Type == "array" && s.min == theirs.MinItems && s.max == theirs.MaxItems && (s.unique || !theirs.UniqueItems || s.key != "")
-		c.shape(path+"[]", s.of, c.resolve(*theirs.Items))
+		same = theirs.Type == "array" && s.Min == theirs.MinItems && s.Max == theirs.MaxItems && (s.Unique || !theirs.UniqueItems || s.Key != "")
+		c.shape(path+"[]", s.Of, c.resolve(*theirs.Items))
 	case object:
 		c.object(path, s, theirs)
 	}
@@ -136,11 +138,11 @@ func TestPublishedSchema(t *testing.T) {
 	c := comparer{t, root.Defs}
 	c.object("workflow", workflowShape, root, "agentRole", "capabilities", "conditions", "inputs")
 	c.object("loopStep", loopShape, root.Defs["loopStep"], "loopId", "maxIterations", "while")
-	c.object("standardStep", standardShape, root.Defs["standardStep"], "action", "inputs", "notesRequired")
+	c.object("standardStep", standardShape, root.Defs["standardStep"], "action", "inputs", "notesRequired", "promptRef")
 	for name, ours := range map[string]object{
 		"loopConfig": loopConfigShape, "parallelStep": parallelShape, "parallelDelegation": delegationShape,
 		"promptBlocks": promptBlocksShape, "promptFragment": fragmentShape, "extensionPoint": extensionPointShape,
-		"workflowReference": referenceShape, "functionParameter": parameterShape, "functionDefinition": functionsShape.of.(object),
+		"workflowReference": referenceShape, "functionParameter": parameterShape, "functionDefinition": functionsShape.Of.(object),
 		"outputContract": contractShape, "assessmentDefinition": assessmentShape, "assessmentConsequence": consequenceShape,
 	} {
 		c.object(name, ours, root.Defs[name])

@@ -9,9 +9,11 @@ type Step struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	// Type is "" for a plain step, else "loop" or "parallel".
-	Type                   string         `json:"type,omitzero"`
-	Prompt                 string         `json:"prompt,omitzero"`
-	PromptBlocks           *PromptBlocks  `json:"promptBlocks,omitzero"`
+	Type         string        `json:"type,omitzero"`
+	Prompt       string        `json:"prompt,omitzero"`
+	PromptBlocks *PromptBlocks `json:"promptBlocks,omitzero"`
+	// PromptRef names a prompt template; package promptref reads it.
+	PromptRef              canon.Value    `json:"promptRef,omitzero"`
 	PromptFragments        canon.Value    `json:"promptFragments,omitzero"`
 	Action                 *Action        `json:"action,omitzero"`
 	AgentRole              string         `json:"agentRole,omitzero"`

@@ -27,6 +27,31 @@ func artifactPath(ref canon.Digest) string {
 	return path.Join(manifest.ObjectDir(manifest.Artifact), manifest.ObjectName(manifest.Artifact, ref))
 }
 
+// installedPath is where the same bytes lie again, once a proposal of them was applied.
+func installedPath(ref canon.Digest) string {
+	return path.Join(manifest.ObjectDir(manifest.Installed), manifest.ObjectName(manifest.Installed, ref))
+}
+
+// erasable reports the kinds that one tombstone, the artifact's, stands for: whoever
+// erases bytes means them wherever they lie.
+func erasable(kind manifest.ObjectKind) bool {
+	return kind == manifest.Artifact || kind == manifest.Installed
+}
+
+// erasableSize looks for the bytes under either name.
+func (s *Store) erasableSize(ref canon.Digest) (bytes int64, there bool, err error) {
+	for _, name := range []string{artifactPath(ref), installedPath(ref)} {
+		info, ok, err := s.stat(name)
+		if err != nil {
+			return 0, false, err
+		}
+		if ok && !there {
+			bytes, there = info.Size, true
+		}
+	}
+	return bytes, there, nil
+}
+
 // Tombstone implements ports.Tombstones.
 func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, bool, error) {
 	if err := ctx.Err(); err != nil {
@@ -47,21 +72,21 @@ func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) ca
 	}
 	defer held.Unlock()
 	name := artifactPath(ref)
-	info, there, err := s.stat(name)
+	size, there, err := s.erasableSize(ref)
 	if err != nil {
 		return out, readFault(err)
 	}
-	out.Bytes = info.Size
+	out.Bytes = size
 	if out.Data, out.Already, err = s.Tombstone(ctx, ref); err != nil {
 		return out, err
 	}
 	if there && out.Already && broughtAlong(out.Data) {
 		out.Already = false // what is erased now are bytes of this store
-		out.Data = data(info.Size)
+		out.Data = data(size)
 		if err := s.bury(name, out.Data, s.fs.Replace); err != nil {
 			return out, writeFault(err)
 		}
-		return out, writeFault(s.removeBytes(name))
+		return out, writeFault(s.removeBytes(ref))
 	}
 	switch {
 	case !there && !out.Already:
@@ -71,13 +96,13 @@ func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) ca
 		// left it in memory only: it is put there once more, so that the sync means it (R7).
 		err = s.bury(name, out.Data, s.fs.Replace)
 	default:
-		out.Data = data(info.Size)
+		out.Data = data(size)
 		err = s.bury(name, out.Data, s.fs.Place)
 	}
 	if err != nil {
 		return out, writeFault(err)
 	}
-	return out, writeFault(s.removeBytes(name))
+	return out, writeFault(s.removeBytes(ref))
 }
 
 // bury puts the tombstone there, durably, before the first byte goes: bytes that are
@@ -86,14 +111,29 @@ func (s *Store) bury(name string, data canon.Value, move func(from, to string) e
 	return s.putControl(name+erasedSuffix, controlfile.Document{Kind: erasedKind, V: erasedVersion, Data: data}, move)
 }
 
-// removeBytes removes the artifact, and copies of it that were on their way to the
-// name when a crash came: nobody stages anything under the use lock.
-func (s *Store) removeBytes(name string) error {
-	if err := s.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// removeBytes removes the artifact and what was installed of it, and copies of them that
+// were on their way to the name when a crash came: nobody stages anything under the use
+// lock.
+func (s *Store) removeBytes(ref canon.Digest) error {
+	for _, name := range []string{installedPath(ref), artifactPath(ref)} {
+		err := s.fs.Remove(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := s.removeTemps(path.Dir(name)); err != nil {
+			return err
+		}
 	}
-	dir := path.Dir(name)
+	return nil
+}
+
+// removeTemps makes what was removed from a folder durable, with what was on its way
+// there. The folder need not be there.
+func (s *Store) removeTemps(dir string) error {
 	entries, err := s.fs.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -116,15 +156,16 @@ func broughtAlong(data canon.Value) bool {
 
 // outlived reports a tombstone that came with a bundle and does not count any more:
 // somebody brought the bytes here. Else a bundle could bury what any later run brings.
-func (s *Store) outlived(name string, data canon.Value) bool {
+func (s *Store) outlived(ref canon.Digest, data canon.Value) bool {
 	if !broughtAlong(data) {
 		return false
 	}
-	_, there, err := s.stat(name)
+	_, there, err := s.erasableSize(ref)
 	return err == nil && there
 }
 
-// erased is the answer of whoever asks for an artifact that was erased; nil where
+// erased is the answer of whoever asks for an artifact that was erased, or for what was
+// installed of it; nil where
 // none was. A damaged tombstone is one: its bytes are not what is missed.
 func (s *Store) erased(ref canon.Digest) error {
 	name := artifactPath(ref)
@@ -137,7 +178,7 @@ func (s *Store) erased(ref canon.Digest) error {
 		f.Message += "; who did it and why cannot be read"
 		return f
 	}
-	if s.outlived(name, doc.Data) {
+	if s.outlived(ref, doc.Data) {
 		return nil
 	}
 	f = f.With("erased", doc.Data)

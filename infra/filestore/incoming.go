@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/manifest"
@@ -19,6 +20,7 @@ type incoming struct {
 	dir, name string
 	bytes     []byte
 	segment   bool
+	installed bool // of bytes that somebody may erase meanwhile
 
 	there   bool // the right bytes stand at the name already
 	damaged bool // wrong bytes do
@@ -59,7 +61,7 @@ func incomingObjects(objects []manifest.Object) (out []*incoming, err error) {
 		if n, most := len(o.Bytes), objectBytesMax(o.Kind); n > most {
 			return nil, fault.New(fault.StoreLimit, "%s of %d bytes: a store takes at most %d", o.Kind, n, most)
 		}
-		in := &incoming{dir: manifest.ObjectDir(o.Kind), name: manifest.ObjectName(o.Kind, o.Ref()), bytes: o.Bytes}
+		in := &incoming{dir: manifest.ObjectDir(o.Kind), name: manifest.ObjectName(o.Kind, o.Ref()), bytes: o.Bytes, installed: o.Kind == manifest.Installed}
 		// Two events may refer to one object; its file is written once.
 		if !slices.ContainsFunc(out, func(other *incoming) bool { return other.path() == in.path() }) {
 			out = append(out, in)
@@ -110,6 +112,12 @@ func (a *appending) stage() error {
 // to sync is moved in anew: its entry may be in memory only, and another sync of
 // the same folder would not say so (R7).
 func (a *appending) look(in *incoming) error {
+	if in.installed {
+		// They were read before the use lock was taken: somebody may have erased them since.
+		if err := a.s.erased(canon.Sum(in.bytes)); err != nil {
+			return err
+		}
+	}
 	same, err := a.s.holds(in.path(), in.bytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -23,6 +23,8 @@ type inspection struct {
 	s       *Store
 	ctx     context.Context
 	foreign bool // of another program: its modes are its own
+	held    int  // sessions with a log
+	ours    bool // something here is of a kind that this program alone writes
 	found   []manifest.Finding
 	seen    func(manifest.ObjectKind, canon.Digest) // told of sound objects; or nil
 }
@@ -49,7 +51,8 @@ func (s *Store) inspect(ctx context.Context, seen func(manifest.ObjectKind, cano
 	if err := in.top(); err != nil {
 		return in.found, readFault(err)
 	}
-	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
+	in.gone()
+	for _, kind := range manifest.ObjectKinds() {
 		if err := in.objects(kind); err != nil {
 			return in.found, readFault(err)
 		}
@@ -106,6 +109,7 @@ func (in *inspection) top() error {
 	}
 	for _, e := range entries {
 		var err error
+		in.ours = in.ours || e.Name == useLock || e.Name == quarantineDir
 		switch {
 		case e.Kind != osfs.Directory:
 		case e.Name == "sessions":
@@ -154,6 +158,9 @@ func (in *inspection) session(dir string, inside []osfs.Entry) error {
 	in.sessionControls(dir)
 	in.suspect(dir, inside)
 	for _, f := range inside {
+		if f.Name == manifest.FileName {
+			in.held++
+		}
 		if f.Kind == osfs.Directory && f.Name != manifest.SegmentDir {
 			if err := in.side(path.Join(dir, f.Name)); err != nil {
 				return err

@@ -1,12 +1,14 @@
 package filestore
 
 import (
+	"context"
 	"path"
 	"strings"
 
 	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/osfs"
@@ -45,6 +47,39 @@ func (in *inspection) sessionControls(dir string) {
 			in.find(manifest.ControlDamaged, at, "%s", fault.Of(err).Message) // nothing in that session is shown
 		}
 	}
+}
+
+// gone tells of control files of the store that were there: it does not come to hold
+// sessions without them. What is lost with the keyring are tokens. A store without
+// store.json is taken for another program's, and nothing is written to it.
+func (in *inspection) gone() {
+	if in.held == 0 {
+		return
+	}
+	if in.foreign {
+		if in.ours {
+			in.find(manifest.ControlMissing, storeFile, "it is gone, and was here: without it the store is taken for another program's, and nothing is written to it")
+		}
+		return
+	}
+	if _, there, err := in.s.stat(keyringFile); err == nil && !there {
+		in.find(manifest.ControlMissing, keyringFile, "it is gone, and sessions are here: tokens that were handed out before are worthless")
+	}
+}
+
+// InspectSession reports what is wrong or odd about one session's folder outside its
+// logs: control files, permissions, files that nobody put there.
+func (s *Store) InspectSession(ctx context.Context, session id.Session) ([]manifest.Finding, error) {
+	st, err := s.standing()
+	if err != nil || !st.there {
+		return nil, err
+	}
+	in := &inspection{s: s, ctx: ctx, foreign: st.foreign}
+	inside, err := in.list(sessionDir(session), sessionHolds)
+	if err == nil {
+		err = in.session(sessionDir(session), inside)
+	}
+	return in.found, readFault(err)
 }
 
 // suspect tells a failed sync from an arrival that never came to say that it stays.

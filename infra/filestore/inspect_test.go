@@ -84,6 +84,17 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 		"damaged keyring": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "keys/keyring.json"), []byte("{}"), 0o600)
 		}, manifest.ControlDamaged, "keys/keyring.json"},
+		"no keyring": {func(dir string) error {
+			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir), os.Remove(filepath.Join(dir, "keys/keyring.json")))
+		}, manifest.ControlMissing, "keys/keyring.json"},
+		"no keyring and no session": {func(dir string) error { return os.Remove(filepath.Join(dir, "keys/keyring.json")) }, "", ""},
+		"no store.json": {func(dir string) error {
+			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir), os.Remove(filepath.Join(dir, "store.json")))
+		}, manifest.ControlMissing, "store.json"},
+		"another program's": {func(dir string) error {
+			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir), os.Remove(filepath.Join(dir, "store.json")),
+				os.RemoveAll(filepath.Join(dir, ".use.lock")), os.RemoveAll(filepath.Join(dir, "quarantine")))
+		}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")
@@ -98,7 +109,13 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 			if err := tc.plant(dir); err != nil {
 				t.Fatal(err)
 			}
-			found, err := s.Inspect(context.Background())
+			// A process that comes now: this one knows already what the store is.
+			now, err := filestore.OpenDir(dir, filestore.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer now.Close()
+			found, err := now.Inspect(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,5 +140,42 @@ func TestInspectOfNoStoreFindsNothing(t *testing.T) {
 	defer s.Close()
 	if found, err := s.Inspect(context.Background()); err != nil || len(found) > 0 {
 		t.Fatal(found, err)
+	}
+}
+
+// TestInspectSessionLooksAtThatSession: and at no other.
+func TestInspectSessionLooksAtThatSession(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := filestore.OpenDir(dir, filestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.StoreID(context.Background(), ports.MayCreate); err != nil {
+		t.Fatal(err)
+	}
+	odd, whole := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
+	for _, session := range []id.Session{odd, whole} {
+		if err := os.MkdirAll(filepath.Join(dir, "sessions", session.String()), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]manifest.FindingCode{"keep": manifest.ControlDamaged, "imported.json": manifest.ControlDamaged, "suspect": manifest.SuspectMarker, "junk": manifest.UnknownFile}
+	for name := range want {
+		if err := os.WriteFile(filepath.Join(dir, "sessions", odd.String(), name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := s.InspectSession(context.Background(), odd)
+	if err != nil || len(found) != len(want) {
+		t.Fatal(found, err)
+	}
+	for _, f := range found {
+		if want[path.Base(f.Path)] != f.Code {
+			t.Errorf("%+v", f)
+		}
+	}
+	if found, err := s.InspectSession(context.Background(), whole); err != nil || len(found) > 0 {
+		t.Error(found, err)
 	}
 }

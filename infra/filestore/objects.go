@@ -20,7 +20,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}
-	if kind == manifest.Artifact {
+	if erasable(kind) {
 		// First: bytes beside a tombstone are what a crash left, or came a second time.
 		if err := s.erased(ref); err != nil {
 			return nil, err

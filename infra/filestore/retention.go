@@ -88,7 +88,7 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 
 // speechless are the parts of a store whose files are logs, objects, locks or control
 // files: they name objects in ways that are looked at elsewhere, or not at all.
-var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts", "workflows", trashDir, "cache"}
+var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts", "installed", "workflows", trashDir, "cache"}
 
 // Mentions implements ports.Retention. What a newer version put into the store's
 // folder is among it, and what a hand laid beside the sessions under another name, as
@@ -162,14 +162,9 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	graves := map[string]bool{}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name, erasedSuffix)
-		if !ok || kind != manifest.Artifact {
-			continue
-		}
-		doc, _, err := s.readControl(path.Join(manifest.ObjectDir(kind), e.Name), erasedKind)
-		graves[name] = err != nil || !broughtAlong(doc.Data)
+	graves, gravesErr := s.graves(kind)
+	if gravesErr != nil {
+		return nil, readFault(gravesErr)
 	}
 	var out []ports.Sized
 	for _, e := range entries {
@@ -185,11 +180,38 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 			return nil, readFault(err)
 		}
 		if there {
-			out = append(out, ports.Sized{Ref: ref, Bytes: info.Size, Erased: graves[e.Name]})
+			out = append(out, ports.Sized{Ref: ref, Bytes: info.Size, Erased: graves[ref]})
 		}
 	}
 	slices.SortFunc(out, func(a, b ports.Sized) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
 	return out, readFault(err)
+}
+
+// graves are the artifacts that were erased here: whatever of their bytes is left, under
+// whichever name, nobody needs.
+func (s *Store) graves(kind manifest.ObjectKind) (map[canon.Digest]bool, error) {
+	if !erasable(kind) {
+		return nil, nil
+	}
+	dir := manifest.ObjectDir(manifest.Artifact)
+	entries, err := s.fs.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out := map[canon.Digest]bool{}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name, erasedSuffix)
+		if !ok {
+			continue
+		}
+		ref, parseErr := canon.ParseFileName(name)
+		if parseErr != nil || ref.FileName() != name {
+			continue
+		}
+		doc, _, err := s.readControl(path.Join(dir, e.Name), erasedKind)
+		out[ref] = err != nil || !broughtAlong(doc.Data)
+	}
+	return out, err
 }
 
 // Survey implements ports.Retention.

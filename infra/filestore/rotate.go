@@ -23,7 +23,7 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotated
 	case st.refusal != nil:
 		return out, st.refusal
 	case !st.there:
-		return out, fault.New(fault.KeyringInvalid, "there is no store here, and so no key to replace").
+		return out, fault.New(fault.TargetNotFound, "there is no store here, and so no key to replace").
 			Suggest("Check --store and --tenant; the first run makes a store and its keys.")
 	}
 	held, err := s.locks.Acquire(ctx, useLock, lock.Exclusive, s.o.LockWait)

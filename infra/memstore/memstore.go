@@ -180,7 +180,7 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
-	if data, erased := s.disk.tombstones[ref]; erased && kind == manifest.Artifact {
+	if data, erased := s.disk.tombstones[ref]; erased && (kind == manifest.Artifact || kind == manifest.Installed) {
 		return nil, fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String()).With("erased", data)
 	}
 	b, ok := s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)]

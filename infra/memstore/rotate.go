@@ -19,7 +19,7 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.Rotated, er
 	defer s.disk.mu.Unlock()
 	have := s.disk.keys
 	if s.disk.id.IsZero() {
-		return ports.Rotated{}, fault.New(fault.KeyringInvalid, "there is no store here, and so no key to replace")
+		return ports.Rotated{}, fault.New(fault.TargetNotFound, "there is no store here, and so no key to replace")
 	}
 	if (have != nil) != (r.From != nil) || have != nil && have.Current != *r.From {
 		return ports.Rotated{}, fault.New(fault.StoreConflict, "the keys were replaced meanwhile: nothing was changed")

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/problem"
@@ -37,8 +38,8 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, manifest.UncommittedTail, manifest.OrphanSegment, manifest.UnknownEvents, manifest.ManifestDamaged, manifest.SegmentMissing,
 		manifest.SegmentDamaged, manifest.LostTail, manifest.ObjectMissing, manifest.ObjectDamaged, manifest.DuplicateKey, manifest.EventIDMismatch,
 		manifest.BrokenReference, manifest.LooseMode, manifest.UnknownFile, manifest.OrphanObject, manifest.SuspectMarker, manifest.ControlDamaged,
-		manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing)
-	add(sets, manifest.Snapshot, manifest.Workflow, manifest.Artifact)
+		manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing, manifest.ControlMissing)
+	add(sets, manifest.ObjectKinds()...)
 	add(sets, snapshot.Running, snapshot.Complete)
 	add(sets, audit.Actions()...)
 	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring)
@@ -51,6 +52,7 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledOtherwise, engine.ObservationsDropped,
 		engine.RecommendationExceeded)
 	add(sets, engine.KeysReady, engine.KeysMissing, engine.KeysUnusable)
+	add(sets, feedback.Signals()...)
 	add(sets, engine.StepDone, engine.StepPending, engine.StepSkipped, engine.StepToCome)
 	add(sets, engine.Imported, engine.ImportedAsNew, engine.Same, engine.Ahead, engine.Behind, "diverged")
 	add(sets, engine.HeadSame, engine.HeadAhead, engine.HeadOther)

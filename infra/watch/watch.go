@@ -1,4 +1,4 @@
-// Package watch waits until a file grows. It asks the operating system to say so,
+// Package watch waits until one of some files grows. It asks the operating system to say so,
 // and where that is not possible, as on some network filesystems, looks from time to
 // time: a waiter is woken late at worst, never not at all. What changed is for its
 // caller to find out.
@@ -7,6 +7,7 @@ package watch
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -19,15 +20,16 @@ const (
 	backedUp = 5 * time.Second
 )
 
-// Watcher waits for changes of one file.
+// Watcher waits for changes of files.
 type Watcher struct {
-	file   string
+	files  []string
 	events *fsnotify.Watcher // nil: nobody tells us
 }
 
-// File watches a file. It never fails: what cannot be watched is looked at.
-func File(path string) *Watcher {
-	w := &Watcher{file: path}
+// Files watches a file, and others beside it or in folders beside it, which need not be
+// there yet. It never fails: what cannot be watched is looked at.
+func Files(path string, others ...string) *Watcher {
+	w := &Watcher{files: append([]string{path}, others...)}
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		return w
@@ -37,14 +39,17 @@ func File(path string) *Watcher {
 		_ = events.Close()
 		return w
 	}
+	for _, other := range others {
+		_ = events.Add(filepath.Dir(other)) // one that is not there is added when it comes
+	}
 	w.events = events
 	return w
 }
 
 // Polling is a Watcher that is told nothing.
-func Polling(path string) *Watcher { return &Watcher{file: path} }
+func Polling(path string) *Watcher { return &Watcher{files: []string{path}} }
 
-// Wait returns when the file may have changed since Wait was called, or with ctx's
+// Wait returns when a file may have changed since Wait was called, or with ctx's
 // error when that ends first. Several changes may be told as one.
 func (w *Watcher) Wait(ctx context.Context) error {
 	look := alone
@@ -68,11 +73,26 @@ func (w *Watcher) Wait(ctx context.Context) error {
 				w.events, changes = nil, nil
 				return nil
 			}
-			if e.Name == w.file {
+			if w.concerns(e.Name) {
 				return nil
 			}
 		}
 	}
+}
+
+// concerns reports that a file is meant, or the folder that one lies in: with that the
+// file may have come, and from now on the folder itself tells.
+func (w *Watcher) concerns(name string) bool {
+	if slices.Contains(w.files, name) {
+		return true
+	}
+	for _, file := range w.files {
+		if filepath.Dir(file) == name {
+			_ = w.events.Add(name) // it may be gone again
+			return true
+		}
+	}
+	return false
 }
 
 // Close stops being told.

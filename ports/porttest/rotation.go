@@ -17,8 +17,8 @@ func rotation(t *testing.T, open func(time.Duration) Store) {
 	from := func(k *token.Key) ports.Rotation {
 		return ports.Rotation{By: event.Actor{Kind: event.Human}, AtMs: 1_760_000_000_000, From: k}
 	}
-	if _, err := s.Rotate(ctx, from(nil)); !fault.Is(err, fault.KeyringInvalid) {
-		t.Errorf("in a store that is not there: %v; want KEYRING_INVALID", err)
+	if _, err := s.Rotate(ctx, from(nil)); !fault.Is(err, fault.TargetNotFound) {
+		t.Errorf("in a store that is not there: %v; want TARGET_NOT_FOUND", err)
 	}
 	if got, err := s.StoreID(ctx, ports.ReadOnly); err != nil || !got.IsZero() {
 		t.Errorf("a rotation made the store %q, %v", got, err)

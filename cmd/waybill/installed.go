@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/installable"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/promptref"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/workflow"
+)
+
+// installations are what applied proposals brought.
+type installations []engine.InstalledArtifact
+
+// installed is what is in use here. A store that cannot be opened, or whose log of
+// proposals is not healthy, has nothing in use: that is told, and stops nobody from
+// looking at workflows of other sources.
+func (a *app) installed(ctx context.Context) installations {
+	o, err := a.open(ctx)
+	if err != nil {
+		a.notInstalled(err.Error())
+		return nil
+	}
+	defer o.close()
+	list, err := o.Installed(ctx, a.common.workspace)
+	switch {
+	case err != nil:
+		a.notInstalled(err.Error())
+		return nil
+	case list.Health != manifest.Healthy:
+		a.notInstalled("the log of the proposals is " + string(list.Health))
+	}
+	return list.Installed
+}
+
+func (a *app) notInstalled(why string) {
+	log := a.log()
+	log.Warn().Str("cause", why).Msg("installed things are left out; see 'waybill verify'")
+}
+
+// workflows are the installed ones as a catalog takes them. Their places are those of the
+// store: no folder of the machine is in them.
+func (all installations) workflows() (out []catalog.File) {
+	for _, i := range all {
+		if i.Slot.Kind == proposal.WorkflowChainPack {
+			out = append(out, workflowsOf(i)...)
+		}
+	}
+	return out
+}
+
+func workflowsOf(i engine.InstalledArtifact) (out []catalog.File) {
+	at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
+	for _, w := range installable.Workflows(i.Value) {
+		f := catalog.File{Kind: workflow.SourceInstalled, Ref: at, Data: w.Source.JCS()}
+		if w.Pointer != "" {
+			f.Ref += "#" + w.Pointer
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// prompts are the installed templates that steps may refer to.
+func (all installations) prompts() (out []promptref.Template) {
+	for _, i := range all {
+		if i.Slot.Kind != proposal.PromptTemplate {
+			continue
+		}
+		if t, err := promptref.TemplateOf(i.Value); err == nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// recorded is a source as a run keeps it. The set of the locks is closed and knows
+// installed things as plugins; where one came from stands in the ref.
+func recorded(k workflow.SourceKind) event.SourceKind {
+	if k == workflow.SourceInstalled {
+		return event.SourcePlugin
+	}
+	return event.SourceKind(k)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/installable"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/infra/cron"
+)
+
+const proposalsApproveLong = `Approve a proposal exactly as it is now. It is shown first, with what it would replace, then
+you are asked. A revision voids the approval.
+
+Approving is a person's decision: it needs a terminal and the role that the store's
+configuration names (proposalsApproverRole); no flag answers for you, and no agent can do
+it. Where the quorum is more than one, as many different people have to approve.`
+
+func newProposalsApproveCommand(a *app) *cobra.Command {
+	req := engine.DecideRequest{}
+	cmd := &cobra.Command{
+		Use:     "approve ID",
+		Short:   "Approve a proposal, as a person at a terminal",
+		Long:    proposalsApproveLong,
+		Example: "  waybill proposals approve q4yplb\n  waybill proposals approve q4yplb --as ada --reason \"Tried it twice\"",
+		Args:    exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.decider(&req, args[0])
+			return a.approveProposal(cmd.Context(), req)
+		},
+	}
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}
+
+// decider fills in who decides, and from where.
+func (a *app) decider(req *engine.DecideRequest, ref string) {
+	req.Ref, req.Workspace, req.AtTerminal = ref, a.common.workspace, a.atTerminal()
+}
+
+func (a *app) approveProposal(ctx context.Context, req engine.DecideRequest) error {
+	o, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	wire, d, err := o.Proposal(ctx, req.Workspace, req.Ref)
+	if err != nil {
+		return err
+	}
+	// What cannot be approved is said before anybody is asked.
+	if err := proposal.CheckApprove(wire.State); err != nil {
+		return err
+	}
+	if !req.AtTerminal {
+		return fault.New(fault.ProposalPending, "%s waits for a person's approval, and nobody is at a terminal here", wire.ID).
+			Suggest("A person runs 'waybill proposals approve %s' at a terminal.", shortProposal(wire.ID)).With("proposalId", wire.ID.String())
+	}
+	if err := o.MayApprove(ctx, a.caller(), req); err != nil {
+		return err
+	}
+	if !a.agree(func(p *page) { a.tellProposal(wire, d, proposalWhole, p) }, "Approve it? [y/N] ") {
+		return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
+	}
+	done, err := o.ApproveProposal(ctx, a.caller(), req, d.About.ArtifactSHA256)
+	if err != nil {
+		return err
+	}
+	return a.proposalAnswer(done, func(p *page) {
+		p.line("%s Approved: %s.", p.good("✓"), clean(titleOfProposal(done.Proposal)))
+		if done.About.Approvals >= done.About.ApprovalsWant {
+			p.line("Next: %s", a.command("proposals", "apply", shortProposal(done.Proposal.ID)))
+			return
+		}
+		p.line("%d of %d approvals.", done.About.Approvals, done.About.ApprovalsWant)
+	})
+}
+
+const proposalsApplyLong = `Install what a proposal holds, byte for byte as it was last recorded. The store's
+configuration says what that takes (proposalsActivation): with approval-gate the approval
+of people who hold a role; with direct-rbac a scope of whoever applies it.
+
+--override goes past the gate: a person's, at a terminal, with the scope
+proposals:override and a reason, which stay on record.
+
+The exit status is 0 when it is applied, 3 while approvals are missing, 1 when it is
+refused. Nothing is installed then.`
+
+func newProposalsApplyCommand(a *app) *cobra.Command {
+	req := engine.ApplyRequest{}
+	cmd := &cobra.Command{
+		Use:     "apply ID",
+		Short:   "Install what was approved",
+		Long:    proposalsApplyLong,
+		Example: "  waybill proposals apply q4yplb\n  waybill proposals apply q4yplb --override --reason \"The release waits for it\"",
+		Args:    exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.decider(&req.DecideRequest, args[0])
+			req.Check = a.checkInstallable(cmd.Context())
+			o, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.close()
+			done, err := o.ApplyProposal(cmd.Context(), a.caller(), req)
+			if err != nil {
+				return err
+			}
+			return a.proposalAnswer(done, func(p *page) {
+				p.line("%s Installed: %s.", p.good("✓"), clean(titleOfProposal(done.Proposal)))
+				p.line("%s", p.dim("Take it back: "+a.command("proposals", "rollback", shortProposal(done.Proposal.ID))))
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&req.Override, "override", false, "go past the approval gate, as a person with the scope for it")
+	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}
+
+// checkInstallable judges an artifact beside all that can be named from here.
+func (a *app) checkInstallable(ctx context.Context) func(proposal.Kind, canon.Value, []engine.InstalledArtifact) []problem.Problem {
+	return func(kind proposal.Kind, artifact canon.Value, beside []engine.InstalledArtifact) []problem.Problem {
+		with := &catalog.Library{}
+		if finder, err := a.finder(); err == nil {
+			files, _ := finder.Workflows(ctx)
+			bindings, _ := finder.Bindings(ctx)
+			with = catalog.NewLibrary(append(files, installations(beside).workflows()...), bindings).WithPrompts(installations(beside).prompts())
+		}
+		return installable.Check(installable.Kind(kind), artifact, installable.Options{Library: with.Options, Schedule: cron.Schedules{}.Check})
+	}
+}
+
+// newProposalsDecisionCommand is a decision that takes a proposal and a reason.
+func newProposalsDecisionCommand(a *app, cmd *cobra.Command, said string, do func(*opened, context.Context, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
+	req := engine.DecideRequest{}
+	cmd.Args = exactly("ID")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		a.decider(&req, args[0])
+		o, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer o.close()
+		done, err := do(o, cmd.Context(), req)
+		if err != nil {
+			return err
+		}
+		return a.proposalAnswer(done, func(p *page) {
+			p.line("%s %s: %s.", p.good("✓"), said, clean(titleOfProposal(done.Proposal)))
+		})
+	}
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}
+
+func newProposalsRejectCommand(a *app) *cobra.Command {
+	return newProposalsDecisionCommand(a, &cobra.Command{
+		Use:     "reject ID",
+		Short:   "Refuse a proposal",
+		Long:    "Refuse a proposal. It can be revised, and is open again then, or archived.",
+		Example: "  waybill proposals reject q4yplb --reason \"We have one that does this\"",
+	}, "Rejected", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
+		return o.RejectProposal(ctx, a.caller(), req)
+	})
+}
+
+func newProposalsArchiveCommand(a *app) *cobra.Command {
+	return newProposalsDecisionCommand(a, &cobra.Command{
+		Use:     "archive ID",
+		Short:   "Put a proposal away",
+		Long:    "Put a proposal away that nobody will apply. What is on record stays; a revision opens it again.",
+		Example: "  waybill proposals archive q4yplb --reason \"Not needed any more\"",
+	}, "Archived", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
+		return o.ArchiveProposal(ctx, a.caller(), req)
+	})
+}
+
+func newProposalsRollbackCommand(a *app) *cobra.Command {
+	return newProposalsDecisionCommand(a, &cobra.Command{
+		Use:   "rollback ID",
+		Short: "Take back what a proposal installed",
+		Long: `Take out of use what an applied proposal brought. What was installed in its place before is
+in use again. Runs that have begun go on with the workflow that they are pinned to.`,
+		Example: "  waybill proposals rollback q4yplb --reason \"It skips the check\"",
+	}, "Rolled back", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
+		return o.RollBackProposal(ctx, a.caller(), req)
+	})
+}

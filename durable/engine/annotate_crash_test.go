@@ -1,0 +1,244 @@
+package engine_test
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/lock"
+)
+
+// onNoted is an engine with all ports over a disk in memory, as a process of its own.
+func onNoted(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
+		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
+	if err != nil {
+		return nil, err
+	}
+	return withAll(s), nil
+}
+
+// remarking is one writing to a session's annotations, to explore.
+type remarking struct {
+	name string
+	base *crashfs.FS
+	at   engine.Position
+	own  map[string]string // the files of the session's own log
+	call func(*engine.Engine, byte) error
+	// What a list and the audit log say before and after the call.
+	before, after string
+}
+
+func ownFiles(f *crashfs.FS, s id.Session) map[string]string {
+	out := map[string]string{}
+	for name, b := range f.Files() {
+		if root := manifest.SessionEvents(s).Root; name == root+"/manifest.jsonl" || strings.HasPrefix(name, root+"/events/") {
+			out[name] = string(b)
+		}
+	}
+	return out
+}
+
+// remarkings are disks with a run on them: without annotations, and with some.
+func remarkings(t *testing.T) []remarking {
+	t.Helper()
+	ctx := context.Background()
+	bare := crashfs.New()
+	g, err := onNoted(bare, 1)
+	must(t, err)
+	a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+	must(t, err)
+	at, last := a.Position(), id.Annotation{}
+	annotate := func(req feedback.Request) func(*engine.Engine, byte) error {
+		return func(g *engine.Engine, n byte) error {
+			_, err := g.Annotate(ctx, caller(9), annotationSeed(int(n)), at, req)
+			return err
+		}
+	}
+	some := bare.Revive()
+	for n := range 3 {
+		g, err := onNoted(some, byte(20+n))
+		must(t, err)
+		made, err := g.Annotate(ctx, caller(5), annotationSeed(100+n), at, remark(feedback.Rating(int64(1+n))))
+		must(t, err)
+		last = made.AnnotationID
+	}
+	out := []remarking{
+		{name: "the first one", base: bare.Revive(), call: annotate(remark(feedback.Flag()))},
+		{name: "a later one", base: some.Revive(), call: annotate(remark(feedback.Flag()))},
+		{name: "in place of another", base: some.Revive(), call: annotate(instead(feedback.Annotation{AnnotationID: last}, feedback.Rating(5)))},
+		{name: "retract", base: some.Revive(), call: func(g *engine.Engine, _ byte) error {
+			_, err := g.Retract(ctx, caller(9), at, engine.RetractRequest{Annotation: last, Reason: "r"})
+			return err
+		}},
+	}
+	for i := range out {
+		r := &out[i]
+		r.at, r.own = at, ownFiles(r.base, at.Session)
+		done := r.base.Revive()
+		g, err := onNoted(done, 2)
+		must(t, err)
+		must(t, r.call(g, 1))
+		r.before, _ = r.state(t, r.base)
+		r.after, _ = r.state(t, done)
+		if r.before == r.after {
+			t.Fatal(r.before)
+		}
+	}
+	return out
+}
+
+// state is what the next process finds: what stands and what it comes to; ok says that all
+// is as it must be.
+func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
+	t.Helper()
+	g, err := onNoted(f.Revive(), 3)
+	if err != nil {
+		t.Errorf("the store does not open: %v", err)
+		return "", false
+	}
+	ctx := context.Background()
+	list, err := g.Annotations(ctx, r.at.Run.String(), engine.AnnotationQuery{History: true})
+	if err != nil || list.Health != manifest.Healthy {
+		t.Errorf("annotations: %v, %+v", err, list)
+		return "", false
+	}
+	sum, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{})
+	v, verifyErr := g.Verify(ctx)
+	if err != nil || verifyErr != nil || !v.OK || len(sum.Incomplete) > 0 {
+		t.Errorf("verify: %v, %v, %+v, %+v", err, verifyErr, v, sum)
+		return "", false
+	}
+	trail, err := g.AuditList(ctx, engine.AuditQuery{})
+	if err != nil || !trail.Complete {
+		t.Errorf("audit: %v, %+v", err, trail)
+		return "", false
+	}
+	var lines []string
+	for _, e := range trail.Entries { // written or not: a reader completes them
+		lines = append(lines, string(e.Action)+e.Details["annotationId"])
+	}
+	if !maps.Equal(ownFiles(f, r.at.Session), r.own) {
+		t.Error("the session's own log changed")
+		return "", false
+	}
+	current := 0
+	for _, a := range list.About {
+		if a.SupersededBy.IsZero() && !a.Retracted {
+			current++
+		}
+	}
+	var counted int64
+	for _, row := range sum.Runs {
+		counted += row.Annotations
+	}
+	if counted != int64(current) {
+		t.Errorf("%d annotations stand, and %d are counted", current, counted)
+		return "", false
+	}
+	return asJSON(t, list.Annotations) + asJSON(t, list.About) + strings.Join(lines, " "), true
+}
+
+// isAfter tells which of both it is.
+func (r remarking) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
+	t.Helper()
+	state, ok := r.state(t, f)
+	if ok && state != r.before && state != r.after {
+		t.Errorf("neither what was before the call nor what is after it:\n%s", state)
+		ok = false
+	}
+	return state == r.after, ok
+}
+
+// goesOn annotates what is left once more.
+func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
+	t.Helper()
+	next := f.Revive()
+	g, err := onNoted(next, 4)
+	if err == nil {
+		_, err = g.Annotate(context.Background(), caller(11), annotationSeed(999), r.at, remark(feedback.Label("next")))
+	}
+	if err != nil {
+		t.Errorf("the next annotation: %v", err)
+		return false
+	}
+	state, ok := r.state(t, next)
+	if !ok || !strings.Contains(state, `"label":"next"`) {
+		t.Errorf("after the next annotation: %s", state)
+		return false
+	}
+	return true
+}
+
+// TestExploreCrashesOfAnnotations: in whatever state a power cut leaves the disk, the
+// session's log is the same to the byte, an annotation is there whole or not at all, and
+// it is there when it was acknowledged; and the next one is taken.
+func TestExploreCrashesOfAnnotations(t *testing.T) {
+	for _, r := range remarkings(t) {
+		t.Run(r.name, func(t *testing.T) {
+			// Each state costs four readings and another annotation: fewer are looked at.
+			count := crashfs.Explore(r.base, crashfs.Look{Limit: crashLimit() / 8}, func(f *crashfs.FS) {
+				g, err := onNoted(f, 2)
+				must(t, err)
+				must(t, r.call(g, 1))
+			}, func(s crashfs.State, done bool) bool {
+				after, ok := r.isAfter(t, s.FS)
+				if ok && done && !after {
+					t.Error("an acknowledged call is lost")
+					ok = false
+				}
+				if ok = ok && r.goesOn(t, s.FS); !ok {
+					t.Logf("in the state %s", s.Name)
+				}
+				return ok
+			})
+			t.Logf("%d operations, %d crash states", count.Ops, count.States)
+		})
+	}
+}
+
+// TestFaultsOfAnnotations: one operation at a time fails, tears or is the last one. What
+// is answered is recorded, and what is refused is not, unless it says that nobody knows.
+func TestFaultsOfAnnotations(t *testing.T) {
+	for _, r := range remarkings(t) {
+		t.Run(r.name, func(t *testing.T) {
+			count := crashfs.Break(r.base, func(f *crashfs.FS) error {
+				g, err := onNoted(f, 2)
+				if err != nil {
+					return err
+				}
+				return r.call(g, 1)
+			}, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+				if testing.Short() && op.N%3 > 0 {
+					return true
+				}
+				after, ok := r.isAfter(t, left)
+				killed := flaw.Err == nil
+				switch {
+				case !ok:
+				case err == nil && !after:
+					t.Error("the call answered, and nothing is recorded")
+					ok = false
+				case err != nil && after && !killed && !fault.Is(err, fault.StoreOutcomeUnknown):
+					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					ok = false
+				}
+				if ok = ok && r.goesOn(t, left); !ok {
+					t.Logf("%s %s: %v", op, flaw, err)
+				}
+				return ok
+			})
+			t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// TestPagesOfAnnotations: pages of any length hold each annotation once, in the order in
+// which they were made, whatever is added, superseded or retracted between two of them.
+func TestPagesOfAnnotations(t *testing.T) {
+	n := newNoted(t)
+	a, other := n.start(twoSteps), n.start(twoSteps)
+	g, ctx := n.g, context.Background()
+	var all, flags []id.Annotation
+	const many = 250
+	for i := range many {
+		at, signal := a, feedback.Rating(int64(1+i%5))
+		if i%3 == 0 {
+			signal = feedback.Flag()
+		}
+		made, err := g.Annotate(ctx, n.by(), annotationSeed(i), at.Position(), remark(signal))
+		must(t, err)
+		if all = append(all, made.AnnotationID); i%3 == 0 {
+			flags = append(flags, made.AnnotationID)
+		}
+	}
+	n.made = many
+	n.note(other, remark(feedback.Flag()))
+	if got := stands(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, all[:100]) {
+		t.Errorf("a page holds %d rows", len(got))
+	}
+	walk := func(q engine.AnnotationQuery, between func(page int)) (out []id.Annotation, pages int) {
+		for {
+			list := n.list(a, q)
+			if len(list.About) != len(list.Annotations) {
+				t.Fatalf("%d rows, and something about %d", len(list.Annotations), len(list.About))
+			}
+			out, pages = append(out, stands(list)...), pages+1
+			if list.NextCursor == "" {
+				return out, pages
+			}
+			q.Cursor = list.NextCursor
+			between(pages)
+		}
+	}
+	still := func(int) {}
+	for _, test := range []struct {
+		q     engine.AnnotationQuery
+		want  []id.Annotation
+		pages int
+	}{
+		{engine.AnnotationQuery{}, all, 3},
+		{engine.AnnotationQuery{Limit: 125}, all, 2},
+		{engine.AnnotationQuery{Limit: 249, History: true}, all, 2},
+		{engine.AnnotationQuery{Limit: 250}, all, 1},
+		{engine.AnnotationQuery{Limit: 1000}, all, 1},
+		{engine.AnnotationQuery{Signal: feedback.FlagKind, Limit: 20}, flags, 5},
+		{engine.AnnotationQuery{Signal: feedback.LabelKind}, nil, 1},
+	} {
+		if got, pages := walk(test.q, still); !slices.Equal(got, test.want) || pages != test.pages {
+			t.Errorf("%+v: %d rows on %d pages, want %d on %d", test.q, len(got), pages, len(test.want), test.pages)
+		}
+	}
+	// What was on a page goes, what stands behind the cursor as well, and one comes.
+	got, _ := walk(engine.AnnotationQuery{Limit: 100}, func(page int) {
+		if page == 1 {
+			for _, gone := range []int{99, 100, 249} {
+				_, err := n.retract(a, all[gone])
+				must(t, err)
+			}
+			all = append(all, n.note(a, remark(feedback.Flag())).AnnotationID)
+		}
+	})
+	want := slices.Concat(all[:100], all[101:249], all[250:])
+	if !slices.Equal(got, want) {
+		t.Errorf("%d rows, want %d", len(got), len(want))
+	}
+	for _, bad := range []engine.AnnotationQuery{{Limit: -1}, {Limit: 1001}, {Signal: "praise"}, {Cursor: "x"}, {Cursor: "-1"}, {Cursor: "+1"}, {Cursor: "007"}, {Cursor: "99999999999999999999"}} {
+		if _, err := g.Annotations(ctx, a.Session.RunID.String(), bad); !fault.Is(err, fault.ValidationError) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	if last := n.list(a, engine.AnnotationQuery{Cursor: "9000000000000000"}); len(last.Annotations) > 0 || last.NextCursor != "" {
+		t.Errorf("behind the end: %+v", last)
+	}
+}
+
+// sums tells a summary in a line: of each workflow its counts, then of each run.
+func sums(s engine.FeedbackSummary) string {
+	var out []string
+	for _, w := range s.Workflows {
+		mean := "-"
+		if w.MeanRating != nil {
+			mean = fmt.Sprint(*w.MeanRating)
+		}
+		out = append(out, fmt.Sprintf("%s: %d in %d of %d, %s stars, %d corrected, %d flagged, %v", w.WorkflowID, w.Annotations, w.AnnotatedRuns, w.Runs, mean, w.CorrectedRuns, w.FlaggedRuns, w.Labels))
+	}
+	for _, r := range s.Runs {
+		out = append(out, fmt.Sprintf("%d of %s", r.Annotations, r.WorkflowID))
+	}
+	return strings.Join(append(out, fmt.Sprint(len(s.Incomplete), " incomplete")), "; ")
+}
+
+// sumUp sums up as another process would.
+func (n *noted) sumUp(q engine.SummaryQuery) string {
+	n.Helper()
+	out, err := n.everybody().SummarizeAnnotations(context.Background(), q)
+	if err != nil {
+		n.Fatal(err)
+	}
+	return sums(out)
+}
+
+func TestSummaries(t *testing.T) {
+	n := newNoted(t)
+	if got := n.sumUp(engine.SummaryQuery{}); got != "0 incomplete" {
+		t.Error(got)
+	}
+	a, b, none, long := n.start(twoSteps), n.start(twoSteps), n.start(twoSteps), n.start(longOne)
+	wrong := n.note(a, remark(feedback.Rating(1)))
+	n.note(a, instead(wrong, feedback.Rating(4)))
+	n.note(a, remark(feedback.Label("off-brand")))
+	n.note(b, remark(feedback.Rating(5)))
+	n.note(b, remark(feedback.Correction("so")))
+	gone := n.note(b, remark(feedback.Flag()))
+	n.note(long, remark(feedback.Flag()))
+	_, err := n.retract(b, gone.AnnotationID)
+	must(t, err)
+	const two = "test.two: 4 in 2 of 3, 4.5 stars, 1 corrected, 0 flagged, [{off-brand 1}]"
+	const one = "test.long: 1 in 1 of 1, - stars, 0 corrected, 1 flagged, []"
+	for _, test := range []struct {
+		q    engine.SummaryQuery
+		want string
+	}{
+		{engine.SummaryQuery{}, two + "; " + one + "; 2 of test.two; 2 of test.two; 1 of test.long; 0 incomplete"},
+		{engine.SummaryQuery{WorkflowID: "test.long"}, one + "; 1 of test.long; 0 incomplete"},
+		{engine.SummaryQuery{WorkflowID: "test.none"}, "0 incomplete"},
+		{engine.SummaryQuery{Run: b.Session.RunID.String()}, "2 of test.two; 0 incomplete"},
+		{engine.SummaryQuery{Run: none.Session.RunID.String()}, "0 of test.two; 0 incomplete"},
+		{engine.SummaryQuery{Run: engine.Last}, "1 of test.long; 0 incomplete"},
+	} {
+		if got := n.sumUp(test.q); got != test.want {
+			t.Errorf("%+v:\n%s\nwant\n%s", test.q, got, test.want)
+		}
+	}
+	// Of a session that cannot be read to its end the runs are not all known.
+	must(t, os.WriteFile(filepath.Join(n.dir, "sessions", long.Session.SessionID.String(), "manifest.jsonl"), []byte("{}\n"), 0o600))
+	if got := n.sumUp(engine.SummaryQuery{}); got != two+"; 2 of test.two; 2 of test.two; 1 incomplete" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,293 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// noted is a store whose runs are annotated, with all that an engine may have.
+type noted struct {
+	*world
+	made int
+}
+
+func newNoted(t *testing.T) *noted {
+	n := &noted{world: newWorld(t)}
+	n.g = n.everybody()
+	return n
+}
+
+// everybody is another process with all ports.
+func (n *noted) everybody() *engine.Engine {
+	n.Helper()
+	s, err := filestore.OpenDir(n.dir, filestore.Options{LockWait: time.Minute})
+	if err != nil {
+		n.Fatal(err)
+	}
+	n.Cleanup(func() { _ = s.Close() })
+	return withAll(s)
+}
+
+// withAll is an engine with all ports of a store.
+func withAll(s *filestore.Store) *engine.Engine {
+	g := audited(s)
+	g.Trash, g.Retention, g.Graves, g.SideLogs, g.Digests, g.Repairs = s, s, s, s, s, s
+	return g
+}
+
+// remark is an annotation of the run as a whole.
+func remark(s feedback.Signal) feedback.Request {
+	return feedback.Request{Create: feedback.Create{Signal: s}}
+}
+
+func about(t feedback.Target) feedback.Request {
+	r := remark(feedback.Flag())
+	r.Target = t
+	return r
+}
+
+func instead(of feedback.Annotation, s feedback.Signal) feedback.Request {
+	r := remark(s)
+	r.SupersedesAnnotationID = of.AnnotationID
+	return r
+}
+
+func annotationSeed(n int) id.Seed { return id.Seed{byte(n), byte(n >> 8), byte(n >> 16), 0xa} }
+
+// try annotates as another process would.
+func (n *noted) try(by engine.Caller, at engine.Position, req feedback.Request) (feedback.Annotation, error) {
+	n.made++
+	return n.everybody().Annotate(context.Background(), by, annotationSeed(n.made), at, req)
+}
+
+func (n *noted) note(a engine.Answer, req feedback.Request) feedback.Annotation {
+	n.Helper()
+	out, err := n.try(n.person("ada"), a.Position(), req)
+	if err != nil {
+		n.Fatal(err)
+	}
+	return out
+}
+
+func (n *noted) retract(a engine.Answer, name id.Annotation) (engine.Retracted, error) {
+	return n.everybody().Retract(context.Background(), n.person("ada"), a.Position(), engine.RetractRequest{Annotation: name, Reason: "it was wrong"})
+}
+
+func (n *noted) list(a engine.Answer, q engine.AnnotationQuery) engine.AnnotationList {
+	n.Helper()
+	out, err := n.everybody().Annotations(context.Background(), a.Session.RunID.String(), q)
+	if err != nil {
+		n.Fatal(err)
+	}
+	return out
+}
+
+// stands are the ids of a list.
+func stands(l engine.AnnotationList) (out []id.Annotation) {
+	for _, a := range l.Annotations {
+		out = append(out, a.AnnotationID)
+	}
+	return out
+}
+
+func (n *noted) annotationsDir(a engine.Answer) string {
+	return filepath.Join(n.dir, "sessions", a.Session.SessionID.String(), "annotations")
+}
+
+// own is all that a session's own log consists of.
+func (n *noted) own(a engine.Answer) (out string) {
+	n.Helper()
+	dir := filepath.Join(n.dir, "sessions", a.Session.SessionID.String())
+	names, err := filepath.Glob(filepath.Join(dir, "events", "*"))
+	for _, name := range append(names, filepath.Join(dir, "manifest.jsonl")) {
+		b, readErr := os.ReadFile(name)
+		if err != nil || readErr != nil {
+			n.Fatal(err, readErr)
+		}
+		out += name + string(b)
+	}
+	return out
+}
+
+// TestAnAnnotationIsToldAsItWasMade: what comes back, what is listed, and what lies on
+// the disk; and of the session's own log no byte is another.
+func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	before := n.own(a)
+	made := n.note(a, feedback.Request{Create: feedback.Create{Signal: feedback.Correction("use sk-canary0123456789"), Note: "token: hunter2-canary"}})
+	const want = `{"annotationId":"%s","target":{"runId":"%s"},"signal":{"correction":"use [REDACTED:secret_key]","kind":"correction"},` +
+		`"actor":{"principalRef":"ada"},"note":"token: [REDACTED:named_secret]","createdAt":"%s"}`
+	createdAt := time.UnixMilli(n.clock).UTC().Format("2006-01-02T15:04:05.000Z")
+	if got, want := asJSON(t, made), fmt.Sprintf(want, made.AnnotationID, a.Session.RunID, createdAt); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	list := n.list(a, engine.AnnotationQuery{})
+	if len(list.Annotations) != 1 || asJSON(t, list.Annotations[0]) != asJSON(t, made) || list.Health != "healthy" || list.ForkedFrom != nil || list.NextCursor != "" {
+		t.Errorf("%+v", list)
+	}
+	if got, want := asJSON(t, list.About), fmt.Sprintf(`{"%s":{"nodeId":"%s","stepId":"first"}}`, made.AnnotationID, a.NodeID); got != want {
+		t.Errorf("about %s, want %s", got, want)
+	}
+	if n.own(a) != before {
+		t.Error("the session's own log changed")
+	}
+	if strings.Contains(n.log(a.Session.SessionID), "canary") {
+		t.Error("a secret lies on the disk")
+	}
+	if v, err := n.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// TestRunsThatEndedAreAnnotated: feedback mostly comes afterwards (RFC 0056 C).
+func TestRunsThatEndedAreAnnotated(t *testing.T) {
+	n := newNoted(t)
+	completed := n.must(n.must(n.start(twoSteps), note("done")), note("also done"))
+	for name, a := range map[string]engine.Answer{"complete": completed, "cancelled": n.cancelled("r")} {
+		before := n.own(a)
+		made := n.note(a, remark(feedback.Rating(4)))
+		list := n.list(a, engine.AnnotationQuery{})
+		if !slices.Equal(stands(list), []id.Annotation{made.AnnotationID}) || n.own(a) != before {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	if about := n.list(completed, engine.AnnotationQuery{}).About; len(about) != 1 || strings.Contains(asJSON(t, about), "stepId") {
+		t.Errorf("of a run that is complete no step is pending: %+v", about)
+	}
+}
+
+// TestTargets: an annotation is about what is there, and about nothing else.
+func TestTargets(t *testing.T) {
+	n := newNoted(t)
+	first := n.start(twoSteps)
+	second := n.must(first, note("done"))
+	other := n.start(twoSteps)
+	events := func(a engine.Answer) (out map[string]id.Event) {
+		all, _, err := n.g.Events(context.Background(), a.Session.RunID.String())
+		must(t, err)
+		out = map[string]id.Event{}
+		for _, e := range all {
+			out[e.Data.Kind()+fmt.Sprint(e.Scope.NodeID == first.NodeID)] = e.ID
+		}
+		return out
+	}
+	own, theirs := events(second), events(other)
+	ofNode, ofRun, ofSession := own["advance_recordedtrue"], own["run_startedfalse"], own["session_createdfalse"]
+	if ofNode.IsZero() || ofRun.IsZero() || ofSession.IsZero() {
+		t.Fatal(own)
+	}
+	for _, test := range []struct {
+		name   string
+		target feedback.Target
+		at     string // about, or the code of the refusal
+	}{
+		{"the run", feedback.Target{}, second.NodeID.String() + " second"},
+		{"a node", feedback.Target{NodeID: first.NodeID}, first.NodeID.String() + " first"},
+		{"an event of a node", feedback.Target{EventID: ofNode}, first.NodeID.String() + " first"},
+		{"an event and its node", feedback.Target{EventID: ofNode, NodeID: first.NodeID}, first.NodeID.String() + " first"},
+		{"an event of the run", feedback.Target{EventID: ofRun}, " "},
+		{"an unknown node", feedback.Target{NodeID: id.RootNode(id.NewRun(id.Seed{99}))}, "TARGET_NOT_FOUND"},
+		{"another run's node", feedback.Target{NodeID: other.NodeID}, "TARGET_NOT_FOUND"},
+		{"an unknown event", feedback.Target{EventID: id.EventOf("x", "y")}, "TARGET_NOT_FOUND"},
+		{"another run's event", feedback.Target{EventID: theirs["run_startedfalse"]}, "TARGET_NOT_FOUND"},
+		{"an event of no run", feedback.Target{EventID: ofSession}, "TARGET_NOT_FOUND"},
+		{"a node that is not the event's", feedback.Target{EventID: ofNode, NodeID: second.NodeID}, "TARGET_NOT_FOUND"},
+		{"a node beside an event of none", feedback.Target{EventID: ofRun, NodeID: first.NodeID}, "TARGET_NOT_FOUND"},
+	} {
+		before := len(n.list(second, engine.AnnotationQuery{}).Annotations)
+		made, err := n.try(n.person("ada"), second.Position(), about(test.target))
+		list := n.list(second, engine.AnnotationQuery{})
+		if err != nil {
+			if string(fault.CodeOf(err)) != test.at || len(list.Annotations) != before || fault.ExitOf(err) != fault.ExitNotFound {
+				t.Errorf("%s: %v, want %s", test.name, err, test.at)
+			}
+			continue
+		}
+		at := list.About[made.AnnotationID.String()]
+		if got := at.NodeID.String() + " " + at.StepID; got != test.at || made.Target.EventID != test.target.EventID || made.Target.NodeID != test.target.NodeID {
+			t.Errorf("%s: at %q, want %q; %+v", test.name, got, test.at, made)
+		}
+	}
+}
+
+// TestOnlyAgentsAreSure: a confidence is told by agents, and stands beside the row.
+func TestOnlyAgentsAreSure(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	sure := 0.25
+	req := remark(feedback.Flag())
+	req.Confidence = &sure
+	made, err := n.try(n.by(), a.Position(), req)
+	must(t, err)
+	if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.Confidence == nil || *about.Confidence != sure || made.Actor.PrincipalRef != "agent" {
+		t.Errorf("%+v, %+v", about, made)
+	}
+	for _, kind := range []event.ActorKind{event.Human, event.Engine} {
+		_, err := n.try(engine.Caller{Actor: event.Actor{Kind: kind, Ref: "ada"}, AtMs: 1}, a.Position(), req)
+		if !fault.Is(err, fault.ValidationError) || fault.Of(err).Details["field"] != "/confidence" {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	if list := n.list(a, engine.AnnotationQuery{History: true}); len(list.Annotations) != 1 {
+		t.Errorf("a refused annotation was recorded: %+v", list)
+	}
+}
+
+// TestAFamilyThatIsOff: every call is refused, nothing is written, and what was said
+// before is there when the family is on again.
+func TestAFamilyThatIsOff(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	made := n.note(a, remark(feedback.Flag()))
+	turn := func(to string) {
+		_, err := engine.Settings{Controls: n.g.Controls, Auditor: n.g}.SetConfig(context.Background(), "feedback", to)
+		must(t, err)
+	}
+	turn("off")
+	before := snapshotOf(t, n.dir)
+	ctx, g := context.Background(), n.everybody()
+	for name, call := range map[string]func() error{
+		"annotate": func() error {
+			_, err := g.Annotate(ctx, n.by(), annotationSeed(9), a.Position(), remark(feedback.Flag()))
+			return err
+		},
+		"annotate wrongly": func() error {
+			_, err := g.Annotate(ctx, n.by(), annotationSeed(9), engine.Position{}, feedback.Request{})
+			return err
+		},
+		"retract": func() error { _, err := n.retract(a, made.AnnotationID); return err },
+		"list": func() error {
+			_, err := g.Annotations(ctx, "no run", engine.AnnotationQuery{Cursor: "none"})
+			return err
+		},
+		"sum up":      func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{}); return err },
+		"sum one up":  func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: "no run"}); return err },
+		"of nobody's": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
+	} {
+		err := call()
+		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 || fault.Of(err).Details["capability"] != "feedback" || fault.Of(err).Suggestion == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if string(snapshotOf(t, n.dir)) != string(before) {
+		t.Error("something was written")
+	}
+	turn("on")
+	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) != 1 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -1,0 +1,176 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// slipIn appends to a session's annotations what no use case would.
+func (n *noted) slipIn(a engine.Answer, table *event.Table, events ...event.Event) {
+	n.Helper()
+	log := manifest.SessionSide(a.Session.SessionID, table)
+	err := ports.WithHealthySession(context.Background(), n.g.Locks, n.g.Logs, log, manifest.Head{}, ignored{}, func(w ports.Witness, v manifest.Verdict) error {
+		for i := range events {
+			events[i].Index = v.Head.Next + int64(i)
+		}
+		_, err := n.g.Logs.Append(context.Background(), w, v.Head, manifest.Plan{Log: log, Events: events})
+		return err
+	})
+	if err != nil {
+		n.Fatal(err)
+	}
+}
+
+func line(a engine.Answer, run id.Run, p event.Payload) event.Event {
+	return event.New(a.Session.SessionID.String(), 0, event.Scope{RunID: run}, event.Actor{Kind: event.Human, Ref: "ada"}, 5, p)
+}
+
+// doubted is of another version of the table.
+type doubted struct {
+	AnnotationID id.Annotation `json:"annotationId"`
+}
+
+func (doubted) Kind() string { return "annotation_doubted" }
+func (d doubted) DedupeKey(owner string, _ event.Scope) string {
+	return "annotation_doubted:" + owner + ":" + d.AnnotationID.String()
+}
+func (doubted) Check(event.Scope) error { return nil }
+
+var laterTable = event.NewTable("annotations", "sessionId", event.Row[doubted](event.RunScope))
+
+// found are the findings of a verification about annotations, "code event" each.
+func (n *noted) found() (out []string) {
+	n.Helper()
+	v, err := n.everybody().Verify(context.Background())
+	if err != nil {
+		n.Fatal(err)
+	}
+	for _, s := range v.Sessions {
+		if s.Health != manifest.Healthy {
+			n.Errorf("annotations say that the session is %s", s.Health)
+		}
+		for _, f := range s.Findings {
+			at := "-"
+			if f.Event != nil {
+				at = string('0' + rune(*f.Event))
+			}
+			if out = append(out, string(f.Code)+" "+at); !strings.HasSuffix(f.Path, "/annotations") && !strings.Contains(f.Path, "/annotations/") {
+				n.Errorf("%+v", f)
+			}
+			if v.OK == (f.Severity == manifest.SeverityError) && len(s.Findings) == 1 {
+				n.Errorf("ok is %v: %+v", v.OK, f)
+			}
+		}
+	}
+	return out
+}
+
+// TestVerifyReadsAnnotations: every record's names are held against what is there, and
+// each problem is one finding, which says nothing about the session itself (R10).
+func TestVerifyReadsAnnotations(t *testing.T) {
+	name := func(i byte) id.Annotation { return id.NewAnnotation(id.Seed{i, 0xbb}) }
+	for what, test := range map[string]struct {
+		slip func(n *noted, a, next, other engine.Answer, first feedback.Annotation)
+		want []string
+	}{
+		"nothing wrong": {func(n *noted, a, next, _ engine.Answer, first feedback.Annotation) {
+			n.note(next, about(feedback.Target{NodeID: a.NodeID}))
+			n.note(next, instead(first, feedback.Flag()))
+		}, nil},
+		"a run of another session": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, other.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{})))
+		}, []string{"broken_reference 1"}},
+		"a node of another run": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{NodeID: other.NodeID}), feedback.Place{NodeID: other.NodeID})))
+		}, []string{"broken_reference 1"}},
+		"a place that is none": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{NodeID: other.NodeID})))
+		}, []string{"broken_reference 1"}},
+		"an event that is none": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: id.EventOf("x", "y")}), feedback.Place{})))
+		}, []string{"broken_reference 1"}},
+		"an event of another node": {func(n *noted, a, next, _ engine.Answer, _ feedback.Annotation) {
+			all, _, err := n.g.Events(context.Background(), a.Session.RunID.String())
+			must(n.T, err)
+			i := slices.IndexFunc(all, func(e event.Event) bool { return e.Scope.NodeID == a.NodeID })
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: all[i].ID}), feedback.Place{NodeID: next.NodeID})))
+		}, []string{"broken_reference 1"}},
+		"in place of nothing": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()), feedback.Place{})))
+		}, []string{"broken_reference 1"}},
+		"in place of what comes later": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()), feedback.Place{})),
+				line(a, a.Session.RunID, feedback.Record(name(2), remark(feedback.Flag()), feedback.Place{})))
+		}, []string{"broken_reference 1"}},
+		"retracts nothing": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(name(2), "")))
+		}, []string{"broken_reference 1"}},
+		"twice the same": {func(n *noted, a, _, _ engine.Answer, first feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(first.AnnotationID, remark(feedback.Rating(1)), feedback.Place{})))
+		}, []string{"duplicate_dedupe_key 1"}},
+		"retracted twice": {func(n *noted, a, _, _ engine.Answer, first feedback.Annotation) {
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")), line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")))
+		}, []string{"duplicate_dedupe_key 2"}},
+		"an id of its own": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
+			e := line(a, a.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{}))
+			e.ID = id.EventOf("x", "y")
+			n.slipIn(a, feedback.Table, e)
+		}, []string{"event_id 1"}},
+		"of a later version": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.slipIn(a, laterTable, line(a, a.Session.RunID, doubted{name(1)}))
+		}, []string{"unknown_version 1"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			n := newNoted(t)
+			a := n.start(twoSteps)
+			next, other := n.must(a, note("done")), n.start(twoSteps)
+			first := n.note(next, remark(feedback.Rating(2)))
+			before := n.own(a)
+			test.slip(n, a, next, other, first)
+			if got := n.found(); !slices.Equal(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+			if n.own(a) != before {
+				t.Error("the session's own log changed")
+			}
+		})
+	}
+}
+
+// TestAnnotationsOutliveWhatARepairTook: what was taken away on record is not missed for
+// ever; what went otherwise is.
+func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	next := n.must(n.must(a, note("done")), note("also done"))
+	n.note(next, about(feedback.Target{NodeID: next.NodeID}))
+	names, err := filepath.Glob(filepath.Join(n.dir, "sessions", a.Session.SessionID.String(), "events", "*"))
+	must(t, err)
+	must(t, os.WriteFile(names[len(names)-1], []byte("{}\n"), 0o600))
+	must(t, os.RemoveAll(filepath.Join(n.dir, "cache")))
+	report, err := n.everybody().Repair(context.Background(), n.person("ada"), engine.RepairCall{Ref: a.Session.SessionID.String(), Apply: true})
+	if err != nil || !report.Applied || len(report.Findings) > 0 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if got := n.found(); len(got) > 0 {
+		t.Error(got)
+	}
+	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) != 1 {
+		t.Errorf("%+v", list)
+	}
+	must(t, os.RemoveAll(filepath.Join(n.dir, "audit"))) // and with it the record of the repair
+	if got := n.found(); !slices.Equal(got, []string{"broken_reference 0"}) {
+		t.Error(got)
+	}
+}

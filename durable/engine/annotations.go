@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/waybill/waybill/durable/config"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// AnnotationQuery says which annotations of a run are asked for.
+type AnnotationQuery struct {
+	History bool                // superseded and retracted ones as well
+	Signal  feedback.SignalKind // "": every kind
+	Limit   int                 // 1 to limits.AnnotationsPageMax; 0: limits.AnnotationsPage
+	Cursor  string              // of the page before
+}
+
+// AnnotationList is the document "annotations": one page, in the order in which they
+// were made. The rows are those of the wire (RFC 0056); About has by annotationId what
+// the wire has no member for (R28).
+type AnnotationList struct {
+	Annotations []feedback.Annotation     `json:"annotations"`
+	About       map[string]feedback.About `json:"about"`
+	// ForkedFrom names the run that this one was forked from: what was said of it is not
+	// copied, and is found there.
+	ForkedFrom *Origin         `json:"forkedFrom,omitzero"`
+	Health     manifest.Health `json:"health"` // of the annotations' log
+	NextCursor string          `json:"nextCursor,omitzero"`
+}
+
+// Origin is where a fork began.
+type Origin struct {
+	SessionID id.Session `json:"sessionId"`
+	RunID     id.Run     `json:"runId"`
+	NodeID    id.Node    `json:"nodeId"`
+}
+
+// Annotations lists what people said of a run. A damaged log is shown by its valid
+// prefix, and says so.
+func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery) (AnnotationList, error) {
+	out := AnnotationList{Annotations: []feedback.Annotation{}, About: map[string]feedback.About{}}
+	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+		return out, err
+	}
+	after, err := q.check()
+	if err != nil {
+		return out, err
+	}
+	at, err := g.lookup(ctx, ref)
+	if err != nil {
+		return out, err
+	}
+	if from := at.run.Started.ForkedFrom; from != nil {
+		out.ForkedFrom = &Origin{from.SessionID, from.RunID, from.NodeID}
+	}
+	all := projections.NewAnnotations()
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: annotationsLog(at.session)}, all)
+	if err != nil {
+		return out, err
+	}
+	out.Health = v.Health
+	rows := all.Current(at.run.ID)
+	if q.History {
+		rows = all.History(at.run.ID)
+	}
+	limit := cmp.Or(q.Limit, limits.AnnotationsPage)
+	for _, e := range rows {
+		if e.Index <= after || q.Signal != "" && e.Signal.Kind != q.Signal {
+			continue
+		}
+		if len(out.Annotations) == limit {
+			out.NextCursor = strconv.FormatInt(after, 10)
+			break
+		}
+		after = e.Index
+		out.Annotations = append(out.Annotations, e.Annotation)
+		out.About[e.AnnotationID.String()] = e.About
+	}
+	return out, nil
+}
+
+// check refuses what no list answers; after is the index of the line that the page
+// stands behind.
+func (q AnnotationQuery) check() (after int64, err error) {
+	if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
+		return 0, fault.New(fault.ValidationError, "limit: expected 1 to %d, got %d", limits.AnnotationsPageMax, q.Limit).
+			Suggest("Ask for fewer, and for the rest with nextCursor.").With("field", "limit")
+	}
+	if q.Signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
+		return 0, fault.New(fault.ValidationError, "signal: expected one of %v, got %q", feedback.Signals(), q.Signal).With("field", "signal")
+	}
+	if q.Cursor == "" {
+		return -1, nil
+	}
+	after, err = strconv.ParseInt(q.Cursor, 10, 64)
+	if err != nil || after < 0 || strconv.FormatInt(after, 10) != q.Cursor {
+		return 0, fault.New(fault.ValidationError, "the cursor %q is none that a list gave", q.Cursor).
+			Suggest("Copy nextCursor exactly as the page before gave it.")
+	}
+	return after, nil
+}
+
+// FeedbackSummary is the document "annotation_summary": what annotations come to, of
+// each run that was asked for and of each workflow, both by their names.
+type FeedbackSummary struct {
+	Runs      []RunFeedback      `json:"runs"`
+	Workflows []WorkflowFeedback `json:"workflows"`
+	// Incomplete are sessions whose runs or annotations could not be read to their end.
+	Incomplete []id.Session `json:"incomplete"`
+}
+
+// RunFeedback is one run's.
+type RunFeedback struct {
+	RunID      id.Run     `json:"runId"`
+	SessionID  id.Session `json:"sessionId"`
+	WorkflowID string     `json:"workflowId"`
+	Title      string     `json:"title,omitzero"`
+	projections.AnnotationSummary
+}
+
+// WorkflowFeedback is that of all runs of a workflow.
+type WorkflowFeedback struct {
+	WorkflowID string `json:"workflowId"`
+	projections.RunsAnnotated
+}
+
+// SummaryQuery says what is to be summed up; the zero query asks for the whole store.
+type SummaryQuery struct {
+	Run        string // id, prefix or @last
+	WorkflowID string
+}
+
+// SummarizeAnnotations sums annotations up per run and per workflow. Runs without any
+// count among the runs of their workflow, and have no row of their own unless one was
+// asked for by name.
+func (g *Engine) SummarizeAnnotations(ctx context.Context, q SummaryQuery) (FeedbackSummary, error) {
+	out := FeedbackSummary{Runs: []RunFeedback{}, Workflows: []WorkflowFeedback{}, Incomplete: []id.Session{}}
+	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+		return out, err
+	}
+	if q.Run != "" {
+		at, err := g.lookup(ctx, q.Run)
+		if err != nil {
+			return out, err
+		}
+		t, whole, err := g.tally(ctx, at.session)
+		if err != nil {
+			return out, err
+		}
+		if !whole {
+			out.Incomplete = append(out.Incomplete, at.session)
+		}
+		out.Runs = append(out.Runs, feedbackOf(at.session, at.run, t))
+		return out, nil
+	}
+	return out, g.sumUp(ctx, q, &out)
+}
+
+func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary) error {
+	all, err := g.Sessions.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	sums := map[string][]projections.AnnotationSums{}
+	for _, s := range all {
+		fold, v, err := g.glance(ctx, s)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			out.Incomplete = append(out.Incomplete, s)
+			continue
+		}
+		t, whole, err := g.tally(ctx, s)
+		if err != nil || !whole || v.Damaged() { // runs behind the damage are not known
+			out.Incomplete = append(out.Incomplete, s)
+		}
+		for _, name := range fold.Order {
+			run := fold.Runs[name]
+			if q.WorkflowID != "" && run.Started.WorkflowID != q.WorkflowID {
+				continue
+			}
+			of := t.Of(run.ID)
+			sums[run.Started.WorkflowID] = append(sums[run.Started.WorkflowID], of)
+			if of.Count() > 0 {
+				out.Runs = append(out.Runs, feedbackOf(s, run, t))
+			}
+		}
+	}
+	for name, of := range sums {
+		out.Workflows = append(out.Workflows, WorkflowFeedback{name, projections.MergeAnnotations(of)})
+	}
+	slices.SortFunc(out.Workflows, func(a, b WorkflowFeedback) int {
+		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.WorkflowID, b.WorkflowID))
+	})
+	slices.SortFunc(out.Runs, func(a, b RunFeedback) int {
+		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.RunID.String(), b.RunID.String()))
+	})
+	return nil
+}
+
+func feedbackOf(s id.Session, run *projections.Run, t *projections.AnnotationTally) RunFeedback {
+	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Title, AnnotationSummary: t.Of(run.ID).Summary()}
+}
+
+// tally sums a session's annotations up, from where that was saved. whole is false where
+// the log is damaged, or says more than this version understands.
+func (g *Engine) tally(ctx context.Context, s id.Session) (t *projections.AnnotationTally, whole bool, err error) {
+	log := annotationsLog(s)
+	t = g.savedTally(ctx, log)
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: log, From: t.Head}, t)
+	if errors.Is(err, manifest.ErrNotOnChain) || err == nil && t.Missed() {
+		t.Reset()
+		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, t)
+	}
+	return t, err == nil && v.Health == manifest.Healthy, err
+}
+
+// tallySeal is the context under which the key of a saved tally's seal is derived.
+const tallySeal = "waybill 2026 v1 annotations cache"
+
+// savedTally is what was saved of a session's annotations, empty where nothing was.
+func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.AnnotationTally {
+	empty := projections.NewAnnotationTally()
+	if g.Heads == nil {
+		return empty
+	}
+	// The key is asked for last: a list of many sessions finds nothing saved in most.
+	data, err := g.Heads.CachedHead(ctx, log, projections.AnnotationTallyFormat, limits.AnnotationCacheBytesMax+1)
+	if err != nil || len(data) == 0 || len(data) > limits.AnnotationCacheBytesMax {
+		return empty
+	}
+	key := g.headKey(ctx)
+	if key == nil {
+		return empty
+	}
+	doc, ok := unsealed(data, tallySeal, key)
+	if !ok {
+		return empty
+	}
+	t, err := projections.LoadAnnotationTally(doc)
+	if err != nil || t.Head.NextRecord <= shortLog {
+		return empty // reading all of a short log takes no longer, and meets what is damaged
+	}
+	return t
+}
+
+// saveTally keeps sums whose head was just committed. What comes of it matters to
+// nobody; one that missed something is not kept.
+func (g *Engine) saveTally(ctx context.Context, log manifest.Log, t *projections.AnnotationTally) {
+	key := g.headKey(ctx)
+	if key == nil {
+		return
+	}
+	doc, err := t.Save()
+	if err == nil && len(doc) < limits.AnnotationCacheBytesMax-1024 {
+		_ = g.Heads.KeepHead(ctx, log, projections.AnnotationTallyFormat, sealed(nil, tallySeal, key, doc))
+	}
+}

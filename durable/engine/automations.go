@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/config"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/installable"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/ports"
+)
+
+// AutomationList is the document "automations": the installed automations of a
+// workspace, by their names.
+type AutomationList struct {
+	Automations []AutomationRow `json:"automations"`
+	AtMs        int64           `json:"atMs"`   // the moment that was asked about
+	Health      manifest.Health `json:"health"` // of the log of the proposals
+}
+
+// AutomationRow is one automation, and whether its time has come.
+type AutomationRow struct {
+	AutomationID string               `json:"automationId"`
+	Ref          string               `json:"ref"`
+	ProposalID   id.Proposal          `json:"proposalId"`
+	WorkflowID   string               `json:"workflowId"`
+	Title        string               `json:"title,omitzero"`
+	Schedule     installable.Schedule `json:"schedule"`
+	Context      canon.Value          `json:"context,omitzero"`
+	Enabled      bool                 `json:"enabled"`
+	// Due says that it fired since it was installed, and that nothing was started for the
+	// last time it did. Several times that were missed are due as one.
+	Due           bool  `json:"due"`
+	ScheduledAtMs int64 `json:"scheduledAtMs,omitzero"` // when it fired last
+	NextAtMs      int64 `json:"nextAtMs,omitzero"`      // when it fires next
+	// StartKey makes starting it for that time the same start, however often it is done.
+	StartKey  string     `json:"startKey,omitzero"`
+	SessionID id.Session `json:"sessionId,omitzero"` // that was started for that time
+	Problem   string     `json:"problem,omitzero"`   // why it cannot be told
+}
+
+// Automations evaluates the installed automations at a moment. Nothing waits for them:
+// whoever asks starts what is due.
+func (g *Engine) Automations(ctx context.Context, times ports.Schedules, workspace string, atMs int64) (AutomationList, error) {
+	out := AutomationList{Automations: []AutomationRow{}, AtMs: atMs}
+	if _, err := g.provides(ctx, config.Proposals, config.Config.Proposals); err != nil {
+		return out, err
+	}
+	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
+	if err != nil {
+		return out, err
+	}
+	list, err := g.Installed(ctx, workspace)
+	if err != nil {
+		return out, err
+	}
+	out.Health = list.Health
+	started, err := g.startedSessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, i := range list.Installed {
+		if i.Slot.Kind == proposal.Automation {
+			out.Automations = append(out.Automations, evaluated(times, store, i, started, atMs))
+		}
+	}
+	return out, nil
+}
+
+// startedSessions are those of the store, the deleted ones among them: what was thrown
+// away was started all the same.
+func (g *Engine) startedSessions(ctx context.Context) (map[id.Session]bool, error) {
+	out := map[id.Session]bool{}
+	all, err := g.Sessions.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		out[s] = true
+	}
+	if g.Trash == nil {
+		return out, nil
+	}
+	trashed, err := g.Trash.Trashed(ctx)
+	for _, t := range trashed {
+		out[t.Session] = true
+	}
+	return out, err
+}
+
+func evaluated(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool, atMs int64) AutomationRow {
+	row := AutomationRow{AutomationID: i.Slot.ID, Ref: i.Ref, ProposalID: i.ProposalID}
+	auto, err := installable.AutomationOf(i.Value)
+	if err != nil {
+		row.Problem = fault.Of(err).Message
+		return row
+	}
+	row.WorkflowID, row.Title, row.Schedule, row.Context, row.Enabled = auto.WorkflowID, auto.Title, auto.Schedule, auto.Context, auto.Enabled
+	last, fired, err := times.LastBefore(auto.Schedule.Cron, auto.Schedule.Timezone, atMs)
+	if err != nil {
+		row.Problem = fault.Of(err).Message
+		return row
+	}
+	if next, ok, err := times.NextAfter(auto.Schedule.Cron, auto.Schedule.Timezone, atMs); err == nil && ok && auto.Enabled {
+		row.NextAtMs = next
+	}
+	// What fired before it was installed is nobody's to catch up on.
+	if !fired || last <= i.AtMs {
+		return row
+	}
+	row.ScheduledAtMs, row.StartKey = last, automationKey(i, last)
+	if session := id.KeyedSession(store, row.StartKey); started[session] {
+		row.SessionID = session
+	}
+	row.Due = auto.Enabled && row.SessionID.IsZero()
+	return row
+}
+
+// automationKey is the start key of what an automation starts for one time.
+func automationKey(i InstalledArtifact, firedMs int64) string {
+	words := []string{"automation", i.Slot.ID, event.TimeText(firedMs)}
+	if i.Workspace != "" {
+		words = append(words, i.Workspace)
+	}
+	return strings.Join(words, "/")
+}

@@ -1,0 +1,183 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// say records a label of a run, and gives what it is called.
+func (w *world) say(a engine.Answer, label string) id.Annotation {
+	w.Helper()
+	w.seeds++
+	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
+	said, err := w.g.Annotate(context.Background(), w.by(), id.Seed{w.seeds}, at, feedback.Request{Create: feedback.Create{Signal: feedback.Label(label)}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return said.AnnotationID
+}
+
+// heard is what a follower is told, as labels with the step that they are about.
+func heard(t *testing.T, f *engine.Following) string {
+	t.Helper()
+	all, err := f.Annotated(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range all {
+		out = append(out, s.Signal.Label+" of "+s.Step)
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestAnnotationsAreToldWhileOneFollows: each once and from now on, also where the facts
+// are told from the beginning; taking one back is no annotation.
+func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	a, other := w.start(twoSteps), w.start(longOne)
+	w.say(a, "before")
+	f, err := w.process().Follow(ctx, a.Session.RunID.String(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := heard(t, f); got != "" {
+		t.Errorf("told what was there: %s", got)
+	}
+	if _, err := f.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.say(a, "x")
+	back := w.say(a, "y")
+	w.say(other, "elsewhere")
+	if got := heard(t, f); got != "x of First, y of First" {
+		t.Errorf("told %q", got)
+	}
+	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
+	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: back}); err != nil {
+		t.Fatal(err)
+	}
+	if got := heard(t, f); got != "" {
+		t.Errorf("told twice, or a retraction: %s", got)
+	}
+
+	// Another history in its place: it is not told, and what comes behind it is.
+	folder := filepath.Join(w.dir, "sessions", a.Session.SessionID.String())
+	for _, name := range []string{"annotations", "cache"} {
+		if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.g = w.process()
+	w.say(a, "restored")
+	if got := heard(t, f); got != "" {
+		t.Errorf("told another history: %s", got)
+	}
+	w.say(a, "z")
+	if got := heard(t, f); got != "z of First" {
+		t.Errorf("told %q", got)
+	}
+}
+
+// TestDamagedAnnotationsAreNotFollowed: the run is, and what was told stays told.
+func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	a := w.start(twoSteps)
+	f, err := w.process().Follow(ctx, a.Session.RunID.String(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.say(a, "x")
+	if got := heard(t, f); got != "x of First" {
+		t.Errorf("told %q", got)
+	}
+	w.say(a, "y")
+	w.flipLastAnnotation(a)
+	all, err := f.Annotated(ctx)
+	if !fault.Is(err, fault.SessionUnhealthy) || len(all) > 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	w.must(a, note("done"))
+	if facts, err := f.Next(ctx); err != nil || len(facts) == 0 {
+		t.Errorf("the run is not followed any more: %v", err)
+	}
+	// What is damaged before saved sums is not met by a list; without them it is.
+	if err := os.RemoveAll(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "cache")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.process().Runs(ctx)
+	if err != nil || list.Runs[0].Annotations.Count != 1 || !list.Runs[0].Annotations.Incomplete {
+		t.Errorf("%v, %+v", err, list.Runs)
+	}
+}
+
+// flipLastAnnotation damages the newest segment of a session's annotations.
+func (w *world) flipLastAnnotation(a engine.Answer) {
+	w.Helper()
+	names, err := filepath.Glob(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "annotations", "events", "*"))
+	if err != nil || len(names) == 0 {
+		w.Fatal(err, names)
+	}
+	last := names[len(names)-1]
+	b, err := os.ReadFile(last)
+	if err != nil {
+		w.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(last, b, 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// TestRunsSayWhatWasSaidOfThem: a list counts what stands; runs without anything are
+// counted as that.
+func TestRunsSayWhatWasSaidOfThem(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	a, quiet := w.start(twoSteps), w.start(longOne)
+	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
+	var last id.Annotation
+	for _, signal := range []feedback.Signal{feedback.Rating(5), feedback.Rating(2), feedback.Flag(), feedback.Label("l"), feedback.Rating(4)} {
+		w.seeds++
+		said, err := w.g.Annotate(ctx, w.by(), id.Seed{w.seeds}, at, feedback.Request{Create: feedback.Create{Signal: signal}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = said.AnnotationID
+	}
+	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: last}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.process().Runs(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list.Runs {
+		shown, err := w.process().Run(ctx, r.RunID.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []engine.AnnotationCounts{r.Annotations, shown.Annotations} {
+			switch r.RunID {
+			case quiet.Session.RunID:
+				if got != (engine.AnnotationCounts{}) {
+					t.Errorf("%+v of a run that nobody spoke of", got)
+				}
+			default:
+				if got.Count != 4 || got.MeanRating == nil || *got.MeanRating != 3.5 || got.Flags != 1 || got.Incomplete {
+					t.Errorf("%+v", got)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/ports"
+)
+
+// sideLog is one of the bundle's side logs.
+func (m *importing) sideLog(name string) manifest.Log {
+	return manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId"))
+}
+
+// renaming begins an import as new: the log and the side logs of these names are gone
+// through once, for what they name. That costs a reading more; to remember all that
+// might be named would take more memory than an import may.
+func (m *importing) renaming(ctx context.Context, store id.Store, names []string) (*rewrite.Renaming, error) {
+	r := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest)
+	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())}, visitor(func(seg manifest.Segment) error {
+		r.Foresee(seg.Events)
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		_, err := m.src.Read(ctx, ports.Reading{Log: m.sideLog(name)}, visitor(func(seg manifest.Segment) error {
+			for line := range bytes.Lines(seg.Bytes) {
+				if err := r.ForeseeLine(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// renamedBefore works out the new ids of an import that was made before.
+func (m *importing) renamedBefore(ctx context.Context, store id.Store) error {
+	r, err := m.renaming(ctx, store, nil)
+	if err != nil {
+		return err
+	}
+	_, err = m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())}, visitor(func(seg manifest.Segment) error {
+		_, err := r.Segment(seg.Events)
+		return err
+	}))
+	m.renamed = r
+	return err
+}
+
+// mapping says what became of the ids, where they were changed. It is made last, since
+// it is long: a million events may have some hundred thousand nodes.
+func (m *importing) mapping() {
+	if m.renamed != nil {
+		mapping := m.renamed.Mapping()
+		m.out.Mapping, m.renamed = &mapping, nil
+	}
+}

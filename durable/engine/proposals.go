@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/config"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// ProposalQuery says which proposals are asked for. Those of another workspace are not
+// there, whatever names them.
+type ProposalQuery = projections.ProposalFilter
+
+// ProposalList is the document "proposals": the newest first, each as RFC 0096 shows it.
+// About has by id what the wire has no member for.
+type ProposalList struct {
+	Proposals []proposal.Proposal      `json:"proposals"`
+	About     map[string]ProposalAbout `json:"about"`
+	Health    manifest.Health          `json:"health"` // of the log
+	Findings  []manifest.Finding       `json:"findings"`
+}
+
+// ProposalAbout is what is known of a proposal beside what the wire shows.
+type ProposalAbout struct {
+	Revision       int64                `json:"revision"`
+	Slot           proposal.Slot        `json:"slot"`
+	Version        string               `json:"version,omitzero"`
+	ArtifactSHA256 canon.Digest         `json:"artifactSha256"`
+	Duplicates     []proposal.Duplicate `json:"duplicates"` // ranked, the nearest first (R29)
+	Approvals      int64                `json:"approvals"`  // that count now
+	ApprovalsWant  int64                `json:"approvalsWanted"`
+	// Unreadable says why the artifact is not shown: it was erased, or is damaged.
+	Unreadable string `json:"unreadable,omitzero"`
+}
+
+// Proposals lists the proposals of a workspace.
+func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, error) {
+	out := ProposalList{Proposals: []proposal.Proposal{}, About: map[string]ProposalAbout{}, Findings: []manifest.Finding{}}
+	read, err := g.proposals(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Health = read.verdict.Health
+	out.Findings = append(append(out.Findings, read.verdict.Findings...), read.fold.Findings...)
+	for _, one := range read.fold.List(q) {
+		if ctx.Err() != nil {
+			return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
+		}
+		wire, about := g.proposalView(ctx, read.policy, one)
+		out.Proposals, out.About[one.ID.String()] = append(out.Proposals, wire), about
+	}
+	return out, nil
+}
+
+// ProposalDetails is the document "proposal_history": everything on record about one.
+type ProposalDetails struct {
+	*projections.Proposal
+	About ProposalAbout   `json:"about"`
+	Gate  ProposalGate    `json:"gate"`
+	Now   canon.Value     `json:"artifact"`           // of the last revision
+	Was   canon.Value     `json:"installed,omitzero"` // what is in its slot now, where that is something else
+	Found manifest.Health `json:"health"`
+}
+
+// ProposalGate is how far the approvals of a proposal have come.
+type ProposalGate struct {
+	Mode    proposal.Mode `json:"mode"`
+	Role    string        `json:"role"`
+	Have    int64         `json:"have"`
+	Want    int64         `json:"want"`
+	Granted bool          `json:"granted"`
+}
+
+// Proposal is one proposal, by its id or the beginning of one: as the wire shows it, and
+// everything on record about it.
+func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.Proposal, ProposalDetails, error) {
+	read, err := g.proposals(ctx)
+	if err != nil {
+		return proposal.Proposal{}, ProposalDetails{}, err
+	}
+	one, err := read.fold.Find(workspace, ref)
+	if err != nil {
+		return proposal.Proposal{}, ProposalDetails{}, err
+	}
+	wire, about := g.proposalView(ctx, read.policy, one)
+	d := ProposalDetails{Proposal: one, About: about, Now: wire.Artifact, Found: read.verdict.Health}
+	gate := read.policy.Gate(about.ArtifactSHA256, one.Given())
+	d.Gate = ProposalGate{read.policy.Mode, gate.Role, gate.Have, gate.Want, gate.Granted()}
+	d.Approvals = weighed(one.Approvals, gate)
+	if i := read.fold.Displaced(one); i != nil && i.Artifact.SHA256 != about.ArtifactSHA256 {
+		d.Was, _ = g.artifactOf(ctx, manifest.Installed, i.Artifact.SHA256)
+	}
+	return wire, d, nil
+}
+
+// weighed are the approvals with what the policy of this moment says of them.
+func weighed(all []projections.ProposalApproval, gate proposal.Gate) []projections.ProposalApproval {
+	out := append([]projections.ProposalApproval{}, all...)
+	for i := range out {
+		for _, v := range gate.Void {
+			if v.ID == out[i].ApprovalID {
+				out[i].Void = v.Void
+			}
+		}
+	}
+	return out
+}
+
+func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy, one *projections.Proposal) (proposal.Proposal, ProposalAbout) {
+	last := one.Last()
+	gate := policy.Gate(last.Artifact.SHA256, one.Given())
+	about := ProposalAbout{Revision: last.Revision, Slot: last.Slot, Version: last.Version, ArtifactSHA256: last.Artifact.SHA256,
+		Duplicates: last.Duplicates, Approvals: gate.Have}
+	if policy.Mode == proposal.ApprovalGate {
+		about.ApprovalsWant = gate.Want
+	}
+	artifact, err := g.artifactOf(ctx, manifest.Artifact, last.Artifact.SHA256)
+	if err != nil {
+		artifact, about.Unreadable = canon.OfMembers(), fault.Of(err).Message
+	}
+	return one.Wire(artifact), about
+}
+
+func (g *Engine) artifactOf(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (canon.Value, error) {
+	data, err := g.Objects.Object(ctx, kind, ref)
+	if err != nil {
+		return canon.Value{}, err
+	}
+	return canon.Parse(data)
+}
+
+// proposalsRead is the log of the proposals as it was read.
+type proposalsRead struct {
+	log     manifest.Log // of no owner where no store is
+	fold    *projections.Proposals
+	verdict manifest.Verdict
+	policy  proposal.Policy
+}
+
+// proposals reads the log. A damaged one is read as far as it holds; where no store is,
+// there are none.
+func (g *Engine) proposals(ctx context.Context) (proposalsRead, error) {
+	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
+	if err != nil {
+		return proposalsRead{}, err
+	}
+	return g.proposalsAnyway(ctx, conf)
+}
+
+// proposalsAnyway is proposals for what was installed: turning the family off takes
+// nothing out of use that people approved.
+func (g *Engine) proposalsAnyway(ctx context.Context, conf config.Config) (out proposalsRead, err error) {
+	out.policy, out.verdict = proposal.PolicyOf(conf), manifest.Verdict{Health: manifest.Healthy}
+	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		out.fold = projections.NewProposals(manifest.Log{})
+		return out, err
+	}
+	out.log = proposalsLog(store)
+	out.fold = projections.NewProposals(out.log)
+	out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.fold)
+	return out, err
+}
+
+// changeProposals appends one record under the log's lock, with the log as it is then:
+// whatever was seen before may have changed. plan gives the record, and the objects that
+// it brings; no record is no change.
+func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
+	plan func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error)) error {
+	log := proposalsLog(store)
+	fold := projections.NewProposals(log)
+	inside := func(w ports.Witness, v manifest.Verdict) error {
+		if fold.Blind() {
+			return fault.New(fault.SessionUnhealthy, "the log of the proposals holds records that this version does not know; nothing is written to it").
+				Suggest("Use the newer binary.")
+		}
+		record, objects, err := plan(fold, v.Head.Next)
+		if err != nil || record == nil {
+			return err
+		}
+		p := manifest.Plan{Log: log, Objects: objects, Events: []event.Event{event.New(log.Owner, v.Head.Next, event.Scope{}, by.Actor, by.AtMs, record)}}
+		if _, err := g.Logs.Append(ctx, w, v.Head, p); err != nil {
+			return err
+		}
+		g.owe(p)
+		return nil
+	}
+	err := ports.WithHealthySession(ctx, g.Locks, g.Logs, log, manifest.Head{}, fold, inside)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		return fault.New(fault.StoreConflict, "the log of the proposals changed while it was written to")
+	}
+	return err
+}

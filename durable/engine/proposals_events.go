@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/ports"
+)
+
+// ProposalEvents is the document "proposal_events": what OpenWOP announces of proposals
+// (RFC 0096 D), the oldest first. No row says what is proposed, or why.
+type ProposalEvents struct {
+	Events []ProposalEvent `json:"events"`
+	Health manifest.Health `json:"health"`
+}
+
+// ProposalEvent is one announcement. Which members stand in it follows from its type.
+type ProposalEvent struct {
+	Type                 string        `json:"type"` // proposal.created or proposal.activated
+	AtMs                 int64         `json:"atMs"`
+	ProposalID           id.Proposal   `json:"proposalId"`
+	Kind                 proposal.Kind `json:"kind"`
+	SourceRunIDs         []id.Run      `json:"sourceRunIds,omitzero"`
+	DuplicateOf          *string       `json:"duplicateOf,omitzero"`
+	ApprovalID           *id.Event     `json:"approvalId,omitzero"`
+	InstalledArtifactRef string        `json:"installedArtifactRef,omitzero"`
+}
+
+// ProposalEvents lists the announcements about the proposals of a workspace.
+func (g *Engine) ProposalEvents(ctx context.Context, workspace string) (ProposalEvents, error) {
+	out := ProposalEvents{Events: []ProposalEvent{}}
+	read, err := g.proposals(ctx)
+	if err != nil || read.log.Owner == "" {
+		out.Health = read.verdict.Health
+		return out, err
+	}
+	// What the fold did not believe did not happen, and is not announced.
+	happened := map[int64]bool{}
+	for _, one := range read.fold.List(ProposalQuery{Workspace: workspace}) {
+		for _, m := range one.History {
+			happened[m.EventIndex] = true
+		}
+	}
+	look := lookAgain{func(seg manifest.Segment) error {
+		for _, e := range seg.Events {
+			if row, ok := announced(e); ok && happened[e.Index] {
+				out.Events = append(out.Events, row)
+			}
+		}
+		return nil
+	}, func() { out.Events = []ProposalEvent{} }}
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: read.log}, look)
+	out.Health = v.Health
+	return out, err
+}
+
+func announced(e event.Event) (row ProposalEvent, ok bool) {
+	switch r := e.Data.(type) {
+	case proposal.Created:
+		w := r.OnWire()
+		return ProposalEvent{Type: proposal.WireCreatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID, Kind: w.Kind, SourceRunIDs: w.SourceRunIDs, DuplicateOf: w.DuplicateOf}, true
+	case proposal.Applied:
+		w := r.OnWire()
+		return ProposalEvent{Type: proposal.WireActivatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID, Kind: w.Kind, ApprovalID: w.ApprovalID, InstalledArtifactRef: w.InstalledArtifactRef}, true
+	}
+	return row, false
+}

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/config"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/similar"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// ProposeRequest asks to record a new proposal, or a revision of one.
+type ProposeRequest struct {
+	Draft     proposal.Draft
+	FromRuns  []string // ids, prefixes or @last: beside those that the draft names
+	Tenant    string
+	Workspace string
+	Reason    string
+	// Like are the workflows of other sources, which a proposal may be like.
+	Like []similar.Candidate
+}
+
+// Proposed is a proposal as it is after a call, and what was left out of what was sent.
+type Proposed struct {
+	Proposal proposal.Proposal
+	About    ProposalAbout
+	Redacted []proposal.Redaction
+}
+
+// Propose records a draft (RFC 0096). It has no effect on anything before a person has
+// it applied. The runs that it was made from must be there: RUN_NOT_FOUND.
+func (g *Engine) Propose(ctx context.Context, by Caller, seed id.Seed, req ProposeRequest) (Proposed, error) {
+	defer g.settle(ctx)
+	if err := g.mayPropose(ctx, &req); err != nil {
+		return Proposed{}, err
+	}
+	store, err := g.Identity.StoreID(ctx, ports.MayCreate)
+	if err != nil {
+		return Proposed{}, err
+	}
+	name := id.NewProposal(seed)
+	owner := proposal.Owner{Tenant: req.Tenant, Workspace: req.Workspace, Principal: proposal.NameOf(by.Actor)}
+	err = g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error) {
+		like := g.likenesses(ctx, all, req, name)
+		return proposal.Create(proposal.At{Proposal: name, Ordinal: next, Reason: req.Reason}, req.Draft, owner, like), req.objects(), nil
+	})
+	if err != nil {
+		return Proposed{}, err
+	}
+	return g.proposed(ctx, req.Workspace, name.String(), req.Draft.Redacted)
+}
+
+// ReviseProposal records a further revision. Approvals of the former ones are void.
+func (g *Engine) ReviseProposal(ctx context.Context, by Caller, ref string, req ProposeRequest) (Proposed, error) {
+	defer g.settle(ctx)
+	if err := g.mayPropose(ctx, &req); err != nil {
+		return Proposed{}, err
+	}
+	name := ""
+	err := g.changeOne(ctx, by, req.Workspace, ref, func(c change) (proposal.Record, []manifest.Object, error) {
+		name = c.one.ID.String()
+		if _, err := proposal.Next(c.one.State, proposal.MoveRevise); err != nil {
+			return nil, nil, err
+		}
+		if err := req.Draft.CheckKind(c.one.Kind); err != nil {
+			return nil, nil, err
+		}
+		c.at.Reason = req.Reason
+		return proposal.Revise(c.at, c.one.Last().Revision+1, req.Draft, g.likenesses(ctx, c.all, req, c.one.ID)), req.objects(), nil
+	})
+	if err != nil {
+		return Proposed{}, err
+	}
+	return g.proposed(ctx, req.Workspace, name, req.Draft.Redacted)
+}
+
+// mayPropose refuses what would be refused in any case, before a store is made or a
+// lock is touched.
+func (g *Engine) mayPropose(ctx context.Context, req *ProposeRequest) error {
+	if _, err := g.provides(ctx, config.Proposals, config.Config.Proposals); err != nil {
+		return err
+	}
+	if err := proposal.CheckReason(req.Reason); err != nil {
+		return err
+	}
+	// What somebody erased is not brought back under the same digest: nobody could be shown it.
+	if _, err := g.Objects.Object(ctx, manifest.Artifact, req.Draft.Artifact.SHA256); fault.Is(err, fault.ArtifactErased) {
+		return fault.Wrap(err, fault.ArtifactErased, "it cannot be proposed again: %s", fault.Of(err).Message).With("sha256", req.Draft.Artifact.SHA256.String())
+	}
+	refs := slices.Clone(req.FromRuns)
+	for _, run := range req.Draft.SourceRunIDs {
+		refs = append(refs, run.String())
+	}
+	var runs []id.Run
+	for _, ref := range refs {
+		at, err := g.Locate(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(runs, at.Run) {
+			runs = append(runs, at.Run)
+		}
+	}
+	if len(runs) > limits.SourceRunsMax {
+		return fault.New(fault.ValidationError, "%d source runs; at most %d are allowed", len(runs), limits.SourceRunsMax).
+			With("field", "sourceRunIds").With("expected", limits.SourceRunsMax).With("got", len(runs))
+	}
+	req.Draft.SourceRunIDs = runs
+	return nil
+}
+
+// objects is the artifact as it is stored.
+func (req ProposeRequest) objects() []manifest.Object {
+	return []manifest.Object{{Kind: manifest.Artifact, Bytes: req.Draft.Bytes}}
+}
+
+// likenesses compares a draft with what is installed, with the other proposals of its
+// kind that somebody may still apply, and with what the caller knows of other sources.
+func (g *Engine) likenesses(ctx context.Context, all *projections.Proposals, req ProposeRequest, self id.Proposal) []proposal.Duplicate {
+	mine, err := canon.Parse(req.Draft.Bytes)
+	if err != nil {
+		return nil
+	}
+	var others []similar.Candidate
+	add := func(ref string, digest canon.Digest) {
+		if v, err := g.artifactOf(ctx, manifest.Artifact, digest); err == nil {
+			others = append(others, similar.Candidate{Ref: ref, Digest: digest, Signature: similar.Of(v)})
+		}
+	}
+	inUse := map[canon.Digest]bool{}
+	for _, i := range all.Installed(req.Workspace) {
+		if i.Slot.Kind == req.Draft.Kind && i.ProposalID != self {
+			inUse[i.Artifact.SHA256] = true
+			add(i.Ref, i.Artifact.SHA256)
+		}
+	}
+	for _, one := range all.List(ProposalQuery{Workspace: req.Workspace, Kind: req.Draft.Kind}) {
+		if one.ID != self && one.State.Open() && !inUse[one.Last().Artifact.SHA256] {
+			add("proposal:"+one.ID.String(), one.Last().Artifact.SHA256)
+		}
+	}
+	if req.Draft.Kind == proposal.WorkflowChainPack {
+		others = append(others, req.Like...)
+	}
+	var out []proposal.Duplicate
+	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.Of(mine)}, others) {
+		out = append(out, proposal.Duplicate{Percent: int64(m.Percent), Ref: m.Ref})
+	}
+	return out
+}
+
+// change is a proposal under the log's lock, and the record that is to be made about it.
+type change struct {
+	store id.Store
+	all   *projections.Proposals
+	one   *projections.Proposal
+	at    proposal.At
+}
+
+// changeOne is changeProposals for a proposal that is there.
+func (g *Engine) changeOne(ctx context.Context, by Caller, workspace, ref string, plan func(change) (proposal.Record, []manifest.Object, error)) error {
+	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
+	if err != nil {
+		return err
+	}
+	// What is not there is refused before a lock is touched.
+	if found, err := g.proposals(ctx); err != nil {
+		return err
+	} else if _, err := found.fold.Find(workspace, ref); err != nil {
+		return err
+	}
+	return g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error) {
+		one, err := all.Find(workspace, ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		return plan(change{store, all, one, proposal.At{Proposal: one.ID, Ordinal: next}})
+	})
+}
+
+// proposed is how a proposal stands after a call.
+func (g *Engine) proposed(ctx context.Context, workspace, ref string, left []proposal.Redaction) (Proposed, error) {
+	wire, d, err := g.Proposal(ctx, workspace, ref)
+	if err != nil {
+		err = fault.Wrap(err, fault.StoreAnswerUnread, "%s is recorded, and cannot be read: %s", ref, strings.TrimSuffix(fault.Of(err).Message, "."))
+	}
+	return Proposed{Proposal: wire, About: d.About, Redacted: left}, err
+}

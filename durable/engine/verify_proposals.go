@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// proposals checks the log of what was proposed: that every record is one that the model
+// allows where it stands, that the bytes of every revision are there, and those of every
+// installation, and that the runs are there which something was learned from.
+func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Finding, error) {
+	c := newProposalCheck(proposalsLog(store))
+	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, c)
+	w.unclear = err != nil || v.Health != manifest.Healthy
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return unreadable(c.log, err), nil
+	}
+	var out []manifest.Finding
+	for _, f := range v.Findings {
+		if f.Code != manifest.UnknownEvents { // the fold tells of each, and not of the first alone
+			out = append(out, f)
+		}
+	}
+	out = append(append(out, c.fold.Findings...), c.identity...)
+	out = append(out, w.proposed(ctx, c)...)
+	missing, err := w.sourceRuns(ctx, c)
+	return append(out, missing...), err
+}
+
+// proposalCheck visits the log of the proposals, and keeps what its records name.
+type proposalCheck struct {
+	log      manifest.Log
+	fold     *projections.Proposals
+	identity []manifest.Finding
+	uses     []projections.ObjectUse
+	sources  []sourceRuns
+}
+
+// sourceRuns are the runs that one record says something was learned from.
+type sourceRuns struct {
+	event int64
+	runs  []id.Run
+}
+
+func newProposalCheck(log manifest.Log) *proposalCheck {
+	return &proposalCheck{log: log, fold: projections.NewProposals(log)}
+}
+
+// Reset implements ports.Visitor.
+func (c *proposalCheck) Reset() { *c = *newProposalCheck(c.log) }
+
+// Visit implements ports.Visitor. What a record names is looked for whether or not the
+// record is believed: a cleanup keeps it for either.
+func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
+	for _, e := range seg.Events {
+		if !e.Foreign() && e.ID != id.EventOf(e.Owner, e.DedupeKey()) {
+			f := manifest.NewFinding(manifest.EventIDMismatch, c.log.Root, "event %d (%s): its eventId %s does not follow from its dedupeKey", e.Index, e.Data.Kind(), e.ID)
+			f.Event = &e.Index
+			c.identity = append(c.identity, f)
+		}
+		switch r := e.Data.(type) {
+		case proposal.Created:
+			c.revision(e.Index, r.Artifact)
+			if len(r.Provenance.SourceRunIDs) > 0 {
+				c.sources = append(c.sources, sourceRuns{e.Index, r.Provenance.SourceRunIDs})
+			}
+		case proposal.Revised:
+			c.revision(e.Index, r.Artifact)
+		case proposal.Applied:
+			c.uses = append(c.uses, projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Installed, Ref: r.ArtifactSHA256}, Event: e.Index})
+		}
+	}
+	return c.fold.Visit(seg, head)
+}
+
+func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
+	use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Artifact, Ref: a.SHA256}, Event: at}
+	use.Says = event.ArtifactRef{ByteLength: a.ByteLength}
+	c.uses = append(c.uses, use)
+}
+
+// proposed looks at the bytes of all revisions and installations, each once.
+func (w *verifier) proposed(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
+	verdicts := make([]objectVerdict, len(c.uses))
+	each(len(c.uses), func(i int) {
+		ref := c.uses[i].ObjectRef
+		verdicts[i] = w.book.look(ref, func() objectVerdict { return w.g.examine(ctx, ref) })
+	})
+	told := map[projections.ObjectRef]bool{}
+	for i, use := range c.uses {
+		if f := verdicts[i].finding; f != nil && !told[use.ObjectRef] {
+			told[use.ObjectRef] = true
+			found := *f
+			found.Event = &c.uses[i].Event // the first that refers to it
+			out = append(out, found)
+		}
+		if f, wrong := claim(c.log, use, verdicts[i]); wrong {
+			out = append(out, f)
+		}
+		if use.Kind == manifest.Artifact {
+			// A copy that an activation left which never came to its end is no stray: its
+			// digest is that of what is proposed, and no cleanup takes it.
+			w.book.excuse(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
+		}
+	}
+	return out
+}
+
+// sourceRuns tells of runs that are not here any more. That is no damage: sessions are
+// deleted, and go when they are old.
+func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []manifest.Finding, err error) {
+	if len(c.sources) == 0 {
+		return nil, nil
+	}
+	here, all, err := w.runsHere(ctx)
+	if err != nil || !all {
+		return nil, err // the run may be in what could not be read
+	}
+	for _, s := range c.sources {
+		var gone []id.Run
+		for _, r := range s.runs {
+			if !here[r] {
+				gone = append(gone, r)
+			}
+		}
+		if len(gone) == 0 {
+			continue
+		}
+		f := manifest.NewFinding(manifest.SourceRunMissing, c.log.Root, "event %d says that something was learned from run %s, which is not here", s.event, gone[0])
+		if n := len(gone); n > 1 {
+			f.Message += "; nor are " + counted(n-1, "other")
+		}
+		f.Event = &s.event
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b manifest.Finding) int { return cmp.Compare(*a.Event, *b.Event) })
+	return out, nil
+}
+
+// runsHere are the runs of all sessions; all is false where one could not be read.
+func (w *verifier) runsHere(ctx context.Context) (here map[id.Run]bool, all bool, err error) {
+	sessions, err := w.g.Sessions.Sessions(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	here, all = map[id.Run]bool{}, true
+	key := w.g.headKey(ctx)
+	for _, s := range sessions {
+		runs, _, ok := w.g.sight(ctx, s, key)
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		all = all && ok
+		for _, r := range runs {
+			here[r.RunID] = true
+		}
+	}
+	return here, all, nil
+}

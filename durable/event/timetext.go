@@ -1,0 +1,48 @@
+package event
+
+import "fmt"
+
+const (
+	dayMs = 24 * 60 * 60 * 1000
+	// RFC 3339 spells years of four digits: from 0000-01-01 to the end of 9999.
+	firstTimeMs = -62_167_219_200_000
+	lastTimeMs  = 253_402_300_799_999
+)
+
+// TimeText is a timestampMs as RFC 3339 spells it: in UTC, with milliseconds and Z. What
+// lies before or behind the years that have a spelling is told as the first or the last
+// moment that has one: timestamps are informational (R4), and a text that no reader takes
+// would cost the document it stands in.
+func TimeText(ms int64) string {
+	ms = min(max(ms, firstTimeMs), lastTimeMs)
+	days, rest := ms/dayMs, ms%dayMs
+	if rest < 0 {
+		days, rest = days-1, rest+dayMs
+	}
+	year, month, day := civil(days)
+	seconds := rest / 1000
+	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day, seconds/3600, seconds/60%60, seconds%60, rest%1000)
+}
+
+// civil is the date of the Gregorian calendar so many days from 1970-01-01. It counts
+// years from March on, so that the day a leap year adds is the last one of its year.
+func civil(days int64) (year, month, day int64) {
+	const (
+		daysOf400Years = 146_097
+		toMarchOfYear0 = 719_468 // from 0000-03-01 to 1970-01-01
+	)
+	days += toMarchOfYear0
+	era := days / daysOf400Years
+	if days < 0 {
+		era = (days - daysOf400Years + 1) / daysOf400Years
+	}
+	ofEra := days - era*daysOf400Years                                     // 0 to 146096
+	yearOfEra := (ofEra - ofEra/1460 + ofEra/36_524 - ofEra/146_096) / 365 // 0 to 399
+	ofYear := ofEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)        // 0 to 365
+	fromMarch := (5*ofYear + 2) / 153                                      // months of 31, 30, 31, 30, 31 days, again and again
+	year, month, day = yearOfEra+400*era, fromMarch+3, ofYear-(153*fromMarch+2)/5+1
+	if month > 12 {
+		year, month = year+1, month-12
+	}
+	return year, month, day
+}

@@ -1,0 +1,115 @@
+package cron
+
+import (
+	"math/bits"
+	"strings"
+
+	gocron "github.com/netresearch/go-cron"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/ports"
+)
+
+// field is one of the five: its part of the library's parser, and what to expect of it.
+type field struct {
+	name   string
+	option gocron.ParseOption
+	want   string
+	bits   func(*gocron.SpecSchedule) uint64
+}
+
+var fields = [...]field{
+	{"minute", gocron.Minute, "0 to 59", func(s *gocron.SpecSchedule) uint64 { return s.Minute }},
+	{"hour", gocron.Hour, "0 to 23", func(s *gocron.SpecSchedule) uint64 { return s.Hour }},
+	{"day of the month", gocron.Dom, "1 to 31", func(s *gocron.SpecSchedule) uint64 { return s.Dom }},
+	{"month", gocron.Month, "1 to 12 or jan to dec", func(s *gocron.SpecSchedule) uint64 { return s.Month }},
+	{"day of the week", gocron.Dow, "0 to 7 or sun to sat", func(s *gocron.SpecSchedule) uint64 { return s.Dow }},
+}
+
+// fires are the options of the whole: the days of the month and of the week are either, as
+// in every other cron, which this library leaves to be asked for.
+const fires = gocron.Minute | gocron.Hour | gocron.Dom | gocron.Month | gocron.Dow | gocron.DowOrDom | gocron.Descriptor
+
+// parse reads an expression. What the library would take beyond the five fields is refused
+// first: a zone within the text, intervals, empty items of a list (a list of nothing else
+// never fires, and takes long to find that out), "?" and signs.
+func parse(cron string) (*gocron.SpecSchedule, error) {
+	if len(cron) > ports.CronBytesMax {
+		return nil, refuse("the cron expression has %d bytes; at most %d are allowed", len(cron), ports.CronBytesMax)
+	}
+	if !strings.HasPrefix(cron, "@") {
+		if err := checkFields(cron); err != nil {
+			return nil, err
+		}
+	}
+	read, err := gocron.MustNewParser(fires).WithMaxSearchYears(yearsMax).Parse(cron)
+	face, ok := read.(*gocron.SpecSchedule)
+	if err != nil || !ok { // an interval is no schedule of a clock
+		return nil, refuse("the cron expression is %.100q; expected @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually or five fields", cron)
+	}
+	return face, nil
+}
+
+func refuse(format string, args ...any) *fault.Fault {
+	return fault.New(fault.ValidationError, format, args...).
+		Suggest("Write minute, hour, day of the month, month and day of the week, such as \"30 9 * * mon-fri\", or @daily.").With("field", "cron")
+}
+
+func checkFields(cron string) error {
+	parts := strings.FieldsFunc(cron, func(r rune) bool { return r == ' ' || r == '\t' })
+	if len(parts) != len(fields) {
+		return refuse("the cron expression %.100q has %d fields; expected five: minute, hour, day of the month, month and day of the week", cron, len(parts))
+	}
+	for i, f := range fields {
+		for item := range strings.SplitSeq(parts[i], ",") {
+			if f.takes(item) {
+				continue
+			}
+			return refuse("the %s of the cron expression %.100q has %.40q; expected *, numbers from %s, ranges that do not run backwards, "+
+				"steps shorter than their range, or a list of these", f.name, cron, item, f.want)
+		}
+	}
+	return nil
+}
+
+// takes reports whether one item of a list is sound: * or a number or a range, with or
+// without a step.
+func (f field) takes(item string) bool {
+	if _, ok := f.parse(item); !ok {
+		return false
+	}
+	span, _, _ := strings.Cut(item, "/")
+	if from, to, ok := strings.Cut(span, "-"); ok {
+		return f.inOrder(from, to)
+	}
+	return true
+}
+
+// inOrder refuses ranges that run backwards, which the library takes as going over the
+// end: no other cron does, and its steps go wrong over the end of a week.
+func (f field) inOrder(from, to string) bool {
+	a, okA := f.parse(from)
+	b, okB := f.parse(to)
+	if !okA || !okB || from == "*" || to == "*" {
+		return false
+	}
+	last := bits.TrailingZeros64(b)
+	if f.option == gocron.Dow && last == 0 && to[len(to)-1] == '7' {
+		last = 7 // Sunday at the end of a week
+	}
+	return bits.TrailingZeros64(a) <= last
+}
+
+// parse is the bits of an item, when the library and the alphabet allow it.
+func (f field) parse(item string) (uint64, bool) {
+	for _, c := range []byte(item) {
+		if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '*' || c == '-' || c == '/') {
+			return 0, false
+		}
+	}
+	read, err := gocron.MustNewParser(f.option).Parse(item)
+	if err != nil {
+		return 0, false
+	}
+	return f.bits(read.(*gocron.SpecSchedule)), true
+}

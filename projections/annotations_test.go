@@ -1,0 +1,189 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+var annotatedRuns = []id.Run{id.NewRun(id.Seed{1}), id.NewRun(id.Seed{2})}
+
+var _, _ ports.Visitor = projections.NewAnnotations(), projections.NewAnnotationTally()
+
+func annotation(n int) id.Annotation { return id.NewAnnotation(id.Seed{byte(n), byte(n >> 8)}) }
+
+// remark is one line of the log: annotation n, or with retracts its retraction.
+type remark struct {
+	run        int
+	n          int
+	signal     feedback.Signal
+	supersedes int // 0: none
+	retracts   bool
+}
+
+func (r remark) payload() event.Payload {
+	if r.retracts {
+		return feedback.Retract(annotation(r.n), fmt.Sprint("reason ", r.n))
+	}
+	asked := feedback.Request{Create: feedback.Create{Signal: r.signal}}
+	if r.supersedes > 0 {
+		asked.SupersedesAnnotationID = annotation(r.supersedes)
+	}
+	return feedback.Record(annotation(r.n), asked, feedback.Place{NodeID: id.RootNode(annotatedRuns[r.run]), StepID: "s"})
+}
+
+// remarked visits lines from the i-th on, each in a segment of its own.
+func remarked(v ports.Visitor, i int, all []remark) {
+	for ; i < len(all); i++ {
+		e := event.New(auditSession.String(), int64(i), event.Scope{RunID: annotatedRuns[all[i].run]}, person, int64(1000+i), all[i].payload())
+		head := manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i), NextRecord: int64(i)}
+		if err := v.Visit(manifest.Segment{First: int64(i), Last: int64(i), Events: []event.Event{e}}, head); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func flagged(run, n int) remark { return remark{run: run, n: n, signal: feedback.Flag()} }
+func retract(run, n int) remark { return remark{run: run, n: n, retracts: true} }
+
+func (r remark) inPlaceOf(n int) remark {
+	r.supersedes = n
+	return r
+}
+
+func TestWhatBecomesOfAnnotations(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		all    []remark
+		want   string // of each entry its number and state, by what
+		passed int64
+	}{
+		{"nothing", nil, "", 0},
+		{"two", []remark{flagged(0, 1), flagged(0, 2)}, "1 current, 2 current", 0},
+		{"a newer one", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1)}, "1 superseded by 2, 2 current", 0},
+		{"of another run", []remark{flagged(0, 1), flagged(1, 2).inPlaceOf(1)}, "1 current, 2 current", 0},
+		{"of nothing", []remark{flagged(0, 2).inPlaceOf(1)}, "2 current", 0},
+		{"of what comes later", []remark{flagged(0, 2).inPlaceOf(1), flagged(0, 1)}, "2 current, 1 current", 0},
+		{"the first to supersede counts", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).inPlaceOf(1)}, "1 superseded by 2, 2 current, 3 current", 0},
+		{"a chain", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).inPlaceOf(2)}, "1 superseded by 2, 2 superseded by 3, 3 current", 0},
+		{"taken back", []remark{flagged(0, 1), retract(0, 1)}, "1 retracted", 0},
+		{"taken back twice", []remark{flagged(0, 1), retract(0, 1), retract(0, 1)}, "1 retracted", 1},
+		{"taken back in another run", []remark{flagged(0, 1), retract(1, 1)}, "1 current", 1},
+		{"taken back before it was given", []remark{retract(0, 1), flagged(0, 1)}, "1 current", 1},
+		{"the older one does not come back", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 2)}, "1 superseded by 2, 2 retracted", 0},
+		{"a superseded one is hidden too", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 1)}, "1 retracted by 2, 2 current", 0},
+		{"what was taken back is not superseded", []remark{flagged(0, 1), retract(0, 1), flagged(0, 2).inPlaceOf(1)}, "1 retracted, 2 current", 0},
+		{"twice the same", []remark{flagged(0, 1), flagged(0, 1)}, "1 current", 1},
+		{"twice the same, in place of another", []remark{flagged(0, 1), flagged(0, 2), flagged(0, 1).inPlaceOf(2)}, "1 current, 2 current", 1},
+	} {
+		a := projections.NewAnnotations()
+		remarked(a, 0, test.all)
+		numbers := map[id.Annotation]int{}
+		for n := range 5 {
+			numbers[annotation(n)] = n
+		}
+		var got []string
+		for _, e := range a.Entries {
+			text := fmt.Sprint(numbers[e.AnnotationID], " ", e.State)
+			if !e.About.SupersededBy.IsZero() {
+				text += fmt.Sprint(" by ", numbers[e.About.SupersededBy])
+			}
+			got = append(got, text)
+			if e.About.Retracted != (e.State == projections.AnnotationRetracted) || e.About.Retracted != (e.About.RetractedReason != "") {
+				t.Errorf("%s: %+v", test.name, e)
+			}
+		}
+		tally := projections.NewAnnotationTally()
+		remarked(tally, 0, test.all)
+		for _, run := range annotatedRuns {
+			if n := tally.Of(run).Count(); n != int64(len(a.Current(run))) {
+				t.Errorf("%s: %d in the tally of %s, and %d stand", test.name, n, run, len(a.Current(run)))
+			}
+		}
+		if strings.Join(got, ", ") != test.want || a.Passed != test.passed {
+			t.Errorf("%s: %s with %d passed over, want %s with %d", test.name, strings.Join(got, ", "), a.Passed, test.want, test.passed)
+		}
+	}
+}
+
+func TestAnnotationsAreLookedUp(t *testing.T) {
+	a := projections.NewAnnotations()
+	remarked(a, 0, []remark{flagged(0, 1), flagged(1, 2), flagged(0, 3).inPlaceOf(1), flagged(0, 4), retract(1, 2)})
+	list := func(all []projections.AnnotationEntry) (out []int64) {
+		for _, e := range all {
+			out = append(out, e.Index)
+		}
+		return out
+	}
+	for name, got := range map[string]struct{ got, want []int64 }{
+		"current of the first":  {list(a.Current(annotatedRuns[0])), []int64{2, 3}},
+		"history of the first":  {list(a.History(annotatedRuns[0])), []int64{0, 2, 3}},
+		"current of the second": {list(a.Current(annotatedRuns[1])), nil},
+		"history of the second": {list(a.History(annotatedRuns[1])), []int64{1}},
+		"of no run":             {list(a.History(id.Run{})), nil},
+	} {
+		if !slices.Equal(got.got, got.want) {
+			t.Errorf("%s: %v, want %v", name, got.got, got.want)
+		}
+	}
+	e, ok := a.Find(annotation(3))
+	if !ok || e.AtMs != 1002 || e.CreatedAt != "1970-01-01T00:00:01.002Z" || e.About.SupersedesAnnotationID != annotation(1) || e.About.StepID != "s" ||
+		e.Target.RunID != annotatedRuns[0] || e.Actor.PrincipalRef != "ada" || e.EventID.IsZero() {
+		t.Errorf("%v, %+v", ok, e)
+	}
+	if _, ok := a.Find(annotation(9)); ok || a.Head.Next != 5 {
+		t.Error("found what was never recorded, or the head stayed behind")
+	}
+	a.Reset()
+	if remarked(a, 0, []remark{flagged(0, 1)}); len(a.Entries) != 1 || len(a.History(annotatedRuns[0])) != 1 || a.Passed != 0 {
+		t.Errorf("after a new start: %+v", a)
+	}
+}
+
+// TestWhatOthersWroteIsReadAsFarAsItCanBe: a member more does not bring back what was
+// taken back, and what cannot be read is counted.
+func TestWhatOthersWroteIsReadAsFarAsItCanBe(t *testing.T) {
+	line := func(p event.Payload, was, is string) event.Event {
+		text, err := feedback.Table.AppendLine(nil, event.New(auditSession.String(), 0, event.Scope{RunID: annotatedRuns[0]}, person, 1, p))
+		if err != nil || !strings.Contains(string(text), was) {
+			t.Fatal(err, string(text))
+		}
+		e, err := feedback.Table.DecodeLine([]byte(strings.TrimSuffix(strings.Replace(string(text), was, is, 1), "\n")))
+		if err != nil || e.Foreign() != (was != is) {
+			t.Fatal(err, e)
+		}
+		return e
+	}
+	given, taken := flagged(0, 1).payload(), retract(0, 1).payload()
+	for _, test := range []struct {
+		name   string
+		e      event.Event
+		state  projections.AnnotationState
+		passed int64
+		count  int64
+	}{
+		{"ours", line(taken, "", ""), projections.AnnotationRetracted, 0, 0},
+		{"a member more", line(taken, `"data":{`, `"data":{"also":1,`), projections.AnnotationRetracted, 0, 0},
+		{"a kind more", line(taken, `"kind":"annotation_retracted"`, `"kind":"annotation_doubted"`), projections.AnnotationCurrent, 1, 1},
+		{"no id", line(taken, `"annotationId":"ann_`, `"annotationId":"x`), projections.AnnotationCurrent, 1, 1},
+	} {
+		a, tally := projections.NewAnnotations(), projections.NewAnnotationTally()
+		for _, v := range []ports.Visitor{a, tally} {
+			if err := v.Visit(manifest.Segment{Events: []event.Event{line(given, `"data":{`, `"data":{"Also":1,`), test.e}}, manifest.Head{Next: 2}); err != nil {
+				t.Error(err)
+			}
+		}
+		if a.Entries[0].State != test.state || a.Passed != test.passed || tally.Of(annotatedRuns[0]).Count() != test.count {
+			t.Errorf("%s: %+v, %+v", test.name, a, tally.Of(annotatedRuns[0]))
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package projections
+
+import (
+	"strconv"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/proposal"
+)
+
+// feedbackAct is the act that a record of a session's annotations is. What was said
+// stands there; the line only tells that it was.
+func feedbackAct(e event.Event) (a audit.Act, ok bool) {
+	switch p := e.Data.(type) {
+	case feedback.Recorded:
+		a = audit.Act{Action: audit.Annotate, Details: map[string]string{"annotationId": p.AnnotationID.String(), "signal": string(p.Signal.Kind)}}
+		if !p.Target.NodeID.IsZero() {
+			a.Details["nodeId"] = p.Target.NodeID.String()
+		}
+		if !p.Target.EventID.IsZero() {
+			a.Details["eventId"] = p.Target.EventID.String()
+		}
+		if !p.SupersedesAnnotationID.IsZero() {
+			a.Details["supersedes"] = p.SupersedesAnnotationID.String()
+		}
+		return a, true
+	case feedback.Retracted:
+		return audit.Act{Action: audit.Retract, Reason: p.Reason, Details: map[string]string{"annotationId": p.AnnotationID.String()}}, true
+	}
+	return a, false
+}
+
+// proposalAct is the act that a record of the store's proposals is.
+func proposalAct(e event.Event) (a audit.Act, ok bool) {
+	r, ok := e.Data.(proposal.Record)
+	if !ok {
+		return a, false
+	}
+	about, _, reason := r.About()
+	a = audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.String()}, Reason: given(reason)}
+	switch p := r.(type) {
+	case proposal.Created:
+		a.Action, a.Details = audit.Propose, map[string]string{"kind": string(p.Of), "artifact": p.Artifact.SHA256.String()}
+	case proposal.Revised:
+		a.Action, a.Details = audit.Revise, map[string]string{"revision": strconv.FormatInt(p.Revision, 10), "artifact": p.Artifact.SHA256.String()}
+	case proposal.Approved:
+		a.Action, a.Details = audit.Approve, map[string]string{"artifact": p.ArtifactSHA256.String(), "role": p.Role, "principal": p.Principal}
+	case proposal.Applied:
+		a.Action, a.Details = audit.Apply, map[string]string{"installed": p.InstalledRef, "mode": string(p.Mode), "principal": p.Principal}
+		if p.Override {
+			a.Action = audit.Override // the gate did not grant it
+		}
+	case proposal.Rejected:
+		a.Action = audit.Reject
+	case proposal.Archived:
+		a.Action = audit.Archive
+	case proposal.RolledBack:
+		a.Action, a.Details = audit.RollBack, map[string]string{"slot": p.Slot.ID}
+	}
+	return a, a.Action != ""
+}

@@ -1,0 +1,170 @@
+package projections_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/projections"
+)
+
+var robot = event.Actor{Kind: event.Agent, Ref: "ada"} // it calls itself like the person
+
+// A log whose digests are right can still have been written by hand: every record here
+// may stand in a file, and none of them may put anything into use.
+func TestForgedRecordsApplyNothing(t *testing.T) {
+	stolen := id.NewProposal(id.Seed{9})
+	for name, forge := range map[string]func(l *learning, p id.Proposal, good proposal.Activation) (event.Actor, event.Payload){
+		"of bytes that nobody proposed": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.SHA256 = canon.Sum([]byte("evil"))
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"of an earlier revision": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.SHA256 = l.get("", p).Revisions[0].Artifact.SHA256
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"into another slot": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.Slot.ID = "test.other"
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"into a slot that spells the same ref": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.Slot.ID, a.Version = a.Slot.ID+"@"+a.Version, ""
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"under another version": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.Version = "9.9.9"
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"by an approval that is void": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.Approvals = []id.Event{l.get("", p).Approvals[0].ApprovalID}
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"by one good approval and a void one": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.Approvals = append(a.Approvals, l.get("", p).Approvals[0].ApprovalID)
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"by an approval that is nowhere": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.Approvals = []id.Event{id.EventOf("x", "y")}
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"past the gate by an agent": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.Override, a.By = true, robot
+			return robot, proposal.Apply(l.at(p), a)
+		},
+		"in somebody's name": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			a.By.Ref = "bob"
+			return person, proposal.Apply(l.at(p), a)
+		},
+		"at another place of the log": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			at := l.at(p)
+			at.Ordinal--
+			return person, proposal.Apply(at, a)
+		},
+		"of a proposal that is not there": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			return person, proposal.Apply(l.at(stolen), a)
+		},
+		"after it was rejected": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+			l.add(person, proposal.Reject(l.at(p)))
+			return person, proposal.Apply(l.at(p), a)
+		},
+	} {
+		l := newLearning(t)
+		p := l.create(1, "", draftOf("test.flow", "one"))
+		l.approve("", p, person)
+		l.add(person, proposal.Revise(l.at(p), 2, draftOf("test.flow", "two"), nil))
+		good := l.activation(l.get("", p), l.approve("", p, person).ApprovalID)
+		by, data := forge(l, p, good)
+		if l.add(by, data) || l.get("", p).State == proposal.StateApplied || len(l.fold.Installed("")) > 0 || len(l.fold.Findings) != 1 {
+			t.Errorf("applied %s: %s, %v", name, l.get("", p).State, l.fold.Findings)
+			continue
+		}
+		if f := l.fold.Findings[0]; f.Code != manifest.BrokenReference || *f.Event != l.next-1 || !strings.Contains(f.Message, "is not believed: ") || f.Path != "proposals" {
+			t.Errorf("%s: %+v", name, f)
+		} else if name == "of an earlier revision" && !strings.Contains(f.Message, "other bytes") {
+			t.Errorf("%s: %s", name, f.Message)
+		}
+	}
+}
+
+func TestForgedApprovalsDoNotCount(t *testing.T) {
+	for name, change := range map[string]func(a *proposal.Approved) event.Actor{
+		"by an agent":    func(a *proposal.Approved) event.Actor { return robot },
+		"in bob's name":  func(a *proposal.Approved) event.Actor { a.Principal = "bob"; return person },
+		"of other bytes": func(a *proposal.Approved) event.Actor { a.ArtifactSHA256 = canon.Sum(nil); return person },
+		"called other":   func(a *proposal.Approved) event.Actor { a.ApprovalID = id.EventOf("x", "y"); return person },
+	} {
+		l := newLearning(t)
+		p := l.create(1, "", draftOf("test.flow", "one"))
+		a := proposal.Approve(auditStore, l.at(p), person, l.get("", p).Last().Artifact.SHA256, "reviewer")
+		by := change(&a)
+		if l.add(by, a) || len(l.get("", p).Approvals) != 0 {
+			t.Errorf("an approval %s counts", name)
+		}
+	}
+}
+
+func TestOtherForgedRecordsChangeNothing(t *testing.T) {
+	l := newLearning(t)
+	p := l.create(1, "", draftOf("test.flow", "one"))
+	other := draftOf("test.flow", "x")
+	other.Kind, other.Slot.Kind = proposal.Automation, proposal.Automation
+	for name, data := range map[string]func() event.Payload{
+		"created again": func() event.Payload {
+			return proposal.Create(l.at(p), draftOf("test.flow", "evil"), proposal.Owner{Tenant: "t"}, nil)
+		},
+		"a revision left out": func() event.Payload { return proposal.Revise(l.at(p), 3, draftOf("test.flow", "x"), nil) },
+		"of another kind":     func() event.Payload { return proposal.Revise(l.at(p), 2, other, nil) },
+		"rolled back": func() event.Payload {
+			return proposal.RollBack(l.at(p), draftOf("test.flow", "x").Slot, canon.Digest{})
+		},
+	} {
+		if l.add(person, data()) || l.get("", p).State != proposal.StateDraft || len(l.get("", p).Revisions) != 1 || l.get("", p).Last().Title != "one" {
+			t.Errorf("%s: believed", name)
+		}
+	}
+	l.apply("", p)
+	if l.add(person, proposal.RollBack(l.at(p), proposal.Slot{Kind: proposal.WorkflowChainPack, ID: "test.other"}, canon.Digest{})) || l.texts("") != "one" {
+		t.Error("rolled back from another slot")
+	}
+	// A lie about what came back takes out all the same.
+	if l.add(person, proposal.RollBack(l.at(p), l.get("", p).Last().Slot, canon.Sum(nil))) || l.texts("") != "" || l.get("", p).State != proposal.StateArchived {
+		t.Error("a record that is wrong about what came back keeps something in use")
+	}
+}
+
+// A newer version may have taken something out of use with a record of its own: nothing is
+// in use before somebody can read it. One that may be passed over is.
+func TestNothingIsInstalledOfALogThatCannotBeRead(t *testing.T) {
+	for _, tt := range []struct {
+		name, was, is string
+		blind         bool
+	}{
+		{"unknown kind", `"proposal_archived"`, `"proposal_suspended"`, true},
+		{"unknown member", `"reason":`, `"more":1,"reason":`, true},
+		{"to be passed over", `"kind":"proposal_archived"`, `"ignorable":true,"kind":"proposal_praised"`, false},
+	} {
+		l := newLearning(t)
+		p := l.create(1, "", draftOf("test.flow", "one"))
+		l.apply("", p)
+		seg, err := manifest.EncodeSegment(proposalsLog, []event.Event{event.New(auditStore.String(), l.next, event.Scope{}, person, 1, proposal.Archive(l.at(p)))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := bytes.Replace(seg.Bytes, []byte(tt.was), []byte(tt.is), 1)
+		if bytes.Equal(line, seg.Bytes) || l.visit(line) || l.fold.Blind() != tt.blind || (len(l.fold.Installed("")) == 0) != tt.blind {
+			t.Errorf("%s: %v, blind %v, %v", tt.name, l.fold.Findings, l.fold.Blind(), l.fold.Installed(""))
+		}
+		if f := l.fold.Findings[len(l.fold.Findings)-1]; f.Code != manifest.UnknownEvents {
+			t.Errorf("%s: %+v", tt.name, f)
+		}
+		l.fold.Reset()
+		if l.fold.Blind() || len(l.fold.List(projections.ProposalFilter{})) > 0 {
+			t.Error("a reading that starts over remembers")
+		}
+	}
+}
