@@ -133,6 +133,18 @@ func (in *annotateInput) signal(flag string) feedback.Signal {
 	return feedback.Flag()
 }
 
+// byFlag is a refusal of what was said, with the flag that said it where there was one: who
+// typed flags knows nothing of the places in a document.
+func (in *annotateInput) byFlag(err error) error {
+	field, _ := fault.Of(err).Details["field"].(string)
+	if in.from != "" || !fault.Is(err, fault.ValidationError) || field == "" {
+		return err
+	}
+	f, flag := *fault.Of(err), "--"+field[strings.LastIndex(field, "/")+1:]
+	f.Message, f.Suggestion = strings.Replace(f.Message, field, flag, 1), strings.Replace(f.Suggestion, field, flag, 1)
+	return &f
+}
+
 // list joins words as a sentence has them.
 func list(words []string) string {
 	last := len(words) - 1
@@ -180,7 +192,7 @@ func (a *app) annotate(ctx context.Context, ref string, in annotateInput, req fe
 	}
 	said, err := o.Annotate(ctx, a.caller(), seed, at, req)
 	if err != nil {
-		return err
+		return in.byFlag(err)
 	}
 	return a.answer("annotation", said, func(p *page) { a.tellAnnotated(ctx, o, req, said, p) })
 }

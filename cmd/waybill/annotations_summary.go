@@ -111,17 +111,17 @@ func (p *page) feedback(s projections.AnnotationSummary) {
 		return
 	}
 	if s.MeanRating != nil {
-		p.line("  %s %s", p.warn(stars(*s.MeanRating)), mean(*s.MeanRating)+p.dim(" of "+plural(int(s.Ratings.Count()), "rating")))
+		p.line("  %s %s", p.warn(stars(*s.MeanRating)), mean(*s.MeanRating)+p.dim(" · "+plural(int(s.Ratings.Count()), "rating")))
 		p.chart(s.Ratings)
 	}
-	facts := []string{"  " + plural(int(s.Annotations), "annotation")}
+	facts := []string{plural(int(s.Annotations), "annotation")}
 	if s.Corrections > 0 {
 		facts = append(facts, "✎ "+plural(int(s.Corrections), "correction")+share(s.CorrectionRate))
 	}
 	if s.Flags > 0 {
 		facts = append(facts, "⚑ "+plural(int(s.Flags), "flag")+share(s.FlagRate))
 	}
-	p.facts(facts...)
+	p.painted("  ", strings.Join(facts, " · "), p.dim)
 	if labels := p.labelWords(s); labels != "" {
 		p.text("  # ", labels)
 	}

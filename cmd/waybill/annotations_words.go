@@ -174,7 +174,7 @@ func (p *page) saidBrief(c engine.AnnotationCounts) string {
 	if c.Incomplete {
 		parts = append(parts, p.signed("?", "incomplete"))
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, p.signed(" ", ", "))
 }
 
 // said writes a line about what people said of a run, none where nobody said anything.

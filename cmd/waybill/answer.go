@@ -50,6 +50,9 @@ func (a *app) storeFlags() []string {
 	if a.common.workspace != "" {
 		flags = append(flags, "--workspace", a.common.workspace)
 	}
+	if a.common.workspace != "" {
+		flags = append(flags, "--workspace", a.common.workspace)
+	}
 	if a.common.allowNetworkFS {
 		flags = append(flags, "--allow-network-fs")
 	}

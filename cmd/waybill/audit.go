@@ -10,24 +10,30 @@ import (
 
 	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 const auditLong = `The audit log holds what people decided about a store: approvals, runs that were ended,
 runs that were told never to stop, commands that were trusted, deletions, cleanups,
-repairs, imports. Each act was put on record before it was carried out, and its outcome
-behind it. Secrets are taken out of what was said. Nothing here changes the log.`
+repairs, imports; and what was said of runs and proposed. Each act was put on record
+before it was carried out, and its outcome behind it. Secrets are taken out of what was
+said. Nothing here changes the log.`
 
 func newAuditCommand(a *app) *cobra.Command {
 	return newGroup("audit", groupLook, "See who decided what about the store", auditLong, newAuditListCommand(a), newAuditVerifyCommand(a))
 }
 
-const auditListLong = `List what was decided about the store, the latest last: when, by whom, what about, and
+var auditListLong = `List what was decided about the store, the latest last: when, by whom, what about, and
 what came of it. What was intended and has no outcome was cut off, or is being done at
 this moment.
 
 --since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or how long ago: 36h,
-7d, 2w. ACTION is approve, override, cancel, import, trust, untrust, rotate, repair, keep,
-delete, restore, empty_trash, gc or erase.`
+7d, 2w.
+
+` + terminal.Wrap("ACTION is one of "+actionWords()+".", helpWidth)
+
+// helpWidth is how wide help is written.
+const helpWidth = 88
 
 func newAuditListCommand(a *app) *cobra.Command {
 	var q engine.AuditQuery

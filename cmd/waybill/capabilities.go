@@ -38,7 +38,7 @@ func newCapabilitiesCommand(a *app) *cobra.Command {
 
 func (p *page) capabilities(d capabilities.Document) {
 	if d.Feedback.Supported {
-		p.text("feedback   ", "annotations of a "+wordsOf(d.Feedback.Targets)+": "+wordsOf(d.Feedback.Signals))
+		p.text("feedback   ", wordsOf(d.Feedback.Signals)+"; of a "+wordsOf(d.Feedback.Targets))
 	} else {
 		p.text("feedback   ", "off; 'waybill config set feedback on' turns it on")
 	}

@@ -212,7 +212,8 @@ func (d *diagnosis) workflows(ctx context.Context) {
 	if err == nil {
 		var bindings catalog.Bindings
 		if bindings, err = finder.Bindings(ctx); err == nil {
-			d.countWorkflows(files, bindings)
+			in := d.brought(ctx)
+			d.countWorkflows(append(files, in.workflows()...), bindings, in)
 		}
 	}
 	if err != nil {
@@ -220,10 +221,19 @@ func (d *diagnosis) workflows(ctx context.Context) {
 	}
 }
 
-func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindings) {
+// brought are installed things. Looking for them makes no store, and where one cannot be
+// opened the checks before this one say so.
+func (d *diagnosis) brought(ctx context.Context) installations {
+	if d.f.Store.ID == "" {
+		return nil
+	}
+	return d.a.installed(ctx)
+}
+
+func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindings, in installations) {
 	w := &d.f.Workflows
 	counts := map[workflow.SourceKind]int{}
-	for _, e := range catalog.Of(files, catalog.NewLibrary(files, bindings)).Entries {
+	for _, e := range catalog.Of(files, catalog.NewLibrary(files, bindings).WithPrompts(in.prompts())).Entries {
 		if !e.Valid() {
 			w.Broken = append(w.Broken, clean(e.Ref))
 			continue
@@ -231,7 +241,10 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 		counts[e.Kind]++
 		w.Total++
 	}
-	for _, kind := range []workflow.SourceKind{workflow.SourceBundled, workflow.SourceUser, workflow.SourceProject} {
+	for _, kind := range []workflow.SourceKind{workflow.SourceBundled, workflow.SourceInstalled, workflow.SourceUser, workflow.SourceProject} {
+		if kind == workflow.SourceInstalled && counts[kind] == 0 {
+			continue // nothing has to be there
+		}
 		there := kind == workflow.SourceBundled || counts[kind] > 0
 		if kind == workflow.SourceUser && !there {
 			if config, err := d.a.baseDir("XDG_CONFIG_HOME", ".config"); err == nil {

@@ -133,7 +133,11 @@ func (a *app) tellExport(doc engine.Export, p *page) {
 	if where == "" {
 		where = "stdout"
 	}
-	p.text(p.good("✓ "), plural(int(doc.Events), "event")+", "+plural(int(doc.Snapshots), "snapshot")+" and "+plural(int(doc.Artifacts), "artifact")+" exported to "+where)
+	what := []string{plural(int(doc.Events), "event"), plural(int(doc.Snapshots), "snapshot"), plural(int(doc.Artifacts), "artifact")}
+	if doc.Annotations > 0 {
+		what = append(what, plural(int(doc.Annotations), "annotation"))
+	}
+	p.text(p.good("✓ "), list(what)+" exported to "+where)
 	p.facts(doc.SessionID.String(), size(doc.Bytes))
 	p.line("%s", p.dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {

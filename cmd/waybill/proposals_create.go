@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
@@ -28,6 +31,9 @@ func newProposalsCreateCommand(a *app) *cobra.Command {
 		Example: "  waybill proposals create ./release.json --from-run @last\n  waybill proposals create - --json",
 		Args:    exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(req.FromRuns, "") {
+				return usageFault(cmd, "--from-run is given and empty").Suggest("Name a run, such as @last. Is a variable not set?")
+			}
 			if err := a.readDraft(cmd, args[0], &req); err != nil {
 				return err
 			}
@@ -45,7 +51,7 @@ func newProposalsCreateCommand(a *app) *cobra.Command {
 				return err
 			}
 			return a.proposalAnswer(done, func(p *page) {
-				p.line("%s Proposed: %s.", p.good("✓"), clean(titleOfProposal(done.Proposal)))
+				p.text(p.good("✓ "), "Proposed: "+titleOfProposal(done.Proposal)+".")
 				p.likeness(done.About.Duplicates)
 				p.line("%s", p.dim("It has no effect yet. Look at it: "+a.command("proposals", "get", shortProposal(done.Proposal.ID))))
 			})
@@ -83,7 +89,7 @@ func newProposalsReviseCommand(a *app) *cobra.Command {
 				return err
 			}
 			return a.proposalAnswer(done, func(p *page) {
-				p.line("%s Revision %d of %s.", p.good("✓"), done.About.Revision, clean(titleOfProposal(done.Proposal)))
+				p.text(p.good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision, titleOfProposal(done.Proposal)))
 				p.likeness(done.About.Duplicates)
 			})
 		},

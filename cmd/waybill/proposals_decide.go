@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/infra/cron"
+	"github.com/waybill/waybill/projections"
 )
 
 const proposalsApproveLong = `Approve a proposal exactly as it is now. It is shown first, with what it would replace, then
@@ -58,6 +60,10 @@ func (a *app) approveProposal(ctx context.Context, req engine.DecideRequest) err
 	if err := proposal.CheckApprove(wire.State); err != nil {
 		return err
 	}
+	me := proposal.PrincipalOf(a.actor(), req.AtTerminal)
+	if req.AtTerminal && slices.ContainsFunc(d.Approvals, func(ap projections.ProposalApproval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
+		return a.answer("proposal", wire, func(p *page) { a.approved("Approved already", wire, d.About, p) })
+	}
 	if !req.AtTerminal {
 		return fault.New(fault.ProposalPending, "%s waits for a person's approval, and nobody is at a terminal here", wire.ID).
 			Suggest("A person runs 'waybill proposals approve %s' at a terminal.", shortProposal(wire.ID)).With("proposalId", wire.ID.String())
@@ -72,14 +78,17 @@ func (a *app) approveProposal(ctx context.Context, req engine.DecideRequest) err
 	if err != nil {
 		return err
 	}
-	return a.proposalAnswer(done, func(p *page) {
-		p.line("%s Approved: %s.", p.good("✓"), clean(titleOfProposal(done.Proposal)))
-		if done.About.Approvals >= done.About.ApprovalsWant {
-			p.line("Next: %s", a.command("proposals", "apply", shortProposal(done.Proposal.ID)))
-			return
-		}
-		p.line("%d of %d approvals.", done.About.Approvals, done.About.ApprovalsWant)
-	})
+	return a.proposalAnswer(done, func(p *page) { a.approved("Approved", done.Proposal, done.About, p) })
+}
+
+// approved says how far the approval has come, and who or what is next.
+func (a *app) approved(said string, w proposal.Proposal, about engine.ProposalAbout, p *page) {
+	p.text(p.good("✓ "), said+": "+titleOfProposal(w)+".")
+	if about.Approvals < about.ApprovalsWant {
+		p.line("%d of %d approvals.", about.Approvals, about.ApprovalsWant)
+		return
+	}
+	p.line("Next: %s", a.command("proposals", "apply", shortProposal(w.ID)))
 }
 
 const proposalsApplyLong = `Install what a proposal holds, byte for byte as it was last recorded. The store's
@@ -110,10 +119,10 @@ func newProposalsApplyCommand(a *app) *cobra.Command {
 			defer o.close()
 			done, err := o.ApplyProposal(cmd.Context(), a.caller(), req)
 			if err != nil {
-				return err
+				return unsound(err)
 			}
 			return a.proposalAnswer(done, func(p *page) {
-				p.line("%s Installed: %s.", p.good("✓"), clean(titleOfProposal(done.Proposal)))
+				p.text(p.good("✓ "), "Installed: "+titleOfProposal(done.Proposal)+".")
 				p.line("%s", p.dim("Take it back: "+a.command("proposals", "rollback", shortProposal(done.Proposal.ID))))
 			})
 		},
@@ -122,6 +131,23 @@ func newProposalsApplyCommand(a *app) *cobra.Command {
 	f.BoolVar(&req.Override, "override", false, "go past the approval gate, as a person with the scope for it")
 	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
 	return cmd
+}
+
+// unsound adds what to do about an artifact that cannot be installed: one problem with
+// how to mend it, or where all of them are.
+func unsound(err error) error {
+	f := fault.Of(err)
+	all, _ := f.Details["problems"].([]problem.Problem)
+	if f.Code != fault.ProposalInvalid || len(all) == 0 {
+		return err
+	}
+	errs := slices.DeleteFunc(slices.Clone(all), func(p problem.Problem) bool { return p.Severity != problem.Error })
+	if len(errs) == 1 && errs[0].Fix != "" {
+		f.Suggest("%s Then record that with 'waybill proposals revise ID FILE'.", errs[0].Fix)
+	} else {
+		f.Suggest("There are %s; --json shows all. Mend them, and record that with 'waybill proposals revise ID FILE'.", plural(len(errs), "problem"))
+	}
+	return err
 }
 
 // checkInstallable judges an artifact beside all that can be named from here.
@@ -153,7 +179,7 @@ func newProposalsDecisionCommand(a *app, cmd *cobra.Command, said string, do fun
 			return err
 		}
 		return a.proposalAnswer(done, func(p *page) {
-			p.line("%s %s: %s.", p.good("✓"), said, clean(titleOfProposal(done.Proposal)))
+			p.text(p.good("✓ "), said+": "+titleOfProposal(done.Proposal)+".")
 		})
 	}
 	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")

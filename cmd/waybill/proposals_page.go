@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/installable"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/durable/redact"
@@ -155,10 +156,10 @@ func (a *app) tellProposal(w proposal.Proposal, d engine.ProposalDetails, view p
 	p.line("")
 	if w.State.Open() && !d.Was.IsNull() {
 		p.line("%s", p.dim("Installed now, and replaced by it:"))
-		a.artifact(d.Was, w.ID, most, p)
+		a.proposed(d.Was, w.ID, most, p)
 		p.line("%s", p.dim("Proposed:"))
 	}
-	a.artifact(w.Artifact, w.ID, most, p)
+	a.proposed(w.Artifact, w.ID, most, p)
 }
 
 // artifactLinesMax is how many lines of an artifact are shown to whoever only looks at it:
@@ -175,20 +176,18 @@ func (p *page) proposalHistory(d engine.ProposalDetails) {
 	for _, m := range d.History {
 		what := cmp.Or(string(m.Move), "create")
 		if m.Override {
-			what += ", past the gate"
-		}
-		// Within one millisecond the approvals come first: nothing is approved afterwards.
-		for _, ap := range d.Approvals {
-			if approved := (row{ap.AtMs, "approve", auditWho(ap.Actor), ap.Reason}); ap.AtMs <= m.AtMs && !slices.Contains(rows, approved) {
-				rows = append(rows, approved)
-			}
+			what += ", past the gate,"
 		}
 		rows = append(rows, row{m.AtMs, what, auditWho(m.Actor), m.Reason})
 	}
-	for _, ap := range d.Approvals {
-		if approved := (row{ap.AtMs, "approve", auditWho(ap.Actor), ap.Reason}); !slices.Contains(rows, approved) {
-			rows = append(rows, approved)
+	// Of what was done within one millisecond the approval came before what it allowed.
+	for _, ap := range slices.Backward(d.Approvals) {
+		given := row{ap.AtMs, "approve", auditWho(ap.Actor), ap.Reason}
+		at := slices.IndexFunc(rows[1:], func(r row) bool { return r.atMs >= given.atMs }) + 1
+		if at == 0 {
+			at = len(rows)
 		}
+		rows = slices.Insert(rows, at, given)
 	}
 	p.line("")
 	for _, r := range rows {
@@ -200,9 +199,9 @@ func (p *page) proposalHistory(d engine.ProposalDetails) {
 	}
 }
 
-// artifact shows what is proposed as people read JSON, 0 for all of its lines. It is
+// proposed shows what is proposed as people read JSON, 0 for all of its lines. It is
 // somebody's text: what a terminal would act on is cleaned out of it.
-func (a *app) artifact(v canon.Value, of id.Proposal, most int, p *page) {
+func (a *app) proposed(v canon.Value, of id.Proposal, most int, p *page) {
 	var b bytes.Buffer
 	if json.Indent(&b, v.JCS(), "", "  ") != nil {
 		return
@@ -231,7 +230,7 @@ func (a *app) tellInstalled(list engine.InstalledList, p *page) {
 	}
 	p.table([]column{{title: "KIND"}, {title: "ID", flex: true}, {title: "VERSION", spare: true}, {title: "PROPOSAL"}, {title: "WORKSPACE", spare: true}}, rows)
 	for _, i := range list.Installed {
-		if within := contents(i); len(within) > 0 {
+		if within := inside(i); len(within) > 0 {
 			p.line("")
 			p.line("%s", p.bold("In "+clean(i.Slot.ID)))
 			for _, line := range within {
@@ -239,4 +238,27 @@ func (a *app) tellInstalled(list engine.InstalledList, p *page) {
 			}
 		}
 	}
+}
+
+// inside lists the parts of an installation that have names of their own, and that
+// nothing else lists: agents and chains are there for whoever carries out a run.
+func inside(i engine.InstalledArtifact) (out []string) {
+	switch i.Slot.Kind {
+	case proposal.AgentPack:
+		agents, _ := installable.Agents(i.Value)
+		for _, one := range agents {
+			out = append(out, one.ID+"  "+cmp.Or(one.Label, one.Persona))
+		}
+	case proposal.WorkflowChainPack:
+		for _, w := range installable.Workflows(i.Value) {
+			if name, _ := w.Source.Get("id"); w.Pointer != "" {
+				out = append(out, name.Text())
+			}
+		}
+		chains, _ := installable.Chains(i.Value)
+		for _, one := range chains {
+			out = append(out, one.ID+"  "+one.Label)
+		}
+	}
+	return out
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/durable/engine"
 )
 
 // What the tab key offers in a shell. It looks, and never makes or changes
@@ -60,6 +62,28 @@ func (a *app) offerRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra.Co
 	return a.offerRunNames(cmd)
 }
 
+// offerProposals offers the latest proposals by their short names, with what they are
+// about.
+func (a *app) offerProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault // a FILE may follow
+	}
+	o, err := a.open(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer o.close()
+	list, err := o.Proposals(cmd.Context(), engine.ProposalQuery{Workspace: a.common.workspace})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []cobra.Completion
+	for _, w := range list.Proposals[:min(len(list.Proposals), offeredRuns)] {
+		out = append(out, cobra.CompletionWithDesc(shortProposal(w.ID), string(w.State)+": "+clean(titleOfProposal(w))))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
 // offerEverything says what the tab key offers where. It stands in one place, so
 // that a command that takes a run or a workflow is not forgotten.
 func (a *app) offerEverything(root *cobra.Command) {
@@ -73,6 +97,11 @@ func (a *app) offerEverything(root *cobra.Command) {
 		{"annotate"}, {"annotations", "list"}, {"annotations", "summary"}, {"annotations", "retract"}} {
 		if cmd, _, err := root.Find(path); err == nil {
 			cmd.ValidArgsFunction = a.offerRuns
+		}
+	}
+	for _, name := range []string{"get", "revise", "approve", "apply", "reject", "archive", "rollback"} {
+		if cmd, _, err := root.Find([]string{"proposals", name}); err == nil {
+			cmd.ValidArgsFunction = a.offerProposals
 		}
 	}
 	for _, name := range []string{"run", "continue", "checkpoint"} {

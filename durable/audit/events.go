@@ -150,9 +150,11 @@ func (s Source) check() error {
 // Kind is "action_recorded".
 func (Recorded) Kind() string { return "action_recorded" }
 
-// DedupeKey allows one per fact, so that completing twice adds nothing.
+// DedupeKey allows one per fact, so that completing twice adds nothing. Keys hold no
+// slashes.
 func (r Recorded) DedupeKey(string, event.Scope) string {
-	return "action_recorded:" + strings.TrimPrefix(r.Source.Root(), "sessions/") + ":" + r.Source.EventID.String()
+	from := strings.ReplaceAll(strings.TrimPrefix(r.Source.Root(), "sessions/"), "/", ":")
+	return "action_recorded:" + from + ":" + r.Source.EventID.String()
 }
 
 // Check refuses what is in no closed set, texts over budget and a fact without a name.

@@ -139,8 +139,12 @@ func (g *Engine) noting(ctx context.Context, at Position, t feedback.Target) (*n
 			return nil, err
 		}
 		n.place.NodeID = node
-		if s, err := g.state(ctx, p.node); err == nil && s.PendingStep() != nil {
+		// A snapshot that is lost or not understood keeps nobody from saying something.
+		switch s, err := g.state(ctx, p.node); {
+		case err == nil && s.PendingStep() != nil:
 			n.place.StepID = s.PendingStep().StepID
+		case err != nil && !missing(err) && !fault.Is(err, fault.StoreCorrupt) && !fault.Is(err, fault.SessionUnhealthy):
+			return nil, err // the disk could not say
 		}
 	}
 	if err := g.confirm(ctx, at.Session, fold); err != nil {

@@ -170,6 +170,25 @@ func TestRunsThatEndedAreAnnotated(t *testing.T) {
 	}
 }
 
+// TestALostSnapshotKeepsNobodyFromAnnotating: which step was pending is not known then,
+// and that is all.
+func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
+	for name, harm := range map[string]func(string) error{
+		"lost":    os.Remove,
+		"damaged": func(name string) error { return os.WriteFile(name, []byte("{}"), 0o600) },
+	} {
+		n := newNoted(t)
+		a := n.start(twoSteps)
+		for _, file := range n.files("snapshots") {
+			must(t, harm(filepath.Join(n.dir, "snapshots", file)))
+		}
+		made := n.note(a, remark(feedback.Flag()))
+		if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.NodeID != a.NodeID || about.StepID != "" {
+			t.Errorf("%s: %+v", name, about)
+		}
+	}
+}
+
 // TestTargets: an annotation is about what is there, and about nothing else.
 func TestTargets(t *testing.T) {
 	n := newNoted(t)

@@ -47,7 +47,8 @@ func (d doubted) DedupeKey(owner string, _ event.Scope) string {
 }
 func (doubted) Check(event.Scope) error { return nil }
 
-var laterTable = event.NewTable("annotations", "sessionId", event.Row[doubted](event.RunScope))
+var laterTable = event.NewTable("annotations", "sessionId",
+	event.Row[feedback.Recorded](event.RunScope), event.Row[doubted](event.RunScope))
 
 // found are the findings of a verification about annotations, "code event" each.
 func (n *noted) found() (out []string) {

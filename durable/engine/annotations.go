@@ -217,8 +217,13 @@ func feedbackOf(s id.Session, run *projections.Run, t *projections.AnnotationTal
 // the log is damaged, or says more than this version understands.
 func (g *Engine) tally(ctx context.Context, s id.Session) (t *projections.AnnotationTally, whole bool, err error) {
 	log := annotationsLog(s)
+	// Of most sessions nothing was said: that is seen before anything else is looked for.
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, nothingMore{})
+	if err == nil && v.Health == manifest.Healthy && v.Head.IsZero() {
+		return projections.NewAnnotationTally(), true, nil
+	}
 	t = g.savedTally(ctx, log)
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: log, From: t.Head}, t)
+	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: t.Head}, t)
 	if errors.Is(err, manifest.ErrNotOnChain) || err == nil && t.Missed() {
 		t.Reset()
 		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, t)

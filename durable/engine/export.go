@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/rewrite"
@@ -26,18 +27,20 @@ type ExportRequest struct {
 
 // Export is the document "export".
 type Export struct {
-	BundleID  id.Bundle        `json:"bundleId"`
-	SessionID id.Session       `json:"sessionId"`
-	Head      canon.Digest     `json:"head"` // of the session's log as it is exported
-	Events    int64            `json:"events"`
-	Snapshots int64            `json:"snapshots"`
-	Workflows int64            `json:"workflows"`
-	Artifacts int64            `json:"artifacts"`
-	SideLogs  []string         `json:"sideLogs"`
-	Bytes     int64            `json:"bytes"` // of the bundle
-	Salvage   *bundle.Salvage  `json:"salvage,omitzero"`
-	Redacted  map[string]int64 `json:"redacted,omitzero"` // how often each rule was met
-	File      string           `json:"file,omitzero"`     // where it was written, as the caller named it
+	BundleID  id.Bundle    `json:"bundleId"`
+	SessionID id.Session   `json:"sessionId"`
+	Head      canon.Digest `json:"head"` // of the session's log as it is exported
+	Events    int64        `json:"events"`
+	Snapshots int64        `json:"snapshots"`
+	Workflows int64        `json:"workflows"`
+	Artifacts int64        `json:"artifacts"`
+	SideLogs  []string     `json:"sideLogs"`
+	// Annotations is how many of those that travel stand.
+	Annotations int64            `json:"annotations"`
+	Bytes       int64            `json:"bytes"` // of the bundle
+	Salvage     *bundle.Salvage  `json:"salvage,omitzero"`
+	Redacted    map[string]int64 `json:"redacted,omitzero"` // how often each rule was met
+	File        string           `json:"file,omitzero"`     // where it was written, as the caller named it
 }
 
 // Export writes one session as a bundle (locks section 1.3). The session is read
@@ -150,9 +153,24 @@ func (x *export) surveySideLogs(ctx context.Context) error {
 		if !v.Head.IsZero() {
 			x.logs = append(x.logs, travelling{name, log, v.Head})
 			x.out.SideLogs = append(x.out.SideLogs, name)
+			if name == feedback.Table.Name {
+				if err := x.countAnnotations(ctx); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// countAnnotations counts what stands of what people said of the session's runs.
+func (x *export) countAnnotations(ctx context.Context) error {
+	t, _, err := x.g.tally(ctx, x.session)
+	for run := range t.Runs {
+		sums := t.Of(run)
+		x.out.Annotations += sums.Count()
+	}
+	return err
 }
 
 // judge refuses damage, or notes it where a salvage was asked for.

@@ -77,6 +77,8 @@ func outlook(f manifest.Finding) (Outlook, string) {
 		return NotNeeded, "The next writer makes a fresh copy."
 	case manifest.ArtifactErased:
 		return NotNeeded, "Somebody removed the bytes, and said why."
+	case manifest.SourceRunMissing:
+		return NotNeeded, "The session was deleted, or was old enough to go. The proposal is what it was."
 	case manifest.AuditIncomplete:
 		return NotNeeded, "The next call that writes completes the audit log."
 	case manifest.UnknownEvents:
@@ -117,6 +119,8 @@ func objectAdvice(name string) string {
 	switch {
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Workflow)):
 		return bundle + ", or start the same version of the workflow once more."
+	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Installed)):
+		return "What is in use are the bytes that were proposed, as long as they are sound. Copy them here from artifacts/: they are the same."
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Snapshot)):
 		return bundle + ", or copy the file from a backup."
 	}

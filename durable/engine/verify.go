@@ -89,17 +89,17 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 			out.judge(row.Findings)
 		}
 	}
-	if err == nil && !o.Digests && !out.unclear() {
+	var side []manifest.Finding
+	if err == nil {
+		side, err = w.ofStore(ctx) // before orphans are looked for: it names objects as well
+	}
+	if err == nil && !o.Digests && !out.unclear() && !w.unclear {
 		// What could not be read may refer to anything.
 		var orphans []manifest.Finding
 		orphans, err = w.orphans(ctx)
 		found = append(found, orphans...)
 	}
-	if err == nil {
-		var side []manifest.Finding
-		side, err = w.ofStore(ctx)
-		found = append(found, side...)
-	}
+	found = append(found, side...)
 	out.Findings = append(out.Findings, found...)
 	out.judge(found)
 	return out, err

@@ -25,6 +25,8 @@ type objectBook struct {
 	facts  map[uint64]artifactFacts
 	kinds  map[string]string // one copy of each
 	atWork map[uint64]chan struct{}
+
+	excused projections.Fingerprints
 }
 
 // artifactFacts are what claims about an artifact are held against.
@@ -69,6 +71,13 @@ func (b *objectBook) look(ref projections.ObjectRef, examine func() objectVerdic
 		out.finding = &f
 	}
 	return out
+}
+
+// excuse says that an object is referred to, and does not have it looked at.
+func (b *objectBook) excuse(ref projections.ObjectRef) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.excused.Add(ref.Fingerprint())
 }
 
 func (b *objectBook) keep(key uint64, kind manifest.ObjectKind, v objectVerdict) {
@@ -167,14 +176,14 @@ func claim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f man
 	return f, true
 }
 
-// orphans are stored objects that no session of the store refers to: what a crash
+// orphans are stored objects that no session of the store refers to, and no proposal: what a crash
 // leaves of a start, or what a cleanup would take.
 func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err error) {
 	for _, kind := range manifest.ObjectKinds() {
 		var found []manifest.Finding
 		err := w.stored(ctx, kind, func(digest canon.Digest) {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
-			if !w.book.seen.Has(ref.Fingerprint()) {
+			if key := ref.Fingerprint(); !w.book.seen.Has(key) && !w.book.excused.Has(key) {
 				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref), "nothing refers to the %s", kind))
 			}
 		})

@@ -86,7 +86,7 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 
 func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
 	use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Artifact, Ref: a.SHA256}, Event: at}
-	use.Says = event.ArtifactRef{ByteLength: a.ByteLength}
+	use.Says = event.OutputPayload{ByteLength: a.ByteLength}
 	c.uses = append(c.uses, use)
 }
 
@@ -137,10 +137,8 @@ func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []mani
 		if len(gone) == 0 {
 			continue
 		}
-		f := manifest.NewFinding(manifest.SourceRunMissing, c.log.Root, "event %d says that something was learned from run %s, which is not here", s.event, gone[0])
-		if n := len(gone); n > 1 {
-			f.Message += "; nor are " + counted(n-1, "other")
-		}
+		f := manifest.NewFinding(manifest.SourceRunMissing, c.log.Root, "event %d names %d runs that something was learned from; %d of them are not here, as %s",
+			s.event, len(s.runs), len(gone), gone[0])
 		f.Event = &s.event
 		out = append(out, f)
 	}

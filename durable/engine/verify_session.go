@@ -26,6 +26,7 @@ type verifier struct {
 	mu      sync.Mutex
 	done    VerifyProgress
 	brought map[string]bool // see imports
+	unclear bool            // the log of the proposals could not be read to its end
 }
 
 func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {

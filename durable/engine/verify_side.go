@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -57,6 +58,9 @@ func (w *verifier) side(ctx context.Context, owner string, logOf func(name strin
 		check := func() ([]manifest.Finding, error) { return w.sideLog(ctx, log) }
 		if session, err := id.ParseSession(owner); err == nil && name == feedback.Table.Name && !w.o.Digests {
 			check = func() ([]manifest.Finding, error) { return w.annotations(ctx, session) }
+		}
+		if store, err := id.ParseStore(owner); err == nil && name == proposal.Table.Name && !w.o.Digests {
+			check = func() ([]manifest.Finding, error) { return w.proposals(ctx, store) }
 		}
 		found, err := check()
 		if err != nil {

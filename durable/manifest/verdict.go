@@ -55,6 +55,8 @@ const (
 	ControlMissing  FindingCode = "control_missing" // what else is there shows that it was there
 	ArtifactErased  FindingCode = "artifact_erased" // somebody removed the bytes and said why
 
+	SourceRunMissing FindingCode = "source_run_missing" // a run that a proposal was learned from is gone (R29)
+
 	AuditIncomplete     FindingCode = "audit_incomplete"      // a fact whose audit line is not written yet (R10)
 	AuditUnfounded      FindingCode = "audit_unfounded"       // an audit line whose fact its session does not hold
 	AuditSessionMissing FindingCode = "audit_session_missing" // audit lines of a session that is gone, and nobody deleted it
@@ -74,7 +76,8 @@ type Finding struct {
 // version can leave is a warning, what proves loss or change is an error.
 func SeverityOf(code FindingCode) Severity {
 	switch code {
-	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker, ArtifactErased, AuditIncomplete, AuditSessionMissing, ControlMissing:
+	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker, ArtifactErased, AuditIncomplete, AuditSessionMissing, ControlMissing,
+		SourceRunMissing:
 		return SeverityWarn
 	}
 	return SeverityError

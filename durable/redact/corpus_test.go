@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/redact"
@@ -96,7 +95,7 @@ func TestCorpusInOtherPlaces(t *testing.T) {
 		for _, s := range corpus(t, "positive.json") {
 			in := secretMark.ReplaceAllString(s.Text, "$2")
 			want := secretMark.ReplaceAllString(s.Text, "[REDACTED:$1]")
-			if got := redact.Text(around[0]+in+around[1], nil); got != around[0]+want+around[1] && around[0] != "\ufeff" {
+			if got := redact.Text(around[0]+in+around[1], nil); got != around[0]+want+around[1] {
 				t.Errorf("%s between %q\n got %q\nwant %q", s.Where, around, got, want)
 			}
 			twice(t, around[0]+in+around[1])
@@ -108,5 +107,3 @@ func TestCorpusInOtherPlaces(t *testing.T) {
 		}
 	}
 }
-
-func markers(s string) int { return strings.Count(s, "[REDACTED:") }

@@ -150,7 +150,7 @@ func (sc *scanner) bare(from int, b bareness) (_, to int) {
 		return 0, 0
 	}
 	v := s[from:to]
-	if false {
+	if len(v) > looked {
 		// No word, path or piece of code is that long; and what is refused is looked at
 		// again from the next name in it.
 		if b.equals || telling(v) {

@@ -8,8 +8,8 @@ var (
 	secretWords = wordSet("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential credentials authorization secretkey accesskey privatekey passcode")
 	keyWords    = wordSet("api access private secret signing encryption auth master account session client hmac shared")
 	passWords   = wordSet("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login")
-	// plainTokens say what a token is for that opens nothing: pages of a list, and the
-	// units of language models.
+	// plainTokens say what a token is for that opens nothing: a page of a list, or a
+	// sign that parts texts.
 	plainTokens = wordSet("page cursor cancellation pad eos bos unk sep mask stop")
 	// joined are the words that names without case or hyphen end with.
 	joined = []string{"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey", "accesstoken", "authtoken",
@@ -118,7 +118,7 @@ func nameBefore(s string, i int) (n naming) {
 	for at > 0 && start-at < 8 && strings.IndexByte(" \t-*#>\"'`\\{,", s[at-1]) >= 0 {
 		at--
 	}
-	n.begins = at == 0 || s[at-1] == '\n'
+	n.begins = at == 0 || s[at-1] == '\n' || s[:at] == "\ufeff"
 	n.argued = start >= 2 && s[start-1] == '(' && word(s[start-2])
 	n.code = declares(s[max(0, start-16):start])
 	return n

@@ -71,11 +71,11 @@ func object(v canon.Value, c Counts, named bool) canon.Value {
 	return canon.OfMembers(members...)
 }
 
-// namesSecret reports an object of which a member says that another holds a secret. The
-// name is asked as it comes out, or the second time round there would be another answer.
+// namesSecret reports an object of which a member says that another holds a secret. One
+// that something was taken out of says nothing the second time, and has nothing to say.
 func namesSecret(v canon.Value) bool {
 	for i := range v.Len() {
-		if pairNames[strings.ToLower(v.Key(i))] && v.Item(i).Kind() == canon.String && SecretName(Text(v.Item(i).Text(), nil)) {
+		if pairNames[strings.ToLower(v.Key(i))] && v.Item(i).Kind() == canon.String && SecretName(v.Item(i).Text()) {
 			return true
 		}
 	}

@@ -134,7 +134,9 @@ func TestWhatWasNotForeseenIsRefused(t *testing.T) {
 		"cause":    event.EdgeCreated{Cause: event.Cause{EventID: far, Kind: event.IntentionalFork}, EdgeKind: event.AckedStepEdge, FromNodeID: root, ToNodeID: root},
 		"evidence": of(func(g *event.GapRecorded) { g.EvidenceRefs = []event.EvidenceRef{{Kind: "event", EventID: &far}} }),
 		"output":   of(func(g *event.GapRecorded) { g.EvidenceRefs = []event.EvidenceRef{{Kind: "output", OutputID: &output}} }),
-		"resolved": of(func(g *event.GapRecorded) { g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &open} }),
+		"resolved": of(func(g *event.GapRecorded) {
+			g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &open}
+		}),
 		"superseded": event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), SupersedesOutputID: &output,
 			Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}},
 	} {
@@ -162,5 +164,37 @@ func TestWhatWasNotForeseenIsRefused(t *testing.T) {
 		if got, err := r.OpaqueLine(side); err != nil || !bytes.Equal(got, side) {
 			t.Errorf("%s, foreseen: %s %v", text, got, err)
 		}
+	}
+}
+
+// TestManyNodes: each keeps its one new id, however many there are.
+func TestManyNodes(t *testing.T) {
+	session, to := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
+	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
+	const many = 3000
+	was, next := make([]id.Node, many), int64(0)
+	named := func(i int, p event.Payload) id.Node {
+		run := id.NewRun(id.Seed{1, byte(i), byte(i >> 8)})
+		was[i] = id.RootNode(run)
+		e := event.New(session.String(), next, event.Scope{RunID: run, NodeID: was[i]}, event.Actor{Kind: event.Engine}, 1, p)
+		next++
+		out, err := r.Segment([]event.Event{e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0].Scope.NodeID
+	}
+	is := make([]id.Node, many)
+	for i := range many {
+		is[i] = named(i, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil), WorkflowHash: canon.Sum(nil)})
+	}
+	nodes := r.Mapping().Nodes
+	for i := range many {
+		if again := named(i, event.DecisionTraceAppended{TraceID: id.FromStart(was[i]).Trace(0)}); again != is[i] || nodes[i].Was != was[i] || nodes[i].Is != is[i] {
+			t.Fatalf("node %d, %s, became %s, then %s; the mapping says %+v", i, was[i], is[i], again, nodes[i])
+		}
+	}
+	if got := len(r.Mapping().Nodes); got != many {
+		t.Errorf("%d nodes", got)
 	}
 }

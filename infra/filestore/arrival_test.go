@@ -268,6 +268,8 @@ func TestErasedBytesAreNotWrittenBack(t *testing.T) {
 	other.Objects = append(other.Objects, artifact)
 	_, err := porttest.Gate(s, other)
 	fatal(t, err)
+	_, err = s.Keys(ctx, ports.MayCreate)
+	fatal(t, err)
 	_, err = s.Erase(ctx, artifact.Ref(), func(int64) canon.Value {
 		return canon.OfMembers(canon.Member{Name: "sha256", Value: canon.OfString(artifact.Ref().String())})
 	})

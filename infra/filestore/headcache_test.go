@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest"
 )
 
@@ -22,6 +23,8 @@ func TestHeadCacheWaitsForNoDisk(t *testing.T) {
 	fatal(t, err)
 	story := porttest.NewStory(1)
 	_, err = porttest.Gate(s, story.Start())
+	fatal(t, err)
+	_, err = s.Keys(context.Background(), ports.MayCreate)
 	fatal(t, err)
 	var done []string
 	disk.Before = func(op crashfs.Op) { done = append(done, op.Do) }

@@ -17,13 +17,16 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/redrive"
 	"github.com/waybill/waybill/durable/resume"
 	"github.com/waybill/waybill/durable/retention"
 	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/durable/workflow"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
 )
 
 // words are the closed sets that types of ours stand for; a test holds each against
@@ -38,11 +41,12 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, manifest.UncommittedTail, manifest.OrphanSegment, manifest.UnknownEvents, manifest.ManifestDamaged, manifest.SegmentMissing,
 		manifest.SegmentDamaged, manifest.LostTail, manifest.ObjectMissing, manifest.ObjectDamaged, manifest.DuplicateKey, manifest.EventIDMismatch,
 		manifest.BrokenReference, manifest.LooseMode, manifest.UnknownFile, manifest.OrphanObject, manifest.SuspectMarker, manifest.ControlDamaged,
-		manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing, manifest.ControlMissing)
+		manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing, manifest.ControlMissing,
+		manifest.SourceRunMissing)
 	add(sets, manifest.ObjectKinds()...)
 	add(sets, snapshot.Running, snapshot.Complete)
 	add(sets, audit.Actions()...)
-	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring)
+	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring, audit.OfProposal)
 	add(sets, audit.Succeeded, audit.Failed, audit.Open)
 	add(sets, ports.SetAside, ports.KeepPrefix)
 	add(sets, faultCodes()...)
@@ -52,7 +56,7 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledOtherwise, engine.ObservationsDropped,
 		engine.RecommendationExceeded)
 	add(sets, engine.KeysReady, engine.KeysMissing, engine.KeysUnusable)
-	add(sets, feedback.Signals()...)
+	learningWords(sets)
 	add(sets, engine.StepDone, engine.StepPending, engine.StepSkipped, engine.StepToCome)
 	add(sets, engine.Imported, engine.ImportedAsNew, engine.Same, engine.Ahead, engine.Behind, "diverged")
 	add(sets, engine.HeadSame, engine.HeadAhead, engine.HeadOther)
@@ -65,7 +69,9 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, doctor.CheckBinary, doctor.CheckStore, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks, doctor.CheckRename, doctor.CheckSync,
 		doctor.CheckFilesystem, doctor.CheckSpace, doctor.CheckPrivacy, doctor.CheckClock, doctor.CheckKeyring, doctor.CheckSettings,
 		doctor.CheckVerify, doctor.CheckLeftovers, doctor.CheckWorkflows, doctor.CheckGit, doctor.CheckTerminal)
-	add(sets, config.AgentMaxAutonomy, config.LockWaitMs, config.RetentionDays, config.TrashDays)
+	for _, row := range config.Table {
+		add(sets, row.Key)
+	}
 	return sets
 })
 
@@ -101,8 +107,19 @@ func eventWords(to sets) {
 		reason.BlockerCapabilityAbsent, reason.BlockerInvariant, reason.BlockerStorage)
 }
 
+func learningWords(to sets) {
+	add(to, feedback.Signals()...)
+	add(to, feedback.Targets()...)
+	add(to, projections.AnnotationCurrent, projections.AnnotationSuperseded, projections.AnnotationRetracted)
+	add(to, proposal.Kinds()...)
+	add(to, proposal.States()...)
+	add(to, proposal.Moves()...)
+	add(to, proposal.ApprovalGate, proposal.DirectRBAC)
+	add(to, redact.Rules()...)
+}
+
 func workflowWords(to sets) {
-	add(to, workflow.SourceBundled, workflow.SourceUser, workflow.SourceProject, workflow.SourceRemote, workflow.SourcePlugin)
+	add(to, workflow.SourceBundled, workflow.SourceUser, workflow.SourceProject, workflow.SourceRemote, workflow.SourcePlugin, workflow.SourceInstalled)
 	add(to, problem.Error, problem.Warning)
 	add(to, compile.CoordinatorEvalAsConfirmation, compile.ConditionBesideSource, compile.ArgumentUnused)
 	add(to, compile.While, compile.Until, compile.For, compile.ForEach)

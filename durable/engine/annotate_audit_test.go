@@ -1,0 +1,125 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/feedback"
+)
+
+// TestAnnotatingIsOnRecord: each annotation and each retraction has one line, with who
+// made it and when, and without what was said (RFC 0056 E).
+func TestAnnotatingIsOnRecord(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	req := remark(feedback.Correction("say please"))
+	req.Note, req.Target.NodeID = "the note", a.NodeID
+	made := n.note(a, req)
+	by := n.clock
+	_, err := n.retract(a, made.AnnotationID)
+	must(t, err)
+	_, err = n.retract(a, made.AnnotationID) // is retracted already: no fact, no line
+	must(t, err)
+	n.want("annotate retract", "")
+	list, err := n.g.AuditList(context.Background(), engine.AuditQuery{})
+	must(t, err)
+	said, taken := list.Entries[0], list.Entries[1]
+	if said.Actor.Ref != "ada" || said.AtMs != by || said.Target != (audit.Target{Kind: audit.OfRun, ID: a.Session.RunID.String()}) ||
+		said.Details["annotationId"] != made.AnnotationID.String() || said.Details["signal"] != "correction" || said.Details["nodeId"] != a.NodeID.String() ||
+		said.Source == nil || said.Source.Log != "annotations" || said.Source.SessionID != a.Session.SessionID {
+		t.Errorf("%+v", said)
+	}
+	if taken.Reason != "it was wrong" || taken.Details["annotationId"] != made.AnnotationID.String() {
+		t.Errorf("%+v", taken)
+	}
+	if text := asJSON(t, list); strings.Contains(text, "please") || strings.Contains(text, "the note") {
+		t.Errorf("the record holds what was said: %s", text)
+	}
+	// Whoever does something else finds the log complete, and can add to it.
+	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	n.want("annotate retract gc", "")
+}
+
+// TestALineThatWasNotWrittenComesLater: the process died between an annotation and its
+// line. A reader shows it, and whoever writes next completes the log, each line once.
+func TestALineThatWasNotWrittenComesLater(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	dying := n.process() // keeps no audit log: as if it died after its commit
+	made, err := dying.Annotate(context.Background(), n.by(), annotationSeed(1), a.Position(), remark(feedback.Flag()))
+	must(t, err)
+	_, err = dying.Retract(context.Background(), n.by(), a.Position(), engine.RetractRequest{Annotation: made.AnnotationID})
+	must(t, err)
+	n.want("annotate+ retract+", "audit_incomplete")
+	n.made = 1
+	n.note(a, remark(feedback.Flag()))
+	n.want("annotate retract annotate", "")
+	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	n.want("annotate retract annotate gc", "")
+}
+
+// TestAuditVerifyMissesAnnotations: a line that is gone or another, an annotation that is
+// gone, and all of them.
+func TestAuditVerifyMissesAnnotations(t *testing.T) {
+	for name, test := range map[string]struct {
+		harm func(t *testing.T, n *noted, a engine.Answer)
+		want string
+	}{
+		"the folder of annotations is deleted": {func(t *testing.T, n *noted, a engine.Answer) { must(t, os.RemoveAll(n.annotationsDir(a))) },
+			"audit_unfounded audit_unfounded"},
+		"the session is deleted by hand": {func(t *testing.T, n *noted, a engine.Answer) {
+			must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
+		},
+			"audit_session_missing audit_session_missing"},
+		"the audit log is deleted": {func(t *testing.T, n *noted, _ engine.Answer) { must(t, os.RemoveAll(filepath.Join(n.dir, "audit"))) },
+			"audit_incomplete"},
+		"a line is another": {func(t *testing.T, n *noted, _ engine.Answer) { n.flip("audit/events/00000001-00000001.jsonl", 40) },
+			"audit_incomplete segment_damaged"},
+		"the last annotation is cut off": {func(t *testing.T, n *noted, a engine.Answer) {
+			name := filepath.Join(n.annotationsDir(a), "manifest.jsonl")
+			b, err := os.ReadFile(name)
+			must(t, err)
+			must(t, os.WriteFile(name, b[:strings.LastIndex(string(b), `{"bytes":`)], 0o600))
+		}, "audit_unfounded"},
+		"the session is deleted on record": {func(t *testing.T, n *noted, a engine.Answer) {
+			_, err := n.everybody().DeleteSessions(context.Background(), n.by(), engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
+			must(t, err)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNoted(t)
+			a := n.start(twoSteps)
+			n.note(a, remark(feedback.Flag()))
+			n.note(a, remark(feedback.Rating(3)))
+			test.harm(t, n, a)
+			if got := n.verified(); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestAnnotationsOfElsewhereAreNoActsHere: those that came with a bundle were made in
+// another store; what is said here is on record here.
+func TestAnnotationsOfElsewhereAreNoActsHere(t *testing.T) {
+	for _, asNew := range []bool{false, true} {
+		from := newNoted(t)
+		a := from.start(twoSteps)
+		made := from.note(a, remark(feedback.Flag()))
+		to := newNoted(t)
+		got := take(t, to.g, export(t, from.g, a.Session.SessionID, 1), asNew)
+		at, err := to.g.Locate(context.Background(), got.Runs[0].RunID.String())
+		must(t, err)
+		must(t, engine.Act(to.everybody(), context.Background(), to.by(), ofStore(audit.GC), nothing))
+		to.want("gc import", "")
+		to.made = 50
+		_, err = to.try(to.by(), at, instead(made, feedback.Flag()))
+		must(t, err)
+		to.want("gc annotate import", "")
+	}
+}

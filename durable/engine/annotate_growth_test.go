@@ -1,0 +1,207 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+// heap is a run on a disk in memory, and what people said of it: more and more.
+type heap struct {
+	*testing.T
+	disk *crashfs.FS
+	at   engine.Position
+	made int
+}
+
+func newHeap(t *testing.T) *heap {
+	h := &heap{T: t, disk: crashfs.New()}
+	a, err := startCall(newWorld(t).compiled(twoSteps))(withAll(storeOn(t, h.disk)))
+	must(t, err)
+	h.at = a.Position()
+	return h
+}
+
+// fill adds annotations until there are so many, each in a group of its own: what that
+// many calls would have left, but for caches and lines of the audit log.
+func (h *heap) fill(until int) {
+	h.Helper()
+	s, ctx := storeOn(h, h.disk), context.Background()
+	log := manifest.SessionSide(h.at.Session, feedback.Table)
+	err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ignored{}, func(w ports.Witness, v manifest.Verdict) error {
+		head := v.Head
+		for ; h.made < until; h.made++ {
+			data := feedback.Record(id.NewAnnotation(annotationSeed(h.made)), remark(feedback.Rating(int64(1+h.made%5))), feedback.Place{NodeID: h.at.Node, StepID: "first"})
+			e := event.New(log.Owner, head.Next, event.Scope{RunID: h.at.Run}, event.Actor{Kind: event.Human, Ref: "ada"}, int64(h.made), data)
+			var err error
+			if head, err = s.Append(ctx, w, head, manifest.Plan{Log: log, Events: []event.Event{e}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(h.T, err)
+}
+
+// process is a process of its own, and what it asks of the disk.
+func (h *heap) process() (*engine.Engine, *entries) {
+	c := &entries{costs: &costs{FS: h.disk}}
+	return withAll(storeOver(h, h.disk, c)), c
+}
+
+// entries counts what listings hold as well.
+type entries struct {
+	*costs
+	listed int
+}
+
+func (e *entries) List(name string) ([]osfs.Entry, error) {
+	println("list", name)
+	out, err := e.costs.List(name)
+	e.listed += len(out)
+	return out, err
+}
+
+// annotate finds the run and annotates it, as one command does.
+func (h *heap) annotate() *entries {
+	h.Helper()
+	g, c := h.process()
+	at, err := g.Locate(context.Background(), h.at.Run.String()[:12])
+	must(h.T, err)
+	_, err = g.Annotate(context.Background(), caller(9), annotationSeed(h.made), at, remark(feedback.Flag()))
+	must(h.T, err)
+	h.made++
+	return c
+}
+
+func (h *heap) sumUp(q engine.SummaryQuery) (int64, *entries) {
+	h.Helper()
+	g, c := h.process()
+	out, err := g.SummarizeAnnotations(context.Background(), q)
+	must(h.T, err)
+	return out.Runs[0].Annotations, c
+}
+
+// TestAnAnnotationCostsTheSameHoweverManyThereAre counts what one process opens and reads
+// to annotate a run, to sum it up, and to record what somebody does to the store.
+func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
+	many := 10_000
+	if testing.Short() {
+		many = 1000
+	}
+	h := newHeap(t)
+	for range 20 { // a short log is read whole, however much its first groups hold
+		g, _ := h.process()
+		must(t, engine.Act(g, context.Background(), caller(1), ofStore(audit.GC), nothing))
+	}
+	costOf := map[int]map[string]*entries{}
+	for _, n := range []int{100, many} {
+		h.fill(n)
+		h.annotate() // finds no cache of all these, and leaves one
+		sum, summary := h.sumUp(engine.SummaryQuery{})
+		one, single := h.sumUp(engine.SummaryQuery{Run: h.at.Run.String()})
+		if sum != int64(h.made) || one != sum {
+			t.Errorf("of %d annotations %d and %d are counted", h.made, sum, one)
+		}
+		g, act := h.process()
+		must(t, engine.Act(g, context.Background(), caller(1), ofStore(audit.GC), nothing))
+		costOf[n] = map[string]*entries{"annotate": h.annotate(), "sum up": summary, "sum one run up": single, "another act": act}
+	}
+	for what, few := range costOf[100] {
+		more := costOf[many][what]
+		t.Logf("%s: %d opened, %d bytes read, %d written, %d listed; at %d: %d, %d, %d, %d", what, few.opens, few.read, few.written, few.listed, many, more.opens, more.read, more.written, more.listed)
+		if more.opens > few.opens || more.calls > few.calls+4 || more.read > few.read+4<<10 || more.written > few.written+1<<10 {
+			t.Errorf("%s: with %d annotations %d files are opened, %d bytes read and %d written; with 100 %d, %d and %d", what, many, more.opens, more.read, more.written, few.opens, few.read, few.written)
+		}
+	}
+	// A page is read from all of them, since any may have been taken back: once each.
+	g, c := h.process()
+	page, err := g.Annotations(context.Background(), h.at.Run.String(), engine.AnnotationQuery{Limit: 10})
+	if err != nil || len(page.Annotations) != 10 || c.opens > h.made+50 {
+		t.Errorf("%v: %d rows, %d files opened", err, len(page.Annotations), c.opens)
+	}
+	v, err := g.AuditVerify(context.Background())
+	if err != nil || !v.OK || v.Events < int64(many) {
+		t.Errorf("%v: ok %v, %d lines, %d findings", err, v.OK, v.Events, len(v.Findings))
+	}
+}
+
+// TestSumsAreRightWhateverLiesInTheCache: what was saved is a shortcut and no truth.
+func TestSumsAreRightWhateverLiesInTheCache(t *testing.T) {
+	n := newNoted(t)
+	a, b := n.start(twoSteps), n.start(twoSteps)
+	cache := func(of engine.Answer) string {
+		return filepath.Join(n.dir, "sessions", of.Session.SessionID.String(), "cache/annotations-1")
+	}
+	read := func(of engine.Answer) []byte {
+		data, err := os.ReadFile(cache(of))
+		must(t, err)
+		return data
+	}
+	var made []feedback.Annotation
+	var caches [][]byte
+	for i := range 40 {
+		made = append(made, n.note(a, remark(feedback.Rating(int64(1+i%5)))))
+		n.note(b, remark(feedback.Flag()))
+		caches = append(caches, read(a))
+	}
+	_, err := n.retract(a, made[0].AnnotationID)
+	must(t, err)
+	caches = append(caches, read(a))
+	n.note(a, instead(made[1], feedback.Rating(5)))
+	q := engine.SummaryQuery{Run: a.Session.RunID.String()}
+	want := n.sumUp(q)
+	list := n.list(a, engine.AnnotationQuery{})
+	if len(list.Annotations) != 39 || want != "39 of test.two; 0 incomplete" {
+		t.Fatal(want, len(list.Annotations))
+	}
+	exact := func() string {
+		out, err := n.everybody().SummarizeAnnotations(context.Background(), q)
+		must(t, err)
+		return asJSON(t, out)
+	}
+	truth, good := exact(), read(a)
+	forged := append([]byte{}, good...)
+	for i := len(forged) - 40; i < len(forged); i++ {
+		if forged[i] >= '1' && forged[i] <= '9' {
+			forged[i] ^= 1
+		}
+	}
+	for name, data := range map[string][]byte{"none": nil, "forged": forged, "another session's": read(b), "half": good[:len(good)/2], "twice": append(append([]byte{}, good...), good...),
+		"from the beginning": caches[0], "from before what was retracted": caches[30], "from before what was superseded": caches[40], "right": good} {
+		if must(t, os.RemoveAll(cache(a))); data != nil {
+			must(t, os.WriteFile(cache(a), data, 0o600))
+		}
+		if got := exact(); got != truth {
+			t.Errorf("%s: %s\nwant %s", name, got, truth)
+		}
+		// Who annotates over it leaves sums that are right, and are gone on with.
+		extra := n.note(a, remark(feedback.Flag()))
+		g := n.everybody()
+		c := &counted{Logs: g.Logs}
+		g.Logs = c
+		out, err := g.SummarizeAnnotations(context.Background(), q)
+		if err != nil || out.Runs[0].Flags != 1 || out.Runs[0].Annotations != 40 || c.sessions > 5 {
+			t.Errorf("%s: after one more %+v, %v, from %d segments", name, out, err, c.sessions)
+		}
+		_, err = n.retract(a, extra.AnnotationID)
+		must(t, err)
+	}
+}
+
+func (e *entries) Open(name string, mode osfs.Mode) (osfs.File, error) {
+	before := e.read
+	println("open", name, before)
+	return e.costs.Open(name, mode)
+}

@@ -1,0 +1,156 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation is there
+// once, and on record once.
+func TestManyAnnotateAtOnce(t *testing.T) {
+	const writers = 50
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	processes := []*engine.Engine{n.everybody(), n.everybody()}
+	var wg sync.WaitGroup
+	made := make([]feedback.Annotation, writers)
+	for i := range writers {
+		wg.Go(func() {
+			var err error
+			// A lock is fair to nobody: whoever finds it taken for too long asks again.
+			for try := 0; try == 0 || fault.Is(err, fault.SessionLocked) && try < 100; try++ {
+				made[i], err = processes[i%2].Annotate(context.Background(), caller(int64(i)), annotationSeed(i), a.Position(), remark(feedback.Label(fmt.Sprint("of ", i))))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	seen := map[id.Annotation]int{}
+	for _, name := range stands(n.list(a, engine.AnnotationQuery{})) {
+		seen[name]++
+	}
+	for i, m := range made {
+		if seen[m.AnnotationID] != 1 {
+			t.Errorf("annotation %d is there %d times", i, seen[m.AnnotationID])
+		}
+	}
+	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore("gc"), nothing)) // completes what nobody got to
+	v, err := n.everybody().AuditVerify(context.Background())
+	if err != nil || !v.OK || len(v.Findings) > 0 || v.Events != writers+2 || len(seen) != writers {
+		t.Errorf("%d annotations, %v: %+v", len(seen), err, v)
+	}
+	if got := n.sumUp(engine.SummaryQuery{Run: a.Session.RunID.String()}); got != "50 of test.two; 0 incomplete" {
+		t.Error(got)
+	}
+	if got := n.found(); len(got) > 0 {
+		t.Error(got)
+	}
+}
+
+// TestOneTakesBackOneStandsInPlace: of those who take the same annotation out of what
+// stands, one does, and the others are told.
+func TestOneTakesBackOneStandsInPlace(t *testing.T) {
+	for round := range 4 {
+		n := newNoted(t)
+		a := n.start(twoSteps)
+		first := n.note(a, remark(feedback.Flag()))
+		const each = 6
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		superseded, retracted, already := 0, 0, 0
+		for i := range each {
+			one, other := n.everybody(), n.everybody()
+			wg.Go(func() {
+				_, err := one.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(), instead(first, feedback.Rating(1)))
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					superseded++
+				} else if !fault.Is(err, fault.ValidationError) {
+					t.Error(err)
+				}
+			})
+			wg.Go(func() {
+				got, err := other.Retract(context.Background(), caller(9), a.Position(), engine.RetractRequest{Annotation: first.AnnotationID})
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil && got.Already:
+					already++
+				case err == nil:
+					retracted++
+				case !fault.Is(err, fault.ValidationError):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if superseded+retracted != 1 || retracted == 1 && already != each-1 || retracted == 0 && already > 0 {
+			t.Errorf("round %d: superseded %d times, retracted %d times, %d found that done", round, superseded, retracted, already)
+		}
+		if got := n.found(); len(got) > 0 {
+			t.Error(got)
+		}
+	}
+}
+
+// TestAnnotatingWhatIsDeleted: the session goes to the trash while it is annotated. What
+// was acknowledged went with it, or comes back with it, and nothing else is left behind.
+func TestAnnotatingWhatIsDeleted(t *testing.T) {
+	for round := range 8 {
+		n := newNoted(t)
+		a := n.start(twoSteps)
+		if round%2 == 1 {
+			n.note(a, remark(feedback.Flag()))
+		}
+		const writers = 4
+		var wg sync.WaitGroup
+		made := make([]bool, writers)
+		for i := range writers {
+			g := n.everybody()
+			wg.Go(func() {
+				_, err := g.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(), remark(feedback.Rating(2)))
+				made[i] = err == nil
+				if err != nil && fault.ExitOf(err) != fault.ExitNotFound && !fault.Is(err, fault.StoreConflict) && !fault.Is(err, fault.SessionLocked) {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+		g := n.everybody()
+		wg.Go(func() {
+			_, err := g.DeleteSessions(context.Background(), caller(10), engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
+			if err != nil {
+				t.Errorf("delete: %v", err)
+			}
+		})
+		wg.Wait()
+		if _, err := os.Stat(n.annotationsDir(a)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("round %d: a folder with annotations and no session is left: %v", round, n.files(sessionDir(a)))
+		}
+		// A folder in which somebody wanted to lock is no session, and in nobody's way.
+		must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
+		_, err := n.everybody().RestoreSession(context.Background(), n.by(), a.Session.SessionID.String())
+		must(t, err)
+		want := round % 2
+		for _, ok := range made {
+			if ok {
+				want++
+			}
+		}
+		if got := len(n.list(a, engine.AnnotationQuery{}).Annotations); got != want {
+			t.Errorf("round %d: %d annotations of %d came back", round, got, want)
+		}
+	}
+}

@@ -1,0 +1,523 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/similar"
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// review is a store whose proposals people decide about.
+type review struct {
+	*world
+	made int
+}
+
+func newReview(t *testing.T) *review {
+	r := &review{world: newWorld(t)}
+	r.g = r.another()
+	return r
+}
+
+// another is another process with all ports.
+func (r *review) another() *engine.Engine {
+	r.Helper()
+	s, err := filestore.OpenDir(r.dir, filestore.Options{LockWait: time.Minute})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { _ = s.Close() })
+	g := audited(s)
+	g.Trash, g.Retention, g.SideLogs, g.Digests = s, s, s, s
+	return g
+}
+
+func (r *review) configure(pairs ...string) {
+	r.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if _, err := (engine.Settings{Controls: r.g.Controls}).SetConfig(context.Background(), pairs[i], pairs[i+1]); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// workflowNamed is a workflow of an id that says something.
+func workflowNamed(name, says string) string {
+	return fmt.Sprintf(`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"s","title":"S","prompt":%q}]}`, name, says)
+}
+
+func templateOf(version, says string) string {
+	return fmt.Sprintf(`{"templateId":"notes","version":%q,"kind":"user","text":%q}`, version, says)
+}
+
+func drafted(t testing.TB, kind proposal.Kind, artifact, more string) proposal.Draft {
+	t.Helper()
+	d, err := proposal.ParseFile([]byte(fmt.Sprintf(`{"kind":%q,"artifact":%s%s}`, kind, artifact, more)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func asWorkflow(t testing.TB, name, says string) engine.ProposeRequest {
+	t.Helper()
+	return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), ""), Tenant: "local"}
+}
+
+func (r *review) seed() id.Seed { r.made++; return id.Seed{byte(r.made), byte(r.made >> 8), 0xb} }
+
+func (r *review) propose(req engine.ProposeRequest) engine.Proposed {
+	r.Helper()
+	out, err := r.another().Propose(context.Background(), r.by(), r.seed(), req)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return out
+}
+
+func (r *review) revise(p engine.Proposed, req engine.ProposeRequest) engine.Proposed {
+	r.Helper()
+	out, err := r.another().ReviseProposal(context.Background(), r.by(), p.Proposal.ID.String(), req)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return out
+}
+
+// about is a decision of a person who sits at a terminal.
+func aboutProposal(p engine.Proposed, reason string) engine.DecideRequest {
+	return engine.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason, AtTerminal: true}
+}
+
+func (r *review) approve(p engine.Proposed, who string) (engine.Proposed, error) {
+	r.Helper()
+	_, d, err := r.g.Proposal(context.Background(), p.Proposal.Owner.Workspace, p.Proposal.ID.String())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return r.another().ApproveProposal(context.Background(), r.person(who), aboutProposal(p, "it is sound"), d.About.ArtifactSHA256)
+}
+
+func (r *review) apply(p engine.Proposed, who string) (engine.Proposed, error) {
+	return r.another().ApplyProposal(context.Background(), r.person(who), engine.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")})
+}
+
+// installs approves and applies.
+func (r *review) installs(p engine.Proposed) engine.Proposed {
+	r.Helper()
+	_, err := r.approve(p, "ada")
+	if err == nil {
+		p, err = r.apply(p, "ada")
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return p
+}
+
+func (r *review) rollBack(p engine.Proposed) (engine.Proposed, error) {
+	return r.another().RollBackProposal(context.Background(), r.person("ada"), aboutProposal(p, "it was no good"))
+}
+
+func (r *review) details(p engine.Proposed) engine.ProposalDetails {
+	r.Helper()
+	_, d, err := r.another().Proposal(context.Background(), p.Proposal.Owner.Workspace, p.Proposal.ID.String())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return d
+}
+
+// inUse is what is installed in a workspace, each with its bytes.
+func (r *review) inUse(workspace string) (out []string) {
+	r.Helper()
+	list, err := r.another().Installed(context.Background(), workspace)
+	if err != nil || list.Health != "healthy" {
+		r.Fatal(list, err)
+	}
+	for _, i := range list.Installed {
+		if canon.Sum(i.Value.JCS()) != i.Artifact.SHA256 {
+			r.Errorf("%s holds other bytes than its record says", i.Ref)
+		}
+		out = append(out, i.Slot.ID+"="+i.ProposalID.String())
+	}
+	return out
+}
+
+// onDisk is every file that says anything: locks, notes and caches do not.
+func (r *review) onDisk() map[string]string {
+	r.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") || strings.Contains(path, "/cache/") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[strings.TrimPrefix(path, r.dir+"/")] = string(b)
+		return err
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return out
+}
+
+func (r *review) same(before map[string]string, what string) {
+	r.Helper()
+	if after := r.onDisk(); !maps.Equal(before, after) {
+		for name := range after {
+			if before[name] != after[name] {
+				r.Errorf("%s changed %s", what, name)
+			}
+		}
+		r.Errorf("%s: something changed", what)
+	}
+}
+
+func (r *review) acts() []string {
+	r.Helper()
+	list, err := r.another().AuditList(context.Background(), engine.AuditQuery{})
+	if err != nil || !list.Complete {
+		r.Fatal(err, list)
+	}
+	var out []string
+	for _, e := range list.Entries {
+		if e.Target.Kind == audit.OfProposal && !e.Unwritten {
+			out = append(out, fmt.Sprintf("%s by %s: %s", e.Action, e.Actor.Ref, e.Reason))
+		}
+	}
+	return out
+}
+
+// moves are the ways to act on a proposal, each by sam, who says "because".
+func (r *review) moves() map[string]func(engine.Proposed) (engine.Proposed, error) {
+	ctx := context.Background()
+	sam := r.person("sam")
+	return map[string]func(engine.Proposed) (engine.Proposed, error){
+		"revise": func(p engine.Proposed) (engine.Proposed, error) {
+			req := asWorkflow(r, "test.flow", "another text")
+			req.Reason = "because"
+			return r.another().ReviseProposal(ctx, sam, p.Proposal.ID.String(), req)
+		},
+		"approve": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().ApproveProposal(ctx, sam, aboutProposal(p, "because"), p.About.ArtifactSHA256)
+		},
+		"apply": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().ApplyProposal(ctx, sam, engine.ApplyRequest{DecideRequest: aboutProposal(p, "because"), Override: true})
+		},
+		"reject": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().RejectProposal(ctx, sam, aboutProposal(p, "because"))
+		},
+		"archive": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().ArchiveProposal(ctx, sam, aboutProposal(p, "because"))
+		},
+		"rollback": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().RollBackProposal(ctx, sam, aboutProposal(p, "because"))
+		},
+	}
+}
+
+// TestEveryMoveFromEveryState: what the table allows is on record with who and why, in
+// the history and in the audit log; what it does not allow changes nothing.
+func TestEveryMoveFromEveryState(t *testing.T) {
+	// Where a move leads, by the state that it starts from; no word is a refusal.
+	table := map[string]map[string]proposal.State{
+		"draft":    {"revise": "revised", "approve": "draft", "apply": "applied", "reject": "rejected", "archive": "archived"},
+		"revised":  {"revise": "revised", "approve": "revised", "apply": "applied", "reject": "rejected", "archive": "archived"},
+		"applied":  {"rollback": "archived"},
+		"rejected": {"revise": "revised", "archive": "archived"},
+		"archived": {"revise": "revised"},
+	}
+	ways := map[string][]string{"draft": {}, "revised": {"revise"}, "applied": {"apply"}, "rejected": {"reject"}, "archived": {"archive"}}
+	actions := map[string]audit.Action{"revise": audit.Revise, "approve": audit.Approve, "apply": audit.Override, "reject": audit.Reject, "archive": audit.Archive, "rollback": audit.RollBack}
+	for state, to := range table {
+		for move := range actions {
+			r := newReview(t)
+			p := r.propose(asWorkflow(t, "test.flow", "one text"))
+			for _, way := range ways[state] {
+				var err error
+				if p, err = r.moves()[way](p); err != nil {
+					t.Fatal(state, err)
+				}
+			}
+			if string(p.Proposal.State) != state {
+				t.Fatalf("%s: %+v", state, p.Proposal)
+			}
+			before, acts := r.onDisk(), r.acts()
+			after, err := r.moves()[move](p)
+			want, allowed := to[move]
+			if !allowed {
+				f := fault.Of(err)
+				if f == nil || f.Code != fault.ProposalState || fault.ExitOf(err) != 1 || f.Details["state"] != state {
+					t.Errorf("%s of what is %s: %v", move, state, err)
+				}
+				r.same(before, move+" of what is "+state)
+				continue
+			}
+			if err != nil || after.Proposal.State != want {
+				t.Errorf("%s of what is %s: %v, %s", move, state, err, after.Proposal.State)
+				continue
+			}
+			d := r.details(p)
+			if move == "approve" {
+				last := d.Approvals[len(d.Approvals)-1]
+				if last.Actor.Ref != "sam" || last.Reason != "because" {
+					t.Errorf("%+v", last)
+				}
+			} else if last := d.History[len(d.History)-1]; string(last.Move) != move || string(last.From) != state || last.To != want ||
+				last.Actor.Ref != "sam" || last.Reason != "because" || last.Override != (move == "apply") {
+				t.Errorf("%s of what is %s: %+v", move, state, last)
+			}
+			if now := r.acts(); !slices.Equal(now, append(acts, fmt.Sprintf("%s by sam: because", actions[move]))) {
+				t.Errorf("%s of what is %s: in the audit log %q", move, state, now)
+			}
+		}
+	}
+}
+
+// TestWhereItWasLearned: the runs that are named must be here, whatever else is wrong
+// with them.
+func TestWhereItWasLearned(t *testing.T) {
+	r, elsewhere := newReview(t), newReview(t)
+	a := r.start(twoSteps)
+	elsewhere.seeds = 77
+	theirs := elsewhere.start(twoSteps).Session.RunID.String()
+	before := r.onDisk()
+	said := func(run string) string {
+		req := asWorkflow(t, "test.flow", "x")
+		req.FromRuns = []string{run}
+		_, err := r.another().Propose(context.Background(), r.by(), r.seed(), req)
+		if !fault.Is(err, fault.RunNotFound) {
+			t.Errorf("%s: %v", run, err)
+		}
+		return strings.ReplaceAll(err.Error(), run, "RUN")
+	}
+	if absent := id.NewRun(id.Seed{99}).String(); said(absent) != said(theirs) {
+		t.Errorf("%q is told from %q", said(absent), said(theirs))
+	}
+	r.same(before, "a refused proposal")
+	// The same run under several names is one, and none of the caller's values changes.
+	run := a.Session.RunID.String()
+	req := asWorkflow(t, "test.flow", "x")
+	req.FromRuns = append(make([]string, 0, 8), run, engine.Last)
+	req.Draft.SourceRunIDs = []id.Run{a.Session.RunID}
+	p := r.propose(req)
+	if got := p.Proposal.Provenance.SourceRunIDs; !slices.Equal(got, []id.Run{a.Session.RunID}) {
+		t.Errorf("%v", got)
+	}
+	if spare := req.FromRuns[:3]; spare[2] != "" {
+		t.Errorf("the caller's list was written to: %q", spare)
+	}
+	for n := range limits.SourceRunsMax + 1 {
+		if n > 0 {
+			a = r.start(twoSteps)
+		}
+		req.FromRuns = append(req.FromRuns, a.Session.RunID.String())
+		if n > 20 {
+			break // starting more than this tests nothing here
+		}
+	}
+}
+
+// TestAWorkspacesProposals are nobody else's: not found, not listed, not in use.
+func TestAWorkspacesProposals(t *testing.T) {
+	r, ctx := newReview(t), context.Background()
+	blue := asWorkflow(t, "test.blue", "in blue")
+	blue.Workspace = "blue"
+	of, general := r.installs(r.propose(blue)), r.installs(r.propose(asWorkflow(t, "test.all", "everywhere")))
+	open := r.propose(blue)
+	for _, workspace := range []string{"", "green"} {
+		_, _, err := r.g.Proposal(ctx, workspace, open.Proposal.ID.String())
+		_, _, absent := r.g.Proposal(ctx, workspace, id.NewProposal(id.Seed{99}).String())
+		words := func(err error) string { return strings.Join(strings.Split(fault.Of(err).Message, `"`)[2:], "") }
+		if !fault.Is(err, fault.ProposalNotFound) || fault.ExitOf(err) != 6 || words(err) != words(absent) {
+			t.Errorf("in %q: %v; %v", workspace, err, absent)
+		}
+		before := r.onDisk()
+		req := engine.DecideRequest{Ref: open.Proposal.ID.String(), Workspace: workspace, Reason: "r", AtTerminal: true}
+		inOther := blue
+		inOther.Workspace = workspace
+		for name, call := range map[string]func() (engine.Proposed, error){
+			"revise": func() (engine.Proposed, error) {
+				return r.g.ReviseProposal(ctx, r.person("ada"), req.Ref, inOther)
+			},
+			"approve": func() (engine.Proposed, error) {
+				return r.g.ApproveProposal(ctx, r.person("ada"), req, open.About.ArtifactSHA256)
+			},
+			"apply": func() (engine.Proposed, error) {
+				return r.g.ApplyProposal(ctx, r.person("ada"), engine.ApplyRequest{DecideRequest: req, Override: true})
+			},
+			"reject":   func() (engine.Proposed, error) { return r.g.RejectProposal(ctx, r.person("ada"), req) },
+			"archive":  func() (engine.Proposed, error) { return r.g.ArchiveProposal(ctx, r.person("ada"), req) },
+			"rollback": func() (engine.Proposed, error) { return r.g.RollBackProposal(ctx, r.person("ada"), req) },
+		} {
+			if _, err := call(); !fault.Is(err, fault.ProposalNotFound) {
+				t.Errorf("%s in %q: %v", name, workspace, err)
+			}
+		}
+		r.same(before, "a call from another workspace")
+	}
+	for workspace, want := range map[string][2]string{"": {general.Proposal.ID.String(), "test.all="}, "green": {"", "test.all="},
+		"blue": {open.Proposal.ID.String() + " " + of.Proposal.ID.String(), "test.all= test.blue="}} {
+		list, err := r.g.Proposals(ctx, engine.ProposalQuery{Workspace: workspace})
+		must(t, err)
+		events, err := r.g.ProposalEvents(ctx, workspace)
+		must(t, err)
+		var listed, used []string
+		for _, p := range list.Proposals {
+			listed = append(listed, p.ID.String())
+		}
+		for _, i := range r.inUse(workspace) {
+			used = append(used, i[:strings.Index(i, "=")+1])
+		}
+		if strings.Join(listed, " ") != want[0] || strings.Join(used, " ") != want[1] {
+			t.Errorf("in %q: listed %v, in use %v", workspace, listed, used)
+		}
+		for _, e := range events.Events {
+			if !strings.Contains(want[0], e.ProposalID.String()) {
+				t.Errorf("in %q: %+v", workspace, e)
+			}
+		}
+	}
+}
+
+// TestWhatIsInstalledIsWhatWasProposed, byte for byte, after several revisions (RFC 0096
+// E): nothing is spelled or made anew on the way.
+func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
+	r := newReview(t)
+	p := r.propose(asWorkflow(t, "test.flow", "one"))
+	for _, says := range []string{"two \u00e9\u20ac", "three \"quoted\"", "four"} {
+		p = r.revise(p, asWorkflow(t, "test.flow", says))
+	}
+	sent := `{ "steps" : [ {"prompt":"five \u00e9", "title":"S","id":"s"} ], "version":"1.0.0","n":1.0, "id":"test.flow","name":"N","description":"d"}`
+	p = r.revise(p, engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, sent, ""), Tenant: "local"})
+	p = r.installs(p)
+	value, err := canon.Parse([]byte(sent))
+	must(t, err)
+	name := p.About.ArtifactSHA256.FileName()
+	files := r.onDisk()
+	if want := string(value.JCS()); files["installed/"+name+".json"] != want || files["artifacts/"+name] != want || string(p.Proposal.Artifact.JCS()) != want {
+		t.Errorf("installed %q\nproposed  %q\nsent      %q", files["installed/"+name+".json"], files["artifacts/"+name], want)
+	}
+	if installed := r.files("installed"); len(installed) != 1 {
+		t.Errorf("%q", installed)
+	}
+	if got := r.inUse(""); len(got) != 1 || p.About.Revision != 5 {
+		t.Errorf("%v, %+v", got, p.About)
+	}
+}
+
+// TestLikenesses: what is the same or nearly is told, the nearest first, one of it on the
+// wire, and never the proposal itself.
+func TestLikenesses(t *testing.T) {
+	r := newReview(t)
+	says := strings.Repeat("Read the change, look for what it breaks, and say so plainly to whoever wrote it. ", 6)
+	first := r.propose(asWorkflow(t, "test.flow", says))
+	if first.Proposal.DuplicateOf != nil || len(first.About.Duplicates) != 0 {
+		t.Errorf("the first is like %v", first.About.Duplicates)
+	}
+	used := r.installs(r.propose(asWorkflow(t, "test.used", says+"And then some more of it.")))
+	req := asWorkflow(t, "test.flow", says)
+	near := asWorkflow(t, "test.near", says+"Once more, with a different end here.")
+	nearValue, err := canon.Parse(near.Draft.Bytes)
+	must(t, err)
+	req.Like = []similar.Candidate{{Ref: "workflow:near", Digest: near.Draft.Artifact.SHA256, Signature: similar.Of(nearValue)}}
+	again := r.propose(req)
+	var refs []string
+	last := int64(100)
+	for _, d := range again.About.Duplicates {
+		if refs = append(refs, d.Ref); d.Percent > last || d.Percent < 50 {
+			t.Errorf("out of order: %+v", again.About.Duplicates)
+		}
+		last = d.Percent
+	}
+	if len(refs) != 3 || refs[0] != "proposal:"+first.Proposal.ID.String() || again.About.Duplicates[0].Percent != 100 ||
+		!slices.Contains(refs, used.Proposal.Activation.InstalledArtifactRef) || !slices.Contains(refs, "workflow:near") {
+		t.Errorf("%+v", again.About.Duplicates)
+	}
+	if again.Proposal.DuplicateOf == nil || *again.Proposal.DuplicateOf != refs[0] {
+		t.Errorf("on the wire: %v", again.Proposal.DuplicateOf)
+	}
+	// A revision is compared again, and not with what it revises.
+	revised := r.revise(again, asWorkflow(t, "test.flow", says))
+	for _, d := range revised.About.Duplicates {
+		if strings.Contains(d.Ref, again.Proposal.ID.String()) {
+			t.Errorf("like itself: %+v", revised.About.Duplicates)
+		}
+	}
+	// What nobody can apply any more is none.
+	_, err = r.g.RejectProposal(context.Background(), r.person("ada"), aboutProposal(first, "r"))
+	must(t, err)
+	other := engine.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf("1", says), ""), Tenant: "local"}
+	if p := r.propose(other); len(p.About.Duplicates) != 0 {
+		t.Errorf("like another kind: %+v", p.About.Duplicates)
+	}
+	if p := r.revise(again, asWorkflow(t, "test.flow", says)); strings.Contains(fmt.Sprint(p.About.Duplicates), first.Proposal.ID.String()) {
+		t.Errorf("like what was rejected: %+v", p.About.Duplicates)
+	}
+}
+
+// TestNoSecretOfAProposalIsStored: none of its texts reaches a file with what it gave
+// away (R30).
+func TestNoSecretOfAProposalIsStored(t *testing.T) {
+	r, ctx := newReview(t), context.Background()
+	n := 0
+	secret := func() string { n++; return fmt.Sprintf("sk-canary%024dABCDEF", n) }
+	draft := func() engine.ProposeRequest {
+		artifact := fmt.Sprintf(`{"id":"test.flow","name":"N","version":%q,"steps":[{"id":"s","prompt":%q,"deep":{"a":[{"password":%q,%q:1}]}}]}`,
+			secret(), "use "+secret(), "canary-hunter2", secret())
+		more := fmt.Sprintf(`,"title":%q,"rationale":%q,"synthesizerModel":%q`, "with "+secret(), "since "+secret(), secret())
+		return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more), Tenant: "local", Reason: "for " + secret(),
+			Like: []similar.Candidate{}}
+	}
+	p, err := r.g.Propose(ctx, r.by(), r.seed(), draft())
+	must(t, err)
+	if len(p.Redacted) < 6 {
+		t.Errorf("told of %+v", p.Redacted)
+	}
+	p, err = r.g.ReviseProposal(ctx, r.by(), p.Proposal.ID.String(), draft())
+	must(t, err)
+	_, err = r.g.ApproveProposal(ctx, r.person("ada"), aboutProposal(p, secret()), p.About.ArtifactSHA256)
+	must(t, err)
+	_, err = r.g.ApplyProposal(ctx, r.person("ada"), engine.ApplyRequest{DecideRequest: aboutProposal(p, "as "+secret()), Override: true})
+	must(t, err)
+	_, err = r.g.RollBackProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
+	must(t, err)
+	_, err = r.g.ReviseProposal(ctx, r.by(), p.Proposal.ID.String(), draft())
+	must(t, err)
+	_, err = r.g.RejectProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
+	must(t, err)
+	_, err = r.g.ArchiveProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
+	must(t, err)
+	files := r.onDisk()
+	for name, text := range files {
+		if strings.Contains(text, "canary") || strings.Contains(name, "canary") {
+			t.Errorf("a secret is in %s", name)
+		}
+	}
+	if len(files) < 12 {
+		t.Errorf("only %d files were looked through", len(files))
+	}
+}
+
+// unsound finds fault with everything.
+func unsound(proposal.Kind, canon.Value, []engine.InstalledArtifact) []problem.Problem {
+	return []problem.Problem{{Severity: problem.Warning, Message: "so so"}, {Severity: problem.Error, Pointer: "/steps/0", Message: "no good"}}
+}
