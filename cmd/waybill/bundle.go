@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/manifest"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 
@@ -128,7 +129,11 @@ func (a *app) tellBundle(doc engine.BundleShown, p *page) {
 	p.facts(doc.SessionID.String(), plural(int(doc.Events), "event"), "exported "+clean(doc.ExportedAt), "by version "+clean(doc.AppVersion))
 	p.line("%s", p.dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {
-		p.text(p.warn("! "), "A salvage: the session was "+toldHealth(doc.Salvage.Health)+", and what stood behind the damage is not in it.")
+		damage := "the session was " + toldHealth(doc.Salvage.Health)
+		if doc.Salvage.Health == manifest.Healthy {
+			damage = "something that its log refers to was gone" // the log itself held
+		}
+		p.text(p.warn("! "), "A salvage: "+damage+", and what stood behind the damage is not in it.")
 	}
 	if doc.Redacted != nil {
 		p.text(p.warn("! "), "Redacted: it is not word for word what was recorded.")

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/config"
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 const configLong = `What can be configured is a closed set of keys, kept in the store that it is about.
@@ -16,7 +19,10 @@ const configLong = `What can be configured is a closed set of keys, kept in the 
 func newConfigCommand(a *app) *cobra.Command {
 	long := configLong
 	for _, row := range config.Table {
-		long += "  " + string(row.Key) + "\n      " + row.Meaning + "\n      Values: " + row.Want + ". Default: " + plainValue(row.Default) + ".\n"
+		long += "  " + string(row.Key) + "\n"
+		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) + "."} {
+			long += "      " + strings.ReplaceAll(terminal.Wrap(text, helpWidth-6), "\n", "\n      ") + "\n"
+		}
 	}
 	return newGroup("config", groupSetup, "Show or change how a store is configured", long, newConfigGetCommand(a), newConfigSetCommand(a))
 }

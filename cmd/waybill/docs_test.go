@@ -117,7 +117,12 @@ var answers = map[string]string{
 	"waybill bundle diff": "`bundle_diff`", "waybill sessions list": "`sessions`", "waybill sessions keep": "`kept`",
 	"waybill sessions delete": "`deleted`, or `trash_emptied` with --empty-trash", "waybill sessions restore": "`restored`", "waybill gc": "`gc`",
 	"waybill du": "`du`", "waybill artifacts erase": "`erased`", "waybill audit list": "`audit`", "waybill audit verify": "`audit_verification`",
-	"waybill repair": "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`", "waybill doctor": "`doctor`",
+	"waybill proposals create": "`proposal`, in the shape of RFC 0096", "waybill proposals revise": "`proposal`", "waybill proposals list": "`proposals`",
+	"waybill proposals get": "`proposal`, or `proposal_history` with --history", "waybill proposals approve": "`proposal`", "waybill proposals apply": "`proposal`",
+	"waybill proposals reject": "`proposal`", "waybill proposals archive": "`proposal`", "waybill proposals rollback": "`proposal`",
+	"waybill proposals installed": "`installed`", "waybill proposals events": "`proposal_events`", "waybill automations due": "`automations`",
+	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
+	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`", "waybill doctor": "`doctor`",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }
 

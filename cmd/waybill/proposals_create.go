@@ -73,7 +73,7 @@ func newProposalsReviseCommand(a *app) *cobra.Command {
 		Use:     "revise ID FILE",
 		Short:   "Change what is proposed; approvals so far are void",
 		Long:    proposalsReviseLong,
-		Example: "  waybill proposals revise q4yplb ./release.json --reason \"The check comes first\"",
+		Example: "  waybill proposals revise q4yplb ./release.json\n  waybill proposals revise q4yplb ./release.json --reason \"The check comes first\"",
 		Args:    exactly("ID", "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.readDraft(cmd, args[1], &req); err != nil {

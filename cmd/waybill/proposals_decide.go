@@ -143,9 +143,9 @@ func unsound(err error) error {
 	}
 	errs := slices.DeleteFunc(slices.Clone(all), func(p problem.Problem) bool { return p.Severity != problem.Error })
 	if len(errs) == 1 && errs[0].Fix != "" {
-		f.Suggest("%s Then record that with 'waybill proposals revise ID FILE'.", errs[0].Fix)
+		f.Suggest("%s 'waybill proposals revise ID FILE' records what you mended.", errs[0].Fix)
 	} else {
-		f.Suggest("There are %s; --json shows all. Mend them, and record that with 'waybill proposals revise ID FILE'.", plural(len(errs), "problem"))
+		f.Suggest("There are %s; --json shows all. 'waybill proposals revise ID FILE' records what you mended.", plural(len(errs), "problem"))
 	}
 	return err
 }
@@ -157,7 +157,10 @@ func (a *app) checkInstallable(ctx context.Context) func(proposal.Kind, canon.Va
 		if finder, err := a.finder(); err == nil {
 			files, _ := finder.Workflows(ctx)
 			bindings, _ := finder.Bindings(ctx)
-			with = catalog.NewLibrary(append(files, installations(beside).workflows()...), bindings).WithPrompts(installations(beside).prompts())
+			// Workflows of a pack may call its own routines.
+			own := installations{{Installed: projections.Installed{Slot: proposal.Slot{Kind: kind}}, Value: artifact}}
+			files = append(append(files, installations(beside).workflows()...), own.workflows()...)
+			with = catalog.NewLibrary(files, bindings).WithPrompts(installations(beside).prompts())
 		}
 		return installable.Check(installable.Kind(kind), artifact, installable.Options{Library: with.Options, Schedule: cron.Schedules{}.Check})
 	}
@@ -191,7 +194,7 @@ func newProposalsRejectCommand(a *app) *cobra.Command {
 		Use:     "reject ID",
 		Short:   "Refuse a proposal",
 		Long:    "Refuse a proposal. It can be revised, and is open again then, or archived.",
-		Example: "  waybill proposals reject q4yplb --reason \"We have one that does this\"",
+		Example: "  waybill proposals reject q4yplb\n  waybill proposals reject q4yplb --reason \"We have one that does this\"",
 	}, "Rejected", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.RejectProposal(ctx, a.caller(), req)
 	})
@@ -202,7 +205,7 @@ func newProposalsArchiveCommand(a *app) *cobra.Command {
 		Use:     "archive ID",
 		Short:   "Put a proposal away",
 		Long:    "Put a proposal away that nobody will apply. What is on record stays; a revision opens it again.",
-		Example: "  waybill proposals archive q4yplb --reason \"Not needed any more\"",
+		Example: "  waybill proposals archive q4yplb\n  waybill proposals archive q4yplb --reason \"Not needed any more\"",
 	}, "Archived", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.ArchiveProposal(ctx, a.caller(), req)
 	})
@@ -214,7 +217,7 @@ func newProposalsRollbackCommand(a *app) *cobra.Command {
 		Short: "Take back what a proposal installed",
 		Long: `Take out of use what an applied proposal brought. What was installed in its place before is
 in use again. Runs that have begun go on with the workflow that they are pinned to.`,
-		Example: "  waybill proposals rollback q4yplb --reason \"It skips the check\"",
+		Example: "  waybill proposals rollback q4yplb\n  waybill proposals rollback q4yplb --reason \"It skips the check\"",
 	}, "Rolled back", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.RollBackProposal(ctx, a.caller(), req)
 	})

@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/durable/config"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/proposal"
 )
 
@@ -93,6 +95,15 @@ Workflows among it are in 'waybill workflows list' as well, with the source "ins
 				return err
 			}
 			defer o.close()
+			// What was installed stays in use where the family is off; asking for it is its own.
+			c, err := o.Config(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if !c.Proposals() {
+				return fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
+					Suggest("'waybill config set %s on' turns it on.", config.Proposals).With("capability", string(config.Proposals))
+			}
 			list, err := o.Installed(cmd.Context(), a.common.workspace)
 			if err != nil {
 				return err
@@ -105,10 +116,10 @@ Workflows among it are in 'waybill workflows list' as well, with the source "ins
 func newProposalsEventsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "events",
-		Short: "List the announcements: created and activated, without content",
+		Short: "List what is announced: proposals made and activated",
 		Long: `List what OpenWOP announces of proposals, the oldest first: proposal.created and
 proposal.activated. Neither says what is proposed or why.`,
-		Example: "  waybill proposals events --json",
+		Example: "  waybill proposals events\n  waybill proposals events --workspace blue --json",
 		Args:    none(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := a.open(cmd.Context())
@@ -122,7 +133,7 @@ proposal.activated. Neither says what is proposed or why.`,
 			}
 			return a.answer("proposal_events", list, func(p *page) {
 				for _, e := range list.Events {
-					p.line("%s  %-18s %s", clockTime(e.AtMs, "2006-01-02 15:04"), e.Type, shortProposal(e.ProposalID))
+					p.line("%s  %-18s  %s", clockTime(e.AtMs, "2006-01-02 15:04"), e.Type, shortProposal(e.ProposalID))
 				}
 				if len(list.Events) == 0 {
 					p.line("Nothing was proposed here.")

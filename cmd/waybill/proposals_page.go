@@ -209,7 +209,8 @@ func (a *app) proposed(v canon.Value, of id.Proposal, most int, p *page) {
 	lines := strings.Split(b.String(), "\n")
 	for i, line := range lines {
 		if most > 0 && i == most {
-			p.text(p.dim("… "), plural(len(lines)-i, "more line")+"; all of it: "+a.command("proposals", "get", shortProposal(of))+" | less")
+			p.line("%s", p.dim("… "+plural(len(lines)-i, "more line")))
+			p.line("All of it: %s", a.command("proposals", "get", shortProposal(of))+" | less")
 			return
 		}
 		p.line("%s", clean(line))
@@ -224,11 +225,20 @@ func (a *app) tellInstalled(list engine.InstalledList, p *page) {
 		p.line("Nothing is installed.")
 		return
 	}
+	columns := []column{{title: "KIND", spare: true}, {title: "ID", flex: true}, {title: "VERSION", spare: true}, {title: "PROPOSAL"}}
+	apart := slices.ContainsFunc(list.Installed, func(i engine.InstalledArtifact) bool { return i.Workspace != "" })
+	if apart { // else the column would be empty
+		columns = append(columns, column{title: "WORKSPACE"})
+	}
 	rows := make([][]cell, 0, len(list.Installed))
 	for _, i := range list.Installed {
-		rows = append(rows, []cell{{text: string(i.Slot.Kind)}, {text: i.Slot.ID, paint: p.bold}, {text: i.Version}, {text: p.proposalName(i.ProposalID)}, {text: i.Workspace}})
+		row := []cell{{text: string(i.Slot.Kind)}, {text: i.Slot.ID, paint: p.bold}, {text: i.Version}, {text: p.proposalName(i.ProposalID)}}
+		if apart {
+			row = append(row, cell{text: i.Workspace})
+		}
+		rows = append(rows, row)
 	}
-	p.table([]column{{title: "KIND"}, {title: "ID", flex: true}, {title: "VERSION", spare: true}, {title: "PROPOSAL"}, {title: "WORKSPACE", spare: true}}, rows)
+	p.table(columns, rows)
 	for _, i := range list.Installed {
 		if within := inside(i); len(within) > 0 {
 			p.line("")

@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/capabilities"
 	"github.com/waybill/waybill/durable/doctor"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/durable/trust"
 	"github.com/waybill/waybill/infra/schema"
 )
@@ -37,6 +39,8 @@ func documentTypes() map[string]reflect.Type {
 		"repair": engine.RepairReport{}, "keys": engine.KeyList{}, "doctor": doctor.Report{},
 		"workflows": workflowList{}, "workflow": inspection{}, "validation": validation{}, "compiled": compiledDocument{}, "workflow_file": newWorkflow{},
 		"trust": trustDocument{}, "trusted": trust.List{}, "config": settings{}, "version": build{}, "completion": completionScript{}, "schemas": schemaList{},
+		"proposal": proposal.Proposal{}, "proposals": engine.ProposalList{}, "proposal_history": engine.ProposalDetails{}, "proposal_events": engine.ProposalEvents{},
+		"installed": engine.InstalledList{}, "automations": automationsDue{}, "capabilities": capabilities.Document{},
 		"error": errorBody{},
 	} {
 		out[kind] = reflect.TypeOf(data)

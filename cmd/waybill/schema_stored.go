@@ -5,12 +5,15 @@ import (
 
 	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/bundle"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/config"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/durable/snapshot"
 	"github.com/waybill/waybill/durable/trust"
 	"github.com/waybill/waybill/infra/filestore"
@@ -25,6 +28,8 @@ func storedSchemas() map[string]storedSchema {
 	return map[string]storedSchema{
 		"event":             {"An event of a session's log", func() *schema.Schema { return eventSchema(event.Domain) }},
 		"audit-event":       {"An event of the audit log", func() *schema.Schema { return eventSchema(audit.Table) }},
+		"annotation-event":  {"An event of a session's annotations", func() *schema.Schema { return eventSchema(feedback.Table) }},
+		"proposal-event":    {"An event of a store's proposals", func() *schema.Schema { return eventSchema(proposal.Table) }},
 		"side-log-event":    {"An event of a side log of any name", sideLogSchema},
 		"manifest-record":   {"A line of a log's manifest", manifestSchema},
 		"snapshot":          {"The execution state at a node", snapshotSchema},
@@ -161,9 +166,12 @@ func configSchema() *schema.Schema {
 		for _, w := range row.Words {
 			one.Enum = append(one.Enum, w)
 		}
-		if row.Words == nil {
-			least, most := 0.0, float64(row.Most)
+		switch row.Default.Kind() {
+		case canon.Number:
+			least, most := float64(row.Least), float64(row.Most)
 			one = &schema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
+		case canon.Object: // names, and words for each
+			one = &schema.Schema{Type: "object", AdditionalProperties: &schema.Schema{Type: "array", Items: &schema.Schema{Type: "string"}}}
 		}
 		s.Properties[string(row.Key)] = one
 	}

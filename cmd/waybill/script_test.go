@@ -55,7 +55,7 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat, "grow": grow, "control": control,
+			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat, "grow": grow, "control": control, "alike": alike,
 		},
 	})
 }
@@ -221,4 +221,13 @@ func control(ts *testscript.TestScript, _ bool, args []string) {
 	b, err := controlfile.Encode(controlfile.Document{Kind: args[1], V: v, Data: data})
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+}
+
+// alike FILE WORD OTHER WORD: two texts must be the same but for one word of each.
+func alike(ts *testscript.TestScript, neg bool, args []string) {
+	a := strings.ReplaceAll(ts.ReadFile(args[0]), args[1], "WORD")
+	b := strings.ReplaceAll(ts.ReadFile(args[2]), args[3], "WORD")
+	if (a == b) == neg {
+		ts.Fatalf("%s and %s (negated: %v):\n%s\n%s", args[0], args[2], neg, a, b)
+	}
 }

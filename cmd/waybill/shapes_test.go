@@ -40,6 +40,8 @@ func TestDocumentShapes(t *testing.T) {
 		"loop":{"type":"while","maxIterations":3,"conditionSource":{"kind":"artifact_contract","contractRef":"wr.contracts.loop_control"}},
 		"body":[{"id":"d","title":"D","prompt":"p","outputContract":{"contractRef":"wr.contracts.loop_control"}}]},{"id":"e","title":"E","prompt":"p"}]}`)
 	write("stop.json", `{"kind":"wr.loop_control","decision":"stop"}`)
+	write("look.json", `{"kind":"prompt-template","title":"T","rationale":"R","synthesizerModel":"m","artifact":{"templateId":"look","version":"1.0.0","kind":"user","text":"Look."}}`)
+	write("nightly.json", `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"UTC"},"workflowId":"wr.change_checklist"}}`)
 	write("out.json", `{"kind":"result","n":1}`)
 	// Each call, and the kind of document that it must give.
 	calls := []string{
@@ -56,6 +58,16 @@ func TestDocumentShapes(t *testing.T) {
 		"fork @last: step", "runs show: run", "replay: replay", "resume: candidates", "runs cancel @last: cancelled", "runs cancel @last: cancelled",
 		"workflows new team.new: workflow_file", "start loop.json: step", "continue --run @last --notes n: blocked",
 		"continue --run @last --notes n --artifact stop.json: step", "runs show: run",
+		"annotate @last --rating 4 --note n: annotation", "annotate @last --node e --correction c --confidence 0.5 --supersedes {annotation}: annotation",
+		"annotate @last --label l: annotation", "annotate @last --flag: annotation", "annotations retract @last {annotation} --reason r: retracted", "annotations list @last: annotations",
+		"annotations list @last --history --limit 2: annotations", "annotations summary: annotation_summary", "annotations summary @last: annotation_summary",
+		"fork @last: step", "annotations list @last: annotations", "runs cancel @last: cancelled", "runs list: runs",
+		"proposals create look.json --from-run @last: proposal", "proposals create look.json: proposal", "proposals list: proposals", "proposals revise {proposal} look.json: proposal",
+		"proposals reject {proposal} --reason r: proposal", "proposals archive {proposal}: proposal", "proposals revise {proposal} look.json: proposal", "proposals approve {proposal}: error",
+		"config set proposalsActivation direct-rbac: config", `config set roles {"lead":["proposals:apply"]}: config`, `config set principals {"ada":["lead"]}: config`,
+		"proposals apply {proposal} --as ada: proposal", "proposals get {proposal}: proposal", "proposals get {proposal} --history: proposal_history", "proposals create look.json --workspace w: proposal",
+		"proposals installed: installed", "proposals events: proposal_events", "proposals rollback {proposal} --workspace w: error", "capabilities: capabilities", "stored: stored",
+		"proposals create nightly.json: proposal", "proposals apply {proposal} --as ada: proposal", "automations due --all: automations", "proposals rollback {proposal} --as ada --reason r: proposal",
 		"verify --digests: verification", "verify @last: verification", "audit list: audit", "audit verify: audit_verification", "schema: schemas",
 		"keys list: keys", "keys rotate --yes: keys", "keys list: keys", "doctor: doctor",
 		"runs events {artifact run}: events", "export {artifact run} -o a.json: export", "export {artifact run} -o r.json --redact: export",
@@ -96,6 +108,12 @@ func TestDocumentShapes(t *testing.T) {
 		}
 		if data, ok := doc["data"].(map[string]any); ok && strings.Contains(call, "--artifact out.json") {
 			names["{artifact run}"] = fmt.Sprint(data["session"].(map[string]any)["runId"])
+		}
+		if data, ok := doc["data"].(map[string]any); ok && strings.HasPrefix(call, "proposals create ") {
+			names["{proposal}"] = fmt.Sprint(data["id"])
+		}
+		if data, ok := doc["data"].(map[string]any); ok && strings.HasPrefix(call, "annotate ") {
+			names["{annotation}"] = fmt.Sprint(data["annotationId"])
 		}
 		kind := fmt.Sprint(doc["kind"])
 		if kind != want {
@@ -186,11 +204,12 @@ func tearLast(t *testing.T, store string) string {
 var home, _ = os.Getwd()
 
 // open ones hold whatever a workflow or caller puts there.
-var open = []string{".data.events[]", ".data.next.params", ".data.workflow.steps[]"}
+var open = []string{".data.artifact", ".data.proposals[].artifact", ".data.installed[].artifact", ".data.installed.", ".data.events[]", ".data.next.params", ".data.workflow.steps[]"}
 
 func shape(path string, v any, into map[string]bool) {
 	for _, o := range open {
-		if strings.HasPrefix(path, o) && path != o {
+		// A name that only begins so is another one.
+		if rest, in := strings.CutPrefix(path, o); in && rest != "" && (strings.HasSuffix(o, ".") || rest[0] == '.' || rest[0] == '[') {
 			return
 		}
 	}
@@ -198,6 +217,9 @@ func shape(path string, v any, into map[string]bool) {
 	case map[string]any:
 		into[path+" object"] = true
 		for name, member := range at {
+			if path == ".data.about" { // by id
+				name = "*"
+			}
 			shape(path+"."+name, member, into)
 		}
 	case []any:

@@ -148,6 +148,11 @@ func (p *page) step(lead string, s compile.Step) {
 	if s.NotesRequired {
 		notes = append(notes, "notes required")
 	}
+	for _, in := range s.Injected {
+		if strings.HasPrefix(in.OriginID, "prompt:") { // other texts of ours go without saying
+			notes = append(notes, "asks what "+in.OriginID+" says")
+		}
+	}
 	line, about := lead+"  "+clean(s.Title), strings.Join(notes, ", ")
 	switch {
 	case about == "":

@@ -175,4 +175,10 @@ func TestOneFactOneKey(t *testing.T) {
 	if c := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun}, other); c.DedupeKey("", event.Scope{}) == a.DedupeKey("", event.Scope{}) {
 		t.Error("facts of two sessions have one key")
 	}
+	other = source
+	other.Log = audit.Annotations
+	said := audit.Record(audit.Act{Action: audit.Annotate, Target: ofRun}, other)
+	if key := said.DedupeKey("", event.Scope{}); key == a.DedupeKey("", event.Scope{}) || strings.Contains(key, "/") || said.Check(event.Scope{}) != nil {
+		t.Errorf("of a side log's fact: %s, %v", key, said.Check(event.Scope{}))
+	}
 }

@@ -205,3 +205,48 @@ func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+// TestAFamilyThatIsOff: every call is refused, nothing is written, and what was said
+// before is there when the family is on again.
+func TestAFamilyThatIsOff(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	made := n.note(a, remark(feedback.Flag()))
+	turn := func(to string) {
+		_, err := engine.Settings{Controls: n.g.Controls, Auditor: n.g}.SetConfig(context.Background(), "feedback", to)
+		must(t, err)
+	}
+	turn("off")
+	before := snapshotOf(t, n.dir)
+	ctx, g := context.Background(), n.everybody()
+	for name, call := range map[string]func() error{
+		"annotate": func() error {
+			_, err := g.Annotate(ctx, n.by(), annotationSeed(9), a.Position(), remark(feedback.Flag()))
+			return err
+		},
+		"annotate wrongly": func() error {
+			_, err := g.Annotate(ctx, n.by(), annotationSeed(9), engine.Position{}, feedback.Request{})
+			return err
+		},
+		"retract": func() error { _, err := n.retract(a, made.AnnotationID); return err },
+		"list": func() error {
+			_, err := g.Annotations(ctx, "no run", engine.AnnotationQuery{Cursor: "none"})
+			return err
+		},
+		"sum up":      func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{}); return err },
+		"sum one up":  func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: "no run"}); return err },
+		"of nobody's": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
+	} {
+		err := call()
+		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 || fault.Of(err).Details["capability"] != "feedback" || fault.Of(err).Suggestion == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if string(snapshotOf(t, n.dir)) != string(before) {
+		t.Error("something was written")
+	}
+	turn("on")
+	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) != 1 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -175,3 +175,19 @@ func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestAnnotationsWithoutTheirSession: a session of which nothing is there but what was said
+// of it was lost, and is no session that nobody began.
+func TestAnnotationsWithoutTheirSession(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	n.note(a, remark(feedback.Flag()))
+	dir := filepath.Dir(n.annotationsDir(a))
+	for _, name := range []string{"manifest.jsonl", "events", "cache"} {
+		must(t, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	v, err := n.everybody().Verify(context.Background())
+	if err != nil || v.OK {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

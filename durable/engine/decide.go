@@ -48,17 +48,11 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 		gate := d.policy.Gate(shown, d.one.Given())
 		for _, a := range d.one.Approvals {
 			if a.Principal == d.who.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
-				return nil, nil, d.durable(ctx, g) // they have approved it
+				return nil, nil, nil // they have approved it
 			}
 		}
 		return proposal.Approve(d.store, d.at, by.Actor, shown, d.policy.ApproverRole), nil, nil
 	})
-}
-
-// durable confirms that what is answered from the log, and not written to it, survives a
-// power cut: whoever wrote it may not have come to that.
-func (d decision) durable(ctx context.Context, g *Engine) error {
-	return g.Logs.Confirm(ctx, proposalsLog(d.store), d.all.Head)
 }
 
 // ApplyRequest asks to activate a proposal.
@@ -207,12 +201,18 @@ func (g *Engine) decide(ctx context.Context, by Caller, req DecideRequest, plan 
 		return Proposed{}, err
 	}
 	d := decision{policy: proposal.PolicyOf(conf), who: req.principal(by)}
-	name := ""
+	name, written := "", false
 	err = g.changeOne(ctx, by, req.Workspace, req.Ref, func(c change) (proposal.Record, []manifest.Object, error) {
 		name, c.at.Reason = c.one.ID.String(), req.Reason
 		d.store, d.all, d.one, d.at = c.store, c.all, c.one, c.at
-		return plan(d)
+		record, objects, err := plan(d)
+		written = record != nil
+		return record, objects, err
 	})
+	if err == nil && !written {
+		// It is answered from the log: whoever wrote that may not have come to make it durable.
+		err = g.Logs.Confirm(ctx, proposalsLog(d.store), d.all.Head)
+	}
 	if err != nil {
 		return Proposed{}, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/imported"
 	"github.com/waybill/waybill/durable/manifest"
@@ -93,6 +94,9 @@ func newExhibit(t *testing.T) *exhibit {
 	must(g.Marks.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile, func(ports.Control) (ports.Control, error) {
 		return ports.Control{V: 1, Data: imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: 2, Head: canon.Sum(nil)}.Value()}, nil
 	}))
+	_, err = g.Annotate(ctx, human, id.Seed{3}, first.Position(), remark(feedback.Correction("say please")))
+	must(err)
+	must(installsOne(t, g, human, first.Session.RunID))
 	g.Flush(ctx)
 	e.tree = flat(disk.Files())
 	e.sideLog(t, first.Session.SessionID)
@@ -102,7 +106,7 @@ func newExhibit(t *testing.T) *exhibit {
 
 // sideLog adds two groups of a log whose kinds nobody here knows.
 func (e *exhibit) sideLog(t *testing.T, s id.Session) {
-	log, head := manifest.SessionSide(s, event.Opaque("annotations", "sessionId")), manifest.Head{}
+	log, head := manifest.SessionSide(s, event.Opaque("remarks", "sessionId")), manifest.Head{}
 	var control []byte
 	for i := range int64(2) {
 		line := fmt.Appendf(nil, `{"data":{"note":"well done"},"eventIndex":%d,"kind":"annotated","sessionId":"%s"}`+"\n", i, s)

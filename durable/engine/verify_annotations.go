@@ -60,6 +60,23 @@ func (w *verifier) cutShort(ctx context.Context, s id.Session) bool {
 	})
 }
 
+// bereft is the verdict over a session whose own log holds nothing: nil, since it is none
+// yet, unless something was said of it. Annotations are written to what is durable alone,
+// so that a session was there; of its log they say no more.
+func (w *verifier) bereft(ctx context.Context, s id.Session) (*SessionVerdict, error) {
+	log := annotationsLog(s)
+	said, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, &ignored{})
+	if err != nil || said.Head.IsZero() {
+		return nil, nil // what cannot be read proves nothing
+	}
+	own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, &ignored{})
+	if err != nil || !own.Unborn() {
+		return nil, err // it was restored while it was looked at
+	}
+	f := manifest.NewFinding(manifest.LostTail, log.Root, "%d events are about a session of whose own log nothing is here", said.Head.Next)
+	return &SessionVerdict{SessionID: s, Health: own.Health, Findings: []manifest.Finding{f}}, nil
+}
+
 // annotationCheck is the check of one log of annotations. What it remembers grows with
 // them, and not with the session.
 type annotationCheck struct {

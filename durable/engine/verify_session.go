@@ -92,8 +92,11 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 	v, err := c.read()
 	c.settle()
 	v = lostTail(log, v, claimed.Head)
-	if err != nil || v.Unborn() {
-		return nil, err // a session that nothing was committed to is none yet
+	if err == nil && v.Unborn() {
+		return w.bereft(ctx, s)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if w.pins != nil {
 		w.pins.keep(s, c.pins)

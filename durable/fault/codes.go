@@ -178,7 +178,7 @@ var Table = []Row{
 
 	{CapabilityNotProvided, ExitFailed, never, "The store's configuration turns this family of commands off.", "See 'waybill capabilities'; 'waybill config set' turns a family on."},
 	{AnnotationNotFound, ExitNotFound, never, "The run has no such annotation.", "See 'waybill annotations list RUN'."},
-	{TargetNotFound, ExitNotFound, never, "The run has no such node or event.", "See 'waybill runs graph RUN' and 'waybill runs events RUN'."},
+	{TargetNotFound, ExitNotFound, never, "What the call is about is not there: a node or an event of a run, or the store itself.", "See 'waybill runs graph RUN' and 'waybill runs events RUN'."},
 	{ProposalNotFound, ExitNotFound, never, "There is no such proposal here.", "See 'waybill proposals list'."},
 	{ProposalState, ExitFailed, never, "A proposal is in a state from which this is not possible.", "See where it stands with 'waybill proposals get ID'."},
 	{ProposalPending, ExitWaiting, never, "A proposal waits for people's approval; nothing was installed.", "A person approves it with 'waybill proposals approve ID' at a terminal."},

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/ports/porttest"
 )
 
@@ -223,6 +224,8 @@ func referred(e event.Event) map[manifest.ObjectKind]canon.Digest {
 		return map[manifest.ObjectKind]canon.Digest{manifest.Snapshot: data.SnapshotRef}
 	case event.RunStarted:
 		return map[manifest.ObjectKind]canon.Digest{manifest.Workflow: data.WorkflowHash}
+	case proposal.Created:
+		return map[manifest.ObjectKind]canon.Digest{manifest.Artifact: data.Artifact.SHA256}
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ type scenario struct {
 	further       func(next int64) manifest.Plan // what may follow either head
 	noStore       bool                           // the append makes the store
 	boot          string                         // the run of the machine that the append belongs to
+	limit         int                            // up to how many states a moment is enumerated exhaustively
 }
 
 func (sc scenario) process(f *crashfs.FS, seed byte) (*filestore.Store, error) {
@@ -94,7 +95,7 @@ func scenarios(t *testing.T) []scenario {
 	fatal(t, err)
 	started := made.Revive()
 	after := grow(t, started, story.Start())
-	out = append(out,
+	out = append(sideScenarios(t, started, story),
 		newScenario(absentStore, crashfs.New(), story, porttest.NewStory(1).Start(), manifest.Head{}, after),
 		newScenario(existingStore, made, story, porttest.NewStory(1).Start(), manifest.Head{}, after),
 	)
@@ -142,7 +143,7 @@ func newScenario(name string, base *crashfs.FS, story *porttest.Story, plan mani
 		}
 		return again.Advance(next)
 	}
-	return scenario{name, base, plan, before, after, further, len(base.Files()) == 0, "boot"}
+	return scenario{name, base, plan, before, after, further, len(base.Files()) == 0, "boot", crashLimit}
 }
 
 func fatal(t testing.TB, err error) {
@@ -259,7 +260,7 @@ func TestExploreCrashes(t *testing.T) {
 	for _, sc := range scenarios(t) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.explore(sc.base, crashfs.Look{Limit: crashLimit}, func(format string, args ...any) bool {
+			count := sc.explore(sc.base, crashfs.Look{Limit: sc.limit}, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
@@ -271,7 +272,8 @@ func TestExploreCrashes(t *testing.T) {
 	}
 }
 
-// crashLimit is up to how many states a moment is enumerated exhaustively.
+// crashLimit is up to how many states a moment of most scenarios is enumerated
+// exhaustively.
 const crashLimit = 4096
 
 // explore reports the first state that is not as it should be.

@@ -64,6 +64,8 @@ var spare = []struct{ reason, in, op string }{
 	{"it keeps an orphan, which no log needs", "advance over", "syncdir quarantine#0"},
 	{"the commit syncs the folder once more", "advance over", "syncdir events#0"},
 	{"the torn append left the object there, durable", "advance over", "syncdir snapshots#0"},
+	{"the session's first append did", firstAnnotation, "syncdir .#0"},
+	{"the same", firstAnnotation, "syncdir sessions#0"},
 }
 
 func isSpare(sc scenario, op string) bool {

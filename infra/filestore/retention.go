@@ -187,33 +187,6 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 	return out, readFault(err)
 }
 
-// graves are the artifacts that were erased here: whatever of their bytes is left, under
-// whichever name, nobody needs.
-func (s *Store) graves(kind manifest.ObjectKind) (map[canon.Digest]bool, error) {
-	if !erasable(kind) {
-		return nil, nil
-	}
-	dir := manifest.ObjectDir(manifest.Artifact)
-	entries, err := s.fs.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	out := map[canon.Digest]bool{}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name, erasedSuffix)
-		if !ok {
-			continue
-		}
-		ref, parseErr := canon.ParseFileName(name)
-		if parseErr != nil || ref.FileName() != name {
-			continue
-		}
-		doc, _, err := s.readControl(path.Join(dir, e.Name), erasedKind)
-		out[ref] = err != nil || !broughtAlong(doc.Data)
-	}
-	return out, err
-}
-
 // Survey implements ports.Retention.
 func (s *Store) Survey(ctx context.Context) (out ports.Survey, err error) {
 	err = s.survey(ctx, ".", &out)

@@ -66,7 +66,7 @@ var (
 	_ ports.Identity = (*Store)(nil)
 	_ ports.Keyring  = (*Store)(nil)
 
-	_ ports.HeadCache  = (*Store)(nil)
+	_ ports.HeadCache = (*Store)(nil)
 )
 
 // OpenDir opens the store in a directory. One that is not there is an empty store,

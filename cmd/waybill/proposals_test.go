@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// calls is a folder with a store where whoever is called ada may apply, and the program
+// called in it as other programs do.
+type calls struct {
+	*testing.T
+	dir string
+}
+
+func newCalls(t *testing.T) calls {
+	t.Helper()
+	c := calls{t, t.TempDir()}
+	t.Chdir(c.dir)
+	c.ok("config", "set", "proposalsActivation", "direct-rbac")
+	c.ok("config", "set", "roles", `{"lead":["proposals:apply"]}`)
+	c.ok("config", "set", "principals", `{"ada":["lead"]}`)
+	return c
+}
+
+// ok is the data of the document that a call gives, as bytes.
+func (c calls) ok(args ...string) []byte {
+	c.Helper()
+	return c.with("", args...)
+}
+
+func (c calls) with(stdin string, args ...string) []byte {
+	c.Helper()
+	var out, errOut bytes.Buffer
+	env := []string{"HOME=" + c.dir, "USERPROFILE=" + c.dir, "WAYBILL_HOME=" + filepath.Join(c.dir, "home")}
+	if status := run(append(args, "--json"), strings.NewReader(stdin), &out, &errOut, env); status != 0 || errOut.Len() > 0 {
+		c.Fatalf("%v: exit status %d\n%s%s", args, status, out.String(), errOut.String())
+	}
+	if err := validDocument(out.Bytes()); err != nil {
+		c.Errorf("%v: %v", args, err)
+	}
+	var doc struct{ Data json.RawMessage }
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		c.Fatal(err)
+	}
+	return doc.Data
+}
+
+// artifact is the bytes of what a proposal holds, as it is printed.
+func artifactIn(t *testing.T, data []byte) (name string, artifact []byte) {
+	t.Helper()
+	var p struct {
+		ID       string
+		Artifact json.RawMessage
+	}
+	if err := json.Unmarshal(data, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p.ID, p.Artifact
+}
+
+// What is installed is what was last proposed, byte for byte, in the one form that JSON
+// has for it (RFC 0096 E 3): nothing is made anew when it is applied.
+func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
+	for _, artifact := range []string{
+		`{ "version":"1.0.0", "id":"team.exact", "name":"Exact \u20ac \ud83d\ude00", "description":"d\n", "steps":[ {"prompt":"1 < 2 & \"x\"\u2028", "id":"a", "title":"A"} ] }`,
+		`{"steps":[{"id":"a","title":"A","prompt":"p"}],"id":"team.other","name":"N","description":"d","version":"1.0.0"}`,
+	} {
+		c := newCalls(t)
+		name, _ := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.first","steps":[]}}`, "proposals", "create", "-"))
+		_, was := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":`+artifact+`}`, "proposals", "revise", name, "-"))
+		_, applied := artifactIn(t, c.ok("proposals", "apply", name, "--as", "ada"))
+		_, now := artifactIn(t, c.ok("proposals", "get", name))
+		want, err := canon.Parse([]byte(artifact))
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, _ := filepath.Glob(filepath.Join(c.dir, "home/local/installed/*"))
+		if len(places) != 1 {
+			t.Fatalf("installed are %v", places)
+		}
+		bytesThere, err := os.ReadFile(places[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, got := range map[string][]byte{"revise": was, "apply": applied, "get": now, "the file": bytesThere} {
+			if !bytes.Equal(got, want.JCS()) {
+				t.Errorf("%s has\n%s\nand proposed was\n%s", what, got, want.JCS())
+			}
+		}
+		if base, digest := filepath.Base(places[0]), canon.Sum(bytesThere).String(); base != strings.ReplaceAll(digest, ":", "_")+".json" {
+			t.Errorf("%s holds %s", base, digest)
+		}
+	}
+}
+
+// Whatever stands in installed/ without the log having said so is not in use: the log is
+// believed, by digest (R29).
+func TestWhatTheLogDoesNotNameIsNotInstalled(t *testing.T) {
+	c := newCalls(t)
+	text := `{"description":"d","id":"team.forged","name":"N","steps":[{"id":"a","prompt":"p","title":"A"}],"version":"1.0.0"}`
+	name, _ := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.real","name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}}`,
+		"proposals", "create", "-"))
+	c.ok("proposals", "apply", name, "--as", "ada")
+	at := filepath.Join(c.dir, "home/local/installed")
+	if err := os.WriteFile(filepath.Join(at, strings.ReplaceAll(canon.Sum([]byte(text)).String(), ":", "_")+".json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") || !strings.Contains(list, "team.real") {
+		t.Errorf("listed are %s", list)
+	}
+	// Other bytes under a digest that the log names: those that were proposed are in use.
+	_ = filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		return err
+	})
+	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") || !strings.Contains(list, "team.real") {
+		t.Errorf("listed are %s", list)
+	}
+}
+
+// published is a schema of OpenWOP as it was published.
+func published(t *testing.T, name string) *jsonschema.Resolved {
+	t.Helper()
+	dir := filepath.Join(home, "..", "..", "..", "shared", "data", "openwop", "schemas")
+	text, err := os.ReadFile(filepath.Join(dir, name+".schema.json"))
+	if err != nil {
+		t.Skip("no published schemas at ../shared/data beside the checkout")
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	others := func(uri *url.URL) (*jsonschema.Schema, error) {
+		text, err := os.ReadFile(filepath.Join(dir, path.Base(uri.Path)))
+		if err != nil {
+			return nil, err
+		}
+		var s jsonschema.Schema
+		return &s, json.Unmarshal(text, &s)
+	}
+	r, err := s.Resolve(&jsonschema.ResolveOptions{Loader: others})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestProposalsAreInTheShapeOfTheWire: in every state what is printed as data is what the
+// published schema of RFC 0096 wants, and no member more.
+func TestProposalsAreInTheShapeOfTheWire(t *testing.T) {
+	schema := published(t, "proposal")
+	c := newCalls(t)
+	states := map[string]bool{}
+	check := func(data []byte) {
+		t.Helper()
+		var v map[string]any
+		if err := json.Unmarshal(data, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%v\n%s", err, data)
+		}
+		for member := range v {
+			if schema.Schema().Properties[member] == nil {
+				t.Errorf("the published schema has no member %s", member)
+			}
+		}
+		states[v["state"].(string)] = true
+	}
+	const file = `{"kind":"prompt-template","title":"T","rationale":"R","synthesizerModel":"m","artifact":{"templateId":"look","version":"1.0.0","kind":"user","text":"Look."}}`
+	data := c.with(file, "proposals", "create", "-", "--workspace", "blue")
+	check(data)
+	name, _ := artifactIn(t, data)
+	for _, call := range []string{"proposals get ID", "proposals reject ID", "proposals archive ID", "proposals revise ID -", "proposals apply ID --as ada", "proposals rollback ID --as ada"} {
+		check(c.with(file, append(strings.Fields(strings.ReplaceAll(call, "ID", name)), "--workspace", "blue")...))
+	}
+	check(c.with(file, "proposals", "create", "-"))
+	if len(states) != 5 {
+		t.Errorf("looked at are %v", states)
+	}
+}
+
+// TestCapabilitiesAreInTheShapeOfTheWire: with each family on and off, and in both modes.
+func TestCapabilitiesAreInTheShapeOfTheWire(t *testing.T) {
+	schema := published(t, "capabilities")
+	c := newCalls(t)
+	for _, set := range []string{"proposals on", "proposalsActivation approval-gate", "feedback off", "proposals off", "feedback on"} {
+		c.ok(append([]string{"config", "set"}, strings.Fields(set)...)...)
+		var v any
+		data := c.ok("capabilities")
+		if err := json.Unmarshal(data, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%s: %v\n%s", set, err, data)
+		}
+		if has, want := strings.Contains(string(data), `"proposals"`), set != "proposals off" && set != "feedback on"; has != want {
+			t.Errorf("%s: %s", set, data)
+		}
+	}
+}

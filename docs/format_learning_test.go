@@ -1,0 +1,46 @@
+package docs
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/proposal"
+)
+
+// TestFormatSideLogs: every kind of the side logs stands on the page, with each member of
+// its data and no other; so do the actions and targets of the audit log.
+func TestFormatSideLogs(t *testing.T) {
+	page := formatText(t)
+	_, page, _ = strings.Cut(page, "\n## 25. ")
+	for _, table := range []*event.Table{feedback.Table, proposal.Table, audit.Table} {
+		for _, p := range table.Payloads() {
+			row := regexp.MustCompile("(?m)^\\| [^|]*`" + p.Kind() + "`[^|]* \\| .*$").FindString(page)
+			if row == "" {
+				t.Errorf("no row tells of %s", p.Kind())
+				continue
+			}
+			for i := range reflect.TypeOf(p).NumField() {
+				name, _, _ := strings.Cut(reflect.TypeOf(p).Field(i).Tag.Get("json"), ",")
+				always := table == proposal.Table && (name == "proposalId" || name == "ordinal" || name == "reason")
+				if !always && !strings.Contains(row, "`"+name+"`") {
+					t.Errorf("%s: nothing tells of %s", p.Kind(), name)
+				}
+			}
+		}
+	}
+	for _, a := range audit.Actions() {
+		if !strings.Contains(page, "`"+string(a)+"`") {
+			t.Errorf("nothing tells of the action %s", a)
+		}
+	}
+	for _, tr := range proposal.Transitions {
+		if row := regexp.MustCompile("(?m)^\\| [^|]*`" + string(tr.From) + "`[^|]* \\| .*`" + string(tr.To) + "`.*$").FindString(page); row == "" {
+			t.Errorf("no row tells that %s comes from %s", tr.To, tr.From)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// TestAForkStartsWithoutAnnotations: nobody judged it yet. It names where what was said of
+// its source is found (RFC 0056 D).
+func TestAForkStartsWithoutAnnotations(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	next := n.must(a, note("done"))
+	made := n.note(next, about(feedback.Target{NodeID: a.NodeID}))
+	fork := n.mustFork(a.Position(), "again")
+	list := n.list(fork, engine.AnnotationQuery{History: true})
+	want := engine.Origin{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID}
+	if len(list.Annotations) > 0 || list.ForkedFrom == nil || *list.ForkedFrom != want {
+		t.Errorf("%+v", list)
+	}
+	own := n.note(fork, remark(feedback.Rating(5)))
+	if got := stands(n.list(fork, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{own.AnnotationID}) {
+		t.Errorf("%v", got)
+	}
+	if got := stands(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{made.AnnotationID}) {
+		t.Errorf("of the source: %v", got)
+	}
+	if _, err := n.retract(fork, made.AnnotationID); err == nil {
+		t.Error("the fork takes back what was said of its source")
+	}
+}
+
+// judged is a run with annotations of every kind of target, one superseded, one retracted.
+func judged(n *noted) engine.Answer {
+	n.Helper()
+	a := n.start(twoSteps)
+	next := n.must(a, note("done"))
+	all, _, err := n.g.Events(context.Background(), a.Session.RunID.String())
+	must(n.T, err)
+	i := slices.IndexFunc(all, func(e event.Event) bool { return e.Scope.NodeID == a.NodeID })
+	first := n.note(next, remark(feedback.Rating(2)))
+	n.note(next, instead(first, feedback.Rating(3)))
+	n.note(next, about(feedback.Target{NodeID: a.NodeID}))
+	gone := n.note(next, about(feedback.Target{EventID: all[i].ID}))
+	n.note(next, about(feedback.Target{EventID: all[i].ID, NodeID: a.NodeID}))
+	_, err = n.retract(next, gone.AnnotationID)
+	must(n.T, err)
+	return next
+}
+
+// told is what is listed of a run, all of it.
+func told(t *testing.T, g *engine.Engine, ref string) engine.AnnotationList {
+	t.Helper()
+	list, err := g.Annotations(context.Background(), ref, engine.AnnotationQuery{History: true})
+	must(t, err)
+	return list
+}
+
+// TestAnnotationsTravel: a bundle brings them as they are, under new ids as well, where
+// they are about the new nodes and events; and twice is once.
+func TestAnnotationsTravel(t *testing.T) {
+	from, to := newNoted(t), newNoted(t)
+	a := judged(from)
+	bundle := export(t, from.g, a.Session.SessionID, 1)
+	was := told(t, from.g, a.Session.RunID.String())
+	if got := take(t, to.g, bundle, false); got.Relation != engine.Imported {
+		t.Fatalf("%+v", got)
+	}
+	if is := told(t, to.g, a.Session.RunID.String()); asJSON(t, is) != asJSON(t, was) || len(is.Annotations) != 5 {
+		t.Errorf("%s\nwant\n%s", asJSON(t, is), asJSON(t, was))
+	}
+	if again := take(t, to.g, bundle, false); again.Relation != engine.Same {
+		t.Errorf("once more: %+v", again)
+	}
+	fresh := take(t, to.g, bundle, true)
+	if fresh.Relation != engine.ImportedAsNew || take(t, to.g, bundle, true).Relation != engine.Same {
+		t.Fatalf("%+v", fresh)
+	}
+	run := fresh.Runs[0].RunID.String()
+	is := told(t, to.g, run)
+	text := asJSON(t, is)
+	if nameless(text) != nameless(asJSON(t, was)) {
+		t.Errorf("under new ids:\n%s\nwant\n%s", text, asJSON(t, was))
+	}
+	events, _, err := to.g.Events(context.Background(), run)
+	must(t, err)
+	for i, row := range is.Annotations {
+		old, about := was.Annotations[i].Target, is.About[row.AnnotationID.String()]
+		hasEvent, hasNode := row.Target.EventID.IsZero(), about.NodeID.IsZero()
+		for _, e := range events {
+			hasEvent = hasEvent || e.ID == row.Target.EventID
+			hasNode = hasNode || e.Scope.NodeID == about.NodeID
+		}
+		if row.Target.RunID.String() != run || !hasEvent || !hasNode || !old.EventID.IsZero() && old.EventID == row.Target.EventID || !old.NodeID.IsZero() && old.NodeID == row.Target.NodeID {
+			t.Errorf("%+v came as %+v at %+v", old, row.Target, about)
+		}
+	}
+	if v, err := to.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	// What came with the bundle is gone on with here.
+	at, err := to.g.Locate(context.Background(), run)
+	must(t, err)
+	to.made = 70
+	_, err = to.try(to.by(), at, instead(is.Annotations[1], feedback.Rating(4)))
+	must(t, err)
+	if got := to.sumUp(engine.SummaryQuery{Run: run}); got != "3 of test.two; 0 incomplete" {
+		t.Error(got)
+	}
+}
+
+// TestExportRedactsAnnotations: what came from elsewhere with a secret in it does not leave
+// with it.
+func TestExportRedactsAnnotations(t *testing.T) {
+	n := newNoted(t)
+	a := n.start(twoSteps)
+	raw := feedback.Record(id.NewAnnotation(id.Seed{1}), remark(feedback.Correction("x")), feedback.Place{NodeID: a.NodeID})
+	raw.Note, raw.Signal.Correction = "use sk-canary0123456789", "token: hunter2-canary"
+	other := feedback.Record(id.NewAnnotation(id.Seed{2}), remark(feedback.Label("x")), feedback.Place{NodeID: a.NodeID})
+	other.Signal.Label = "ghp_canary0123456789012345678901234567890"
+	taken := feedback.Retract(other.AnnotationID, "x")
+	taken.Reason = "password=canary-canary"
+	n.slipIn(a, feedback.Table, line(a, a.Session.RunID, raw), line(a, a.Session.RunID, other), line(a, a.Session.RunID, taken))
+	if text := n.log(a.Session.SessionID); strings.Count(text, "canary") != 5 {
+		t.Fatal(text)
+	}
+	var out bytes.Buffer
+	done, err := n.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(), ExportedAt: "at 1", AppVersion: "1", Redact: true}, &out)
+	if err != nil || strings.Contains(out.String(), "canary") || len(done.Redacted) < 3 {
+		t.Errorf("%v, %+v:\n%s", err, done, out.String())
+	}
+	to := newNoted(t)
+	if got := take(t, to.g, out.Bytes(), false); got.Relation != engine.Imported {
+		t.Errorf("%+v", got)
+	}
+	list := told(t, to.g, a.Session.RunID.String())
+	if len(list.Annotations) != 2 || !strings.Contains(list.Annotations[0].Note, "[REDACTED:") || !list.About[other.AnnotationID.String()].Retracted {
+		t.Errorf("%+v", list)
+	}
+	if got := to.found(); len(got) > 0 {
+		t.Error(got)
+	}
+}

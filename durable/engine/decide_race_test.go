@@ -1,0 +1,86 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/proposal"
+)
+
+// TestRacesAboutAProposal: two processes and twenty calls at a time.
+func TestRacesAboutAProposal(t *testing.T) {
+	r, ctx := newReview(t), context.Background()
+	engines := []*engine.Engine{r.another(), r.another()}
+	var callers []engine.Caller
+	for i := range 20 {
+		callers = append(callers, r.person(fmt.Sprintf("p%d", i)))
+	}
+	all := func(call func(i int, g *engine.Engine, by engine.Caller)) {
+		var done sync.WaitGroup
+		for i, by := range callers {
+			done.Go(func() { call(i, engines[i%2], by) })
+		}
+		done.Wait()
+	}
+	p := r.propose(asWorkflow(t, "test.flow", "one"))
+	// Half of them revise, half approve what they were shown.
+	shown := p.About.ArtifactSHA256
+	all(func(i int, g *engine.Engine, by engine.Caller) {
+		var err error
+		if i%4 < 2 {
+			_, err = g.ApproveProposal(ctx, by, aboutProposal(p, "r"), shown)
+		} else {
+			_, err = g.ReviseProposal(ctx, by, p.Proposal.ID.String(), asWorkflow(t, "test.flow", by.Actor.Ref))
+		}
+		if err != nil && !fault.Is(err, fault.ProposalChanged) {
+			t.Error(err)
+		}
+	})
+	d := r.details(p)
+	if len(d.Revisions) != 11 || d.Gate.Have != 0 {
+		t.Errorf("%d revisions, %+v", len(d.Revisions), d.Gate)
+	}
+	for _, a := range d.Approvals {
+		if a.ArtifactSHA256 != shown || a.Void == "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	// All approve it, and then all apply it: each approval counts, and one is it that applies.
+	now := d.About.ArtifactSHA256
+	all(func(i int, g *engine.Engine, by engine.Caller) {
+		if _, err := g.ApproveProposal(ctx, by, aboutProposal(p, "r"), now); err != nil {
+			t.Error(err)
+		}
+	})
+	if d := r.details(p); d.Gate.Have != 20 {
+		t.Errorf("%+v", d.Gate)
+	}
+	var mu sync.Mutex
+	applied := 0
+	all(func(i int, g *engine.Engine, by engine.Caller) {
+		_, err := g.ApplyProposal(ctx, by, engine.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			applied++
+		} else if !fault.Is(err, fault.ProposalState) {
+			t.Error(err)
+		}
+	})
+	moves := 0
+	for _, m := range r.details(p).History {
+		if m.Move == proposal.MoveApply {
+			moves++
+		}
+	}
+	if applied != 1 || moves != 1 || len(r.inUse("")) != 1 {
+		t.Errorf("%d were told so, %d are on record, in use %q", applied, moves, r.inUse(""))
+	}
+	if v, err := r.g.Verify(ctx); err != nil || !v.OK || len(v.Findings) > 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

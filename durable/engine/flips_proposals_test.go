@@ -1,0 +1,96 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/infra/crashfs"
+)
+
+// TestNoChangedByteChangesWhatIsInstalled: whatever byte of a store of proposals is
+// flipped, and wherever a file of it ends, what is in use is what was applied, or less; and
+// but for what cannot be told from an append that was cut off, verification says so.
+func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of verifications")
+	}
+	ctx, disk := context.Background(), crashfs.New()
+	g, err := everything(disk)
+	must(t, err)
+	flow := `{"id":"t","steps":[]}`
+	propose := func(seed byte, artifact string) string {
+		p, err := g.Propose(ctx, caller(1), id.Seed{seed}, engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, ""), Tenant: "local"})
+		must(t, err)
+		return p.Proposal.ID.String()
+	}
+	req := func(ref string) engine.DecideRequest {
+		return engine.DecideRequest{Ref: ref, Reason: "r", AtTerminal: true}
+	}
+	a, b := propose(1, flow), propose(2, `{"id":"t","steps":[1]}`)
+	for _, ref := range []string{a, b} {
+		_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: req(ref), Override: true})
+		must(t, err)
+	}
+	_, err = g.RollBackProposal(ctx, sits("ada"), req(b)) // what is in use is the former one again
+	must(t, err)
+	_, err = g.ReviseProposal(ctx, caller(1), b, engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""), Tenant: "local"})
+	must(t, err)
+	g.Flush(ctx)
+	e := &exhibit{heads: map[string]manifest.Head{}, tree: flat(disk.Files())}
+	for name, data := range e.tree.files {
+		if filepath.Base(name) == manifest.FileName {
+			e.heads[name] = manifest.Head{GroupAt: int64(bytes.LastIndex(data, []byte(`{"bytes":`)))}
+		}
+	}
+	if v, err := mustOpen(t, e.tree).Verify(ctx); err != nil || !v.OK || len(v.Findings) > 0 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	e.eachChange(t, func(c change, tree *flatFS) string {
+		if strings.HasPrefix(c.name, "audit/") {
+			return "" // tried where everything is
+		}
+		g, err := everything(tree)
+		if err != nil {
+			return ""
+		}
+		list, err := g.Installed(ctx, "")
+		last, isLog := e.heads[c.name]
+		cutEnd := isLog && c.cut && int64(c.at) >= last.GroupAt
+		for _, i := range list.Installed {
+			if err == nil && string(i.Value.JCS()) != flow {
+				return "in use is " + string(i.Value.JCS())
+			}
+		}
+		found, err := g.Verify(ctx)
+		if err == nil && found.OK && !cutEnd {
+			return fmt.Sprintf("nothing was found: %+v", found.Findings)
+		}
+		return ""
+	})
+}
+
+func mustOpen(t *testing.T, tree *flatFS) *engine.Engine {
+	t.Helper()
+	g, err := everything(flat(tree.files))
+	must(t, err)
+	return g
+}
+
+// installsOne proposes something small that was learned from a run, and applies it.
+func installsOne(t *testing.T, g *engine.Engine, by engine.Caller, from id.Run) error {
+	t.Helper()
+	d := drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[]}`, fmt.Sprintf(`,"sourceRunIds":[%q]`, from))
+	p, err := g.Propose(context.Background(), by, id.Seed{4}, engine.ProposeRequest{Draft: d, Tenant: "local"})
+	if err == nil {
+		_, err = g.ApplyProposal(context.Background(), by, engine.ApplyRequest{DecideRequest: aboutProposal(p, "r"), Override: true})
+	}
+	return err
+}

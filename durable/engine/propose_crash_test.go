@@ -1,0 +1,286 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/infra/crashfs"
+)
+
+// learned is how the proposals of a disk stand: what is compared before and after a call.
+type learned struct {
+	proposals string // each with its state, revisions and approvals, the oldest first
+	inUse     string
+	acts      string // lines of the audit log, those that are not written yet among them
+	wrong     string
+}
+
+// learnedOn looks at a disk as the next process does.
+func learnedOn(f *crashfs.FS) (out learned) {
+	ctx := context.Background()
+	fail := func(format string, args ...any) { out.wrong += fmt.Sprintf(format, args...) + "; " }
+	g, err := onAudited(f.Revive(), 3)
+	if err != nil {
+		fail("the store does not open: %v", err)
+		return out
+	}
+	list, err := g.Proposals(ctx, engine.ProposalQuery{})
+	if err != nil || list.Health != manifest.Healthy {
+		fail("%+v, %v", list, err)
+	}
+	for _, found := range list.Findings {
+		if found.Severity == manifest.SeverityError {
+			fail("%s: %s", found.Code, found.Message)
+		}
+	}
+	for _, p := range list.Proposals {
+		_, d, err := g.Proposal(ctx, "", p.ID.String())
+		if err != nil || d.About.Unreadable != "" {
+			fail("%s: %v, %s", p.ID, err, d.About.Unreadable)
+			continue
+		}
+		out.proposals = fmt.Sprintf("%s %d %d, ", p.State, len(d.Revisions), len(d.Approvals)) + out.proposals
+	}
+	installed, err := g.Installed(ctx, "")
+	if err != nil || installed.Health != manifest.Healthy {
+		fail("%+v, %v", installed, err)
+	}
+	for _, i := range installed.Installed {
+		// The record stands: then its own copy has to be there, not only what stands in for it.
+		data, err := g.Objects.Object(ctx, manifest.Installed, i.Artifact.SHA256)
+		if err != nil || canon.Sum(data) != i.Artifact.SHA256 {
+			fail("%s: %v", i.Ref, err)
+		}
+		out.inUse += i.Slot.ID + " " + i.Artifact.SHA256.String()[:12] + ", "
+	}
+	trail, err := g.AuditList(ctx, engine.AuditQuery{})
+	if err != nil || !trail.Complete {
+		fail("the audit log: %v, %+v", err, trail)
+	}
+	told := map[id.Event]bool{}
+	for _, e := range trail.Entries {
+		if e.Target.Kind != audit.OfProposal || e.Source == nil {
+			continue
+		}
+		if told[e.Source.EventID] {
+			fail("two lines of %s", e.Source.EventID)
+		}
+		told[e.Source.EventID] = true
+		out.acts = withAct(out.acts, string(e.Action))
+	}
+	v, err := g.AuditVerify(ctx)
+	if err != nil {
+		fail("%v", err)
+	}
+	for _, found := range v.Findings {
+		if found.Severity == manifest.SeverityError {
+			fail("%s: %s", found.Code, found.Message)
+		}
+	}
+	return out
+}
+
+// withAct is a list of acts with one more: in order of words, since the clock of the
+// tests stands still.
+func withAct(acts, act string) string {
+	all := append(strings.Fields(acts), act)
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// learningCase is a call to explore: what it changes is told by learned.
+type learningCase struct {
+	name string
+	base *crashfs.FS
+	call func(*engine.Engine) error
+}
+
+func (c learningCase) on(f *crashfs.FS, seed byte) error {
+	g, err := onAudited(f, seed)
+	if err == nil {
+		err = c.call(g)
+	}
+	return err
+}
+
+func sits(who string) engine.Caller {
+	return engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: who}, AtMs: 5}
+}
+
+func proposes(t testing.TB, seed byte, name, says string) func(*engine.Engine) error {
+	req := asWorkflow(t, name, says)
+	return func(g *engine.Engine) error {
+		_, err := g.Propose(context.Background(), caller(4), id.Seed{seed}, req)
+		return err
+	}
+}
+
+// learningCases are the calls, each on a disk that they may begin on. What is applied and
+// rolled back takes the place of another, so that something comes back.
+func learningCases(t testing.TB) (out []learningCase) {
+	ctx, name := context.Background(), id.NewProposal(id.Seed{2}).String()
+	about := engine.DecideRequest{Ref: name, Reason: "r", AtTerminal: true}
+	approve := func(who string) func(*engine.Engine) error {
+		return func(g *engine.Engine) error {
+			_, d, err := g.Proposal(ctx, "", name)
+			if err == nil {
+				_, err = g.ApproveProposal(ctx, sits(who), about, d.About.ArtifactSHA256)
+			}
+			return err
+		}
+	}
+	override := func(ref string) func(*engine.Engine) error {
+		return func(g *engine.Engine) error {
+			a := about
+			a.Ref = ref
+			_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: a, Override: true})
+			return err
+		}
+	}
+	apply := func(g *engine.Engine) error {
+		_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: about})
+		return err
+	}
+	propose, revised := proposes(t, 2, "test.flow", "one"), asWorkflow(t, "test.flow", "two")
+	disk := func(calls ...func(*engine.Engine) error) *crashfs.FS {
+		f := crashfs.New()
+		for i, call := range calls {
+			g, err := onAudited(f, byte(100+i))
+			if err == nil {
+				err = call(g)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return f.Revive()
+	}
+	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).String()), propose}
+	return []learningCase{
+		{"propose in a store that is not there", crashfs.New(), propose},
+		{"propose", disk(proposes(t, 1, "test.flow", "zero")), propose},
+		{"revise", disk(propose, approve("ben")), func(g *engine.Engine) error {
+			_, err := g.ReviseProposal(ctx, caller(5), name, revised)
+			return err
+		}},
+		{"approve", disk(propose), approve("ada")},
+		{"apply", disk(append(before, approve("ben"))...), apply},
+		{"roll back", disk(append(before, approve("ben"), apply)...), func(g *engine.Engine) error {
+			_, err := g.RollBackProposal(ctx, sits("ada"), about)
+			return err
+		}},
+	}
+}
+
+// wants is how the disk stands before a call and after it.
+func (c learningCase) wants(t testing.TB) (before, after learned) {
+	t.Helper()
+	done := c.base.Revive()
+	if err := c.on(done, 2); err != nil {
+		t.Fatal(err)
+	}
+	before, after = learnedOn(c.base), learnedOn(done)
+	if before == after || before.wrong+after.wrong != "" {
+		t.Fatalf("%s: %+v, %+v", c.name, before, after)
+	}
+	return before, after
+}
+
+// goesOn proposes one thing more: it is recorded beside what stands, and no line of the
+// audit log is owed any longer.
+func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why string) {
+	next := f.Revive()
+	g, err := onAudited(next, 9)
+	if err == nil {
+		err = proposes(t, 9, "test.next", "next")(g)
+	}
+	now := learnedOn(next)
+	if err != nil || now.wrong != "" || now.proposals != at.proposals+"draft 1 0, " || now.inUse != at.inUse || now.acts != withAct(at.acts, "propose") {
+		return fmt.Sprintf("and the next call, %v: %+v", err, now)
+	}
+	if g, err = onAudited(next.Revive(), 10); err != nil {
+		return err.Error()
+	}
+	trail, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	for _, e := range trail.Entries {
+		if err != nil || e.Unwritten {
+			return fmt.Sprintf("a line was not completed: %v, %+v", err, e)
+		}
+	}
+	return ""
+}
+
+// explore looks at every state that a power cut leaves of a call, until one is wrong.
+func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after learned) (count crashfs.Count, why string) {
+	count = crashfs.Explore(c.base, how, func(f *crashfs.FS) {
+		if err := c.on(f, 2); err != nil && c.base.Mutation == nil {
+			t.Error(err)
+		}
+	}, func(s crashfs.State, done bool) bool {
+		at := learnedOn(s.FS)
+		ok := at == after || !done && at == before
+		if ok && count.States%8 == 0 {
+			why = c.goesOn(t, s.FS, at)
+		}
+		count.States++
+		if !ok {
+			why = fmt.Sprintf("%+v", at)
+		}
+		if why != "" {
+			why = "in the state " + s.Name + ": " + why
+		}
+		return why == ""
+	})
+	return count, why
+}
+
+// TestExploreCrashesOfProposals: in whatever state a power cut leaves the disk, what was
+// acknowledged is there, and what was not is there as a whole or not at all: the record,
+// the bytes that it brought, and its line in the audit log.
+func TestExploreCrashesOfProposals(t *testing.T) {
+	for _, c := range learningCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			before, after := c.wants(t)
+			count, why := c.explore(t, crashfs.Look{Limit: crashLimit() / 8}, before, after)
+			if why != "" {
+				t.Error(why)
+			}
+			t.Logf("%d operations, %d crash states", count.Ops, count.States)
+		})
+	}
+}
+
+// TestFaultsOfProposals: one operation at a time fails, tears or is the last one. Whoever
+// was told that it is done has it done; whoever was told that it failed may send it again.
+func TestFaultsOfProposals(t *testing.T) {
+	for _, c := range learningCases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			before, after := c.wants(t)
+			count := crashfs.Break(c.base, func(f *crashfs.FS) error { return c.on(f, 2) },
+				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+					at, killed := learnedOn(left), flaw.Err == nil
+					said := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)
+					ok := at == after && (err == nil || killed || said) || at == before && (err != nil || killed)
+					why := ""
+					if ok && op.N%4 == 0 { // three calls more each time
+						why = c.goesOn(t, left, at)
+					}
+					if !ok || why != "" {
+						t.Errorf("%s %s: %v: %+v %s", op, flaw, err, at, why)
+					}
+					return !t.Failed()
+				})
+			t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+		})
+	}
+}

@@ -1,0 +1,230 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/audit"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// review is a store whose proposals people decide about.
+type review struct {
+	*world
+	made int
+}
+
+func newReview(t *testing.T) *review {
+	r := &review{world: newWorld(t)}
+	r.g = r.another()
+	return r
+}
+
+// another is another process with all ports.
+func (r *review) another() *engine.Engine {
+	r.Helper()
+	s, err := filestore.OpenDir(r.dir, filestore.Options{LockWait: time.Minute})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { _ = s.Close() })
+	g := audited(s)
+	g.Trash, g.Retention, g.SideLogs, g.Digests = s, s, s, s
+	return g
+}
+
+func (r *review) configure(pairs ...string) {
+	r.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if _, err := (engine.Settings{Controls: r.g.Controls}).SetConfig(context.Background(), pairs[i], pairs[i+1]); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// workflowNamed is a workflow of an id that says something.
+func workflowNamed(name, says string) string {
+	return fmt.Sprintf(`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"s","title":"S","prompt":%q}]}`, name, says)
+}
+
+func templateOf(version, says string) string {
+	return fmt.Sprintf(`{"templateId":"notes","version":%q,"kind":"user","text":%q}`, version, says)
+}
+
+func drafted(t testing.TB, kind proposal.Kind, artifact, more string) proposal.Draft {
+	t.Helper()
+	d, err := proposal.ParseFile([]byte(fmt.Sprintf(`{"kind":%q,"artifact":%s%s}`, kind, artifact, more)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func asWorkflow(t testing.TB, name, says string) engine.ProposeRequest {
+	t.Helper()
+	return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), ""), Tenant: "local"}
+}
+
+func (r *review) seed() id.Seed { r.made++; return id.Seed{byte(r.made), byte(r.made >> 8), 0xb} }
+
+func (r *review) propose(req engine.ProposeRequest) engine.Proposed {
+	r.Helper()
+	out, err := r.another().Propose(context.Background(), r.by(), r.seed(), req)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return out
+}
+
+func (r *review) revise(p engine.Proposed, req engine.ProposeRequest) engine.Proposed {
+	r.Helper()
+	out, err := r.another().ReviseProposal(context.Background(), r.by(), p.Proposal.ID.String(), req)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return out
+}
+
+// about is a decision of a person who sits at a terminal.
+func aboutProposal(p engine.Proposed, reason string) engine.DecideRequest {
+	return engine.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason, AtTerminal: true}
+}
+
+func (r *review) approve(p engine.Proposed, who string) (engine.Proposed, error) {
+	r.Helper()
+	_, d, err := r.g.Proposal(context.Background(), p.Proposal.Owner.Workspace, p.Proposal.ID.String())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return r.another().ApproveProposal(context.Background(), r.person(who), aboutProposal(p, "it is sound"), d.About.ArtifactSHA256)
+}
+
+func (r *review) apply(p engine.Proposed, who string) (engine.Proposed, error) {
+	return r.another().ApplyProposal(context.Background(), r.person(who), engine.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")})
+}
+
+// installs approves and applies.
+func (r *review) installs(p engine.Proposed) engine.Proposed {
+	r.Helper()
+	_, err := r.approve(p, "ada")
+	if err == nil {
+		p, err = r.apply(p, "ada")
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return p
+}
+
+func (r *review) rollBack(p engine.Proposed) (engine.Proposed, error) {
+	return r.another().RollBackProposal(context.Background(), r.person("ada"), aboutProposal(p, "it was no good"))
+}
+
+func (r *review) details(p engine.Proposed) engine.ProposalDetails {
+	r.Helper()
+	_, d, err := r.another().Proposal(context.Background(), p.Proposal.Owner.Workspace, p.Proposal.ID.String())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return d
+}
+
+// inUse is what is installed in a workspace, each with its bytes.
+func (r *review) inUse(workspace string) (out []string) {
+	r.Helper()
+	list, err := r.another().Installed(context.Background(), workspace)
+	if err != nil || list.Health != "healthy" {
+		r.Fatal(list, err)
+	}
+	for _, i := range list.Installed {
+		if canon.Sum(i.Value.JCS()) != i.Artifact.SHA256 {
+			r.Errorf("%s holds other bytes than its record says", i.Ref)
+		}
+		out = append(out, i.Slot.ID+"="+i.ProposalID.String())
+	}
+	return out
+}
+
+// onDisk is every file that says anything: locks, notes and caches do not.
+func (r *review) onDisk() map[string]string {
+	r.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") || strings.Contains(path, "/cache/") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[strings.TrimPrefix(path, r.dir+"/")] = string(b)
+		return err
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return out
+}
+
+func (r *review) same(before map[string]string, what string) {
+	r.Helper()
+	if after := r.onDisk(); !maps.Equal(before, after) {
+		for name := range after {
+			if before[name] != after[name] {
+				r.Errorf("%s changed %s", what, name)
+			}
+		}
+		r.Errorf("%s: something changed", what)
+	}
+}
+
+func (r *review) acts() []string {
+	r.Helper()
+	list, err := r.another().AuditList(context.Background(), engine.AuditQuery{})
+	if err != nil || !list.Complete {
+		r.Fatal(err, list)
+	}
+	var out []string
+	for _, e := range list.Entries {
+		if e.Target.Kind == audit.OfProposal && !e.Unwritten {
+			out = append(out, fmt.Sprintf("%s by %s: %s", e.Action, e.Actor.Ref, e.Reason))
+		}
+	}
+	return out
+}
+
+// moves are the ways to act on a proposal, each by sam, who says "because".
+func (r *review) moves() map[string]func(engine.Proposed) (engine.Proposed, error) {
+	ctx := context.Background()
+	sam := r.person("sam")
+	return map[string]func(engine.Proposed) (engine.Proposed, error){
+		"revise": func(p engine.Proposed) (engine.Proposed, error) {
+			req := asWorkflow(r, "test.flow", "another text")
+			req.Reason = "because"
+			return r.another().ReviseProposal(ctx, sam, p.Proposal.ID.String(), req)
+		},
+		"approve": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().ApproveProposal(ctx, sam, aboutProposal(p, "because"), p.About.ArtifactSHA256)
+		},
+		"apply": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().ApplyProposal(ctx, sam, engine.ApplyRequest{DecideRequest: aboutProposal(p, "because"), Override: true})
+		},
+		"reject": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().RejectProposal(ctx, sam, aboutProposal(p, "because"))
+		},
+		"archive": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().ArchiveProposal(ctx, sam, aboutProposal(p, "because"))
+		},
+		"rollback": func(p engine.Proposed) (engine.Proposed, error) {
+			return r.another().RollBackProposal(ctx, sam, aboutProposal(p, "because"))
+		},
+	}
+}

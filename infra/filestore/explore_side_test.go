@@ -1,0 +1,79 @@
+package filestore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest"
+)
+
+// The logs that are no session's own are written by the same code; their first append
+// makes another folder, in another place, and what follows differs in what it refers to.
+const (
+	firstAnnotation = "the first annotation"
+	laterAnnotation = "a later annotation"
+	firstProposal   = "the first proposal"
+	laterProposal   = "a later proposal"
+)
+
+// sideLimit is smaller than crashLimit: how groups are torn does not hang on the log.
+const sideLimit = 512
+
+// annotating is a plan for the annotations of a story's session.
+func annotating(story *porttest.Story) func(next int64) manifest.Plan {
+	log := manifest.SessionSide(story.Session, feedback.Table)
+	return func(next int64) manifest.Plan {
+		asked := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"), Note: "it was rude"}}
+		data := feedback.Record(id.NewAnnotation(porttest.Seed(int(next)+100)), asked, feedback.Place{NodeID: id.RootNode(story.RunID), StepID: "first"})
+		return manifest.Plan{Log: log, Events: []event.Event{
+			event.New(log.Owner, next, event.Scope{RunID: story.RunID}, event.Actor{Kind: event.Human, Ref: "ada"}, 1_760_000_000_000+next, data)}}
+	}
+}
+
+// proposing is a plan for a store's proposals, each with the artifact that it brings.
+func proposing(store id.Store) func(next int64) manifest.Plan {
+	log := manifest.StoreLog(store, proposal.Table)
+	return func(next int64) manifest.Plan {
+		artifact := manifest.Object{Kind: manifest.Artifact, Bytes: fmt.Appendf(nil, `{"templateId":"t%d"}`, next)}
+		draft := proposal.Draft{Kind: proposal.PromptTemplate, Artifact: proposal.Artifact{SHA256: artifact.Ref(), ByteLength: int64(len(artifact.Bytes))},
+			Slot: proposal.Slot{Kind: proposal.PromptTemplate, ID: fmt.Sprintf("t%d", next)}}
+		data := proposal.Create(proposal.At{Proposal: id.NewProposal(porttest.Seed(int(next) + 100)), Ordinal: next}, draft, proposal.Owner{Tenant: "local"}, nil)
+		return manifest.Plan{Log: log, Objects: []manifest.Object{artifact}, Events: []event.Event{
+			event.New(log.Owner, next, event.Scope{}, event.Actor{Kind: event.Human, Ref: "ada"}, 1_760_000_000_000+next, data)}}
+	}
+}
+
+// sideScenarios are appends to those logs, on a disk with a session.
+func sideScenarios(t *testing.T, started *crashfs.FS, story *porttest.Story) (out []scenario) {
+	t.Helper()
+	s, err := process(started.Revive(), 2)
+	fatal(t, err)
+	store, err := s.StoreID(context.Background(), ports.ReadOnly)
+	fatal(t, err)
+	for _, kind := range []struct {
+		first, later string
+		plan         func(next int64) manifest.Plan
+	}{
+		{firstAnnotation, laterAnnotation, annotating(story)},
+		{firstProposal, laterProposal, proposing(store)},
+	} {
+		disk, before := started.Revive(), manifest.Head{}
+		for _, name := range []string{kind.first, "", kind.later} {
+			base, plan := disk.Revive(), kind.plan(before.Next)
+			after := grow(t, disk, plan)
+			if name != "" {
+				out = append(out, scenario{name: name, base: base, plan: plan, before: before, after: after, further: kind.plan, boot: "boot", limit: sideLimit})
+			}
+			before = after
+		}
+	}
+	return out
+}
