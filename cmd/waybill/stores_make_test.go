@@ -36,6 +36,12 @@ var goldenSources = map[string]string{
 	"stop.json":     `{"kind":"wr.loop_control","decision":"stop"}`,
 	"result.json":   `{"kind":"result","n":1,"text":"Ünïcode"}`,
 	"private.json":  `{"kind":"private","text":"to be erased"}`,
+	"pack.json": `{"kind":"workflow-chain-pack","title":"Pack","rationale":"r","artifact":{"name":"team.pack","version":"1.0.0","workflows":[
+ {"id":"team.learned","name":"Learned","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}]}}`,
+	"pack2.json": `{"kind":"workflow-chain-pack","title":"Pack","rationale":"r","artifact":{"name":"team.pack","version":"1.1.0","workflows":[
+ {"id":"team.learned","name":"Learned","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"Look twice"}]}]}}`,
+	"prompt.json":  `{"kind":"prompt-template","title":"Prompt","artifact":{"templateId":"writer","version":"1.0.0","kind":"user","text":"Write {{what}}."}}`,
+	"nightly.json": `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"Europe/Berlin"},"workflowId":"team.learned"}}`,
 }
 
 // goldenCalls make one of everything that a store can hold. "approve" is a person at a
@@ -60,10 +66,33 @@ var goldenCalls = []string{
 	"export {Complete} -o bundle.json",
 }
 
-// TestMakeStore writes the golden store of this version of the format, where there is
+// learningCalls add what people said, and what was proposed and installed: records that the
+// first store of this format was made without.
+var learningCalls = []string{
+	"annotate {Complete} --rating 4 --note good", "annotate {Complete} --label slow", "annotate {Complete} --correction other", "annotate {Complete} --flag --confidence 0.5",
+	"retract {Complete}",
+	"config set principals {\"sam\":[\"reviewer\",\"lead\"]}", "config set roles {\"lead\":[\"proposals:apply\",\"proposals:override\"]}",
+	"propose pack.json --from-run {Complete} --reason learned", "proposals revise {proposal} pack2.json --reason better",
+	"proposals approve {proposal}", "proposals apply {proposal}",
+	"propose prompt.json", "! proposals apply {proposal}", "proposals reject {proposal} --reason no", "proposals archive {proposal}",
+	"propose nightly.json", "proposals approve {proposal}", "proposals apply {proposal}", "proposals rollback {proposal} --reason noisy",
+	"export {Complete} -o bundle.json",
+}
+
+// goldenStores are the stores that were made in the format of this version, each when the
+// records in it were new.
+var goldenStores = map[string][]string{"v1": goldenCalls, "v1-learning": append(goldenCalls[:len(goldenCalls)-1:len(goldenCalls)-1], learningCalls...)}
+
+// TestMakeStore writes the golden stores of this version of the format, where there are
 // none yet. It never touches one that is there.
 func TestMakeStore(t *testing.T) {
-	golden, err := filepath.Abs("../../testdata/stores/v1")
+	for name, calls := range goldenStores {
+		t.Run(name, func(t *testing.T) { makeStore(t, name, calls) })
+	}
+}
+
+func makeStore(t *testing.T, name string, calls []string) {
+	golden, err := filepath.Abs("../../testdata/stores/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,13 +113,25 @@ func TestMakeStore(t *testing.T) {
 		}
 	}
 	names := map[string]string{"{private.json}": artifactOf(t, "private.json")}
-	for _, call := range goldenCalls {
+	for _, call := range calls {
 		for name, is := range names {
 			call = strings.ReplaceAll(call, name, is)
 		}
 		args := strings.Fields(call)
 		switch {
-		case args[len(args)-1] == "approve":
+		case args[0] == "propose":
+			var doc struct{ Data struct{ ID string } }
+			if err := json.Unmarshal([]byte(g.waybill(0, append([]string{"proposals", "create", "--as", "sam", "--json"}, args[1:]...)...)), &doc); err != nil {
+				t.Fatal(err)
+			}
+			names["{proposal}"] = doc.Data.ID
+		case args[0] == "retract":
+			var list struct {
+				Annotations []struct{ AnnotationID string }
+			}
+			g.data(&list, "annotations", "list", args[1])
+			g.waybill(0, "annotations", "retract", args[1], list.Annotations[1].AnnotationID, "--reason", "wrong", "--as", "sam")
+		case args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve":
 			s := sit(t, dir, 80, append(args, "--as", "sam")...)
 			s.sees("[y/N]")
 			s.types("y\n")

@@ -10,10 +10,11 @@ import (
 
 const workflowsLong = `A workflow is a file of steps, in JSON or YAML. Waybill finds workflows
 
-  bundled   in the binary; their ids begin with wr.
-  user      in $XDG_CONFIG_HOME/waybill/workflows (~/.config/waybill/workflows)
-  project   in .waybill/workflows and .workrail/workflows, from the working directory
-            up to the root of its repository
+  bundled    in the binary; their ids begin with wr.
+  installed  in the store, brought by proposals that were applied
+  user       in $XDG_CONFIG_HOME/waybill/workflows (~/.config/waybill/workflows)
+  project    in .waybill/workflows and .workrail/workflows, from the working directory
+             up to the root of its repository
 
 and in any file that you name. No place hides another: two files with one id are an
 error that names both.`

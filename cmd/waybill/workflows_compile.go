@@ -58,7 +58,7 @@ workflow's hash.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "", "compile the file as one from `KIND`: bundled, user, project, remote or plugin")
+	cmd.Flags().StringVar(&kind, "source-kind", "", "compile the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the exact bytes to `FILE`")
 	return cmd
 }

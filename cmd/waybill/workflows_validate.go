@@ -26,12 +26,12 @@ type validation struct {
 
 // sourceKind reads a value of --source-kind; "" stands for the file's own.
 func sourceKind(word string) (workflow.SourceKind, bool) {
-	kinds := []workflow.SourceKind{"", workflow.SourceBundled, workflow.SourceUser, workflow.SourceProject, workflow.SourceRemote, workflow.SourcePlugin}
+	kinds := []workflow.SourceKind{"", workflow.SourceBundled, workflow.SourceInstalled, workflow.SourceUser, workflow.SourceProject, workflow.SourceRemote, workflow.SourcePlugin}
 	return workflow.SourceKind(word), slices.Contains(kinds, workflow.SourceKind(word))
 }
 
 func noSuchSourceKind(cmd *cobra.Command, kind string) error {
-	return usageFault(cmd, "there is no source kind %q", kind).Suggest("Use bundled, user, project, remote or plugin.")
+	return usageFault(cmd, "there is no source kind %q", kind).Suggest("Use bundled, installed, user, project, remote or plugin.")
 }
 
 func newWorkflowsValidateCommand(a *app) *cobra.Command {
@@ -60,7 +60,7 @@ Warnings alone do not fail.`,
 			return shown{fault.ExitUsage}
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "", "judge the file as one from `KIND`: bundled, user, project, remote or plugin")
+	cmd.Flags().StringVar(&kind, "source-kind", "", "judge the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
 	return cmd
 }
 

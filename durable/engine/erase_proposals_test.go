@@ -100,7 +100,9 @@ type slowly struct {
 }
 
 func (s slowly) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
-	s.meanwhile()
+	if p.Log.Table == proposal.Table {
+		s.meanwhile()
+	}
 	return s.Logs.Append(ctx, w, at, p)
 }
 

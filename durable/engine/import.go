@@ -94,6 +94,7 @@ type importing struct {
 	head    manifest.Head
 	foreign bool // it holds facts that this binary does not know
 	renamed *rewrite.Renaming
+	logs    map[string]int64 // how many events of each side log came
 	out     Import
 }
 
@@ -182,7 +183,11 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 		"events": strconv.FormatInt(m.head.Next, 10)}}
 	err = m.g.act(ctx, m.by, act, func() (map[string]string, error) {
 		placed, err = m.arrive(ctx, store, asNew)
-		return map[string]string{"sessionId": m.out.SessionID.String()}, err
+		details := map[string]string{"sessionId": m.out.SessionID.String()}
+		if n := m.logs[audit.Annotations]; n > 0 {
+			details["annotations"] = strconv.FormatInt(n, 10)
+		}
+		return details, err
 	})
 	if err != nil {
 		return m.out, err

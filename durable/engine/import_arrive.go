@@ -44,14 +44,14 @@ func (m *importing) arrive(ctx context.Context, store id.Store, asNew bool) (pla
 	if _, err := m.handLog(ctx, in, "", manifest.SessionEvents(m.src.Session()), r); err != nil {
 		return false, err
 	}
-	logs := map[string]int64{}
+	m.logs = map[string]int64{}
 	for _, name := range names {
-		if logs[name], err = m.handLog(ctx, in, name, m.sideLog(name), r); err != nil {
+		if m.logs[name], err = m.handLog(ctx, in, name, m.sideLog(name), r); err != nil {
 			return false, err
 		}
 	}
 	m.renamed = r
-	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: logs, AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
+	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: m.logs, AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
 	if err := in.Control(ctx, ports.ImportedFile, ports.Control{V: imported.Version, Data: mark.Value()}); err != nil {
 		return false, err
 	}

@@ -44,8 +44,18 @@ func (g *Engine) broughtWith(ctx context.Context, log manifest.Log) (int64, erro
 		return g.broughtIn(ctx, s)
 	}
 	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
-	if err != nil || c.V != imported.Version {
+	if err != nil {
 		return 0, err
+	}
+	if c.V == 0 {
+		r, err := g.importRecord(ctx, s)
+		if log.Table.Name == audit.Annotations {
+			return r.annotations, err
+		}
+		return 0, err
+	}
+	if c.V != imported.Version {
+		return 0, newer(ports.ImportedFile, c.V)
 	}
 	mark, err := imported.Read(c.Data)
 	return mark.Logs[log.Table.Name], err
@@ -63,7 +73,8 @@ func (g *Engine) broughtIn(ctx context.Context, s id.Session) (int64, error) {
 		return 0, err
 	}
 	if c.V == 0 {
-		return g.broughtInByRecord(ctx, s)
+		r, err := g.importRecord(ctx, s)
+		return r.events, err
 	}
 	if c.V != imported.Version {
 		return 0, newer(ports.ImportedFile, c.V)
@@ -72,40 +83,54 @@ func (g *Engine) broughtIn(ctx context.Context, s id.Session) (int64, error) {
 	return mark.Events, err
 }
 
-// broughtInByRecord is what the audit log says about the import of a session, 0 where it
+// importRecord is what the audit log says about the import of a session; zero where it
 // says nothing of one.
-func (g *Engine) broughtInByRecord(ctx context.Context, s id.Session) (int64, error) {
+func (g *Engine) importRecord(ctx context.Context, s id.Session) (r importRecords, err error) {
+	r.session = s.String()
 	if g.Controls == nil {
-		return 0, nil // nothing is audited here
+		return r, nil // nothing is audited here
 	}
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
-		return 0, err
+		return r, err
 	}
-	r := &importRecords{session: s.String()}
-	_, err = g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)}, r)
-	return r.events, err
+	_, err = g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)}, &r)
+	return r, err
 }
 
 // importRecords looks through the audit log for the import of one session.
 type importRecords struct {
-	session string
-	events  int64
+	session     string
+	intended    id.Event
+	events      int64 // of the session's own log
+	annotations int64
 }
 
 // Reset implements ports.Visitor.
-func (r *importRecords) Reset() { r.events = 0 }
+func (r *importRecords) Reset() { *r = importRecords{session: r.session} }
 
 // Visit implements ports.Visitor.
 func (r *importRecords) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
-		p, ok := e.Data.(audit.Intended)
-		if !ok || p.Action != audit.Import || p.Target.ID != r.session {
-			continue
-		}
-		if n, err := strconv.ParseInt(p.Details["events"], 10, 64); err == nil {
-			r.events = n
+		switch p := e.Data.(type) {
+		case audit.Intended:
+			if p.Action == audit.Import && p.Target.ID == r.session {
+				r.intended = e.ID
+				r.events = numberIn(p.Details["events"], r.events)
+			}
+		case audit.Done:
+			if p.IntendedEventID == r.intended {
+				r.annotations = numberIn(p.Details["annotations"], r.annotations)
+			}
 		}
 	}
 	return nil
+}
+
+// numberIn reads a number of a record; where it says none, what was known holds.
+func numberIn(text string, known int64) int64 {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	return known
 }

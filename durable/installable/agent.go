@@ -56,7 +56,7 @@ func overrides() []shape.Field {
 
 // agentPackShape holds agents and what every pack says. A published pack may also bring
 // code; it has no place here, since nothing would run it.
-var agentPackShape = shape.Object{What: "an agent pack", Fields: packKeys(
+var agentPackShape = shape.Object{What: "an agent pack", Fields: packKeys(ownPackName,
 	shape.May("engines", shape.AnyObject),
 	shape.Need("agents", shape.List{Of: agentShape, Min: 1, Key: "agentId"}))}
 

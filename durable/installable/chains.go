@@ -19,7 +19,7 @@ type Chain struct {
 }
 
 // chainPackShape is the published manifest (RFC 0013), closed.
-var chainPackShape = shape.Object{What: "a workflow-chain pack", Fields: packKeys(
+var chainPackShape = shape.Object{What: "a workflow-chain pack", Fields: packKeys(packName,
 	shape.Need("kind", shape.OneOf("workflow-chain")),
 	shape.Need("engines", shape.AnyObject),
 	shape.Need("chains", shape.List{Of: chainShape, Min: 1, Key: "chainId"}))}

@@ -117,7 +117,7 @@ func TestAgents(t *testing.T) {
 		{pack(`, "runtime": {"language": "wasm"}`, agent+`, "systemPrompt": "p"}`), []string{`error /runtime: an agent pack has no key "runtime" | Remove`}},
 		{pack(`, "engines": {"waybill": "*"}`, agent+`, "systemPrompt": "p"}, `+agent+`}, 3`), []string{"error /engines/openwop: names the versions of openwop | Add", "error /agents/1: item 2 repeats item 1 | rename",
 			"error /agents/1: needs systemPrompt | Add", "error /agents/2: an object that describes an agent, got number | Write"}},
-		{`{"name": "acme", "version": "1", "agents": {}}`, []string{"error /name: the name of a pack | Write", "error /version: a semantic version | Write", "error /agents: a list | Write"}},
+		{`{"name": "acme pack", "version": "1", "agents": {}}`, []string{"error /name: a name of letters | Write", "error /version: a semantic version | Write", "error /agents: a list | Write"}},
 	})
 	for _, text := range []string{agent + `, "systemPrompt": "p", "label": "L"}`, pack("", agent+`, "systemPrompt": "p", "label": "L"}`)} {
 		got, err := Agents(value(t, text))

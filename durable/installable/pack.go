@@ -20,10 +20,14 @@ var (
 var packName = shape.Text{Min: 1, Max: 256, Pattern: pattern.New(`^(core|vendor|community|private)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
 	Like: `the name of a pack such as "vendor.acme.reviews"`}
 
+// ownPackName is that of packs that are of no published form: what their people call them.
+var ownPackName = shape.Text{Min: 1, Max: 128, Pattern: pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`),
+	Like: `a name of letters, digits, ".", "_" and "-" such as "team.reviews"`}
+
 // packKeys are what every pack says of itself, before what it holds.
-func packKeys(more ...shape.Field) []shape.Field {
+func packKeys(name shape.Text, more ...shape.Field) []shape.Field {
 	return append([]shape.Field{
-		shape.Need("name", packName),
+		shape.Need("name", name),
 		shape.Need("version", version),
 		shape.May("description", shape.Text{Max: 1024}),
 		shape.May("author", anyText),

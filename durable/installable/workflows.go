@@ -29,7 +29,7 @@ func Workflows(artifact canon.Value) []Workflow {
 }
 
 // workflowPackShape holds sources; each is judged as a file of its own.
-var workflowPackShape = shape.Object{What: "a workflow pack", Fields: packKeys(
+var workflowPackShape = shape.Object{What: "a workflow pack", Fields: packKeys(ownPackName,
 	shape.May("engines", shape.AnyObject),
 	shape.Need("workflows", shape.List{Of: shape.AnyObject, Min: 1, Key: "id"}))}
 

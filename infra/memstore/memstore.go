@@ -63,7 +63,7 @@ var (
 	_ ports.Identity = (*Store)(nil)
 	_ ports.Keyring  = (*Store)(nil)
 
-	_ ports.HeadCache  = (*Store)(nil)
+	_ ports.HeadCache = (*Store)(nil)
 )
 
 // NewDisk is an empty store's place; the seed gives its id and keys once it is made.
