@@ -74,7 +74,11 @@ func (g Gate) Err(p id.Proposal) error {
 		why = append(why, a.Void)
 	}
 	if len(why) > 0 {
-		f.Message += fmt.Sprintf("; %d more do not count: %s", len(g.Void), strings.TrimSuffix(strings.Join(distinct(why), " "), "."))
+		count := "more do not count"
+		if len(g.Void) == 1 {
+			count = "more does not count"
+		}
+		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(distinct(why), " "), "."))
 	}
 	return f.Suggest("Somebody with the role %q approves it with 'waybill proposals approve %s' at a terminal.", g.Role, p).
 		With("proposalId", p.String()).With("have", g.Have).With("want", g.Want).With("role", g.Role).With("void", g.Void[:min(len(g.Void), namedMax)])

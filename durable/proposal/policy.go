@@ -104,7 +104,7 @@ func (p Policy) CheckOverride(who Principal, reason string) error {
 	}
 	// The words that stand for no reason are none either: no record takes them.
 	if given := strings.TrimSpace(reason); given == "" || given == NoReason {
-		return refuse("reason", "why nobody's approval is waited for", "nothing").Suggest("Give one with --reason.")
+		return refuse("reason", "the reason for not waiting for approval", "nothing").Suggest("Give one with --reason.")
 	}
 	return CheckReason(reason)
 }
