@@ -26,6 +26,8 @@ type auditCourse struct {
 	ledger *projections.AuditLedger
 	saved  manifest.Head // up to where the ledger lies on the disk
 	found  []foundFacts
+
+	imports *importBook
 }
 
 // foundFacts are the facts of one log from a head on.
@@ -43,7 +45,7 @@ func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, aud
 // store's keys: nobody else can make one that lets facts go unrecorded. Else it begins
 // with an empty one, which costs a full reading.
 func (g *Engine) auditCourse(ctx context.Context, store id.Store) (*auditCourse, error) {
-	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store))}
+	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)), imports: &importBook{g: g}}
 	c.saved = c.ledger.Head
 	// Without the lock, only to know before sessions are looked at which of their facts
 	// want a line, and from where on they must be read.
@@ -126,7 +128,7 @@ func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections
 // others from being recorded. The error is the end of the call alone.
 func (c *auditCourse) look(ctx context.Context, log manifest.Log) error {
 	from := c.ledger.Seen[log.Root]
-	found, v, err := c.g.auditFacts(ctx, log, from)
+	found, v, err := c.g.auditFacts(ctx, log, from, c.imports)
 	if ctx.Err() != nil {
 		return fault.Wrap(ctx.Err(), fault.Interrupted, "the call was interrupted")
 	}
@@ -165,8 +167,8 @@ func (c *auditCourse) whole(ctx context.Context) error {
 }
 
 // auditFacts reads the facts of a log from a head on; from the beginning where that is
-// no head of it any more.
-func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head) (out foundFacts, v manifest.Verdict, err error) {
+// no head of it any more. What came with a bundle stands in the beginning.
+func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head, imports *importBook) (out foundFacts, v manifest.Verdict, err error) {
 	facts := projections.NewAuditFacts(log, from)
 	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
 	if out.again = errors.Is(err, manifest.ErrNotOnChain); out.again {
@@ -177,7 +179,10 @@ func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest
 	if err != nil || len(out.facts) == 0 {
 		return out, v, err
 	}
-	foreign, err := g.broughtWith(ctx, log)
+	if !from.IsZero() && !out.again {
+		imports = nil // what the records tell of was looked at before; reading them is long
+	}
+	foreign, err := g.broughtWith(ctx, log, imports)
 	n := 0
 	for n < len(out.facts) && out.facts[n].Source.EventIndex < foreign {
 		n++

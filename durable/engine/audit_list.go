@@ -89,8 +89,9 @@ func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
 	if err != nil {
 		return nil, err
 	}
+	imports := &importBook{g: g}
 	for _, log := range all {
-		row, err := g.auditedLog(ctx, log)
+		row, err := g.auditedLog(ctx, log, imports)
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +102,8 @@ func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
 
 // auditedLog reads one log whole. One that cannot be read is no error: the others must
 // be told of.
-func (g *Engine) auditedLog(ctx context.Context, log manifest.Log) (auditedLog, error) {
-	found, v, err := g.auditFacts(ctx, log, manifest.Head{})
+func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *importBook) (auditedLog, error) {
+	found, v, err := g.auditFacts(ctx, log, manifest.Head{}, imports)
 	out := auditedLog{root: log.Root, facts: found.facts, brought: found.brought}
 	switch {
 	case ctx.Err() != nil:
@@ -110,7 +111,7 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log) (auditedLog, 
 	case err != nil:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s", fault.Of(err).Message)
 		out.trouble, out.facts = &f, nil // which of them are of this store may be what is not known
-	case v.Health == manifest.UnknownVersion && g.allBrought(ctx, log, v.Head):
+	case v.Health == manifest.UnknownVersion && g.allBrought(ctx, log, v.Head, imports):
 		// Another program's session, as a bundle brought it: it was decided elsewhere, so
 		// that none of it has or wants a line, whatever it says.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
@@ -121,7 +122,7 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log) (auditedLog, 
 }
 
 // allBrought reports a log that came with a bundle up to this head.
-func (g *Engine) allBrought(ctx context.Context, log manifest.Log, head manifest.Head) bool {
-	n, err := g.broughtWith(ctx, log)
+func (g *Engine) allBrought(ctx context.Context, log manifest.Log, head manifest.Head, imports *importBook) bool {
+	n, err := g.broughtWith(ctx, log, imports)
 	return err == nil && n >= head.Next
 }

@@ -34,22 +34,25 @@ func (g *Engine) counting(ctx context.Context, s id.Session, n *projections.Node
 	return out, nil
 }
 
-// broughtWith is how many events of a log came with a bundle: the first ones.
-func (g *Engine) broughtWith(ctx context.Context, log manifest.Log) (int64, error) {
+// broughtWith is how many events of a log came with a bundle: the first ones. The mark
+// says so. Where it is gone the record of the import counts: a file that is lost must
+// not make approvals count that nobody gave here.
+func (g *Engine) broughtWith(ctx context.Context, log manifest.Log, records *importBook) (int64, error) {
 	s, err := id.ParseSession(log.Owner)
 	if err != nil || g.Marks == nil {
 		return 0, nil // no log of the store comes with a bundle
-	}
-	if log.Root == manifest.SessionEvents(s).Root {
-		return g.broughtIn(ctx, s)
 	}
 	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil {
 		return 0, err
 	}
+	own := log.Root == manifest.SessionEvents(s).Root
 	if c.V == 0 {
-		r, err := g.importRecord(ctx, s)
-		if log.Table.Name == audit.Annotations {
+		r, err := records.of(ctx, s)
+		switch {
+		case own:
+			return r.events, err
+		case log.Table.Name == audit.Annotations:
 			return r.annotations, err
 		}
 		return 0, err
@@ -58,69 +61,71 @@ func (g *Engine) broughtWith(ctx context.Context, log manifest.Log) (int64, erro
 		return 0, newer(ports.ImportedFile, c.V)
 	}
 	mark, err := imported.Read(c.Data)
+	if own {
+		return mark.Events, err
+	}
 	return mark.Logs[log.Table.Name], err
 }
 
-// broughtIn is how many events of a session's log came with a bundle: the first ones.
-// The mark says so. Where it is gone the record of the import counts: a file that is
-// lost must not make approvals count that nobody gave here.
+// broughtIn is broughtWith for a session's own log.
 func (g *Engine) broughtIn(ctx context.Context, s id.Session) (int64, error) {
-	if g.Marks == nil {
-		return 0, nil
-	}
-	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
-	if err != nil {
-		return 0, err
-	}
-	if c.V == 0 {
-		r, err := g.importRecord(ctx, s)
-		return r.events, err
-	}
-	if c.V != imported.Version {
-		return 0, newer(ports.ImportedFile, c.V)
-	}
-	mark, err := imported.Read(c.Data)
-	return mark.Events, err
+	return g.broughtWith(ctx, manifest.SessionEvents(s), &importBook{g: g})
 }
 
-// importRecord is what the audit log says about the import of a session; zero where it
-// says nothing of one.
-func (g *Engine) importRecord(ctx context.Context, s id.Session) (r importRecords, err error) {
-	r.session = s.String()
-	if g.Controls == nil {
-		return r, nil // nothing is audited here
-	}
-	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
-	if err != nil || store.IsZero() {
-		return r, err
-	}
-	_, err = g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)}, &r)
-	return r, err
+// importBook is what the audit log says about imports, read when it is first asked for:
+// few ask, and who asks about many sessions reads the log once.
+type importBook struct {
+	g        *Engine
+	rows     map[string]importRecord // by session
+	intended map[id.Event]string
 }
 
-// importRecords looks through the audit log for the import of one session.
-type importRecords struct {
-	session     string
-	intended    id.Event
+// importRecord says how much of a session's logs came.
+type importRecord struct {
 	events      int64 // of the session's own log
 	annotations int64
 }
 
+// of is the record of a session's import, zero where there is none, and in no book.
+func (b *importBook) of(ctx context.Context, s id.Session) (importRecord, error) {
+	if b == nil {
+		return importRecord{}, nil
+	}
+	if b.rows != nil || b.g.Controls == nil { // nothing is audited without
+		return b.rows[s.String()], nil
+	}
+	store, err := b.g.Identity.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return importRecord{}, err
+	}
+	b.Reset()
+	if _, err = b.g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)}, b); err != nil {
+		b.rows = nil
+		return importRecord{}, err
+	}
+	return b.rows[s.String()], nil
+}
+
 // Reset implements ports.Visitor.
-func (r *importRecords) Reset() { *r = importRecords{session: r.session} }
+func (b *importBook) Reset() {
+	b.rows, b.intended = map[string]importRecord{}, map[id.Event]string{}
+}
 
 // Visit implements ports.Visitor.
-func (r *importRecords) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (b *importBook) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		switch p := e.Data.(type) {
 		case audit.Intended:
-			if p.Action == audit.Import && p.Target.ID == r.session {
-				r.intended = e.ID
+			if p.Action == audit.Import {
+				r := b.rows[p.Target.ID]
 				r.events = numberIn(p.Details["events"], r.events)
+				b.rows[p.Target.ID], b.intended[e.ID] = r, p.Target.ID
 			}
 		case audit.Done:
-			if p.IntendedEventID == r.intended {
+			if s, ok := b.intended[p.IntendedEventID]; ok {
+				r := b.rows[s]
 				r.annotations = numberIn(p.Details["annotations"], r.annotations)
+				b.rows[s] = r
 			}
 		}
 	}
