@@ -18,7 +18,7 @@ ALONE := ^Test(Faults|Explore|Crashes|HeadCacheNeverFails)
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench fuzz build binary cross lint race independent clean
+.PHONY: exhaustive help demo test check bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ race: ## the race detector on the packages that have concurrency; needs a C comp
 independent: binary ## check a store with a verifier that was written from docs/format.md alone
 	@if command -v python3 >/dev/null 2>&1; then sh testdata/independent/check.sh; \
 	else echo "independent: skipped, there is no python3"; fi
+
+exhaustive: ## what 'make test' tries some of: each changed byte, fault and crash state (a quarter of an hour)
+	$(GO) test ./durable/engine -run 'EveryChanged|NoChanged|Faults|Explore' -timeout 60m -exhaustive
 
 check: lint test race independent build ## everything that must hold on main
 

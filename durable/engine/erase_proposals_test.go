@@ -156,7 +156,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 		}
 		return ""
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit() / 8}, func(f *crashfs.FS) { must(t, erase(f)) }, func(s crashfs.State, done bool) bool {
+	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) { must(t, erase(f)) }, func(s crashfs.State, done bool) bool {
 		if why := check(s.FS, done); why != "" {
 			t.Errorf("in the state %s: %s", s.Name, why)
 		}

@@ -208,6 +208,9 @@ func (e *exhibit) eachChange(t *testing.T, try func(c change, tree *flatFS) (wro
 		done.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
 				c := all[i]
+				if passed(c.at+5*int(i%2), 8) { // of each eight bytes one is cut before, and another one flipped
+					continue
+				}
 				if why := try(c, e.tree.with(c.name, c.to(e.tree.files[c.name]))); why != "" {
 					mu.Lock()
 					if wrong++; wrong <= 20 {
@@ -219,7 +222,7 @@ func (e *exhibit) eachChange(t *testing.T, try func(c change, tree *flatFS) (wro
 		})
 	}
 	done.Wait()
-	t.Logf("%d changes to %d files", len(all), len(e.truth()))
+	t.Logf("%d changes to %d files, all of them: %v", len(all), len(e.truth()), *exhaustive)
 	if wrong > 20 {
 		t.Errorf("and %d more", wrong-20)
 	}
@@ -235,7 +238,7 @@ func TestEveryChangedByteOfAStoreIsFound(t *testing.T) {
 	e := newExhibit(t)
 	for _, o := range []engine.VerifyOptions{{}, {Digests: true}} {
 		e.eachChange(t, func(c change, tree *flatFS) string {
-			if o.Digests && c.at%8 > 0 {
+			if o.Digests && c.at%16 > 0 && c.at%16 != 3 {
 				return "" // every change is tried on what decodes; what only hashes sees each alike
 			}
 			g, err := everything(tree)

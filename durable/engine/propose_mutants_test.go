@@ -69,7 +69,7 @@ func TestAnApprovalAgainIsDurable(t *testing.T) {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", after)
 	}
 	lost := 0
-	count := crashfs.Explore(left, crashfs.Look{Limit: crashLimit() / 8}, func(f *crashfs.FS) { must(t, c.on(f, 4)) },
+	count := crashfs.Explore(left, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) { must(t, c.on(f, 4)) },
 		func(s crashfs.State, done bool) bool {
 			at := learnedOn(s.FS)
 			if at.proposals != after.proposals {

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bufio"
 	"bytes"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -17,7 +16,9 @@ import (
 //
 // visit is handed the snapshots that a group pins.
 func Digests(in Input, visit func(pins []canon.Digest, head Head) error) (Verdict, error) {
-	r := &reader{in: in, digests: true, manifest: bufio.NewReaderSize(in.Manifest, 64<<10), v: Verdict{Head: in.From, Health: Healthy}}
+	r, done := begin(in)
+	defer done()
+	r.digests = true
 	decoded := func(seg Segment, head Head) error {
 		var pins []canon.Digest
 		for _, p := range seg.pins() {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -44,13 +45,25 @@ var ErrNotOnChain = errors.New("the head is not on this log's chain")
 // It stops at the first thing that is not committed, and says what that is (R9).
 // The error is From's, the world's or visit's; damage never is one.
 func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
-	// From a known head on there is nearly always nothing: no buffer to speak of.
-	buffer := 64 << 10
-	if !in.From.IsZero() {
-		buffer = 4 << 10
-	}
-	r := &reader{in: in, manifest: bufio.NewReaderSize(in.Manifest, buffer), v: Verdict{Head: in.From, Health: Healthy}}
+	r, done := begin(in)
+	defer done()
 	return r.all(func() (bool, error) { return r.group(visit) })
+}
+
+// buffers are what manifests are read through. Most logs are short, and there may be
+// ten thousand of them.
+var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
+
+// begin is a reading at the head that is known; done gives its buffer back, after which
+// nothing that was handed out of it may be looked at.
+func begin(in Input) (r *reader, done func()) {
+	b := buffers.Get().(*bufio.Reader)
+	b.Reset(in.Manifest)
+	done = func() {
+		b.Reset(nil)
+		buffers.Put(b)
+	}
+	return &reader{in: in, manifest: b, v: Verdict{Head: in.From, Health: Healthy}}, done
 }
 
 // all reads group by group until nothing committed follows.

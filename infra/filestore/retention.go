@@ -88,7 +88,7 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 
 // speechless are the parts of a store whose files are logs, objects, locks or control
 // files: they name objects in ways that are looked at elsewhere, or not at all.
-var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts", "installed", "workflows", trashDir, "cache"}
+var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts", "workflows", trashDir, "cache"}
 
 // Mentions implements ports.Retention. What a newer version put into the store's
 // folder is among it, and what a hand laid beside the sessions under another name, as
