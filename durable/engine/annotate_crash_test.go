@@ -184,6 +184,7 @@ func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
 // session's log is the same to the byte, an annotation is there whole or not at all, and
 // it is there when it was acknowledged; and the next one is taken.
 func TestExploreCrashesOfAnnotations(t *testing.T) {
+	t.Parallel()
 	for _, r := range remarkings(t) {
 		t.Run(r.name, func(t *testing.T) {
 			// Each state costs four readings and another annotation: fewer are looked at.
@@ -210,6 +211,7 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 // TestFaultsOfAnnotations: one operation at a time fails, tears or is the last one. What
 // is answered is recorded, and what is refused is not, unless it says that nobody knows.
 func TestFaultsOfAnnotations(t *testing.T) {
+	t.Parallel()
 	for _, r := range remarkings(t) {
 		t.Run(r.name, func(t *testing.T) {
 			count := crashfs.Break(r.base, func(f *crashfs.FS) error {

@@ -126,6 +126,7 @@ func (h *heap) sumUp(q engine.SummaryQuery) (int64, *asked) {
 // TestAnAnnotationCostsTheSameHoweverManyThereAre counts what one process opens and reads
 // to annotate a run, to sum it up, and to record what somebody does to the store.
 func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
+	t.Parallel()
 	many := 10_000
 	if testing.Short() {
 		many = 1000

@@ -111,6 +111,7 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 // was carried out was intended before, on record, and one that was answered has its
 // outcome there. The audit log is healthy, and takes the next act.
 func TestExploreCrashesOfActs(t *testing.T) {
+	t.Parallel()
 	act := trusting(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -141,6 +142,7 @@ func TestExploreCrashesOfActs(t *testing.T) {
 // done without its intention, an act that says it is done is done, and one that could
 // not begin says so.
 func TestFaultsOfActs(t *testing.T) {
+	t.Parallel()
 	act := trusting(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -170,6 +172,7 @@ func TestFaultsOfActs(t *testing.T) {
 // TestExploreCrashesOfFacts: a call whose fact has a line is explored with it. No line
 // outlives its fact, and no fault of the audit log's is the call's.
 func TestExploreCrashesOfFacts(t *testing.T) {
+	t.Parallel()
 	base := auditBases(t)["no audit log"]
 	end := func(f *crashfs.FS, seed byte) error {
 		g, err := onAudited(f, seed)
@@ -216,6 +219,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 // it. Whoever then completes the audit log reads the fact from memory: the line must not
 // survive a power cut that the fact does not.
 func TestALineIsDurableAfterItsFact(t *testing.T) {
+	t.Parallel()
 	base := auditBases(t)["no audit log"]
 	end := func(f *crashfs.FS) {
 		g, err := on(f, 2)

@@ -127,6 +127,7 @@ func (e ending) again(t *testing.T, f *crashfs.FS) bool {
 // TestExploreCrashesOfEnds: as TestExploreCrashesOfUseCases, for what ends a run or
 // begins one from another's node.
 func TestExploreCrashesOfEnds(t *testing.T) {
+	t.Parallel()
 	for _, e := range endings(t) {
 		t.Run(e.name, func(t *testing.T) {
 			count := crashfs.Explore(e.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
@@ -155,6 +156,7 @@ func TestExploreCrashesOfEnds(t *testing.T) {
 
 // TestFaultsOfEnds: as TestFaultsOfUseCases.
 func TestFaultsOfEnds(t *testing.T) {
+	t.Parallel()
 	for _, e := range endings(t) {
 		t.Run(e.name, func(t *testing.T) {
 			count := crashfs.Break(e.base, func(f *crashfs.FS) error {
@@ -187,6 +189,7 @@ func TestFaultsOfEnds(t *testing.T) {
 
 // TestEndsAreDurableBeforeTheyAreTold: as TestReplayIsDurableBeforeItIsTold.
 func TestEndsAreDurableBeforeTheyAreTold(t *testing.T) {
+	t.Parallel()
 	for _, e := range endings(t) {
 		t.Run(e.name, func(t *testing.T) {
 			last := -1 // the sync that commits: a fork has the source's before it, a cancel may look again after it

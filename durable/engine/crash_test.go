@@ -201,6 +201,7 @@ func (u useCase) again(t *testing.T, f *crashfs.FS, want string) bool {
 // it, and the same call goes on from there. After the call has answered, only all
 // of it will do.
 func TestExploreCrashesOfUseCases(t *testing.T) {
+	t.Parallel()
 	var total crashfs.Count
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
@@ -242,6 +243,7 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 // TestFaultsOfUseCases: one operation at a time fails, tears or is the last one.
 // The call tells the truth about it, and the same call goes on from there.
 func TestFaultsOfUseCases(t *testing.T) {
+	t.Parallel()
 	var total crashfs.Count
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
@@ -284,6 +286,7 @@ func TestFaultsOfUseCases(t *testing.T) {
 // syncing it. Whoever is then answered from that log must not be told what a
 // power cut can still take back (R8).
 func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
+	t.Parallel()
 	for _, u := range useCases(t)[1:] {
 		t.Run(u.name, func(t *testing.T) {
 			last := -1

@@ -127,6 +127,7 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 // TestExploreCrashesOfErasing what was installed: it is in use as it was, or it is erased
 // and none of its bytes is told; and once that is answered, none is left.
 func TestExploreCrashesOfErasing(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	cases := learningCases(t)
 	base := cases[len(cases)-1].base // something is applied there

@@ -229,6 +229,7 @@ func (st *stock) goesOn(f *crashfs.FS) error {
 // something is deleted, restored, cleaned up or erased, nothing that a log names is
 // gone, the call can be made again, and once it has answered it holds.
 func TestExploreCrashesOfTidying(t *testing.T) {
+	t.Parallel()
 	st, all := tidyings(t)
 	for _, u := range all {
 		t.Run(u.name, func(t *testing.T) {
@@ -273,6 +274,7 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 // TestFaultsOfTidying: one operation fails, tears or is the last one. The store stays
 // whole, and an error without a doubt in it means that nothing was done to it.
 func TestFaultsOfTidying(t *testing.T) {
+	t.Parallel()
 	st, all := tidyings(t)
 	for _, u := range all {
 		t.Run(u.name, func(t *testing.T) {

@@ -232,6 +232,7 @@ func (l *long) with(cache []byte) *crashfs.FS {
 // TestAnswersDoNotDependOnTheHeadCache: whatever stands in its place, callers are
 // told the same, byte for byte.
 func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	other := newLong(t, w, 2)
 	for range 12 {
@@ -367,6 +368,7 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 // TestHeadCacheNeverFailsACommit: whatever goes wrong with writing it, the call is
 // answered as if nothing had.
 func TestHeadCacheNeverFailsACommit(t *testing.T) {
+	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
 	for range 10 {
 		l.attempt(l.tip(), "ok")
@@ -412,6 +414,7 @@ func TestHeadCacheNeverFailsACommit(t *testing.T) {
 // TestCrashesAroundTheHeadCache: no state that a power cut leaves looks like a loss,
 // and what was acknowledged is there.
 func TestCrashesAroundTheHeadCache(t *testing.T) {
+	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
 	for range 9 {
 		l.attempt(l.tip(), "ok")

@@ -248,6 +248,7 @@ func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after lear
 // acknowledged is there, and what was not is there as a whole or not at all: the record,
 // the bytes that it brought, and its line in the audit log.
 func TestExploreCrashesOfProposals(t *testing.T) {
+	t.Parallel()
 	for _, c := range learningCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
@@ -263,6 +264,7 @@ func TestExploreCrashesOfProposals(t *testing.T) {
 // TestFaultsOfProposals: one operation at a time fails, tears or is the last one. Whoever
 // was told that it is done has it done; whoever was told that it failed may send it again.
 func TestFaultsOfProposals(t *testing.T) {
+	t.Parallel()
 	for _, c := range learningCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)

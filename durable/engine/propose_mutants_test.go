@@ -10,6 +10,7 @@ import (
 
 // TestMutantsOfAnActivation: what the exploration is there to see, it sees.
 func TestMutantsOfAnActivation(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}

@@ -25,6 +25,7 @@ import (
 // empty store gives the same projections, and the same bundle again but for its id and
 // date; under new ids, the same but for those; and twice is once.
 func TestWhatTravelsStaysWhatItIs(t *testing.T) {
+	t.Parallel()
 	all, err := parseScenarios(rich)
 	if err != nil {
 		t.Fatal(err)

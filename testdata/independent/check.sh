@@ -279,14 +279,14 @@ into 3 asked continue --state "$state" --ack "$ack"
 check "  an approval that was given elsewhere does not count" yes "$(grep -q USER_ONLY_DEPENDENCY into.json && echo yes || echo no)"
 verify "asked is whole" 0 asked; same "asked" asked
 
-python "$here/forge.py" example sess_aihge25qelb43nyo2uzheououe annotate annotations 3; find example -type d -exec chmod 700 {} + ; chmod -R go= example
+python "$here/forge.py" example sess_aihge25qelb43nyo2uzheououe annotate remarks 3; find example -type d -exec chmod 700 {} + ; chmod -R go= example
 python "$here/forge.py" example sess_aihge25qelb43nyo2uzheououe annotate other_9 1; chmod -R go= example
 verify "a session with side logs" 0 example; says_nothing; same "side logs" example
 into 0 example export sess_aihge25qelb43nyo2uzheououe -o bundles/sides.json
 into 0 sides import bundles/sides.json; into 0 sides import --as-new bundles/sides.json
 bundle "side logs go along" 0 bundles/sides.json --against sides --renewed sides
 verify "sides is whole" 0 sides; says_nothing; same "sides" sides
-for file in annotations/manifest.jsonl annotations/events/00000001-00000001.jsonl; do
+for file in remarks/manifest.jsonl remarks/events/00000001-00000001.jsonl; do
   rm -rf copy; cp -R sides copy; flip "copy/sessions/sess_aihge25qelb43nyo2uzheououe/$file"; verify "a bit flips in $file" 5 copy; same "it" copy
   check "  the session is healthy" 1 "$(grep -c '^sess_aihge25qelb43nyo2uzheououe healthy ' out)"
 done
