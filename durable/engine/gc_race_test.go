@@ -114,7 +114,10 @@ func (r *race) check() {
 // when the round began: whoever finds one there must find it there still when the
 // commit is done.
 func TestGCAmongWriters(t *testing.T) {
-	rounds, writers := 200, 50
+	rounds, writers := 60, 50
+	if *exhaustive {
+		rounds = 200
+	}
 	if testing.Short() {
 		rounds = 5
 	}
