@@ -61,8 +61,8 @@ independent: binary ## check a store with a verifier that was written from docs/
 	@if command -v python3 >/dev/null 2>&1; then sh testdata/independent/check.sh; \
 	else echo "independent: skipped, there is no python3"; fi
 
-exhaustive: ## what 'make test' tries some of: each changed byte, fault and crash state (a quarter of an hour)
-	$(GO) test ./durable/engine -run 'EveryChanged|NoChanged|Faults|Explore' -timeout 60m -exhaustive
+exhaustive: ## what 'make test' tries some of: each changed byte, fault, crash state and round (a quarter of an hour)
+	$(GO) test ./durable/engine -run 'EveryChanged|NoChanged|Faults|Explore|GCAmongWriters' -timeout 60m -exhaustive
 
 check: lint test race independent build ## everything that must hold on main
 

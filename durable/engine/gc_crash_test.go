@@ -289,6 +289,9 @@ func TestFaultsOfTidying(t *testing.T) {
 				}
 				return err
 			}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+				if passed(op.N, 3) {
+					return true
+				}
 				l, wrong := st.look(after)
 				switch {
 				case wrong != nil:

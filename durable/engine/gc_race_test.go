@@ -110,7 +110,7 @@ func (r *race) check() {
 }
 
 // TestGCAmongWriters: fifty processes start, advance and delete at once while two
-// clean up, two hundred times over. All bring the same objects, which nobody needed
+// clean up, over and over (two hundred times with -exhaustive). All bring the same objects, which nobody needed
 // when the round began: whoever finds one there must find it there still when the
 // commit is done.
 func TestGCAmongWriters(t *testing.T) {
