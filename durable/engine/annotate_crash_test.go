@@ -221,7 +221,7 @@ func TestFaultsOfAnnotations(t *testing.T) {
 				}
 				return r.call(g, 1)
 			}, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-				if testing.Short() && op.N%3 > 0 || passed(op.N, 3) {
+				if testing.Short() && op.N%3 > 0 || passed(op.N, 5) {
 					return true
 				}
 				after, ok := r.isAfter(t, left)

@@ -270,7 +270,7 @@ func TestFaultsOfProposals(t *testing.T) {
 			before, after := c.wants(t)
 			count := crashfs.Break(c.base, func(f *crashfs.FS) error { return c.on(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-					if passed(op.N, 3) {
+					if passed(op.N, 5) {
 						return true
 					}
 					at, killed := learnedOn(left), flaw.Err == nil
