@@ -165,8 +165,8 @@ func (s *Store) outlived(ref canon.Digest, data canon.Value) bool {
 }
 
 // erased is the answer of whoever asks for an artifact that was erased, or for what was
-// installed of it; nil where
-// none was. A damaged tombstone is one: its bytes are not what is missed.
+// installed of it; nil where none was. A damaged tombstone is one: its bytes are not
+// what is missed.
 func (s *Store) erased(ref canon.Digest) error {
 	name := artifactPath(ref)
 	if _, there, err := s.stat(name + erasedSuffix); err != nil || !there {
