@@ -15,23 +15,45 @@ import (
 
 const module = "github.com/waybill/waybill/"
 
-// layers is the direction of imports as data: a package may import packages of
-// its own row and of the rows above it, directly. Longest prefix wins.
-var layers = [][]string{
-	{"durable/limits", "durable/derive", "durable/pattern", "durable/nearest"},
-	{"durable/canon", "durable/id", "durable/fault", "durable/problem"},
-	{"durable/reason", "durable/shape", "durable/similar"},
-	{"durable/contract", "durable/builtin"},
-	{"durable/event", "durable/snapshot", "durable/token", "durable/condition", "durable/criteria", "durable/yamlsource", "durable/audit", "durable/config", "durable/imported", "durable/redact", "durable/trust", "durable/feedback", "durable/proposal", "durable/promptref"},
-	{"durable/manifest", "durable/workflow"},
-	{"durable/command", "durable/doctor", "durable/bundle", "durable/retention", "durable/rewrite", "durable/compile", "durable/installable", "durable/capabilities"},
-	{"durable/prompt", "durable/interpreter", "durable/advance", "durable/catalog", "durable/resume", "durable/redrive"},
-	{"projections"},
-	{"ports", "ports/porttest"},
-	{"durable/engine"},
-	{"durable/perform"},
-	{"infra/osfs", "infra/lock", "infra/controlfile", "infra/terminal", "infra/process", "infra/gitobserver", "infra/discovery", "infra/crashfs", "infra/memstore", "infra/filestore", "infra/keyring", "infra/mcpserver", "infra/watch", "infra/bundlefile", "infra/diagnose", "infra/schema", "infra/cron"},
-	{"cmd/waybill"},
+// layer is one row of the import table: packages of one group that may import packages
+// of their own row and of every row above it in the table, directly.
+type layer struct {
+	group    string   // the folder, or "ground" for the packages directly under durable/
+	packages []string // folders from the repository's root; a prefix covers the packages below it
+}
+
+// layers is the direction of imports as data, bottom up. The longest prefix decides.
+var layers = []layer{
+	{"ground", []string{"durable/limits", "durable/derive", "durable/pattern", "durable/fault"}},
+	{"ground", []string{"durable/canon", "durable/id", "durable/reason"}},
+	{"ground", []string{"durable/problem", "durable/redact"}},
+	{"log", []string{"durable/log/event"}},
+	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
+	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported", "durable/store/retention", "durable/store/doctor"}},
+	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/condition", "durable/workflow/nearest", "durable/workflow/yaml"}},
+	{"workflow", []string{"durable/workflow/shape"}},
+	{"workflow", []string{"durable/workflow/contract", "durable/workflow/criteria"}},
+	{"workflow", []string{"durable/workflow/promptref"}},
+	{"workflow", []string{"durable/workflow/source"}},
+	{"workflow", []string{"durable/workflow/compile"}},
+	{"workflow", []string{"durable/workflow/catalog"}},
+	{"learning", []string{"durable/learning/feedback", "durable/learning/proposal", "durable/learning/installable", "durable/learning/similar"}},
+	{"learning", []string{"durable/learning/capabilities"}},
+	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/resume", "durable/run/token"}},
+	{"run", []string{"durable/run/interpreter", "durable/run/prompt"}},
+	{"run", []string{"durable/run/advance"}},
+	{"run", []string{"durable/run/redrive"}},
+	{"travel", []string{"durable/travel/bundle", "durable/travel/rewrite"}},
+	{"projections", []string{"projections"}},
+	{"ports", []string{"ports"}},
+	{"ports", []string{"ports/porttest/suite", "ports/porttest/memstore"}},
+	{"engine", []string{"durable/engine"}},
+	{"perform", []string{"durable/perform"}},
+	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver", "infra/process", "infra/schema", "infra/terminal", "infra/watch"}},
+	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/mcpserver", "ports/porttest/crashfs"}},
+	{"infra", []string{"infra/filestore", "infra/diagnose"}},
+	{"cmd", []string{"cmd/waybill/runview"}},
+	{"cmd", []string{"cmd/waybill"}},
 }
 
 // pure lists what durable/ and projections/ must not reach for: everything that
@@ -47,10 +69,10 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                     {"cmd/waybill"}, // cobra's own flags
 	"github.com/spf13/cobra":                     {"cmd/waybill"},
 	"github.com/rs/zerolog":                      {"cmd/waybill"},
-	"go.yaml.in/yaml/v3":                         {"durable/yamlsource"},
-	"github.com/fsnotify/fsnotify":               {"infra/watch", "infra/bundlefile", "infra/schema"},
+	"go.yaml.in/yaml/v3":                         {"durable/workflow/yaml"},
+	"github.com/fsnotify/fsnotify":               {"infra/watch"},
 	"golang.org/x/sys":                           {"infra/osfs"},
-	"golang.org/x/text":                          {"durable/resume"},
+	"golang.org/x/text":                          {"durable/run/resume"},
 	"golang.org/x/term":                          {"infra/terminal"},
 	"charm.land/lipgloss/v2":                     {"infra/terminal"},
 	"github.com/modelcontextprotocol/go-sdk":     {"infra/mcpserver"},
@@ -61,14 +83,14 @@ var owners = map[string][]string{
 	"github.com/creack/pty":                      {},
 }
 
-type source struct {
+type sourceFile struct {
 	dir, file string
 	imports   []string
 }
 
-func sources(t *testing.T) []source {
+func sources(t *testing.T) []sourceFile {
 	t.Helper()
-	var out []source
+	var out []sourceFile
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -84,7 +106,7 @@ func sources(t *testing.T) []source {
 			return err
 		}
 		rel, _ := filepath.Rel("..", path)
-		s := source{dir: filepath.ToSlash(filepath.Dir(rel)), file: filepath.ToSlash(rel)}
+		s := sourceFile{dir: filepath.ToSlash(filepath.Dir(rel)), file: filepath.ToSlash(rel)}
 		for _, im := range f.Imports {
 			p, _ := strconv.Unquote(im.Path.Value)
 			s.imports = append(s.imports, p)
@@ -101,7 +123,7 @@ func sources(t *testing.T) []source {
 func layerOf(dir string) int {
 	best, at := "", -1
 	for i, row := range layers {
-		for _, p := range row {
+		for _, p := range row.packages {
 			if (dir == p || strings.HasPrefix(dir, p+"/")) && len(p) > len(best) {
 				best, at = p, i
 			}
@@ -113,6 +135,9 @@ func layerOf(dir string) int {
 func TestImportsPointDownwards(t *testing.T) {
 	for _, s := range sources(t) {
 		own := layerOf(s.dir)
+		if own < 0 && len(s.imports) == 0 && strings.HasSuffix(s.file, "/doc.go") {
+			continue // the documentation of a group
+		}
 		if own < 0 {
 			t.Errorf("%s: package %s stands in no layer: add it to the table", s.file, s.dir)
 			continue
@@ -163,5 +188,45 @@ func TestADependencyHasOneOwner(t *testing.T) {
 				t.Errorf("%s imports %s, which this package does not own", s.file, im)
 			}
 		}
+	}
+}
+
+// TestEachEntryOfTheTablesExists reports layers, dependencies and owners that the tree
+// does not have: a table that lists what is gone hides what is missing.
+func TestEachEntryOfTheTablesExists(t *testing.T) {
+	imports := map[string][]string{}
+	for _, s := range sources(t) {
+		imports[s.dir] = append(imports[s.dir], s.imports...)
+	}
+	listed := map[string]bool{}
+	for _, row := range layers {
+		for _, dir := range row.packages {
+			if _, ok := imports[dir]; !ok {
+				t.Errorf("layers lists %s, which has no Go files", dir)
+			}
+			if listed[dir] {
+				t.Errorf("layers lists %s twice", dir)
+			}
+			listed[dir] = true
+		}
+	}
+	for dep, dirs := range owners {
+		for _, dir := range dirs {
+			if !slices.ContainsFunc(imports[dir], func(im string) bool { return im == dep || strings.HasPrefix(im, dep+"/") }) {
+				t.Errorf("owners lists %s for %s, which does not import it", dir, dep)
+			}
+		}
+	}
+}
+
+// TestGroupsAreContiguous: imports between groups run one way only where the rows of a
+// group follow one another.
+func TestGroupsAreContiguous(t *testing.T) {
+	seen, last := map[string]bool{}, ""
+	for _, row := range layers {
+		if row.group != last && seen[row.group] {
+			t.Errorf("the rows of group %s are not contiguous", row.group)
+		}
+		seen[row.group], last = true, row.group
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/condition"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 )

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/feedback"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // TestFormatSideLogs: every kind of the side logs stands on the page, with each member of

@@ -24,12 +24,12 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/derive"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
-	wtoken "github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	wtoken "github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 const (

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/token"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/projections"
 )
@@ -78,10 +78,10 @@ func newFormatStore(t testing.TB) *formatStore {
 
 func (s *formatStore) sessions() []*formatSession { return []*formatSession{s.a, s.b, s.c} }
 
-func formatCompile(t testing.TB, name, source string) compile.Compiled {
+func formatCompile(t testing.TB, name, text string) compile.Compiled {
 	t.Helper()
-	_, w, problems := compile.File(name, workflow.SourceProject, []byte(source))
-	if workflow.HasErrors(problems) {
+	_, w, problems := compile.File(name, source.SourceProject, []byte(text))
+	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	return w

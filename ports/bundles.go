@@ -5,10 +5,10 @@ import (
 	"io"
 	"iter"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
 // Bundle is a bundle file that was opened: a store of one session, to which nothing

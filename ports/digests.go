@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Digests reads logs as fast as their bytes can be hashed.

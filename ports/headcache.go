@@ -3,7 +3,7 @@ package ports
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // HeadCache keeps one small file a log and format: what the log comes to, for whoever

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Inspector looks at a store as a whole, for verification.

@@ -3,8 +3,8 @@ package ports
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/token"
 )
 
 // Keyring holds the store's token keys.

@@ -3,7 +3,7 @@ package ports
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Locks gives the single-writer lock of a log (locks section 15).

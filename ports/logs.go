@@ -6,7 +6,7 @@ package ports
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Logs reads and appends to the logs of one store.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Objects reads the content-addressed files of a store. They are written only

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 // Person is whoever sits at the terminal. Every question ends early, with ctx's

@@ -3,8 +3,8 @@ package ports
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Repairs takes what is damaged out of the way (R9). It deletes nothing: whatever it

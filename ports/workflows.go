@@ -3,7 +3,7 @@ package ports
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/catalog"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
 // Workflows finds workflow files.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
 // LabelsNamedMax is how many different labels are counted by their names, in a run and in

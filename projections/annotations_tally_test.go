@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/projections"
 )
 

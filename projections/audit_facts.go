@@ -1,11 +1,11 @@
 package projections
 
 import (
-	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
 )
 
 // AuditFact is an event of another log that is also a line of the store's audit log

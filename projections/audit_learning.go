@@ -3,10 +3,10 @@ package projections
 import (
 	"strconv"
 
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/feedback"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // feedbackAct is the act that a record of a session's annotations is. What was said

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // AuditLedger is what a writer of the audit log keeps between two writings, so that

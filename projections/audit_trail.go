@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // AuditEntry is one act: what two lines of the audit log say of it, or one.

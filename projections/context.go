@@ -2,8 +2,8 @@ package projections
 
 import (
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // A context delta names the node from which on it counts: the one that an

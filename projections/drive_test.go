@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -32,10 +32,10 @@ const gated = `{"id":"test.gated","name":"Gated","description":"d","version":"1.
  {"id":"two","title":"Two","prompt":"p","inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"the ticket"}]},
  {"id":"three","title":"Three","prompt":"p","notesRequired":true}]}`
 
-func newDrive(t testing.TB, source string) *drive {
+func newDrive(t testing.TB, workflowText string) *drive {
 	t.Helper()
-	_, w, problems := compile.File("test.json", workflow.SourceProject, []byte(source))
-	if workflow.HasErrors(problems) {
+	_, w, problems := compile.File("test.json", source.SourceProject, []byte(workflowText))
+	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	d := &drive{t: t, w: w, fold: projections.NewSession(), states: map[canon.Digest]snapshot.State{}, run: id.NewRun(id.Seed{2}), clock: 1000}

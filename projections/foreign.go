@@ -1,7 +1,7 @@
 package projections
 
 import (
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // sighted is an event as it is folded: of one that this version cannot write, what is

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/projections"
 )

@@ -4,8 +4,8 @@ import (
 	"maps"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // Node is what is on record about one node. Preferences and Context are

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // A saved node is a line of fields with tabs between them. Nearly every node of a

@@ -3,8 +3,8 @@ package projections
 import (
 	"slices"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // ApprovalKind is the kind of the artifact that records a person's approval (R20).

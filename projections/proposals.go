@@ -2,10 +2,10 @@ package projections
 
 import (
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Proposal is one proposal as its log tells it.

@@ -3,7 +3,7 @@ package projections_test
 import (
 	"testing"
 
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/proposal"
 )
 
 // templateDraft is a version of the one template.

@@ -9,10 +9,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // What a fingerprint cannot decide is decided by names, in a second reading: whether

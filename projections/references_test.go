@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/projections"
 	"pgregory.net/rapid"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // Run is the fold of one run: a DAG of nodes and what is on record about each.

@@ -7,9 +7,9 @@
 package projections
 
 import (
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Session is the fold of one session's events.

@@ -1,8 +1,8 @@
 package projections
 
 import (
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 )
 

@@ -3,10 +3,10 @@ package projections_test
 import (
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/projections"
 )
 

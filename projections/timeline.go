@@ -3,8 +3,8 @@ package projections
 import (
 	"fmt"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // Moment is one event in words: one line that says what happened.

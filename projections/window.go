@@ -1,9 +1,9 @@
 package projections
 
 import (
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // A windowed session knows the newest nodes of its runs and everything that is

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/terminal"
 )
 

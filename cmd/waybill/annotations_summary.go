@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/projections"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/infra/terminal"
 )

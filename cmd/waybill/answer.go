@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill/waybill/durable/command"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // app is what every command works with: the world as main was handed it, and the

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/nearest"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // asFault gives cobra's own complaints our shape: until a command runs, whatever is

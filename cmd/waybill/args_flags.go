@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/waybill/waybill/durable/nearest"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // flagFault says what is wrong with a flag in our words: the library's hold names

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/infra/terminal"
 )
 

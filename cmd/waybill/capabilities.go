@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill/waybill/durable/capabilities"
+	"github.com/waybill/waybill/durable/learning/capabilities"
 )
 
 const capabilitiesLong = `Show what this store provides to programs that ask: which feedback it takes, what may be

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/run/advance"
 )
 
 const checkpointLong = `Keep what is done so far of the pending step, without leaving it: notes, results, or

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/config"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/terminal"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill/waybill/durable/doctor"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/infra/terminal"
 )
 

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/doctor"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/doctor"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/diagnose"
 	"github.com/waybill/waybill/infra/filestore"
 )
@@ -232,7 +232,7 @@ func (d *diagnosis) brought(ctx context.Context) installations {
 
 func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindings, in installations) {
 	w := &d.f.Workflows
-	counts := map[workflow.SourceKind]int{}
+	counts := map[source.SourceKind]int{}
 	for _, e := range catalog.Of(files, catalog.NewLibrary(files, bindings).WithPrompts(in.prompts())).Entries {
 		if !e.Valid() {
 			w.Broken = append(w.Broken, clean(e.Ref))
@@ -241,12 +241,12 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 		counts[e.Kind]++
 		w.Total++
 	}
-	for _, kind := range []workflow.SourceKind{workflow.SourceBundled, workflow.SourceInstalled, workflow.SourceUser, workflow.SourceProject} {
-		if kind == workflow.SourceInstalled && counts[kind] == 0 {
+	for _, kind := range []source.SourceKind{source.SourceBundled, source.SourceInstalled, source.SourceUser, source.SourceProject} {
+		if kind == source.SourceInstalled && counts[kind] == 0 {
 			continue // nothing has to be there
 		}
-		there := kind == workflow.SourceBundled || counts[kind] > 0
-		if kind == workflow.SourceUser && !there {
+		there := kind == source.SourceBundled || counts[kind] > 0
+		if kind == source.SourceUser && !there {
 			if config, err := d.a.baseDir("XDG_CONFIG_HOME", ".config"); err == nil {
 				_, err := os.Stat(filepath.Join(config, "waybill", "workflows"))
 				there = err == nil

@@ -5,7 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/retention"
+	"github.com/waybill/waybill/durable/store/retention"
 )
 
 const gcLong = `Show what nobody needs any more, and with --apply remove it: sessions without anything

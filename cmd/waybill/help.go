@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/waybill/waybill/durable/nearest"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // newHelpCommand is cobra's, but for a topic that is not there: that is an error

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 // promptShownMax is how many bytes of a prompt an agent is shown before a run: enough

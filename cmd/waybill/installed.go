@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/installable"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/promptref"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/learning/installable"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/promptref"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // installations are what applied proposals brought.
@@ -56,7 +56,7 @@ func (all installations) workflows() (out []catalog.File) {
 func workflowsOf(i engine.InstalledArtifact) (out []catalog.File) {
 	at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
 	for _, w := range installable.Workflows(i.Value) {
-		f := catalog.File{Kind: workflow.SourceInstalled, Ref: at, Data: w.Source.JCS()}
+		f := catalog.File{Kind: source.SourceInstalled, Ref: at, Data: w.Source.JCS()}
 		if w.Pointer != "" {
 			f.Ref += "#" + w.Pointer
 		}
@@ -80,8 +80,8 @@ func (all installations) prompts() (out []promptref.Template) {
 
 // recorded is a source as a run keeps it. The set of the locks is closed and knows
 // installed things as plugins; where one came from stands in the ref.
-func recorded(k workflow.SourceKind) event.SourceKind {
-	if k == workflow.SourceInstalled {
+func recorded(k source.SourceKind) event.SourceKind {
+	if k == source.SourceInstalled {
 		return event.SourcePlugin
 	}
 	return event.SourceKind(k)

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/infra/mcpserver"
 )

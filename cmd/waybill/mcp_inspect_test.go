@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // inspected is what these tests look at of a workflow.
@@ -111,13 +111,13 @@ func TestListsHoldAFewProblems(t *testing.T) {
 // warnings, and whoever was handed the entry keeps its order.
 func TestErrorsComeFirstInAList(t *testing.T) {
 	given := "wawbwcedwe"
-	var problems []workflow.Problem
+	var problems []source.Problem
 	for i := 0; i < len(given); i += 2 {
 		severity := problem.Warning
 		if given[i] == 'e' {
 			severity = problem.Error
 		}
-		problems = append(problems, workflow.Problem{Severity: severity, Message: given[i+1 : i+2]})
+		problems = append(problems, source.Problem{Severity: severity, Message: given[i+1 : i+2]})
 	}
 	row := workflowListOf([]catalog.Entry{{Problems: problems}}).Workflows[0]
 	got := ""

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/run/command"
 )
 
 // answer prints what a command found: with --json the one document, else the

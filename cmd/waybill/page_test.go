@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/infra/terminal"
 )
 

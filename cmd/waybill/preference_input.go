@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // preferenceInput is how far a run goes on without a person, as flags say it.

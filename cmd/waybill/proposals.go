@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/durable/similar"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/learning/similar"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
 const proposalsLong = `What was learned from runs is proposed here: a workflow or a pack of them, a prompt

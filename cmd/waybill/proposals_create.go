@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/proposal"
 )
 
 const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", "rationale", "artifact"}, - reads stdin.

@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/installable"
+	"github.com/waybill/waybill/durable/learning/installable"
+	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/infra/cron"
 	"github.com/waybill/waybill/projections"
 )

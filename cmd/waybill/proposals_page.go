@@ -12,9 +12,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/installable"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/installable"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/resume"
+	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/projections"
 )

@@ -9,10 +9,10 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/runview"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/infra/process"

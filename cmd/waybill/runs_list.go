@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/projections"
 )
 

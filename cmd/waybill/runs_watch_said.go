@@ -5,8 +5,8 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/projections"
 )
 

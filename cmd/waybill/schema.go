@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/nearest"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/nearest"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/schema"
 )
 
@@ -56,7 +56,7 @@ func schemaOf(name, title string, make func() *schema.Schema) schemaName {
 // allSchemas are all that there are: the one for people who write workflows, what is
 // stored, and what is answered.
 func allSchemas() []schemaName {
-	out := []schemaName{{"workflow", "A workflow file", func() []byte { return workflow.Schema().JCS() }}}
+	out := []schemaName{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }}}
 	stored := storedSchemas()
 	for _, name := range sortedKeys(stored) {
 		out = append(out, schemaOf(name, stored[name].title, stored[name].make))

@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/capabilities"
-	"github.com/waybill/waybill/durable/doctor"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/feedback"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/durable/trust"
+	"github.com/waybill/waybill/durable/learning/capabilities"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/doctor"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/infra/schema"
 )
 

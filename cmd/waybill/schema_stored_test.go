@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/pattern"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/schema"
 )
 

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/nearest"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
 // workflow finds the workflow that FILE|ID names, ready to run.

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/command"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/trust"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 const trustLong = `Allow 'waybill run' to carry out the commands of a workflow, exactly as it is now: when

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 const workflowsLong = `A workflow is a file of steps, in JSON or YAML. Waybill finds workflows
@@ -27,20 +27,20 @@ func newWorkflowsCommand(a *app) *cobra.Command {
 // workflowRow is one workflow as programs see it (locks section 7): with what they
 // need to tell people how a legacy id should be renamed.
 type workflowRow struct {
-	WorkflowID   string              `json:"workflowId"`
-	Name         string              `json:"name"`
-	Description  string              `json:"description"`
-	Version      string              `json:"version"`
-	SourceKind   workflow.SourceKind `json:"sourceKind"`
-	SourceRef    string              `json:"sourceRef"`
-	IDStatus     string              `json:"idStatus,omitzero"`
-	SuggestedID  string              `json:"suggestedId,omitzero"`
-	Valid        bool                `json:"valid"`
-	WorkflowHash canon.Digest        `json:"workflowHash,omitzero"`
-	SameIDIn     []string            `json:"sameIdIn,omitzero"`
+	WorkflowID   string            `json:"workflowId"`
+	Name         string            `json:"name"`
+	Description  string            `json:"description"`
+	Version      string            `json:"version"`
+	SourceKind   source.SourceKind `json:"sourceKind"`
+	SourceRef    string            `json:"sourceRef"`
+	IDStatus     string            `json:"idStatus,omitzero"`
+	SuggestedID  string            `json:"suggestedId,omitzero"`
+	Valid        bool              `json:"valid"`
+	WorkflowHash canon.Digest      `json:"workflowHash,omitzero"`
+	SameIDIn     []string          `json:"sameIdIn,omitzero"`
 	// Problems are the first few in a list; ProblemCount counts all there are.
-	Problems     []workflow.Problem `json:"problems"`
-	ProblemCount int                `json:"problemCount"`
+	Problems     []source.Problem `json:"problems"`
+	ProblemCount int              `json:"problemCount"`
 }
 
 // rowOf is the row for an entry of the catalog, usable or not.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 // compiledDocument is the document "compiled".

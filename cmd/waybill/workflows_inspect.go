@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/command"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/terminal"
 )
 
@@ -20,7 +20,7 @@ import (
 type inspection struct {
 	workflowRow
 	Preconditions []string          `json:"preconditions"`
-	Inputs        []workflow.Input  `json:"inputs"`
+	Inputs        []source.Input    `json:"inputs"`
 	Steps         []compile.Step    `json:"steps"`
 	Loops         []compile.Loop    `json:"loops"`
 	Commands      []catalog.Command `json:"commands"`
@@ -115,7 +115,7 @@ func (p *page) section(title string, lines []string) {
 }
 
 // inputs lists what only the caller can give, with the choices where they are fixed.
-func (p *page) inputs(indent string, inputs []workflow.Input) {
+func (p *page) inputs(indent string, inputs []source.Input) {
 	for _, in := range inputs {
 		text := in.ContextKey + ": " + in.Description
 		if len(in.Choices) > 0 {

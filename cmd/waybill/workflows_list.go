@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // workflowList is the document "workflows".
@@ -28,7 +28,7 @@ func workflowListOf(entries []catalog.Entry) workflowList {
 		row := rowOf(e)
 		if len(row.Problems) > problemsListed {
 			row.Problems = slices.Clone(row.Problems)
-			slices.SortStableFunc(row.Problems, func(a, b workflow.Problem) int { return rank(a) - rank(b) })
+			slices.SortStableFunc(row.Problems, func(a, b source.Problem) int { return rank(a) - rank(b) })
 			row.Problems = row.Problems[:problemsListed]
 		}
 		doc.Workflows = append(doc.Workflows, row)
@@ -36,7 +36,7 @@ func workflowListOf(entries []catalog.Entry) workflowList {
 	return doc
 }
 
-func rank(p workflow.Problem) int {
+func rank(p source.Problem) int {
 	if p.Severity == problem.Error {
 		return 0
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 const workflowsNewLong = `Write a workflow file to start from, in JSON: three steps that can be run as they are.
@@ -46,8 +46,8 @@ func newWorkflowsNewCommand(a *app) *cobra.Command {
 				}
 				return a.newWorkflow(cmd.Context(), "", from, out)
 			}
-			if problem := workflow.NewIDProblem(workflow.SourceProject, args[0]); problem != "" {
-				return fault.New(fault.ValidationError, "%s", problem).Suggest("Write an id such as %s.", workflow.SuggestID(workflow.SourceProject, lastPart(args[0])))
+			if problem := source.NewIDProblem(source.SourceProject, args[0]); problem != "" {
+				return fault.New(fault.ValidationError, "%s", problem).Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(args[0])))
 			}
 			return a.newWorkflow(cmd.Context(), args[0], from, out)
 		},
@@ -64,7 +64,7 @@ func lastPart(id string) string {
 }
 
 func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
-	data, ending := workflow.Starter(id, titleOf(id)), ".json"
+	data, ending := source.Starter(id, titleOf(id)), ".json"
 	with, err := a.library(ctx, from)
 	if err != nil {
 		return err
@@ -75,15 +75,15 @@ func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
 			return err
 		}
 		if id == "" {
-			id = workflow.SuggestID(workflow.SourceProject, e.ID)
+			id = source.SuggestID(source.SourceProject, e.ID)
 		}
-		if data, err = workflow.Copy(e.Data, id); err != nil {
+		if data, err = source.Copy(e.Data, id); err != nil {
 			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).Suggest("Correct it first: 'waybill workflows validate %s'.", from)
 		}
 		ending = endingOf(e)
 	}
 	// What could not be run is not written.
-	if err := catalog.Read(catalog.File{Kind: workflow.SourceProject, Ref: "the new file", Data: data}, with).Usable(); err != nil {
+	if err := catalog.Read(catalog.File{Kind: source.SourceProject, Ref: "the new file", Data: data}, with).Usable(); err != nil {
 		return err
 	}
 	if out == "-" {
@@ -111,7 +111,7 @@ func (a *app) copied(ctx context.Context, from string) (catalog.Entry, error) {
 	if err != nil || e.Valid() {
 		return e, err
 	}
-	if as, err := a.checked(ctx, from, workflow.SourceBundled); err == nil && as.Valid() {
+	if as, err := a.checked(ctx, from, source.SourceBundled); err == nil && as.Valid() {
 		return as, nil
 	}
 	return e, e.Usable()

@@ -8,26 +8,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // validation is the document "validation".
 type validation struct {
-	OK           bool                `json:"ok"`
-	WorkflowID   string              `json:"workflowId"`
-	SourceKind   workflow.SourceKind `json:"sourceKind"`
-	SourceRef    string              `json:"sourceRef"`
-	WorkflowHash canon.Digest        `json:"workflowHash,omitzero"`
-	Problems     []workflow.Problem  `json:"problems"`
+	OK           bool              `json:"ok"`
+	WorkflowID   string            `json:"workflowId"`
+	SourceKind   source.SourceKind `json:"sourceKind"`
+	SourceRef    string            `json:"sourceRef"`
+	WorkflowHash canon.Digest      `json:"workflowHash,omitzero"`
+	Problems     []source.Problem  `json:"problems"`
 }
 
 // sourceKind reads a value of --source-kind; "" stands for the file's own.
-func sourceKind(word string) (workflow.SourceKind, bool) {
-	kinds := []workflow.SourceKind{"", workflow.SourceBundled, workflow.SourceInstalled, workflow.SourceUser, workflow.SourceProject, workflow.SourceRemote, workflow.SourcePlugin}
-	return workflow.SourceKind(word), slices.Contains(kinds, workflow.SourceKind(word))
+func sourceKind(word string) (source.SourceKind, bool) {
+	kinds := []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin}
+	return source.SourceKind(word), slices.Contains(kinds, source.SourceKind(word))
 }
 
 func noSuchSourceKind(cmd *cobra.Command, kind string) error {
@@ -65,7 +65,7 @@ Warnings alone do not fail.`,
 }
 
 // checked finds a workflow, valid or not, and judges it as one of the kind.
-func (a *app) checked(ctx context.Context, ref string, as workflow.SourceKind) (catalog.Entry, error) {
+func (a *app) checked(ctx context.Context, ref string, as source.SourceKind) (catalog.Entry, error) {
 	e, err := a.anyWorkflow(ctx, ref)
 	if err != nil || as == "" || as == e.Kind || e.Data == nil {
 		return e, err

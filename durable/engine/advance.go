@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/run/advance"
 )
 
 // play plays scenarios that stand in a test.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/waybill/waybill/durable/config"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/feedback"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -10,12 +10,12 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // onNoted is an engine with all ports over a disk in memory, as a process of its own.

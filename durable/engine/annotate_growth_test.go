@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // heap is a run on a disk in memory, and what people said of it: more and more.

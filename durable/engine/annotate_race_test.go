@@ -11,8 +11,8 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
 // TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation is there

@@ -11,9 +11,9 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // TestWhatStandsIsSupersededAndRetracted: each once, and what does not stand any more

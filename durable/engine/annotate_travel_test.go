@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // TestAForkStartsWithoutAnnotations: nobody judged it yet. It names where what was said of

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // TestAuditOfAForeignSessionThatWasBrought: another program's facts have no lines and

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // onAudited is on for an engine that keeps the audit log.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections"
 )
 

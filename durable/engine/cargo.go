@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // cargo visits a log and keeps what its events refer to: what has to travel with it.

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/projections"
 )
 

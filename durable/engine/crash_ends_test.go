@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // ending is a mutating call that answers no step, or makes another session: what is

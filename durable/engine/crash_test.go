@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // crashLimit is up to how many states of one moment are enumerated whole; beyond

@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/config"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/proposal"
 )
 
 // TestRacesAboutAProposal: two processes and twenty calls at a time.

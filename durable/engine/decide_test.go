@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/proposal"
 )
 
 // unsound finds fault with everything.

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/projections"
 )

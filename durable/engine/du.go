@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/retention"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

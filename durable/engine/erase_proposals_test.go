@@ -12,10 +12,10 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // TestErasingWhatWasProposed: the bytes go wherever they lie, what was installed of them is

@@ -5,14 +5,14 @@ import (
 	"io"
 	"slices"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/travel/bundle"
+	"github.com/waybill/waybill/durable/travel/rewrite"
 	"github.com/waybill/waybill/ports"
 )
 

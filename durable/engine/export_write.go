@@ -10,9 +10,9 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact"
-	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/durable/travel/rewrite"
 	"github.com/waybill/waybill/ports"
 )
 

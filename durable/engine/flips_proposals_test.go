@@ -10,9 +10,9 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // TestNoChangedByteChangesWhatIsInstalled: whatever byte of a store of proposals is

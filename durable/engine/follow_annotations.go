@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/waybill/waybill/durable/feedback"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
 

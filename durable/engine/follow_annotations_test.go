@@ -9,8 +9,8 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
 // say records a label of a run, and gives what it is called.

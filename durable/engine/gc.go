@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/audit"
-	"github.com/waybill/waybill/durable/config"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/retention"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // race is one disk that many processes work on, each with a handle of its own.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/retention"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/retention"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // tended is an engine that also keeps, deletes and cleans up.
@@ -309,7 +309,7 @@ func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
 	}
 	noted := func(log func(w *world, a engine.Answer) manifest.Log) func(*world, engine.Answer) {
 		return func(w *world, a engine.Answer) {
-			if _, err := porttest.Gate(w.g.Logs.(*filestore.Store), porttest.Notes(log(w, a), 0, "see "+ref.String())); err != nil {
+			if _, err := suite.Gate(w.g.Logs.(*filestore.Store), suite.Notes(log(w, a), 0, "see "+ref.String())); err != nil {
 				w.Fatal(err)
 			}
 		}
@@ -319,16 +319,16 @@ func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
 		goes bool
 	}{
 		"nothing":                 {func(*world, engine.Answer) {}, true},
-		"a side log of a session": {noted(func(_ *world, a engine.Answer) manifest.Log { return porttest.SessionNotes(a.Session.SessionID) }), false},
+		"a side log of a session": {noted(func(_ *world, a engine.Answer) manifest.Log { return suite.SessionNotes(a.Session.SessionID) }), false},
 		"a side log of the store": {noted(func(w *world, _ engine.Answer) manifest.Log {
 			store, err := w.g.Identity.StoreID(context.Background(), false)
 			if err != nil {
 				w.Fatal(err)
 			}
-			return porttest.StoreNotes(store)
+			return suite.StoreNotes(store)
 		}), false},
 		"a side log in the trash": {func(w *world, a engine.Answer) {
-			noted(func(_ *world, a engine.Answer) manifest.Log { return porttest.SessionNotes(a.Session.SessionID) })(w, a)
+			noted(func(_ *world, a engine.Answer) manifest.Log { return suite.SessionNotes(a.Session.SessionID) })(w, a)
 			w.delete(a.Session.RunID.String())
 		}, false},
 		"something installed":           {put("installed/x.json", `{"artifact":"`+ref.String()+`"}`), false},

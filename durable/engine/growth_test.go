@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // costs counts what a process asks of the disk.

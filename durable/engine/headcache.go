@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/derive"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

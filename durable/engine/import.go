@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/travel/rewrite"
 	"github.com/waybill/waybill/ports"
 )
 

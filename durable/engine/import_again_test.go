@@ -6,13 +6,13 @@ import (
 	"os"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 

@@ -6,12 +6,12 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/imported"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
+	"github.com/waybill/waybill/durable/travel/rewrite"
 	"github.com/waybill/waybill/ports"
 )
 

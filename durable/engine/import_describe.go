@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

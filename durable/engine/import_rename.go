@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/rewrite"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/travel/rewrite"
 	"github.com/waybill/waybill/ports"
 )
 

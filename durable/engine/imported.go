@@ -4,11 +4,11 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/waybill/waybill/durable/advance"
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/imported"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

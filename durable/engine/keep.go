@@ -4,12 +4,12 @@ import (
 	"context"
 	"unicode/utf8"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/ports"
 )

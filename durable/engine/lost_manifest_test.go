@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/infra/filestore"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections"
 )
 

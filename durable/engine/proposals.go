@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/config"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

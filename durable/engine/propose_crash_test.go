@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // learned is how the proposals of a disk stand: what is compared before and after a call.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // TestMutantsOfAnActivation: what the exploration is there to see, it sees.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/durable/similar"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/learning/similar"
+	"github.com/waybill/waybill/durable/log/audit"
 )
 
 // TestEveryMoveFromEveryState: what the table allows is on record with who and why, in

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/prompt"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections"
 )
 

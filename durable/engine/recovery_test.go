@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/run/advance"
 )
 
 const named = `{"id":"test.named","name":"Named","description":"d","version":"1.0.0",

@@ -6,21 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/condition"
-	"github.com/waybill/waybill/durable/contract"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/interpreter"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/prompt"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/token"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/contract"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -129,7 +129,7 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 
 // ask collects the context keys that the step waits for: declared inputs, and what an
 // attempt was refused for, such as the list of a loop that comes next.
-func (a *Answer) ask(missing []workflow.Input, n *projections.Node, vars canon.Value) {
+func (a *Answer) ask(missing []source.Input, n *projections.Node, vars canon.Value) {
 	for _, in := range missing {
 		a.asked = append(a.asked, in.ContextKey)
 	}

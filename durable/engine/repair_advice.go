@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/imported"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
 )
 

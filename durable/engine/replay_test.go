@@ -12,17 +12,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 const mixed = `{"id":"test.mixed","name":"Mixed","description":"d","version":"1.0.0","recommendedPreferences":{"recommendedAutonomy":"guided","recommendedRiskPolicy":"conservative"},"steps":[

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/resume"
-	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 func anchors(branch, head string) []event.ObservationRecorded {

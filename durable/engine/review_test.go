@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/proposal"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/infra/filestore"
 )
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/discovery"
 )
 
@@ -111,8 +111,8 @@ func rounds(t *testing.T, w *world, a engine.Answer, loopID string) int {
 
 func compileSample(t *testing.T, name string, data []byte) compile.Compiled {
 	t.Helper()
-	_, c, problems := compile.FileWith(name, workflow.SourceBundled, data, compile.Options{Routine: discovery.Routine})
-	if workflow.HasErrors(problems) {
+	_, c, problems := compile.FileWith(name, source.SourceBundled, data, compile.Options{Routine: discovery.Routine})
+	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	return c

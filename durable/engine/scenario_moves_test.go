@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 )
 

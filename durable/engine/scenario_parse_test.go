@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/workflow"
-	"github.com/waybill/waybill/durable/yamlsource"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
 // The form of testdata/scenarios/*.txt is told in the README beside them. What
@@ -85,7 +85,7 @@ func parseScenarios(data string) ([]scenario, error) {
 // readWorkflow compiles YAML or JSON, in which what every file has to have and no
 // scenario is about may be left out.
 func readWorkflow(text string) (compile.Compiled, error) {
-	v, err := yamlsource.Parse([]byte(dedent(text)))
+	v, err := yaml.Parse([]byte(dedent(text)))
 	if err != nil {
 		return compile.Compiled{}, err
 	}
@@ -95,8 +95,8 @@ func readWorkflow(text string) (compile.Compiled, error) {
 	}
 	steps, _ := v.Get("steps")
 	v = v.With("steps", titled(steps))
-	_, c, problems := compile.File("scenario.json", workflow.SourceProject, v.JCS())
-	if workflow.HasErrors(problems) {
+	_, c, problems := compile.File("scenario.json", source.SourceProject, v.JCS())
+	if source.HasErrors(problems) {
 		return c, fmt.Errorf("the workflow does not compile: %v", problems)
 	}
 	return c, nil

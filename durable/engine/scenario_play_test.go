@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/ports/porttest/memstore"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/config"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/trust"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 )
 

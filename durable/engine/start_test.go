@@ -8,10 +8,10 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 func TestKeyedStartIsIdempotent(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -13,11 +13,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // controlsGone gives what a verification says of control files that are gone.

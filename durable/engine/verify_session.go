@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

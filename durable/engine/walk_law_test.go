@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/projections"
 )
 

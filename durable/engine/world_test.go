@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/filestore"
 )
 
@@ -52,19 +52,19 @@ func (w *world) by() engine.Caller {
 	return engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: w.clock}
 }
 
-func (w *world) compiled(source string) compile.Compiled {
+func (w *world) compiled(workflowText string) compile.Compiled {
 	w.Helper()
-	_, c, problems := compile.File("test.json", workflow.SourceProject, []byte(source))
-	if workflow.HasErrors(problems) {
+	_, c, problems := compile.File("test.json", source.SourceProject, []byte(workflowText))
+	if source.HasErrors(problems) {
 		w.Fatal(problems)
 	}
 	return c
 }
 
-func (w *world) start(source string) engine.Answer {
+func (w *world) start(workflowText string) engine.Answer {
 	w.Helper()
 	w.seeds++
-	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(source),
+	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(workflowText),
 		SourceKind: event.SourceProject, SourceRef: "test.json"})
 	if err != nil {
 		w.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"

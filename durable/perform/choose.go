@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/contract"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"maps"
 
-	"github.com/waybill/waybill/durable/command"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -53,7 +53,7 @@ func (t *turn) command(ctx context.Context) error {
 // environment is the action's own with the ids of the attempt over it. The attempt
 // is the same one after a crash: a command that must not do its work twice can
 // tell by it.
-func (t *turn) environment(a workflow.Action) map[string]string {
+func (t *turn) environment(a source.Action) map[string]string {
 	env := maps.Clone(a.Env)
 	if env == nil {
 		env = map[string]string{}

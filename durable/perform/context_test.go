@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/command"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
 
-func argv(words ...string) canon.Digest { return command.ArgvDigest(workflow.Action{Argv: words}) }
+func argv(words ...string) canon.Digest { return command.ArgvDigest(source.Action{Argv: words}) }
 
 // deltas are the context deltas on record.
 func (w *world) deltas() string {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 )
 

@@ -9,12 +9,12 @@ package perform
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -107,7 +107,7 @@ func (t *turn) confirm(ctx context.Context) error {
 
 // missingInputs asks the workflow, as the engine will: two opinions about what is
 // missing would refuse an attempt whose command has run by then.
-func (t *turn) missingInputs(given canon.Value) []workflow.Input {
+func (t *turn) missingInputs(given canon.Value) []source.Input {
 	return t.flow.MissingInputs(t.step, event.MergeContext(t.vars(), given))
 }
 
@@ -138,17 +138,17 @@ func (t *turn) inputs(ctx context.Context, req *advance.Request) error {
 
 // refusedKeys are the context keys that the last attempt lacked beside the declared
 // inputs. A path into a value is no key; who sets it does so with --set.
-func (t *turn) refusedKeys(declared []workflow.Input, given canon.Value) []workflow.Input {
-	var out []workflow.Input
+func (t *turn) refusedKeys(declared []source.Input, given canon.Value) []source.Input {
+	var out []source.Input
 	for _, b := range t.known.refused {
 		p := b.Pointer
 		if p.Kind != reason.AtContextKey || strings.Contains(p.Key, ".") {
 			continue
 		}
-		isDeclared := slices.ContainsFunc(declared, func(d workflow.Input) bool { return d.ContextKey == p.Key })
+		isDeclared := slices.ContainsFunc(declared, func(d source.Input) bool { return d.ContextKey == p.Key })
 		set, _ := given.Get(p.Key)
 		if !isDeclared && set.IsNull() {
-			out = append(out, workflow.Input{ContextKey: p.Key, Description: b.Message})
+			out = append(out, source.Input{ContextKey: p.Key, Description: b.Message})
 		}
 	}
 	return out
@@ -156,7 +156,7 @@ func (t *turn) refusedKeys(declared []workflow.Input, given canon.Value) []workf
 
 // inputValue reads what a person typed as --set would: JSON where it parses, else
 // a string. A choice is always the text that was offered.
-func inputValue(in workflow.Input, text string) canon.Value {
+func inputValue(in source.Input, text string) canon.Value {
 	if len(in.Choices) == 0 {
 		if v, err := canon.Parse([]byte(text)); err == nil && !v.IsNull() {
 			return v

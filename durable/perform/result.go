@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/contract"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
 // assessmentRef is the contract under which assessments are reported.

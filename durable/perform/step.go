@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/command"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/interpreter"
-	"github.com/waybill/waybill/durable/prompt"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/snapshot"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
@@ -94,7 +94,7 @@ func (t *turn) waiting(what, suggestion string, args ...any) error {
 	return t.about(fault.New(fault.RunWaiting, "%s %s", t.place(), what).Suggest(suggestion, args...))
 }
 
-func (t *turn) waitingForInputs(missing []workflow.Input) error {
+func (t *turn) waitingForInputs(missing []source.Input) error {
 	var asked, flags, keys []string
 	for _, in := range missing {
 		line := in.ContextKey + " (" + in.Description

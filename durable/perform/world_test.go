@@ -8,18 +8,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/workflow"
-	"github.com/waybill/waybill/infra/memstore"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 // world is a real engine over a store in memory, with performers that follow a
@@ -49,13 +49,13 @@ type world struct {
 	onHold    func()                                    // before the performer's lock is let go
 }
 
-func newWorld(t *testing.T, source string) *world {
+func newWorld(t *testing.T, workflowText string) *world {
 	t.Helper()
 	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
 	w := &world{T: t, store: s, trusted: true, clock: 1000}
 	w.g = &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
-	_, c, problems := compile.File("test.yaml", workflow.SourceProject, []byte(source))
-	if workflow.HasErrors(problems) {
+	_, c, problems := compile.File("test.yaml", source.SourceProject, []byte(workflowText))
+	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	a, err := w.g.Start(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 1}, id.Seed{1},

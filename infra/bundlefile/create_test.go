@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 

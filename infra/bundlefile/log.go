@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/ports"
 )
 

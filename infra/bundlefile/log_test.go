@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/infra/bundlefile"
 	"github.com/waybill/waybill/ports"
 )

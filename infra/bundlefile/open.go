@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
 // Open opens and checks the bundle in a file. One that is not there, or that cannot

@@ -12,10 +12,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-func TestContract(t *testing.T) { porttest.Schedules(t, Schedules{}) }
+func TestContract(t *testing.T) { suite.Schedules(t, Schedules{}) }
 
 // Where a test runs there is a database of zones; where the program runs there may be none.
 func TestZonesComeWithTheProgram(t *testing.T) {

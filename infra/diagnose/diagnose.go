@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/waybill/waybill/durable/doctor"
+	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/infra/osfs"
 )
 

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/waybill/waybill/durable/doctor"
+	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/infra/diagnose"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // Beside implements ports.Workflows. It looks into the file's own folder and its
@@ -20,9 +20,9 @@ func (f *Finder) Beside(_ context.Context, path string) ([]catalog.File, error) 
 		at = filepath.Join(f.at.From, at)
 	}
 	dir := filepath.Dir(at)
-	out := folder{kind: workflow.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/", flat: true}.files()
+	out := folder{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/", flat: true}.files()
 	routines := filepath.Join(dir, "routines")
-	return append(out, folder{kind: workflow.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/", flat: true}.files()...), nil
+	return append(out, folder{kind: source.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/", flat: true}.files()...), nil
 }
 
 // bindingsFiles are where a directory of a project may say what fills extension
@@ -59,6 +59,6 @@ func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
 }
 
 // Routine finds a bundled routine by its id.
-func Routine(id string) (workflow.Source, bool) {
+func Routine(id string) (source.Source, bool) {
 	return catalog.NewLibrary(bundled(), catalog.Bindings{}).Options("").Routine(id)
 }

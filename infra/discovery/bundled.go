@@ -4,8 +4,8 @@ import (
 	"embed"
 	"strings"
 
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // The bundled workflows: one to try Waybill with, one to copy from, and routines that
@@ -23,7 +23,7 @@ func bundled() []catalog.File {
 	var out []catalog.File
 	for _, e := range entries {
 		data, err := bundledFiles.ReadFile("bundled/" + e.Name())
-		out = append(out, catalog.File{Kind: workflow.SourceBundled, Ref: strings.TrimSuffix(e.Name(), ".yaml"), Data: data, Err: err})
+		out = append(out, catalog.File{Kind: source.SourceBundled, Ref: strings.TrimSuffix(e.Name(), ".yaml"), Data: data, Err: err})
 	}
 	return out
 }

@@ -7,8 +7,8 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -35,14 +35,14 @@ var projectFolders = []string{".waybill/workflows", ".workrail/workflows"}
 func (f *Finder) Workflows(ctx context.Context) ([]catalog.File, error) {
 	out := bundled()
 	if f.at.User != "" {
-		out = append(out, folder{kind: workflow.SourceUser, dir: f.at.User}.files()...)
+		out = append(out, folder{kind: source.SourceUser, dir: f.at.User}.files()...)
 	}
 	for _, dir := range f.upwards() {
 		for _, sub := range projectFolders {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			at := folder{kind: workflow.SourceProject, dir: filepath.Join(dir, filepath.FromSlash(sub))}
+			at := folder{kind: source.SourceProject, dir: filepath.Join(dir, filepath.FromSlash(sub))}
 			at.prefix = relative(f.base(), at.dir) + "/"
 			out = append(out, at.files()...)
 		}

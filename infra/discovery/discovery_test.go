@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // tree writes files, by their path below a new directory.
@@ -39,7 +39,7 @@ func find(t *testing.T, at Places) map[string]catalog.File {
 	}
 	out := map[string]catalog.File{}
 	for _, f := range files {
-		if f.Kind != workflow.SourceBundled {
+		if f.Kind != source.SourceBundled {
 			out[f.Ref] = f
 		}
 	}
@@ -81,7 +81,7 @@ func TestProjectsAreLookedThroughUpToTheRoot(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("found %d files: %v", len(got), got)
 	}
-	if got["f.yaml"].Kind != workflow.SourceUser {
+	if got["f.yaml"].Kind != source.SourceUser {
 		t.Error("the user's file is of another source")
 	}
 	if outside := find(t, Places{From: repo}); len(outside) != 2 {
@@ -131,7 +131,7 @@ func TestNamedFiles(t *testing.T) {
 	f := New(Places{From: filepath.Join(repo, "sub"), Root: repo})
 	for path, ref := range map[string]string{"w.yaml": "sub/w.yaml", filepath.Join(dir, "elsewhere", "v.json"): "../elsewhere/v.json"} {
 		got, err := f.WorkflowFile(context.Background(), path)
-		if err != nil || got.Ref != ref || got.Kind != workflow.SourceProject || len(got.Data) == 0 {
+		if err != nil || got.Ref != ref || got.Kind != source.SourceProject || len(got.Data) == 0 {
 			t.Errorf("%s: ref %q, %v", path, got.Ref, err)
 		}
 	}

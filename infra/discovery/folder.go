@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // filesMax bounds how many files of one folder are read: a folder of workflows
@@ -21,7 +21,7 @@ const filesMax = 1000
 
 // folder is one place that holds workflow files.
 type folder struct {
-	kind   workflow.SourceKind
+	kind   source.SourceKind
 	dir    string
 	prefix string // of refs
 	flat   bool   // folders in it are not looked into

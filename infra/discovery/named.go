@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/waybill/waybill/durable/catalog"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // WorkflowFile implements ports.Workflows. A pipe is read as it comes: whoever
@@ -20,7 +20,7 @@ func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, err
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(f.at.From, at)
 	}
-	out := catalog.File{Kind: workflow.SourceProject, Ref: f.ref(at)}
+	out := catalog.File{Kind: source.SourceProject, Ref: f.ref(at)}
 	file, err := os.Open(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, fault.New(fault.WorkflowNotFound, "there is no file %s", path)

@@ -9,20 +9,20 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	mark "github.com/waybill/waybill/durable/imported"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/manifest"
+	mark "github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // journey is one arrival to explore: what lies on the disk, and who arrives.
 type journey struct {
 	name string
 	base *crashfs.FS
-	tr   *porttest.Traveller
+	tr   *suite.Traveller
 }
 
 var imported = ports.Control{V: 1, Data: mark.Mark{BundleID: "b", Events: 6, Head: canon.Sum(nil)}.Value()}
@@ -37,9 +37,9 @@ const (
 
 func journeys(t *testing.T) []journey {
 	t.Helper()
-	tr := porttest.NewTraveller(t, 1, 1)
+	tr := suite.NewTraveller(t, 1, 1)
 	store := crashfs.New()
-	other := porttest.NewStory(2)
+	other := suite.NewStory(2)
 	grow(t, store, other.Start())
 	// One object is there already, and durable; another one is damaged.
 	shared := store.Revive()
@@ -52,7 +52,7 @@ func journeys(t *testing.T) []journey {
 	fatal(t, err)
 	fatal(t, unlock())
 	torn := shared.Revive()
-	start := porttest.NewStory(1).Start()
+	start := suite.NewStory(1).Start()
 	torn.Fault = &crashfs.Fault{At: manifestWrite(t, shared, manifest.Head{}, start), Part: 2}
 	_ = scenario{plan: start, boot: "boot"}.act(torn)
 	return []journey{
@@ -127,7 +127,7 @@ func (j journey) truth(f *crashfs.FS) (there bool, err error) {
 			return true, err
 		}
 	}
-	notes, v, err := read(s, porttest.SessionNotes(j.tr.Session))
+	notes, v, err := read(s, suite.SessionNotes(j.tr.Session))
 	if err != nil || v.Health != manifest.Healthy || len(notes.Segments) < len(j.tr.Notes) {
 		return true, fmt.Errorf("its side log: %+v, %w", v, err)
 	}

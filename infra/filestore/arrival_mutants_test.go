@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // spareArrivalSyncs are single syncs without which nothing is lost in any journey.

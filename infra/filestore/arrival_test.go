@@ -18,12 +18,12 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // hooked is a disk that a test looks over the shoulder of.
@@ -78,7 +78,7 @@ func openHooked(t testing.TB, dir string) (*hooked, *filestore.Store) {
 }
 
 func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
-	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, 0)
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 0)
 	s, other := openDir(t, dir, 0), openDir(t, dir, 0)
 	a, err := s.Arrive(ctx, tr.Session)
 	fatal(t, err)
@@ -107,7 +107,7 @@ func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
 func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 	for name, failure := range map[string]error{"it stays": nil, "it is taken back": syscall.EIO} {
 		t.Run(name, func(t *testing.T) {
-			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, 1)
+			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 1)
 			_, err := openDir(t, dir, 0).StoreID(ctx, ports.MayCreate)
 			fatal(t, err)
 			h, s := openHooked(t, dir)
@@ -125,15 +125,15 @@ func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 					t.Errorf("confirming it: %v", err)
 				}
 				for _, p := range []manifest.Plan{
-					tr.Advance(tr.Head().Next), porttest.Notes(porttest.SessionNotes(tr.Session), 2, "three"),
+					tr.Advance(tr.Head().Next), suite.Notes(suite.SessionNotes(tr.Session), 2, "three"),
 				} {
-					if _, err := porttest.Gate(other, p); !fault.Is(err, fault.StoreLocked) {
+					if _, err := suite.Gate(other, p); !fault.Is(err, fault.StoreLocked) {
 						t.Errorf("appending to %s: %v", p.Log.Root, err)
 					}
 				}
-				first := porttest.Notes(porttest.SessionNotes(tr.Session), 0, "one")
+				first := suite.Notes(suite.SessionNotes(tr.Session), 0, "one")
 				first.Log.Root = strings.Replace(first.Log.Root, "notes", "others", 1)
-				if _, err := porttest.Gate(other, first); !fault.Is(err, fault.StoreLocked) {
+				if _, err := suite.Gate(other, first); !fault.Is(err, fault.StoreLocked) {
 					t.Errorf("beginning a side log: %v", err)
 				}
 				if err := other.UpdateSessionControl(ctx, tr.Session, ports.KeepFile, func(ports.Control) (ports.Control, error) { return imported, nil }); !fault.Is(err, fault.StoreLocked) {
@@ -188,7 +188,7 @@ func TestWhatMakesWayIsKept(t *testing.T) {
 // TestWhoeverIsFasterStays: a session that is begun while an arrival looks at its
 // empty folder does not make way any more.
 func TestWhoeverIsFasterStays(t *testing.T) {
-	dir, own, tr := filepath.Join(t.TempDir(), "store"), porttest.NewStory(1), porttest.NewTraveller(t, 1, 2)
+	dir, own, tr := filepath.Join(t.TempDir(), "store"), suite.NewStory(1), suite.NewTraveller(t, 1, 2)
 	_, err := openDir(t, dir, 0).StoreID(context.Background(), ports.MayCreate)
 	fatal(t, err)
 	h, s := openHooked(t, dir)
@@ -199,7 +199,7 @@ func TestWhoeverIsFasterStays(t *testing.T) {
 			return
 		}
 		_, other := openHooked(t, dir)
-		head, err = porttest.Gate(other, own.Start())
+		head, err = suite.Gate(other, own.Start())
 		fatal(t, err)
 	}
 	if placed, err := tr.Arrive(s, imported); placed || err != nil || head.IsZero() {
@@ -217,7 +217,7 @@ func TestArrivalsStayWithinTheirMeans(t *testing.T) {
 	if testing.Short() {
 		n = 200
 	}
-	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, n)
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, n)
 	h, s := openHooked(t, dir)
 	start := time.Now()
 	placed, err := tr.Arrive(s, imported)
@@ -262,11 +262,11 @@ func zerosRef(n int64) canon.Digest {
 
 // TestErasedBytesAreNotWrittenBack, not even beside their tombstone.
 func TestErasedBytesAreNotWrittenBack(t *testing.T) {
-	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), porttest.NewTraveller(t, 1, 0)
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 0)
 	s, artifact := openDir(t, dir, 0), tr.Objects[len(tr.Objects)-1]
-	other := porttest.NewStory(2).Start()
+	other := suite.NewStory(2).Start()
 	other.Objects = append(other.Objects, artifact)
-	_, err := porttest.Gate(s, other)
+	_, err := suite.Gate(s, other)
 	fatal(t, err)
 	_, err = s.Keys(ctx, ports.MayCreate)
 	fatal(t, err)

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // stubborn is a disk that syncs every folder but one.

@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // counting counts what a store asks of the disk: flushes, and barriers, which are
@@ -70,8 +70,8 @@ func TestFlushesOfAnAppend(t *testing.T) {
 	c := &counting{Dir: dir}
 	s, err := filestore.Open(c, filestore.Options{Locks: lock.Files(dir), Boot: "boot"})
 	fatal(t, err)
-	story := porttest.NewStory(1)
-	head, err := porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	head, err := suite.Gate(s, story.Start())
 	fatal(t, err)
 	for _, want := range []struct {
 		name                     string
@@ -109,8 +109,8 @@ func BenchmarkAppend(b *testing.B) {
 	fatal(b, err)
 	defer os.RemoveAll(dir)
 	s := openDir(b, filepath.Join(dir, "store"), time.Second)
-	story := porttest.NewStory(1)
-	head, err := porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	head, err := suite.Gate(s, story.Start())
 	fatal(b, err)
 	before := cpuTime()
 	b.ReportAllocs()

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // hall is what the exhibits are made from: a healthy store, and what one more
@@ -55,9 +55,9 @@ func codes(c ...manifest.FindingCode) []manifest.FindingCode { return c }
 // exhibits is the museum's catalogue.
 func exhibits(t *testing.T) []exhibit {
 	t.Helper()
-	h := &hall{t: t, log: porttest.NewStory(1).Log}
+	h := &hall{t: t, log: suite.NewStory(1).Log}
 	h.files, h.heads = base(t)
-	story := porttest.NewStory(1)
+	story := suite.NewStory(1)
 	story.Advance(3)
 	story.Advance(6)
 	plan := story.Advance(9)
@@ -174,7 +174,7 @@ func (h *hall) others() {
 		func(files map[string][]byte) {
 			events := slices.Clone(h.seg.Events)
 			node := events[1].Data.(event.NodeCreated)
-			node.SnapshotRef = porttest.NewStory(1).Snapshot(0).Ref()
+			node.SnapshotRef = suite.NewStory(1).Snapshot(0).Ref()
 			events[1].Data = node
 			h.commit(files, events)
 		})
@@ -182,7 +182,7 @@ func (h *hall) others() {
 		func(files map[string][]byte) { h.rename(files, "") })
 	h.show("ignorable-event", "an unknown kind that an older version may skip", manifest.Healthy, 12, nil,
 		func(files map[string][]byte) { h.rename(files, `"ignorable":true,`) })
-	missing := porttest.NewStory(1).Snapshot(1).Ref()
+	missing := suite.NewStory(1).Snapshot(1).Ref()
 	name := "snapshots/" + manifest.ObjectName(manifest.Snapshot, missing)
 	h.show("missing-snapshot", "the log is whole, a snapshot that it refers to is gone", manifest.Healthy, 9, nil,
 		func(files map[string][]byte) { delete(files, name) }).want.Objects = []string{name}

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/proposal"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // The logs that are no session's own are written by the same code; their first append
@@ -28,11 +28,11 @@ const (
 const sideLimit = 512
 
 // annotating is a plan for the annotations of a story's session.
-func annotating(story *porttest.Story) func(next int64) manifest.Plan {
+func annotating(story *suite.Story) func(next int64) manifest.Plan {
 	log := manifest.SessionSide(story.Session, feedback.Table)
 	return func(next int64) manifest.Plan {
 		asked := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"), Note: "it was rude"}}
-		data := feedback.Record(id.NewAnnotation(porttest.Seed(int(next)+100)), asked, feedback.Place{NodeID: id.RootNode(story.RunID), StepID: "first"})
+		data := feedback.Record(id.NewAnnotation(suite.Seed(int(next)+100)), asked, feedback.Place{NodeID: id.RootNode(story.RunID), StepID: "first"})
 		return manifest.Plan{Log: log, Events: []event.Event{
 			event.New(log.Owner, next, event.Scope{RunID: story.RunID}, event.Actor{Kind: event.Human, Ref: "ada"}, 1_760_000_000_000+next, data)}}
 	}
@@ -45,14 +45,14 @@ func proposing(store id.Store) func(next int64) manifest.Plan {
 		artifact := manifest.Object{Kind: manifest.Artifact, Bytes: fmt.Appendf(nil, `{"templateId":"t%d"}`, next)}
 		draft := proposal.Draft{Kind: proposal.PromptTemplate, Artifact: proposal.Artifact{SHA256: artifact.Ref(), ByteLength: int64(len(artifact.Bytes))},
 			Slot: proposal.Slot{Kind: proposal.PromptTemplate, ID: fmt.Sprintf("t%d", next)}}
-		data := proposal.Create(proposal.At{Proposal: id.NewProposal(porttest.Seed(int(next) + 100)), Ordinal: next}, draft, proposal.Owner{Tenant: "local"}, nil)
+		data := proposal.Create(proposal.At{Proposal: id.NewProposal(suite.Seed(int(next) + 100)), Ordinal: next}, draft, proposal.Owner{Tenant: "local"}, nil)
 		return manifest.Plan{Log: log, Objects: []manifest.Object{artifact}, Events: []event.Event{
 			event.New(log.Owner, next, event.Scope{}, event.Actor{Kind: event.Human, Ref: "ada"}, 1_760_000_000_000+next, data)}}
 	}
 }
 
 // sideScenarios are appends to those logs, on a disk with a session.
-func sideScenarios(t *testing.T, started *crashfs.FS, story *porttest.Story) (out []scenario) {
+func sideScenarios(t *testing.T, started *crashfs.FS, story *suite.Story) (out []scenario) {
 	t.Helper()
 	s, err := process(started.Revive(), 2)
 	fatal(t, err)

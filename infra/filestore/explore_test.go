@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // process opens the store on a disk in memory as a new process would: nobody
@@ -62,7 +62,7 @@ func (sc scenario) act(f *crashfs.FS) error {
 
 func (sc scenario) append(s *filestore.Store) error {
 	ctx := context.Background()
-	return ports.WithHealthySession(ctx, s, s, sc.plan.Log, sc.before, &porttest.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
+	return ports.WithHealthySession(ctx, s, s, sc.plan.Log, sc.before, &suite.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
 		_, err := s.Append(ctx, w, sc.before, sc.plan)
 		return err
 	})
@@ -87,7 +87,7 @@ const (
 func scenarios(t *testing.T) []scenario {
 	t.Helper()
 	var out []scenario
-	story := porttest.NewStory(1)
+	story := suite.NewStory(1)
 	made := crashfs.New()
 	s, err := process(made, 2)
 	fatal(t, err)
@@ -96,8 +96,8 @@ func scenarios(t *testing.T) []scenario {
 	started := made.Revive()
 	after := grow(t, started, story.Start())
 	out = append(sideScenarios(t, started, story),
-		newScenario(absentStore, crashfs.New(), story, porttest.NewStory(1).Start(), manifest.Head{}, after),
-		newScenario(existingStore, made, story, porttest.NewStory(1).Start(), manifest.Head{}, after),
+		newScenario(absentStore, crashfs.New(), story, suite.NewStory(1).Start(), manifest.Head{}, after),
+		newScenario(existingStore, made, story, suite.NewStory(1).Start(), manifest.Head{}, after),
 	)
 	before := after
 	grown := started
@@ -135,7 +135,7 @@ func scenarios(t *testing.T) []scenario {
 	return out
 }
 
-func newScenario(name string, base *crashfs.FS, story *porttest.Story, plan manifest.Plan, before, after manifest.Head) scenario {
+func newScenario(name string, base *crashfs.FS, story *suite.Story, plan manifest.Plan, before, after manifest.Head) scenario {
 	further := func(next int64) manifest.Plan {
 		again := *story
 		if next == 0 {
@@ -157,7 +157,7 @@ func grow(t *testing.T, f *crashfs.FS, p manifest.Plan) manifest.Head {
 	t.Helper()
 	s, err := process(f, 3)
 	fatal(t, err)
-	head, err := porttest.Gate(s, p)
+	head, err := suite.Gate(s, p)
 	fatal(t, err)
 	return head
 }
@@ -182,7 +182,7 @@ func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
 	if err != nil {
 		return manifest.Head{}, fmt.Errorf("open: %w", err)
 	}
-	seen := &porttest.Seen{}
+	seen := &suite.Seen{}
 	v, err := s.Read(context.Background(), ports.Reading{Log: sc.plan.Log}, seen)
 	if err != nil {
 		return v.Head, fmt.Errorf("read: %w", err)
@@ -197,7 +197,7 @@ func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
 }
 
 // allThere reads every object that committed events refer to.
-func allThere(s *filestore.Store, seen *porttest.Seen) error {
+func allThere(s *filestore.Store, seen *suite.Seen) error {
 	for _, seg := range seen.Segments {
 		for _, e := range seg.Events {
 			for kind, ref := range referred(e) {
@@ -224,7 +224,7 @@ func (sc scenario) goesOn(f *crashfs.FS) error {
 	if err := s.Confirm(context.Background(), sc.plan.Log, v.Head); err != nil {
 		return fmt.Errorf("confirm: %w", err)
 	}
-	head, err := porttest.Gate(s, sc.further(v.Head.Next))
+	head, err := suite.Gate(s, sc.further(v.Head.Next))
 	if err != nil {
 		return fmt.Errorf("a further append: %w", err)
 	}
@@ -242,8 +242,8 @@ func (sc scenario) goesOn(f *crashfs.FS) error {
 // that promised there was none, which only an unplugged disk can do.
 func unexpected(f manifest.Finding) bool { return f.Code != manifest.OrphanSegment }
 
-func read(s *filestore.Store, log manifest.Log) (*porttest.Seen, manifest.Verdict, error) {
-	seen := &porttest.Seen{}
+func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, error) {
+	seen := &suite.Seen{}
 	v, err := s.Read(context.Background(), ports.Reading{Log: log}, seen)
 	return seen, v, err
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // faultCrashLimit bounds what is looked at behind each single fault; the plain

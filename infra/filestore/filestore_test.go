@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // The explorations make much garbage and hold little: collecting it less often
@@ -22,9 +22,9 @@ func TestMain(m *testing.M) {
 }
 
 // dirWorld is a store that is not there yet, in a folder of the test's own.
-func dirWorld(t *testing.T) func(time.Duration) porttest.Store {
+func dirWorld(t *testing.T) func(time.Duration) suite.Store {
 	dir := filepath.Join(t.TempDir(), "home", "local")
-	return func(wait time.Duration) porttest.Store { return openDir(t, dir, wait) }
+	return func(wait time.Duration) suite.Store { return openDir(t, dir, wait) }
 }
 
 func openDir(t testing.TB, dir string, wait time.Duration) *filestore.Store {
@@ -37,12 +37,12 @@ func openDir(t testing.TB, dir string, wait time.Duration) *filestore.Store {
 	return s
 }
 
-func TestPorts(t *testing.T) { porttest.Run(t, dirWorld) }
+func TestPorts(t *testing.T) { suite.Run(t, dirWorld) }
 
 // appendPlan is the engine's way: from a head it has folded up to.
 func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
 	ctx := context.Background()
-	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &porttest.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
+	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &suite.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
 		head, err = s.Append(ctx, w, v.Head, p)
 		return err
 	})

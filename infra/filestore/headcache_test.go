@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestHeadCacheWaitsForNoDisk: it is written after the commit, by the caller who
@@ -21,8 +21,8 @@ func TestHeadCacheWaitsForNoDisk(t *testing.T) {
 	disk := crashfs.New()
 	s, err := process(disk, 1)
 	fatal(t, err)
-	story := porttest.NewStory(1)
-	_, err = porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	_, err = suite.Gate(s, story.Start())
 	fatal(t, err)
 	_, err = s.Keys(context.Background(), ports.MayCreate)
 	fatal(t, err)
@@ -49,8 +49,8 @@ func TestHeadCacheThatIsALink(t *testing.T) {
 	dir := osfs.NewDir(root)
 	s, err := filestore.Open(dir, filestore.Options{Locks: lock.Files(dir)})
 	fatal(t, err)
-	story := porttest.NewStory(1)
-	_, err = porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	_, err = suite.Gate(s, story.Start())
 	fatal(t, err)
 	fatal(t, s.KeepHead(context.Background(), story.Log, 1, []byte("x")))
 	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", story.Session.String(), "cache", "head-2")))

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/config"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/trust"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )

@@ -5,12 +5,12 @@ import (
 	"path"
 	"strings"
 
-	"github.com/waybill/waybill/durable/bundle"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/imported"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/imported"
+	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )

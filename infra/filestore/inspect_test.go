@@ -11,7 +11,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // museumDir holds broken stores, each with the verdict that every version must
@@ -95,7 +95,7 @@ func visit(t *testing.T, dir string, want expected) {
 	}
 	defer s.Close()
 	before := tree(t, dir)
-	seen, v := porttest.Read(t, s, porttest.NewStory(1).Log, manifest.Head{})
+	seen, v := suite.Read(t, s, suite.NewStory(1).Log, manifest.Head{})
 	codes := []manifest.FindingCode{}
 	for _, f := range v.Findings {
 		codes = append(codes, f.Code)
@@ -112,24 +112,24 @@ func visit(t *testing.T, dir string, want expected) {
 	// On a copy, since a writer mends what it may: the exhibit stays broken.
 	copied := filepath.Join(t.TempDir(), "store")
 	fatal(t, os.CopyFS(copied, os.DirFS(dir)))
-	story := porttest.NewStory(1)
+	story := suite.NewStory(1)
 	plan := story.Start()
 	if v.Head.Next > 0 {
 		plan = story.Advance(v.Head.Next)
 	}
 	w := openDir(t, copied, 0)
-	head, err := porttest.Gate(w, plan)
+	head, err := suite.Gate(w, plan)
 	if (err == nil) != want.Writable {
 		t.Errorf("a further append said %v; want it to come through: %v", err, want.Writable)
 	}
 	if err == nil {
-		if _, v := porttest.Read(t, w, story.Log, manifest.Head{}); v.Head != head || v.Health != manifest.Healthy || v.TailBytes != 0 {
+		if _, v := suite.Read(t, w, story.Log, manifest.Head{}); v.Head != head || v.Health != manifest.Healthy || v.TailBytes != 0 {
 			t.Errorf("after a further append: %+v", v)
 		}
 	}
 }
 
-func notThere(s *filestore.Store, seen *porttest.Seen) (out []string) {
+func notThere(s *filestore.Store, seen *suite.Seen) (out []string) {
 	for _, seg := range seen.Segments {
 		for _, e := range seg.Events {
 			for kind, ref := range referred(e) {
@@ -171,8 +171,8 @@ func base(t *testing.T) (files map[string][]byte, heads []manifest.Head) {
 	f := crashfs.New()
 	s, err := onBoot(f, "", 1)
 	fatal(t, err)
-	story := porttest.NewStory(1)
-	head, err := porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	head, err := suite.Gate(s, story.Start())
 	fatal(t, err)
 	heads = append(heads, head)
 	for range 2 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // mutant is a store that leaves something undone, as a careless change would.

@@ -4,7 +4,7 @@ import (
 	"path"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Writers of a log leave each other notes in its lock file. They are not synced,

@@ -12,18 +12,18 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestADamagedObjectIsToldAndMended: a read says so, and a commit that brings the
 // same object writes it again.
 func TestADamagedObjectIsToldAndMended(t *testing.T) {
 	ctx := context.Background()
-	story := porttest.NewStory(1)
+	story := suite.NewStory(1)
 	snapshot := story.Snapshot(0)
 	for name, damage := range map[string][]byte{
 		"flipped":  append(bytes.Clone(snapshot.Bytes[:len(snapshot.Bytes)-1]), '!'),
@@ -40,7 +40,7 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 		if _, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); !fault.Is(err, fault.StoreCorrupt) {
 			t.Errorf("%s: reading said %v", name, err)
 		}
-		_, err = porttest.Gate(s, porttest.NewStory(1).Start())
+		_, err = suite.Gate(s, suite.NewStory(1).Start())
 		fatal(t, err)
 		if b, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); err != nil || !bytes.Equal(b, snapshot.Bytes) {
 			t.Errorf("%s: after a commit it reads %q, %v", name, b, err)
@@ -50,9 +50,9 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 
 func TestTooLargeAnObjectIsRefused(t *testing.T) {
 	s := openDir(t, filepath.Join(t.TempDir(), "store"), 0)
-	plan := porttest.NewStory(1).Start()
+	plan := suite.NewStory(1).Start()
 	plan.Objects = append(plan.Objects, manifest.Object{Kind: manifest.Snapshot, Bytes: make([]byte, limits.SnapshotBytesMax+1)})
-	if _, err := porttest.Gate(s, plan); !fault.Is(err, fault.StoreLimit) {
+	if _, err := suite.Gate(s, plan); !fault.Is(err, fault.StoreLimit) {
 		t.Errorf("%v", err)
 	}
 }
@@ -61,17 +61,17 @@ func TestTooLargeAnObjectIsRefused(t *testing.T) {
 func TestACleanupKeepsCommitsWaiting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
-	story := porttest.NewStory(1)
-	head, err := porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	head, err := suite.Gate(s, story.Start())
 	fatal(t, err)
 	cleanup, err := lock.Files(osfs.NewDir(dir)).Acquire(context.Background(), ".use.lock", lock.Exclusive, 0)
 	fatal(t, err)
 	later := *story
-	if _, err := porttest.Gate(s, story.Advance(head.Next)); !fault.Is(err, fault.StoreLocked) {
+	if _, err := suite.Gate(s, story.Advance(head.Next)); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("during a cleanup: %v", err)
 	}
 	fatal(t, cleanup.Unlock())
-	if _, err := porttest.Gate(s, later.Advance(head.Next)); err != nil {
+	if _, err := suite.Gate(s, later.Advance(head.Next)); err != nil {
 		t.Errorf("after the cleanup: %v", err)
 	}
 }

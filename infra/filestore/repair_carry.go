@@ -6,8 +6,8 @@ import (
 	"path"
 	"slices"
 
-	"github.com/waybill/waybill/durable/event"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"

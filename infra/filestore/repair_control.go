@@ -8,7 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"

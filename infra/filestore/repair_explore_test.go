@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 	"pgregory.net/rapid"
 )
 
@@ -42,7 +42,7 @@ func breakSome(rt *rapid.T, damaged map[string][]byte, names []string) {
 // repair it is healthy, and the bytes that were are all there.
 func TestRepairOfRandomDamage(t *testing.T) {
 	files, _ := base(t)
-	log := porttest.NewStory(1).Log
+	log := suite.NewStory(1).Log
 	var names []string
 	for name := range files {
 		if strings.HasPrefix(name, log.Root) {
@@ -99,7 +99,7 @@ func TestExploreCrashesOfRepairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}
-	log := porttest.NewStory(1).Log
+	log := suite.NewStory(1).Log
 	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest", "flipped-first-segment", "zeros-beyond-the-group"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,12 +153,12 @@ func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mut
 		if err := nothingGone(before, state.FS.Files()); err != nil {
 			return report("%s: after a second repair: %v", state.Name, err)
 		}
-		story := porttest.NewStory(1)
+		story := suite.NewStory(1)
 		plan := story.Start()
 		if v.Head.Next > 0 {
 			plan = story.Advance(v.Head.Next)
 		}
-		if _, err := porttest.Gate(s, plan); err != nil {
+		if _, err := suite.Gate(s, plan); err != nil {
 			return report("%s: it does not go on: %v", state.Name, err)
 		}
 		return true
@@ -170,7 +170,7 @@ func TestExploreMutantsOfRepairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}
-	log := porttest.NewStory(1).Log
+	log := suite.NewStory(1).Log
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
 		all := exhibits(t)
 		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
@@ -216,7 +216,7 @@ func TestFaultsOfRepairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}
-	log := porttest.NewStory(1).Log
+	log := suite.NewStory(1).Log
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
 		all := exhibits(t)
 		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestRepairOfSideLogs: each log is repaired by itself, and a session that goes takes
@@ -27,15 +27,15 @@ func TestRepairOfSideLogs(t *testing.T) {
 	f := crashfs.New()
 	s, err := onBoot(f, "", 1)
 	fatal(t, err)
-	story := porttest.NewStory(1)
-	_, err = porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	_, err = suite.Gate(s, story.Start())
 	fatal(t, err)
 	storeID, err := s.StoreID(ctx, ports.ReadOnly)
 	fatal(t, err)
-	notes, audit := porttest.SessionNotes(story.Session), porttest.StoreNotes(storeID)
+	notes, audit := suite.SessionNotes(story.Session), suite.StoreNotes(storeID)
 	for _, log := range []manifest.Log{notes, audit} {
 		for i := range int64(3) {
-			_, err := porttest.Gate(s, porttest.Notes(log, i, fmt.Sprint("note ", i)))
+			_, err := suite.Gate(s, suite.Notes(log, i, fmt.Sprint("note ", i)))
 			fatal(t, err)
 		}
 		files := f.Files()
@@ -52,7 +52,7 @@ func TestRepairOfSideLogs(t *testing.T) {
 			t.Errorf("%s: %+v", log.Root, done.Steps)
 		}
 		fatal(t, nothingGone(before, g.Files()))
-		if _, v := porttest.Read(t, s, log, manifest.Head{}); v.Health != manifest.Healthy || v.Head.Next != 1 {
+		if _, v := suite.Read(t, s, log, manifest.Head{}); v.Health != manifest.Healthy || v.Head.Next != 1 {
 			t.Errorf("%s: %+v", log.Root, v)
 		}
 	}
@@ -87,19 +87,19 @@ func TestRepairLeavesOthersAlone(t *testing.T) {
 	fatal(t, os.MkdirAll(foreign, 0o700))
 	fatal(t, os.WriteFile(filepath.Join(foreign, "manifest.jsonl"), []byte("x"), 0o600))
 	before := tree(t, dir)
-	if _, err := openDir(t, dir, 0).RepairLog(ctx, repairOf(porttest.NewStory(1).Log)); !fault.Is(err, fault.StoreForeign) {
+	if _, err := openDir(t, dir, 0).RepairLog(ctx, repairOf(suite.NewStory(1).Log)); !fault.Is(err, fault.StoreForeign) {
 		t.Errorf("another program's store: %v", err)
 	}
 	if after := tree(t, dir); after != before {
 		t.Errorf("it was changed:\n%s", after)
 	}
 	absent := filepath.Join(t.TempDir(), "store")
-	done, err := openDir(t, absent, 0).RepairLog(ctx, repairOf(porttest.NewStory(1).Log))
+	done, err := openDir(t, absent, 0).RepairLog(ctx, repairOf(suite.NewStory(1).Log))
 	if _, statErr := os.Stat(absent); err != nil || len(done.Steps) > 0 || statErr == nil {
 		t.Errorf("a store that is not there: %+v, %v, %v", done, err, statErr)
 	}
 	files, _ := base(t)
-	log := porttest.NewStory(1).Log
+	log := suite.NewStory(1).Log
 	files[log.Root+"/manifest.jsonl"][20] ^= 1
 	for _, held := range []string{log.Root + "/.lock", ".use.lock"} {
 		at := filepath.Join(t.TempDir(), "store")

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // laid is a disk that holds files, all of them durable.
@@ -131,7 +131,7 @@ func TestRepairOfEveryExhibit(t *testing.T) {
 				return
 			}
 			fatal(t, err)
-			log := porttest.NewStory(1).Log
+			log := suite.NewStory(1).Log
 			r := repairOf(log)
 			r.DryRun = true
 			planned, err := s.RepairLog(context.Background(), r)
@@ -163,7 +163,7 @@ func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) 
 	t.Helper()
 	s, err := process(f, 2)
 	fatal(t, err)
-	story := porttest.NewStory(1)
+	story := suite.NewStory(1)
 	_, v, err := read(s, story.Log)
 	fatal(t, err)
 	if v.Health != manifest.Healthy || v.Head.Next != was.Next || len(done.Steps) > 0 && len(v.Findings) > 0 {
@@ -179,7 +179,7 @@ func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) 
 	if v.Head.Next > 0 {
 		plan = story.Advance(v.Head.Next)
 	}
-	if _, err := porttest.Gate(s, plan); err != nil {
+	if _, err := suite.Gate(s, plan); err != nil {
 		t.Errorf("it does not go on: %v", err)
 	}
 	again, err := s.RepairLog(context.Background(), repairOf(story.Log))
@@ -196,7 +196,7 @@ func TestRepairTellsWhatItSetsAside(t *testing.T) {
 	s, err := process(f, 1)
 	fatal(t, err)
 	seen := map[string][]byte{}
-	r := repairOf(porttest.NewStory(1).Log)
+	r := repairOf(suite.NewStory(1).Log)
 	r.Aside = func(name string, b []byte) { seen[name] = bytes.Clone(b) }
 	done, err := s.RepairLog(context.Background(), r)
 	fatal(t, err)
@@ -231,8 +231,8 @@ func TestRepairBelievesAClaim(t *testing.T) {
 		f := laid(t, files)
 		s, err := process(f, 1)
 		fatal(t, err)
-		log := porttest.NewStory(1).Log
-		fatal(t, s.KeepHead(context.Background(), porttest.NewStory(1).Log, 7, []byte("of another format")))
+		log := suite.NewStory(1).Log
+		fatal(t, s.KeepHead(context.Background(), suite.NewStory(1).Log, 7, []byte("of another format")))
 		r := repairOf(log)
 		r.Claimed = claim
 		before := f.Files()

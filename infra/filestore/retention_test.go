@@ -11,23 +11,23 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 func unlessNever() error { return nil }
 
 // shelf is a store with one session of two appends and a side log.
-func shelf(t *testing.T) (dir string, s *filestore.Store, story *porttest.Story) {
+func shelf(t *testing.T) (dir string, s *filestore.Store, story *suite.Story) {
 	dir = filepath.Join(t.TempDir(), "store")
-	s, story = openDir(t, dir, 0), porttest.NewStory(1)
-	head, err := porttest.Gate(s, story.Start())
+	s, story = openDir(t, dir, 0), suite.NewStory(1)
+	head, err := suite.Gate(s, story.Start())
 	fatal(t, err)
-	_, err = porttest.Gate(s, story.Advance(head.Next))
+	_, err = suite.Gate(s, story.Advance(head.Next))
 	fatal(t, err)
 	return dir, s, story
 }
@@ -50,7 +50,7 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 		t.Fatalf("%+v, %v", trash, err)
 	}
 	// It reads there as it did before.
-	there := &porttest.Seen{}
+	there := &suite.Seen{}
 	tv, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner, Table: story.Log.Table}}, there)
 	if err != nil || tv.Head != v.Head || len(there.Segments) != len(before.Segments) {
 		t.Errorf("in the trash: %+v, %v", tv, err)
@@ -74,7 +74,7 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 	// Deleted and begun anew: the old one cannot come back over the new one.
 	_, err = s.Discard(ctx, story.Session, 79, data, unlessNever)
 	fatal(t, err)
-	_, err = porttest.Gate(s, porttest.NewStory(1).Start())
+	_, err = suite.Gate(s, suite.NewStory(1).Start())
 	fatal(t, err)
 	if _, err := s.Restore(ctx, story.Session.String()+".79"); !fault.Is(err, fault.ValidationError) {
 		t.Errorf("over another session: %v", err)
@@ -110,7 +110,7 @@ func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
 		t.Errorf("with a performer: %v", err)
 	}
 	fatal(t, held.Unlock())
-	notes := porttest.SessionNotes(story.Session)
+	notes := suite.SessionNotes(story.Session)
 	unlock, err = other.Lock(ctx, notes)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.SessionLocked) {
@@ -142,7 +142,7 @@ func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 	waited := make(chan error)
 	_, err := s.Discard(ctx, story.Session, 5, canon.OfMembers(), func() error {
 		go func() {
-			_, err := porttest.Gate(patient, story.Advance(6))
+			_, err := suite.Gate(patient, story.Advance(6))
 			waited <- err
 		}()
 		time.Sleep(50 * time.Millisecond)
@@ -154,7 +154,7 @@ func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 	}
 	trash, err := s.Trashed(ctx)
 	fatal(t, err)
-	there := &porttest.Seen{}
+	there := &suite.Seen{}
 	v, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner, Table: story.Log.Table}}, there)
 	if err != nil || v.Health != manifest.Healthy || len(there.Segments) != 2 {
 		t.Errorf("%+v, %v", v, err)
@@ -168,7 +168,7 @@ func TestTheBroomNeedsItsLock(t *testing.T) {
 	fatal(t, s.Alone(ctx, func(b ports.Broom) error {
 		kept = b
 		// A commit waits, however far it got.
-		if _, err := porttest.Gate(other, porttest.NewStory(2).Start()); !fault.Is(err, fault.StoreLocked) {
+		if _, err := suite.Gate(other, suite.NewStory(2).Start()); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("a commit: %v", err)
 		}
 		if _, err := b.Leftover("sessions"); err == nil {
@@ -219,12 +219,12 @@ func TestALeftoverBesideAWriterStays(t *testing.T) {
 func TestLogRootsNamesEveryLog(t *testing.T) {
 	_, s, story := shelf(t)
 	ctx := context.Background()
-	_, err := porttest.Gate(s, porttest.NewStory(2).Start())
+	_, err := suite.Gate(s, suite.NewStory(2).Start())
 	fatal(t, err)
 	store, err := s.StoreID(ctx, ports.ReadOnly)
 	fatal(t, err)
-	for _, log := range []manifest.Log{porttest.SessionNotes(story.Session), porttest.StoreNotes(store)} {
-		_, err := porttest.Gate(s, porttest.Notes(log, 0, "one"))
+	for _, log := range []manifest.Log{suite.SessionNotes(story.Session), suite.StoreNotes(store)} {
+		_, err := suite.Gate(s, suite.Notes(log, 0, "one"))
 		fatal(t, err)
 	}
 	_, err = s.Discard(ctx, story.Session, 5, canon.OfMembers(), unlessNever)

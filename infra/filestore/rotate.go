@@ -6,8 +6,8 @@ import (
 	"path"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/token"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"

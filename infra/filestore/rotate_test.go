@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/token"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestExploreCrashesOfRotations: whatever a power cut leaves, the keyring is the old one
@@ -94,7 +94,7 @@ func TestRotateLeavesWhatIsNotDamaged(t *testing.T) {
 // gone together do not make the segments worthless.
 func TestALostManifestIsNotBegunAnew(t *testing.T) {
 	files, _ := base(t)
-	log := porttest.NewStory(1).Log
+	log := suite.NewStory(1).Log
 	delete(files, log.Root+"/manifest.jsonl")
 	record := append([]byte("\x001 boot/open"), bytes.Repeat([]byte{' '}, 256)...)[:257]
 	record[256] = '\n'

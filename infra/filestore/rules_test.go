@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // storeJSON is a store file with the features and the version given.
@@ -95,7 +95,7 @@ func reads(t *testing.T, s *filestore.Store) {
 	if _, err := s.StoreID(ctx, ports.ReadOnly); err != nil {
 		t.Errorf("identity: %v", err)
 	}
-	if _, v := porttest.Read(t, s, porttest.NewStory(1).Log, manifest.Head{}); !v.Unborn() {
+	if _, v := suite.Read(t, s, suite.NewStory(1).Log, manifest.Head{}); !v.Unborn() {
 		t.Errorf("reading: %+v", v)
 	}
 }
@@ -103,7 +103,7 @@ func reads(t *testing.T, s *filestore.Store) {
 func writes(t *testing.T, s *filestore.Store, want fault.Code) {
 	t.Helper()
 	ctx := context.Background()
-	_, gateErr := porttest.Gate(s, porttest.NewStory(1).Start())
+	_, gateErr := suite.Gate(s, suite.NewStory(1).Start())
 	_, idErr := s.StoreID(ctx, ports.MayCreate)
 	_, keysErr := s.Keys(ctx, ports.MayCreate)
 	doc, err := controlfile.New("config", 1, struct{}{})
@@ -179,26 +179,26 @@ func TestEverythingInAStoreIsPrivate(t *testing.T) {
 func TestLinksInAStoreAreRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
-	one, two := porttest.NewStory(1), porttest.NewStory(2)
-	_, err := porttest.Gate(s, one.Start())
+	one, two := suite.NewStory(1), suite.NewStory(2)
+	_, err := suite.Gate(s, one.Start())
 	fatal(t, err)
 	outside := filepath.Join(filepath.Dir(dir), "outside")
 	fatal(t, os.Rename(filepath.Join(dir, one.Log.Root), outside))
 	if err := os.Symlink(outside, filepath.Join(dir, one.Log.Root)); err != nil {
 		t.Skip("no links here")
 	}
-	_, err = porttest.Gate(s, two.Start())
+	_, err = suite.Gate(s, two.Start())
 	fatal(t, err)
 	if list, err := s.Sessions(context.Background()); err != nil || len(list) != 1 || list[0] != two.Session {
 		t.Errorf("Sessions = %v, %v; want the one that is no link", list, err)
 	}
 	before := tree(t, outside)
-	_, err = s.Read(context.Background(), ports.Reading{Log: one.Log}, &porttest.Seen{})
+	_, err = s.Read(context.Background(), ports.Reading{Log: one.Log}, &suite.Seen{})
 	if !fault.Is(err, fault.StoreCorrupt) {
 		t.Errorf("reading a linked session: %v", err)
 	}
 	private(t, err, dir)
-	if _, err := porttest.Gate(s, one.Advance(3)); err == nil || tree(t, outside) != before {
+	if _, err := suite.Gate(s, one.Advance(3)); err == nil || tree(t, outside) != before {
 		t.Errorf("writing to a linked session: %v", err)
 	}
 }

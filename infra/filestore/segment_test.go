@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestAHugeSegmentIsNotTakenIntoMemory: a file that costs nothing to make, as it
@@ -18,7 +18,7 @@ import (
 func TestAHugeSegmentIsNotTakenIntoMemory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, time.Second)
-	plan := porttest.NewStory(1).Start()
+	plan := suite.NewStory(1).Start()
 	if _, err := appendPlan(s, manifest.Head{}, plan); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestAHugeSegmentIsNotTakenIntoMemory(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	v, err := s.Read(context.Background(), ports.Reading{Log: plan.Log}, &porttest.Seen{})
+	v, err := s.Read(context.Background(), ports.Reading{Log: plan.Log}, &suite.Seen{})
 	runtime.ReadMemStats(&after)
 	if err != nil || !v.Damaged() {
 		t.Fatal(v, err)

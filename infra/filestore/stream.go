@@ -10,7 +10,7 @@ import (
 	"path"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/osfs"
 )
 

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // unknownOutcome leaves a log whose last group was written, whose sync failed, and
@@ -126,7 +126,7 @@ func TestAFailedConfirmLeavesAMark(t *testing.T) {
 // that commits to it must not lose it (R7).
 func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 	shared := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact of two sessions")}
-	first, second := porttest.NewStory(1).Start(), porttest.NewStory(2).Start()
+	first, second := suite.NewStory(1).Start(), suite.NewStory(2).Start()
 	first.Objects, second.Objects = append(first.Objects, shared), append(second.Objects, shared)
 	for name, once := range map[string]bool{"one sync fails": true, "the folder fails from then on": false} {
 		f := crashfs.New()
@@ -139,7 +139,7 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 		}
 		s, err := process(f, 1)
 		fatal(t, err)
-		if _, err := porttest.Gate(s, first); !fault.Is(err, fault.StoreIO) {
+		if _, err := suite.Gate(s, first); !fault.Is(err, fault.StoreIO) {
 			t.Fatalf("%s: the first append said %v", name, err)
 		}
 		f.Fault, f.Before = nil, nil
@@ -148,7 +148,7 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 			s, err = process(f, 2)
 			fatal(t, err)
 		}
-		_, err = porttest.Gate(s, second)
+		_, err = suite.Gate(s, second)
 		fatal(t, err)
 		f.Crashes(64, func(state crashfs.State) bool {
 			after, err := process(state.FS, 3)
@@ -182,8 +182,8 @@ func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 // not be moved away as what a crash left (R9).
 func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	story := porttest.NewStory(1)
-	head, err := porttest.Gate(openDir(t, dir, 0), story.Start())
+	story := suite.NewStory(1)
+	head, err := suite.Gate(openDir(t, dir, 0), story.Start())
 	fatal(t, err)
 	beyond := filepath.Join(dir, story.Log.Root, "events", manifest.SegmentName(head.Next+5, head.Next+6))
 	fatal(t, os.WriteFile(beyond, []byte("{}"), 0o600))
@@ -201,7 +201,7 @@ func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 	for name, more := range map[string]string{"alone": "", "with a cache": "cache"} {
 		f := crashfs.New()
-		story := porttest.NewStory(1)
+		story := suite.NewStory(1)
 		f.Before = func(op crashfs.Op) { // killed while it stages its first segment
 			if op.Do == "sync" && strings.Contains(op.Name, "/events/") && f.Fault == nil {
 				f.Fault = &crashfs.Fault{At: op.N}
@@ -209,7 +209,7 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 		}
 		s, err := process(f, 1)
 		fatal(t, err)
-		if _, err := porttest.Gate(s, story.Start()); err == nil {
+		if _, err := suite.Gate(s, story.Start()); err == nil {
 			t.Fatal("a killed process committed")
 		}
 		f = f.Revive()
@@ -228,7 +228,7 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 			t.Errorf("%s: a second lock said %v", name, err)
 		}
 		fatal(t, unlock())
-		_, err = porttest.Gate(open(4), porttest.NewStory(1).Start())
+		_, err = suite.Gate(open(4), suite.NewStory(1).Start())
 		fatal(t, err)
 	}
 }
@@ -237,8 +237,8 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 func TestConfirmMakesNoLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
-	story := porttest.NewStory(1)
-	head, err := porttest.Gate(s, story.Start())
+	story := suite.NewStory(1)
+	head, err := suite.Gate(s, story.Start())
 	fatal(t, err)
 	fatal(t, os.Remove(filepath.Join(dir, story.Log.Root, ".lock")))
 	before := tree(t, dir)
@@ -253,8 +253,8 @@ func TestConfirmMakesNoLock(t *testing.T) {
 func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	writer := openDir(t, dir, 5*time.Second)
-	story := porttest.NewStory(1)
-	head, err := porttest.Gate(writer, story.Start())
+	story := suite.NewStory(1)
+	head, err := suite.Gate(writer, story.Start())
 	fatal(t, err)
 	var done atomic.Bool
 	var wg sync.WaitGroup
@@ -264,7 +264,7 @@ func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for !done.Load() {
-				v, err := s.Read(context.Background(), ports.Reading{Log: story.Log}, &porttest.Seen{})
+				v, err := s.Read(context.Background(), ports.Reading{Log: story.Log}, &suite.Seen{})
 				if err != nil || v.Health != manifest.Healthy {
 					t.Errorf("a reader beside the writer: %+v, %v", v, err)
 					return
@@ -276,7 +276,7 @@ func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 		ahead := *story
 		plan := ahead.Advance(head.Next)
 		tear(t, dir, head, plan)
-		head, err = porttest.Gate(writer, story.Advance(head.Next))
+		head, err = suite.Gate(writer, story.Advance(head.Next))
 		fatal(t, err)
 	}
 	done.Store(true)

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/token"
-	"github.com/waybill/waybill/infra/crashfs"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 // interrupt lets act run with something coming in between at every operation of

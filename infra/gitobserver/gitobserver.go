@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // Root is the root of the repository that dir lies in, "" outside one.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 func write(t *testing.T, root string, files map[string]string) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/infra/crashfs"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
 func ok(t *testing.T, err error) {

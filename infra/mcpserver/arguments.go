@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // run reads the raw arguments strictly before anything else sees them (R5), and

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // fake answers every call with what it was given, and counts how many are at work.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {

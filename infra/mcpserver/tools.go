@@ -5,8 +5,8 @@ import (
 	"reflect"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // tool is one row of the table that drives the server, its schemas, docs/mcp.md and

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // UseCases are what the tools call, one method each. An error is told to the agent

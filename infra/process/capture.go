@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/ports"
 )
 

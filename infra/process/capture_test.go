@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/run/command"
 )
 
 const keep = command.OutputHeadBytesMax

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/run/command"
 )
 
 func TestALargeOutputTakesConstantMemory(t *testing.T) {

@@ -4,27 +4,27 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/waybill/waybill/durable/audit"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/config"
-	"github.com/waybill/waybill/durable/contract"
-	"github.com/waybill/waybill/durable/doctor"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/feedback"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/proposal"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
-	"github.com/waybill/waybill/durable/redrive"
-	"github.com/waybill/waybill/durable/resume"
-	"github.com/waybill/waybill/durable/retention"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/run/redrive"
+	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/doctor"
+	"github.com/waybill/waybill/durable/store/retention"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/contract"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )
@@ -119,7 +119,7 @@ func learningWords(to sets) {
 }
 
 func workflowWords(to sets) {
-	add(to, workflow.SourceBundled, workflow.SourceUser, workflow.SourceProject, workflow.SourceRemote, workflow.SourcePlugin, workflow.SourceInstalled)
+	add(to, source.SourceBundled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin, source.SourceInstalled)
 	add(to, problem.Error, problem.Warning)
 	add(to, compile.CoordinatorEvalAsConfirmation, compile.ConditionBesideSource, compile.ArgumentUnused)
 	add(to, compile.While, compile.Until, compile.For, compile.ForEach)

@@ -7,7 +7,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"github.com/waybill/waybill/durable/event"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // sqlite commits the rows that one append holds: 3 events, 2 manifest lines and a

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 )
@@ -106,8 +106,8 @@ func linear(n int) (compile.Compiled, error) {
 		}
 		src += fmt.Sprintf(`{"id":"step-%d","title":"Step %d","prompt":"Do it."}`, i, i)
 	}
-	_, w, problems := compile.File("bench.json", workflow.SourceProject, []byte(src+"]}"))
-	if workflow.HasErrors(problems) {
+	_, w, problems := compile.File("bench.json", source.SourceProject, []byte(src+"]}"))
+	if source.HasErrors(problems) {
 		return w, fmt.Errorf("%v", problems)
 	}
 	return w, nil

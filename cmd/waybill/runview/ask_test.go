@@ -12,10 +12,10 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/waybill/waybill/durable/compile"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -66,12 +66,12 @@ func (d *desk) screen() string {
 }
 
 func TestTrustShowsAllThatDecides(t *testing.T) {
-	const source = `{"id":"test.t","name":"Deploy","description":"d","version":"1.0.0","steps":[
+	const workflowText = `{"id":"test.t","name":"Deploy","description":"d","version":"1.0.0","steps":[
 		{"id":"a","title":"A","action":{"kind":"command","argv":["deploy","--to","the north side"],"cwd":"in here","env":{"B":"2","A":"\u001b[8m"}}},
 		{"id":"b","title":"B","prompt":"p"},
 		{"id":"c","title":"C","action":{"kind":"command","argv":["true"]}}]}`
-	_, w, problems := compile.File("t.json", workflow.SourceProject, []byte(source))
-	if workflow.HasErrors(problems) {
+	_, w, problems := compile.File("t.json", source.SourceProject, []byte(workflowText))
+	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustOnce, "YES\n": ports.TrustOnce, "a\n": ports.TrustAlways,
@@ -97,9 +97,9 @@ func TestTrustShowsAllThatDecides(t *testing.T) {
 }
 
 func TestTrustNamesWhatItDoesNotShow(t *testing.T) {
-	_, w, problems := compile.File("t.json", workflow.SourceProject, []byte(`{"id":"test.t","name":"T","description":"d","version":"1.0.0",
+	_, w, problems := compile.File("t.json", source.SourceProject, []byte(`{"id":"test.t","name":"T","description":"d","version":"1.0.0",
 		"steps":[{"id":"s","title":"A","action":{"kind":"command","argv":["true"]}}]}`))
-	if workflow.HasErrors(problems) {
+	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
 	step := w.Steps[0]

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/infra/terminal"
 )
 

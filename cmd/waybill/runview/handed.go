@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
 

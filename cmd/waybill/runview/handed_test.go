@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
 

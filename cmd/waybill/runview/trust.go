@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/catalog"
-	"github.com/waybill/waybill/durable/command"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
 )

@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
 )

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/command"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections"
 )

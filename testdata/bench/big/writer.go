@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill/waybill/durable/advance"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/compile"
-	"github.com/waybill/waybill/durable/event"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/manifest"
-	"github.com/waybill/waybill/durable/snapshot"
-	"github.com/waybill/waybill/durable/workflow"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 )
@@ -86,8 +86,8 @@ func newWriter(dir string, lean bool) (*writer, error) {
 		return nil, err
 	}
 	src := `{"id":"bench.big","name":"Big","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"Do it."},{"id":"two","title":"Two","prompt":"Do it."}]}`
-	_, c, problems := compile.File("bench.json", workflow.SourceProject, []byte(src))
-	if workflow.HasErrors(problems) {
+	_, c, problems := compile.File("bench.json", source.SourceProject, []byte(src))
+	if source.HasErrors(problems) {
 		return nil, fmt.Errorf("%v", problems)
 	}
 	w := &writer{dir: dir, Store: Store{Session: id.NewSession(seed)}, lean: lean, run: id.NewRun(seed), workflow: c}

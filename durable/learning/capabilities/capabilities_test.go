@@ -1,0 +1,51 @@
+package capabilities_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/waybill/waybill/durable/learning/capabilities"
+	"github.com/waybill/waybill/durable/store/config"
+)
+
+func TestOnlyWhatIsThereIsAdvertised(t *testing.T) {
+	full := capabilities.Of(config.Config{}, "1.2.3")
+	if !full.Feedback.Supported || len(full.Feedback.Targets) != 3 || len(full.Feedback.Signals) != 4 || full.Implementation.Version != "1.2.3" {
+		t.Errorf("%+v", full)
+	}
+	if full.Agents == nil || len(full.Agents.Proposals.ArtifactKinds) != 4 || full.Agents.Proposals.Activation != config.ViaApprovalGate {
+		t.Errorf("%+v", full.Agents)
+	}
+	var c config.Config
+	for key, value := range map[string]string{"feedback": "off", "proposals": "off"} {
+		var err error
+		if c, err = c.With(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	none := capabilities.Of(c, "1.2.3")
+	if none.Feedback.Supported || none.Feedback.Targets != nil || none.Agents != nil {
+		t.Errorf("%+v", none)
+	}
+	b, err := json.Marshal(none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(b, &members); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"protocolVersion", "supportedEnvelopes", "schemaVersions", "limits", "feedback"} {
+		if _, ok := members[name]; !ok {
+			t.Errorf("%s is missing in %s", name, b)
+		}
+	}
+	if _, ok := members["agents"]; ok {
+		t.Errorf("agents are advertised: %s", b)
+	}
+	direct, err := config.Config{}.With("proposalsActivation", config.ViaDirectRBAC)
+	if err != nil || !slices.Contains([]string{capabilities.Of(direct, "").Agents.Proposals.Activation}, config.ViaDirectRBAC) {
+		t.Error(err)
+	}
+}

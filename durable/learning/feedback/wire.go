@@ -1,0 +1,67 @@
+package feedback
+
+import (
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+)
+
+// Annotation is an annotation as others read it, in the shape of RFC 0056 and no other.
+type Annotation struct {
+	AnnotationID id.Annotation `json:"annotationId"`
+	Target       RunTarget     `json:"target"`
+	Signal       Signal        `json:"signal"`
+	Actor        Principal     `json:"actor"`
+	Note         string        `json:"note,omitzero"`
+	CreatedAt    string        `json:"createdAt"` // RFC 3339 in UTC with milliseconds
+}
+
+// RunTarget is a Target with its run.
+type RunTarget struct {
+	RunID   id.Run   `json:"runId"`
+	EventID id.Event `json:"eventId,omitzero"`
+	NodeID  id.Node  `json:"nodeId,omitzero"`
+}
+
+// Principal is who made an annotation.
+type Principal struct {
+	PrincipalRef string `json:"principalRef"`
+}
+
+// About is what there is to say of an annotation beyond the RFC's shape; it stands beside
+// it (R28). What later records made of the annotation is filled in by projections.
+type About struct {
+	NodeID                 id.Node       `json:"nodeId,omitzero"`
+	StepID                 string        `json:"stepId,omitzero"`
+	Confidence             *float64      `json:"confidence,omitzero"` // 0 to 1
+	SupersedesAnnotationID id.Annotation `json:"supersedesAnnotationId,omitzero"`
+	SupersededBy           id.Annotation `json:"supersededBy,omitzero"`
+	Retracted              bool          `json:"retracted,omitzero"`
+	RetractedReason        string        `json:"retractedReason,omitzero"`
+}
+
+// Of is the annotation that an event recorded; ok is false for every other event.
+func Of(e event.Event) (a Annotation, about About, ok bool) {
+	r, ok := e.Data.(Recorded)
+	if !ok {
+		return a, about, false
+	}
+	a = Annotation{AnnotationID: r.AnnotationID, Signal: r.Signal, Note: r.Note, CreatedAt: event.TimeText(e.TimestampMs),
+		Target: RunTarget{RunID: e.Scope.RunID, EventID: r.Target.EventID, NodeID: r.Target.NodeID},
+		Actor:  Principal{PrincipalRef: principalRef(e.Actor)}}
+	about = About{NodeID: r.At.NodeID, StepID: r.At.StepID, Confidence: r.Confidence, SupersedesAnnotationID: r.SupersedesAnnotationID}
+	return a, about, true
+}
+
+// noPrincipal stands for an actor that could not be read; the shape wants a text.
+const noPrincipal = "unknown"
+
+// principalRef is what an actor calls itself, or what it is.
+func principalRef(a event.Actor) string {
+	switch {
+	case a.Ref != "":
+		return a.Ref
+	case a.Kind != "":
+		return string(a.Kind)
+	}
+	return noPrincipal
+}

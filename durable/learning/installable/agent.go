@@ -1,0 +1,105 @@
+package installable
+
+import (
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/promptref"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// Agent is what lists show of an installed agent. Waybill starts none: it names them to
+// whoever carries a run out.
+type Agent struct {
+	ID          string `json:"agentId"`
+	Persona     string `json:"persona"`
+	ModelClass  string `json:"modelClass"`
+	Label       string `json:"label,omitzero"` // Persona stands in where it is empty
+	Description string `json:"description,omitzero"`
+}
+
+// agentShape is the published manifest (RFC 0003), closed.
+var agentShape = shape.ObjectOf("an agent",
+	shape.Need("agentId", shape.Text{Min: 3, Max: 256, Pattern: pattern.New(`^(core|vendor|community|private|local)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
+		Like: `the id of an agent such as "local.team.reviewer"`}),
+	shape.Need("persona", shape.Text{Min: 1, Max: 200}),
+	shape.Need("modelClass", shape.OneOf("reasoning", "writing", "coding", "research", "classification", "general")),
+	shape.May("systemPrompt", nonEmpty),
+	shape.May("systemPromptRef", nonEmpty),
+	shape.May("evalSuiteRef", nonEmpty),
+	shape.May("toolAllowlist", shape.List{Of: nonEmpty}),
+	shape.May("requiresCapabilities", shape.List{Of: nonEmpty, Unique: true}),
+	shape.May("memoryShape", shape.ObjectOf("a memory shape",
+		shape.May("scratchpad", shape.Boolean),
+		shape.May("conversation", shape.Boolean),
+		shape.May("longTerm", shape.Boolean))),
+	shape.May("confidence", shape.ObjectOf("a confidence",
+		shape.May("defaultThreshold", shape.Amount{Min: 0, Max: 1}))),
+	shape.May("handoff", shape.ObjectOf("a handoff",
+		shape.May("taskSchemaRef", nonEmpty),
+		shape.May("returnSchemaRef", nonEmpty))),
+	shape.May("label", shape.Text{Min: 1, Max: 100}),
+	shape.May("description", shape.Text{Max: 500}),
+	shape.May("promptLibraryRef", promptref.IDShape),
+	shape.May("promptOverrides", shape.Object{What: "prompt overrides", Fields: overrides()}))
+
+// overrides are a reference for each kind of prompt.
+func overrides() []shape.Field {
+	var out []shape.Field
+	for _, kind := range promptref.Kinds() {
+		out = append(out, shape.May(kind, promptref.RefShape))
+	}
+	return out
+}
+
+// agentPackShape holds agents and what every pack says. A published pack may also bring
+// code; it has no place here, since nothing would run it.
+var agentPackShape = shape.Object{What: "an agent pack", Fields: packKeys(ownPackName,
+	shape.May("engines", shape.AnyObject),
+	shape.Need("agents", shape.List{Of: agentShape, Min: 1, Key: "agentId"}))}
+
+// checkAgents reads either form: one agent, or a pack of them.
+func checkAgents(at problem.Place, report problem.Report) {
+	switch form(at, report, "agentId", "agents") {
+	case "agentId":
+		agentShape.Check(at, report)
+		checkSystemPrompt(at, report)
+	case "agents":
+		agentPackShape.Check(at, report)
+		checkEngines(at.Member("engines"), report)
+		for _, agent := range at.Member("agents").Items() {
+			checkSystemPrompt(agent, report)
+		}
+	}
+}
+
+// checkSystemPrompt: an agent says what it is in one place.
+func checkSystemPrompt(at problem.Place, report problem.Report) {
+	switch inline, ref := at.Has("systemPrompt"), at.Has("systemPromptRef"); {
+	case at.Value.Kind() != canon.Object: // the shape says so
+	case inline && ref:
+		report.Error(at.Member("systemPromptRef"), "Keep one of the two.", "an agent has systemPrompt or systemPromptRef, not both")
+	case !inline && !ref:
+		report.Error(at, `Add "systemPrompt": who the agent is and how it works.`, "an agent needs systemPrompt or systemPromptRef, got none")
+	}
+}
+
+// Agents are those of an installed artifact, in its order.
+func Agents(artifact canon.Value) ([]Agent, error) {
+	list := []canon.Value{artifact}
+	if of, pack := artifact.Get("agents"); pack {
+		list = nil
+		for _, at := range (problem.Place{Value: of}).Items() {
+			list = append(list, at.Value)
+		}
+	}
+	out := make([]Agent, len(list))
+	for i, v := range list {
+		if err := canon.DecodeKnown(v, &out[i]); err != nil {
+			return nil, fmt.Errorf("agent %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,105 @@
+package installable
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// Chain is what lists show of a published chain. It does not run: editors expand chains
+// into the workflows that they write (RFC 0013).
+type Chain struct {
+	ID          string `json:"chainId"`
+	Version     string `json:"version"`
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// chainPackShape is the published manifest (RFC 0013), closed.
+var chainPackShape = shape.Object{What: "a workflow-chain pack", Fields: packKeys(packName,
+	shape.Need("kind", shape.OneOf("workflow-chain")),
+	shape.Need("engines", shape.AnyObject),
+	shape.Need("chains", shape.List{Of: chainShape, Min: 1, Key: "chainId"}))}
+
+// chainShape is one of them. Its parameters are a JSON Schema, which is its editor's to
+// judge.
+var chainShape = shape.ObjectOf("a chain",
+	shape.Need("chainId", typeName),
+	shape.Need("version", version),
+	shape.Need("label", nonEmpty),
+	shape.Need("description", anyText),
+	shape.Need("parameters", shape.AnyObject),
+	shape.Need("dag", shape.ObjectOf("a chain's graph",
+		shape.Need("nodes", shape.List{Of: nodeShape, Min: 1, Key: "id"}),
+		shape.May("edges", shape.List{Of: edgeShape}))),
+	shape.May("outputs", shape.Dictionary{Value: shape.ObjectOf("an output",
+		shape.Need("type", anyText),
+		shape.Need("description", anyText))}),
+	shape.May("capabilities", shape.List{Of: shape.OneOf("streamable", "cacheable", "side-effectful", "mcp-exportable"), Unique: true}))
+
+// nodeShape is a node of the graph. What config and inputs hold depends on its type.
+var nodeShape = shape.ObjectOf("a node",
+	shape.Need("id", nonEmpty),
+	shape.Need("typeId", typeName),
+	shape.May("name", anyText),
+	shape.May("position", shape.ObjectOf("a position", shape.May("x", number), shape.May("y", number))),
+	shape.May("config", shape.AnyObject),
+	shape.May("inputs", shape.AnyObject))
+
+// edgeShape leads from one node, or a port of it, to another.
+var edgeShape = shape.ObjectOf("an edge",
+	shape.Need("from", anyText),
+	shape.Need("to", anyText),
+	shape.May("condition", anyText))
+
+var number = shape.OneKind{Kind: canon.Number, Text: "a number"}
+
+// checkChains adds what the published schema says in words: edges lead between nodes of
+// the graph.
+func checkChains(at problem.Place, report problem.Report) {
+	chainPackShape.Check(at, report)
+	checkEngines(at.Member("engines"), report)
+	for _, chain := range at.Member("chains").Items() {
+		graph, nodes := chain.Member("dag"), map[string]bool{}
+		for _, node := range graph.Member("nodes").Items() {
+			nodes[node.Member("id").Value.Text()] = true
+		}
+		if len(nodes) > 1 && !graph.Has("edges") {
+			report.Error(graph, `Add "edges": how the nodes follow each other.`, "a graph of several nodes needs edges, got none")
+		}
+		for _, edge := range graph.Member("edges").Items() {
+			for _, end := range []problem.Place{edge.Member("from"), edge.Member("to")} {
+				if name := end.Value.Text(); name != "" && !leads(nodes, name) {
+					report.Error(end, "Name one of "+strings.Join(shape.Names(nodes), ", ")+".", "the graph has no node %q", name)
+				}
+			}
+		}
+	}
+}
+
+// leads reports whether an end is a node, or a port written behind its id. Ids may have
+// dots themselves.
+func leads(nodes map[string]bool, end string) bool {
+	for i := range len(end) {
+		if end[i] == '.' && nodes[end[:i]] {
+			return true
+		}
+	}
+	return nodes[end]
+}
+
+// Chains are those of an installed artifact, in its order.
+func Chains(artifact canon.Value) ([]Chain, error) {
+	var out []Chain
+	for i, at := range (problem.Place{Value: artifact}).Member("chains").Items() {
+		var c Chain
+		if err := canon.DecodeKnown(at.Value, &c); err != nil {
+			return nil, fmt.Errorf("chain %d: %w", i+1, err)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

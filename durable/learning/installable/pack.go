@@ -1,0 +1,52 @@
+package installable
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/promptref"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// Shapes that stand in several tables.
+var (
+	anyText  = shape.Text{}
+	nonEmpty = shape.Text{Min: 1}
+	typeName = shape.Text{Min: 1, Max: 256, Pattern: pattern.New(`^[a-z][a-zA-Z0-9._-]*$`), Like: `a name such as "core.prompt"`}
+	version  = promptref.VersionShape
+)
+
+// packName is that of the published manifests.
+var packName = shape.Text{Min: 1, Max: 256, Pattern: pattern.New(`^(core|vendor|community|private)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
+	Like: `the name of a pack such as "vendor.acme.reviews"`}
+
+// ownPackName is that of packs that are of no published form: what their people call them.
+var ownPackName = shape.Text{Min: 1, Max: 128, Pattern: pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`),
+	Like: `a name of letters, digits, ".", "_" and "-" such as "team.reviews"`}
+
+// packKeys are what every pack says of itself, before what it holds.
+func packKeys(name shape.Text, more ...shape.Field) []shape.Field {
+	return append([]shape.Field{
+		shape.Need("name", name),
+		shape.Need("version", version),
+		shape.May("description", shape.Text{Max: 1024}),
+		shape.May("author", anyText),
+		shape.May("license", anyText),
+		shape.May("homepage", anyText),
+		shape.May("repository", anyText),
+		shape.May("keywords", shape.List{Of: shape.Text{Max: 64}, Max: 50}),
+		shape.May("dependencies", shape.Dictionary{Value: anyText}),
+		shape.May("signing", shape.ObjectOf("a signature",
+			shape.May("publicKeyRef", anyText),
+			shape.May("signatureRef", anyText),
+			shape.May("method", shape.OneOf("manual", "sigstore")))),
+	}, more...)
+}
+
+// checkEngines: which programs a pack is for is open, but one of them is always named.
+func checkEngines(at problem.Place, report problem.Report) {
+	engine := at.Member("openwop")
+	if at.Value.Kind() == canon.Object && engine.Value.Kind() != canon.String {
+		report.Error(engine, `Add "openwop": a range such as ">=1.0 <2.0.0".`, "engines names the versions of openwop, got %s", shape.Got(engine))
+	}
+}

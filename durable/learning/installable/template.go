@@ -1,0 +1,111 @@
+package installable
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/nearest"
+	"github.com/waybill/waybill/durable/workflow/promptref"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// templateShape is the published template (RFC 0027 A), closed.
+var templateShape = shape.ObjectOf("a prompt template",
+	shape.Need("templateId", promptref.IDShape),
+	shape.Need("version", version),
+	shape.Need("kind", shape.OneOf(promptref.Kinds()...)),
+	shape.Need("text", anyText),
+	shape.May("name", shape.Text{Max: 200}),
+	shape.May("description", shape.Text{Max: 2000}),
+	shape.May("variables", shape.List{Of: variableShape, Key: "name"}),
+	shape.May("modelHints", shape.ObjectOf("hints for a model",
+		shape.May("modelClass", anyText),
+		shape.May("temperature", shape.Amount{Min: 0, Max: 2}),
+		shape.May("maxTokens", shape.Amount{Min: 1, Whole: true}),
+		shape.May("envelopeType", anyText))),
+	shape.May("tags", shape.List{Of: shape.Text{Min: 1, Max: 64}, Max: 32}),
+	shape.May("meta", shape.ObjectOf("a template's origin",
+		shape.May("author", anyText),
+		shape.May("createdAt", anyText),
+		shape.May("updatedAt", anyText),
+		shape.May("source", shape.OneOf("host", "pack", "user")),
+		shape.May("packName", packName),
+		shape.May("packVersion", version))))
+
+// variableShape is one slot of the text.
+var variableShape = shape.ObjectOf("a variable",
+	shape.Need("name", shape.Text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`), Like: "a name of at most 64 letters, digits and _"}),
+	shape.Need("type", shape.OneOf("string", "number", "boolean", "array", "object")),
+	shape.Need("required", shape.Boolean),
+	shape.May("source", shape.OneOf("input", "variable", promptref.SecretSource, "context")),
+	shape.May("extractPath", anyText),
+	shape.May("defaultValue", shape.Anything{}),
+	shape.May("description", shape.Text{Max: 500}))
+
+// checkTemplate adds what binds the text and its variables together.
+func checkTemplate(at problem.Place, report problem.Report) {
+	templateShape.Check(at, report)
+	text := at.Member("text")
+	bytesAtMost(text, limits.PromptTextBytesMax, report)
+	if text.Value.Kind() == canon.String && strings.TrimSpace(text.Value.Text()) == "" {
+		report.Warn(text, "Write what is to be done.", "the text is empty, so that nothing would be shown")
+	}
+	if meta := at.Member("meta"); meta.Member("source").Value.Text() == "pack" {
+		for _, key := range []string{"packName", "packVersion"} {
+			if !meta.Has(key) {
+				report.Error(meta, `Add "`+key+`", or write another source.`, "a template from a pack names it: %q is missing", key)
+			}
+		}
+	}
+	asked := promptref.Placeholders(text.Value.Text())
+	var declared []string
+	for _, v := range at.Member("variables").Items() {
+		declared = append(declared, v.Member("name").Value.Text())
+		checkVariable(v, asked, report)
+	}
+	for _, name := range asked {
+		checkPlaceholder(text, name, declared, report)
+	}
+}
+
+// checkPlaceholder warns of a name that nobody declared: most are typing errors, and
+// the others are filled from the run's context without anybody being asked for them.
+func checkPlaceholder(text problem.Place, name string, declared []string, report problem.Report) {
+	if slices.Contains(declared, name) {
+		return
+	}
+	switch near := nearest.Of(name, declared); {
+	case strings.HasPrefix(name, "wr."):
+		report.Warn(text, "Remove it: a template has no extension points.", "{{%s}} is not replaced; it is shown as it stands", name)
+	case near != "":
+		report.Warn(text, "Did you mean {{"+near+"}}?", "no variable %q is declared", name)
+	default:
+		report.Warn(text, "Declare it under variables.", "no variable %q is declared; it is filled from the run's context if that has the key", name)
+	}
+}
+
+// checkVariable warns of declarations that change less than they say.
+func checkVariable(at problem.Place, asked []string, report problem.Report) {
+	name, value := at.Member("name").Value.Text(), at.Member("defaultValue")
+	v := promptref.Variable{Type: at.Member("type").Value.Text()}
+	if name != "" && !slices.Contains(asked, name) {
+		report.Warn(at, "Write {{"+name+"}} into the text, or remove the variable.", "the text has no {{%s}}, so that a value changes nothing", name)
+	}
+	switch {
+	case !at.Has("defaultValue"):
+	case at.Member("required").Value.True():
+		report.Warn(value, "Remove it, or write \"required\": false.", "the default of a required variable is never used")
+	case v.Type != "" && !v.Fits(value.Value):
+		report.Warn(value, "Write a value of that type.", "the default is of type %s, the variable of type %s", value.Value.Kind(), v.Type)
+	}
+	if at.Member("source").Value.Text() == promptref.SecretSource {
+		report.Warn(at.Member("source"), "Say in the text where the secret is kept.", "no workflow can use a template with a secret: what is put into a prompt is kept for ever")
+	}
+	if at.Has("extractPath") {
+		report.Warn(at.Member("extractPath"), "Name the context key that holds the value.", "extractPath is not followed; {{%s}} is filled from the context key of that name", name)
+	}
+}

@@ -1,0 +1,73 @@
+package installable
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/shape"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// Workflow is one workflow source in an artifact.
+type Workflow struct {
+	Pointer string // where it stands: "", or /workflows/0
+	Source  canon.Value
+}
+
+// Workflows are those that an installed artifact brings, in its order: itself, those
+// of a pack, or none where it holds chains.
+func Workflows(artifact canon.Value) []Workflow {
+	if _, one := artifact.Get("steps"); one {
+		return []Workflow{{"", artifact}}
+	}
+	var out []Workflow
+	for _, at := range (problem.Place{Value: artifact}).Member("workflows").Items() {
+		out = append(out, Workflow{at.Pointer, at.Value})
+	}
+	return out
+}
+
+// workflowPackShape holds sources; each is judged as a file of its own.
+var workflowPackShape = shape.Object{What: "a workflow pack", Fields: packKeys(ownPackName,
+	shape.May("engines", shape.AnyObject),
+	shape.Need("workflows", shape.List{Of: shape.AnyObject, Min: 1, Key: "id"}))}
+
+// checkWorkflows reads each of the three forms.
+func checkWorkflows(at problem.Place, o Options, report problem.Report) {
+	switch form(at, report, "steps", "workflows", "chains") {
+	case "steps":
+		checkWorkflow(at, o, report)
+	case "workflows":
+		workflowPackShape.Check(at, report)
+		checkEngines(at.Member("engines"), report)
+		for _, source := range at.Member("workflows").Items() {
+			if source.Value.Kind() == canon.Object {
+				checkWorkflow(source, o, report)
+			}
+		}
+	case "chains":
+		checkChains(at, report)
+	}
+}
+
+// checkWorkflow holds a source to what the catalog holds a file to: what is installed
+// must be usable, and its id must not be one of the bundled ones.
+func checkWorkflow(at problem.Place, o Options, report problem.Report) {
+	if n := len(at.Value.JCS()); n > limits.SourceBytesMax {
+		report.Error(at, "Split the workflow.", "a workflow has at most %d bytes, got %d", limits.SourceBytesMax, n)
+		return
+	}
+	src, found := source.Of(source.SourceInstalled, at)
+	if src.Valid {
+		var with compile.Options
+		if o.Library != nil {
+			with = o.Library(src.ID)
+		}
+		_, more := compile.Compile(src, with)
+		found = append(found, more...)
+	}
+	for _, p := range found {
+		report(p)
+	}
+}

@@ -1,0 +1,167 @@
+package proposal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/store/config"
+)
+
+// Check refuses a proposal without its kind or owner, and texts over budget.
+func (r Created) Check(event.Scope) error {
+	if r.Of != r.Slot.Kind {
+		return fmt.Errorf("kind %q in a slot of kind %q", r.Of, r.Slot.Kind)
+	}
+	if err := r.Owner.check(); err != nil {
+		return err
+	}
+	if err := r.Provenance.check(); err != nil {
+		return err
+	}
+	return checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version})
+}
+
+// Check refuses what is no later revision.
+func (r Revised) Check(event.Scope) error {
+	if r.Revision < 2 || r.Revision > limits.EventIndexMax {
+		return fmt.Errorf("revision %d: want 2 or more", r.Revision)
+	}
+	return checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version})
+}
+
+// Check refuses an approval of nothing, by nobody, or under no role.
+func (r Approved) Check(event.Scope) error {
+	switch {
+	case r.ApprovalID.IsZero() || r.ArtifactSHA256.IsZero():
+		return errors.New("an approval wants its id and the digest of what is approved")
+	case !config.Word(r.Role):
+		return fmt.Errorf("%q is no name of a role", r.Role)
+	}
+	if err := checkPrincipal(r.Principal); err != nil {
+		return err
+	}
+	return checkRecord(r)
+}
+
+// Check refuses an activation that nothing allows: through the gate without an approval
+// or an override, an override without a reason, and either of them where a scope decides.
+func (r Applied) Check(event.Scope) error {
+	switch r.Mode {
+	case ApprovalGate:
+		if len(r.ApprovalIDs) == 0 && !r.Override {
+			return errors.New("through the gate, and neither approved nor overridden")
+		}
+	case DirectRBAC:
+		if len(r.ApprovalIDs) > 0 || r.Override {
+			return errors.New("direct-rbac has no approvals and nothing to override")
+		}
+	default:
+		return fmt.Errorf("unknown mode %q", r.Mode)
+	}
+	if r.Override && r.Reason == NoReason {
+		return errors.New("an override wants a reason")
+	}
+	if err := checkApprovals(r.ApprovalIDs); err != nil {
+		return err
+	}
+	if err := r.Slot.check(); err != nil {
+		return err
+	}
+	start, end := InstalledRef(r.Slot, "", r.ArtifactSHA256), "#"+r.ArtifactSHA256.String()
+	start = strings.TrimSuffix(start, end)
+	middle, ok := strings.CutPrefix(strings.TrimSuffix(r.InstalledRef, end), start)
+	if r.Slot.ID == "" || r.ArtifactSHA256.IsZero() || !ok || !strings.HasSuffix(r.InstalledRef, end) || middle != "" && middle[0] != '@' || !label(r.InstalledRef, refBytesMax) {
+		return fmt.Errorf("installedRef %q does not name slot and digest", r.InstalledRef)
+	}
+	if err := checkPrincipal(r.Principal); err != nil {
+		return err
+	}
+	return checkRecord(r)
+}
+
+// Check refuses what every record must not be.
+func (r Rejected) Check(event.Scope) error { return checkRecord(r) }
+
+// Check refuses what every record must not be.
+func (r Archived) Check(event.Scope) error { return checkRecord(r) }
+
+// Check refuses a slot that nothing can be installed in.
+func (r RolledBack) Check(event.Scope) error {
+	if r.Slot.ID == "" {
+		return errors.New("nothing is installed in a slot without an id")
+	}
+	if err := r.Slot.check(); err != nil {
+		return err
+	}
+	return checkRecord(r)
+}
+
+// revision is what the first and every further one have in common.
+type revision struct {
+	artifact   Artifact
+	duplicates []Duplicate
+	rationale  string
+	slot       Slot
+	title      string
+	version    string
+}
+
+func checkRevision(r Record, v revision) error {
+	if err := v.artifact.check(); err != nil {
+		return err
+	}
+	if err := v.slot.check(); err != nil {
+		return err
+	}
+	if err := ranked(v.duplicates); err != nil {
+		return err
+	}
+	if v.version != "" && !label(v.version, versionBytesMax) {
+		return fmt.Errorf("version of %d bytes: want a label of at most %d", len(v.version), versionBytesMax)
+	}
+	if err := checkText("title", v.title, limits.ProposalTitleBytesMax); err != nil {
+		return err
+	}
+	if err := checkText("rationale", v.rationale, limits.RationaleBytesMax); err != nil {
+		return err
+	}
+	return checkRecord(r)
+}
+
+func checkRecord(r Record) error {
+	p, ordinal, reason := r.About()
+	switch {
+	case p.IsZero():
+		return errors.New("proposalId is missing")
+	case ordinal < 0 || ordinal > limits.EventIndexMax:
+		return fmt.Errorf("ordinal %d is no index of an event", ordinal)
+	case reason == "":
+		return errors.New("reason is missing")
+	}
+	return checkText("reason", reason, limits.AuditTextBytesMax)
+}
+
+func checkPrincipal(name string) error {
+	if name == "" || len(name) > limits.ActorRefMax {
+		return fmt.Errorf("principal of %d bytes: want 1 to %d", len(name), limits.ActorRefMax)
+	}
+	return checkText("principal", name, limits.ActorRefMax)
+}
+
+func checkApprovals(ids []id.Event) error {
+	seen := map[id.Event]bool{}
+	for _, a := range ids {
+		if a.IsZero() || seen[a] {
+			return fmt.Errorf("approval %q stands twice, or is none", a)
+		}
+		seen[a] = true
+	}
+	if len(ids) > limits.QuorumMax {
+		return fmt.Errorf("%d approvals: want at most %d", len(ids), limits.QuorumMax)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package event_test
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"pgregory.net/rapid"
+)
+
+// sameEitherWay: the short way takes a line exactly when the long way takes it for
+// ours, and makes the same event of it.
+func sameEitherWay(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, text []byte) (exact bool) {
+	t.Helper()
+	long, err := event.Domain.DecodeLineLongWay(text)
+	short, exact := event.Domain.DecodeLineExactly(text)
+	if ours := err == nil && !long.Foreign(); exact != ours {
+		t.Fatalf("%q: the short way takes it: %v; the long way: %v, foreign %v", text, exact, err, long.Foreign())
+	}
+	if exact && !reflect.DeepEqual(short, long) {
+		t.Fatalf("%q:\nthe short way %+v\nthe long way  %+v", text, short, long)
+	}
+	return exact
+}
+
+// lines are all samples as they are written, with and without additive members.
+func lines(t testing.TB) (out [][]byte) {
+	for i, s := range samples {
+		for _, a := range []event.Actor{agent, {}} {
+			e := event.New(session.String(), int64(i), s.scope, a, whenever*int64(len(a.Kind)), s.data)
+			e.Ignorable = i%3 == 0
+			b, err := event.Domain.AppendLine(nil, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, bytes.TrimSuffix(b, []byte("\n")))
+		}
+	}
+	return out
+}
+
+func TestEveryKindIsReadTheShortWay(t *testing.T) {
+	for _, text := range lines(t) {
+		if !sameEitherWay(t, text) {
+			t.Errorf("only the long way reads %s", text)
+		}
+	}
+}
+
+// Every single byte of every kind of line, changed in several ways.
+func TestEveryChangedByteIsJudgedAlike(t *testing.T) {
+	for _, text := range lines(t) {
+		for i := range text {
+			for _, c := range []byte{text[i] ^ 1, text[i] ^ 0x20, text[i] ^ 0x80, '"', '\\', '0', ' ', ',', 0} {
+				changed := bytes.Clone(text)
+				changed[i] = c
+				sameEitherWay(t, changed)
+			}
+			sameEitherWay(t, text[:i])
+			sameEitherWay(t, slices.Delete(bytes.Clone(text), i, i+1))
+		}
+	}
+}
+
+// oddities are what two ways of reading JSON could take differently.
+var oddities = []string{" ", "\t", "\r", `\u0041`, `\u0000`, `\u001f`, `\u001F`, `\n`, `\u000a`, `\/`, `\"`, `\ud800`, `\ud83d\ude00`, "\u2028", "\x7f",
+	"\xff", "-", "0", "-0", "1e3", "1.0", "0.5", "1e21", "1e+21", "9007199254740993", "100000000000000000000", "true", "false", "null", "[]", "{}", `""`,
+	`,"v":1`, `"a":1,`, `"A":1,`, `,"kind":"x"`, `,"kind":"run_closed"`, "[[[[[[[[", "]]]]]]]]", `"b":null,`}
+
+func TestOdditiesAreJudgedAlike(t *testing.T) {
+	all := lines(t)
+	context := func(t *rapid.T) []byte {
+		leaf := rapid.SampledFrom([]canon.Value{canon.OfFloat(0.1), canon.OfFloat(1e300), canon.OfInt(-5), canon.OfString("é\x01😀"), canon.OfBool(true), {}})
+		v := leaf.Draw(t, "leaf")
+		for range rapid.IntRange(0, 62).Draw(t, "depth") {
+			v = canon.OfList(v, leaf.Draw(t, "leaf"))
+		}
+		e := event.New(session.String(), 1, atRun, agent, whenever, event.ContextSet{ContextID: origin.Context(0), Source: event.ContextInitial,
+			Context: canon.OfMembers(canon.Member{Name: "a", Value: v}, canon.Member{Name: "\ufb33", Value: v}, canon.Member{Name: "😀", Value: v})})
+		b, _ := event.Domain.AppendLine(nil, e)
+		return bytes.TrimSuffix(b, []byte("\n"))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := bytes.Clone(rapid.SampledFrom(all).Draw(t, "line"))
+		if rapid.Bool().Draw(t, "context") {
+			if text = context(t); len(text) == 0 {
+				t.Skip("too deep to be written")
+			}
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+			to := min(len(text), at+rapid.IntRange(0, 12).Draw(t, "cut"))
+			text = slices.Concat(text[:at], []byte(rapid.SampledFrom(oddities).Draw(t, "oddity")), text[to:])
+		}
+		sameEitherWay(t, text)
+	})
+}
+
+func FuzzShortWay(f *testing.F) {
+	for _, text := range lines(f) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { sameEitherWay(t, text) })
+}
+
+func BenchmarkDecodeLine(b *testing.B) {
+	child := id.ChildNode(root, attempt, id.OpAck)
+	recorded := event.New(session.String(), 7, atRoot, agent, whenever, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child), RequestDigest: aDigest})
+	text, err := event.Domain.AppendLine(nil, recorded)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := event.Domain.DecodeLine(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package advance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/pattern"
+)
+
+// ApprovalKind is the artifact kind that only an approval may write (R20).
+const ApprovalKind = "wr.human_approval"
+
+// jsonType is the content type of artifacts that are JSON values.
+const jsonType = "application/json"
+
+// nameMax bounds what of an artifact is copied into events as a name, its kind and the
+// step that a divergence is related to: a message has to be able to say it.
+const nameMax = limits.MessageBytesMax
+
+// contentType is the essence of RFC 6838 names, with parameters in plain ASCII.
+var contentType = pattern.New(`^[a-zA-Z0-9!#$&^_.+-]{1,64}/[a-zA-Z0-9!#$&^_.+-]{1,64}(;[ -~]{0,64})?$`)
+
+// Artifact is a structured result that an attempt brings: a JSON value, or the
+// bytes of a file of another type.
+type Artifact struct {
+	ContentType string
+	Bytes       []byte
+	JSON        canon.Value // null unless ContentType is application/json
+}
+
+// JSONArtifact is an artifact whose stored bytes are the value's JCS.
+func JSONArtifact(v canon.Value) Artifact {
+	return Artifact{ContentType: jsonType, Bytes: v.JCS(), JSON: v}
+}
+
+// Kind is the "kind" member of a JSON object, else "".
+func (a Artifact) Kind() string {
+	kind, _ := a.JSON.Get("kind")
+	return kind.Text()
+}
+
+// describe is the artifact as it counts in a request's digest: the value itself,
+// or what names the bytes.
+func (a Artifact) describe() canon.Value {
+	if a.ContentType == jsonType {
+		return a.JSON
+	}
+	return canon.OfMembers(
+		canon.Member{Name: "contentType", Value: canon.OfString(a.ContentType)},
+		canon.Member{Name: "sha256", Value: canon.OfString(canon.Sum(a.Bytes).String())})
+}
+
+// Request is what a caller sends with an attempt. Absent parts are zero.
+type Request struct {
+	Notes       string
+	Artifacts   []Artifact
+	Context     canon.Value // an object; null members delete
+	Preferences []event.PreferenceChange
+}
+
+// Digest is the requestDigest of R4: over the JCS of artifacts, context,
+// notesMarkdown and preferences, absent ones left out.
+func (r Request) Digest() canon.Digest {
+	doc := canon.OfMembers()
+	if len(r.Artifacts) > 0 {
+		items := make([]canon.Value, len(r.Artifacts))
+		for i, a := range r.Artifacts {
+			items[i] = a.describe()
+		}
+		doc = doc.With("artifacts", canon.OfList(items...))
+	}
+	if r.Context.Kind() == canon.Object && r.Context.Len() > 0 {
+		doc = doc.With("context", r.Context)
+	}
+	if r.Notes != "" {
+		doc = doc.With("notesMarkdown", canon.OfString(r.Notes))
+	}
+	if len(r.Preferences) > 0 {
+		prefs := canon.OfMembers()
+		for _, c := range r.Preferences {
+			prefs = prefs.With(c.Key, canon.OfString(c.Value))
+		}
+		doc = doc.With("preferences", prefs)
+	}
+	return canon.Sum(doc.JCS())
+}
+
+// Placeholder stands in a ready call for what its caller has to say.
+const Placeholder = "…"
+
+// filledIn refuses a ready call that was sent as it stands: its dots would pass for
+// notes, and the step would count as done.
+func (r Request) filledIn() error {
+	if strings.TrimSpace(r.Notes) == Placeholder {
+		return fault.New(fault.ValidationError, "the notes are %q, the placeholder of a ready call", Placeholder).
+			Suggest("Say in their place what was done, decided and found.").With("pointer", "/output/notesMarkdown")
+	}
+	return contextFilledIn(r.Context)
+}
+
+// contextFilledIn is the same for context, which a start takes as well.
+func contextFilledIn(v canon.Value) error {
+	for i := range v.Len() {
+		if v.Kind() != canon.Object || v.Item(i).Text() != Placeholder {
+			continue
+		}
+		key := v.Key(i)
+		return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a ready call", key, Placeholder).
+			Suggest("Send the value of %s in its place.", key).
+			With("pointer", "/context/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
+	}
+	return nil
+}
+
+// inOrder is the request's artifacts as outputs are ordered, by (sha256,
+// contentType), each once (R18).
+func (r Request) inOrder() []Artifact {
+	type key struct{ sha256, contentType string }
+	of := func(a Artifact) key { return key{canon.Sum(a.Bytes).String(), a.ContentType} }
+	out := slices.Clone(r.Artifacts)
+	slices.SortStableFunc(out, func(a, b Artifact) int {
+		ka, kb := of(a), of(b)
+		return cmp.Or(cmp.Compare(ka.sha256, kb.sha256), cmp.Compare(ka.contentType, kb.contentType))
+	})
+	return slices.CompactFunc(out, func(a, b Artifact) bool { return of(a) == of(b) })
+}
+
+// Check refuses a request that could not be recorded: VALIDATION_ERROR, with
+// measured and allowed sizes where a size is the matter.
+func (r Request) Check() error {
+	if !utf8.ValidString(r.Notes) {
+		return fault.New(fault.ValidationError, "the notes are not valid UTF-8")
+	}
+	if len(r.Notes) > limits.PayloadBytesMax {
+		return tooLarge("the notes", len(r.Notes), limits.PayloadBytesMax)
+	}
+	if err := r.filledIn(); err != nil {
+		return err
+	}
+	if len(r.Artifacts) > limits.ArtifactsMax {
+		return fault.New(fault.ValidationError, "%d artifacts were sent; at most %d are allowed", len(r.Artifacts), limits.ArtifactsMax)
+	}
+	for i, a := range r.Artifacts {
+		if err := a.check(i); err != nil {
+			return err
+		}
+	}
+	if err := CheckContext(r.Context); err != nil {
+		return err
+	}
+	_, err := applyPreferences(event.DefaultPreferences(), r.Preferences)
+	return err
+}
+
+func (a Artifact) check(i int) error {
+	switch {
+	case len(a.Bytes) == 0:
+		return fault.New(fault.ValidationError, "artifact %d is empty", i)
+	case len(a.Bytes) > limits.ArtifactBytesMax:
+		return tooLarge(fmt.Sprintf("artifact %d", i), len(a.Bytes), limits.ArtifactBytesMax)
+	case !contentType.MatchString(a.ContentType):
+		return fault.New(fault.ValidationError, "artifact %d has the content type %q; want type/subtype", i, a.ContentType)
+	case len(a.Kind()) > nameMax:
+		return tooLarge(fmt.Sprintf("the kind of artifact %d", i), len(a.Kind()), nameMax)
+	case a.Kind() == ApprovalKind:
+		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only 'waybill approve' writes", i, ApprovalKind)
+	}
+	return nil
+}
+
+func tooLarge(what string, got, most int) error {
+	return fault.New(fault.ValidationError, "%s: %d bytes, at most %d are allowed", what, got, most).
+		Suggest("Keep large things in files and pass their paths.").
+		With("measuredBytes", got).With("maxBytes", most)
+}
+
+// CheckContext refuses context that is no object, holds a reserved key or is over
+// its budget (locks 16.3.1). An absent one is fine.
+func CheckContext(v canon.Value) error {
+	if v.IsNull() {
+		return nil
+	}
+	err := event.CheckContext(v)
+	if err == nil {
+		return nil
+	}
+	f := fault.New(fault.ValidationError, "%v", err)
+	if event.IsContextBudget(err) {
+		f.Suggest("Remove large values from the context and pass references, such as file paths, instead.").
+			With("measuredBytes", len(v.JCS())).With("maxBytes", limits.ContextBytesMax).With("method", "RFC 8785 UTF-8 bytes")
+	}
+	return f
+}
+
+// applyPreferences is p with the changes made, or VALIDATION_ERROR for one of no
+// closed set or a key twice.
+func applyPreferences(p event.Preferences, changes []event.PreferenceChange) (event.Preferences, error) {
+	seen := map[string]bool{}
+	for _, c := range changes {
+		after, err := p.Apply(c)
+		if err == nil && seen[c.Key] {
+			err = fmt.Errorf("preference %q is given twice", c.Key)
+		}
+		if err != nil {
+			return p, fault.New(fault.ValidationError, "preferences: %v", err).
+				Suggest("Autonomy is guided, full_auto_stop_on_user_deps or full_auto_never_stop; riskPolicy is conservative, balanced or aggressive.")
+		}
+		p, seen[c.Key] = after, true
+	}
+	return p, nil
+}

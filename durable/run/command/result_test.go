@@ -1,0 +1,52 @@
+package command_test
+
+import (
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+func TestSays(t *testing.T) {
+	for want, r := range map[string]command.Result{
+		"succeeded":                          {Tries: 3},
+		"exited with status 2":               {ExitStatus: 2, Tries: 1},
+		"exited with status 2 after 3 tries": {ExitStatus: 2, Tries: 3},
+		"failed: no such program":            {ExitStatus: -1, Failure: "no such program", Tries: 1},
+		"failed after 2 tries: it timed out": {ExitStatus: -1, Failure: "it timed out", Tries: 2},
+	} {
+		if got := r.Says(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAResultIsReadAsStrictlyAsItIsWritten(t *testing.T) {
+	r := command.Result{ArgvDigest: command.ArgvDigest(source.Action{Argv: []string{"true"}}), Kind: command.Kind, OutputDigest: canon.Sum(nil), Tries: 1}
+	v, err := canon.ValueOf(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := command.Decode(v); err != nil || back != r {
+		t.Fatal(back, err)
+	}
+	for name, other := range map[string]canon.Value{
+		"another kind":        v.With("kind", canon.OfString("wr.other")),
+		"unknown member":      v.With("more", canon.OfInt(1)),
+		"missing member":      v.Without("tries"),
+		"negative tries":      v.With("tries", canon.OfInt(-1)),
+		"digest that is none": v.With("argvDigest", canon.OfString("sha256:x")),
+	} {
+		if _, err := command.Decode(other); err == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+func TestArgvDigestTellsCommandsApart(t *testing.T) {
+	a, b := command.ArgvDigest(source.Action{Argv: []string{"a", "b"}}), command.ArgvDigest(source.Action{Argv: []string{"a b"}})
+	if a == b {
+		t.Fatal("the words of a command run together")
+	}
+}

@@ -1,0 +1,97 @@
+package interpreter
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+)
+
+// summaryMax lets a trace of the largest number of entries keep its budget.
+const summaryMax = limits.TraceBytesMax / limits.TraceEntriesMax
+
+// note adds an entry in the order in which things were decided.
+func (k *walker) note(kind event.TraceKind, summary string, refs ...event.TraceRef) {
+	k.trace = append(k.trace, event.TraceEntry{Kind: kind, Summary: reason.Truncate(summary, summaryMax), Refs: refs})
+}
+
+// shorten keeps the beginning and the end of a trace that no reader would go
+// through; how many entries stood between is said by one. Order is kept.
+func shorten(all []event.TraceEntry) []event.TraceEntry {
+	// One place is left for the entry that a branch is told with.
+	const most = limits.TraceEntriesMax*limits.TraceEventsMax - 1
+	if len(all) <= most {
+		return all
+	}
+	half := most / 2
+	out := append([]event.TraceEntry(nil), all[:half]...)
+	out = append(out, event.TraceEntry{Kind: event.EvaluatedCondition, Summary: fmt.Sprintf("%d more decisions were made.", len(all)-most+1)})
+	return append(out, all[len(all)-(most-half-1):]...)
+}
+
+// controlRefs say which loop, where in it, and which named condition was asked.
+func controlRefs(loop compile.Loop, iteration int64) []event.TraceRef {
+	refs := []event.TraceRef{event.LoopRef(loop.LoopID), event.IterationRef(iteration)}
+	if loop.Control != nil && loop.Control.ConditionID != "" {
+		refs = append(refs, event.ConditionRef(loop.Control.ConditionID))
+	}
+	return refs
+}
+
+// stepSummary names absent variables: a step that is passed over because of a
+// typing error in a context key looks like any other.
+func stepSummary(step *compile.Step, held bool, missing []string) string {
+	verdict := "does not hold, so the step is passed over"
+	if held {
+		verdict = "holds"
+	}
+	return fmt.Sprintf("Step %q: its condition %s%s: %s", step.StepID, verdict, absent(missing), step.RunCondition.JCS())
+}
+
+func conditionSummary(loop compile.Loop, held, again bool, iteration int64, missing []string) string {
+	verdict, what := "does not hold", "it is left"
+	if held {
+		verdict = "holds"
+	}
+	if again {
+		what = "it goes on"
+	}
+	return fmt.Sprintf("Loop %q (%s), iteration %d: its condition %s%s, so %s: %s", loop.LoopID, loop.Kind, iteration, verdict,
+		absent(missing), what, loop.Control.Holds())
+}
+
+func absent(missing []string) string {
+	if len(missing) == 0 {
+		return ""
+	}
+	return " (not in the context: " + strings.Join(missing, ", ") + ")"
+}
+
+func lengthSummary(loop compile.Loop, n int64, unmet *reason.Unmet) string {
+	if unmet != nil {
+		return fmt.Sprintf("Loop %q: how often it runs cannot be told, so it does not run: %s", loop.LoopID, unmet.Message)
+	}
+	return fmt.Sprintf("Loop %q runs for %s.", loop.LoopID, iterations(n))
+}
+
+func countSummary(loop compile.Loop, top *snapshot.Frame, again bool) string {
+	n := top.Iteration + 1
+	if top.Count != nil {
+		n = *top.Count
+	}
+	if again {
+		return fmt.Sprintf("Loop %q: iteration %d of %s is done; it goes on.", loop.LoopID, top.Iteration, iterations(n))
+	}
+	return fmt.Sprintf("Loop %q: the last of %s is done.", loop.LoopID, iterations(n))
+}
+
+func iterations(n int64) string {
+	if n == 1 {
+		return "1 iteration"
+	}
+	return fmt.Sprintf("%d iterations", n)
+}

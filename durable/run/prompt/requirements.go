@@ -1,0 +1,101 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/workflow/compile"
+)
+
+// requirements is the section of the locks (18.3), behind a rule so that it cannot be
+// taken for a part of the prompt. A contract stands in for criteria where a step has
+// both. Of notes and criteria at most five lines are shown, the rest counted; what an
+// artifact must be is never cut here, since nobody could guess it: packs and
+// assessments bound their own lines.
+func requirements(c compile.Compiled, step compile.Step, f *filler) string {
+	var words []string
+	if step.NotesRequired {
+		words = append(words, "Notes are required")
+	}
+	if step.OutputContract == nil {
+		words = append(words, step.Criteria().Requirements(f.vars)...)
+	}
+	var lines []string
+	if more := len(words) - limits.RequirementsShownMax; more > 0 {
+		lines = append(bullets(words[:limits.RequirementsShownMax]), fmt.Sprintf("…and %d more", more))
+	} else {
+		lines = bullets(words)
+	}
+	lines = append(lines, contractLines(c, step)...)
+	lines = append(lines, decisionLines(c, step)...)
+	lines = append(lines, assessmentLines(c, step, f)...)
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\n\n---\nOUTPUT REQUIREMENTS:\n" + strings.Join(lines, "\n")
+}
+
+// contractLines say what the step's artifact must be, with an example.
+func contractLines(c compile.Compiled, step compile.Step) []string {
+	if step.OutputContract == nil {
+		return nil
+	}
+	pack, _ := c.Contract(step.OutputContract.ContractRef)
+	head := "An artifact is required:"
+	if !step.OutputContract.Required {
+		head = "An artifact is not required; one that is sent must be:"
+	}
+	return group(head, pack.Requirements())
+}
+
+// decisionLines tell the last step of a body what decides its loop: an author may have
+// left it to another step, or to nobody, and the run will ask for it here.
+func decisionLines(c compile.Compiled, step compile.Step) []string {
+	at, _ := c.Place(step.StepID)
+	loop, ok := c.Loop(at.LoopID)
+	if !ok || loop.Control == nil || loop.Control.Kind != compile.ByArtifact {
+		return nil
+	}
+	asked := step.OutputContract != nil && step.OutputContract.ContractRef == loop.Control.ContractRef
+	id := loop.Control.LoopID
+	switch {
+	case asked && id != "":
+		return []string{fmt.Sprintf("- In loop %q the loopId, where the artifact has one, is %q", loop.LoopID, id)}
+	case asked || at.Index < len(loop.Body)-1:
+		return nil
+	}
+	head := fmt.Sprintf("This step ends an iteration of loop %q: unless one was sent in it already, it needs an artifact of %s", loop.LoopID, loop.Control.ContractRef)
+	if id != "" {
+		head += fmt.Sprintf(", whose loopId, where it has one, is %q", id)
+	}
+	pack, _ := c.Contract(loop.Control.ContractRef)
+	return group(head+":", pack.Requirements())
+}
+
+// assessmentLines say what is to be judged, and what a judgement leads to: nobody
+// should learn of a follow-up by being sent back.
+func assessmentLines(c compile.Compiled, step compile.Step, f *filler) []string {
+	var out []string
+	for _, id := range step.AssessmentRefs {
+		a, _ := c.Assessment(id)
+		out = append(out, group("An assessment is required:", a.Requirements())...)
+	}
+	for _, follows := range step.Consequences {
+		of := "a dimension"
+		if follows.ForAssessment != "" {
+			of = "a dimension of " + follows.ForAssessment
+		}
+		out = append(out, fmt.Sprintf("- If %s has the level %q, the step stays pending: %s", of, follows.AnyEqualsLevel, f.fill(follows.Guidance)))
+	}
+	return out
+}
+
+// group is a bullet with lines under it.
+func group(head string, lines []string) []string {
+	out := []string{"- " + head}
+	for _, l := range lines {
+		out = append(out, "  - "+l)
+	}
+	return out
+}

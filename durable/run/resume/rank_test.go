@@ -1,0 +1,204 @@
+package resume_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/run/resume"
+)
+
+func session(n byte) id.Session { return id.NewSession(id.Seed{n}) }
+func run(n byte) id.Run         { return id.NewRun(id.Seed{n}) }
+
+// TestRanking plays testdata/ranking.txt: runs, queries, and the order that is due.
+func TestRanking(t *testing.T) {
+	data, err := os.ReadFile("testdata/ranking.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []resume.Candidate
+	names := map[string]byte{}
+	for block := range strings.SplitSeq(string(data), "\n\n") {
+		asked, query := false, ""
+		var got, want []string
+		for line := range strings.SplitSeq(block, "\n") {
+			word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+			switch word {
+			case "", "#":
+			case "run":
+				name, c := candidate(t, rest, byte(len(names)+1))
+				names[name] = byte(len(names) + 1)
+				all = append(all, c)
+			case "query":
+				asked, query = true, rest
+				for _, r := range resume.Rank(parseQuery(rest, names), all) {
+					got = append(got, shown(r, names))
+				}
+			default:
+				want = append(want, strings.TrimSpace(line))
+			}
+		}
+		if asked && strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("query %s:\n%s\nwant\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+func shown(r resume.Ranked, names map[string]byte) string {
+	for name, n := range names {
+		if r.Run == run(n) {
+			return strings.TrimSpace(fmt.Sprint(name, " ", strings.Trim(fmt.Sprint(r.Why), "[]")))
+		}
+	}
+	return "?"
+}
+
+// candidate reads "NAME key=value …"; an underscore stands for a space.
+func candidate(t *testing.T, text string, n byte) (string, resume.Candidate) {
+	t.Helper()
+	fields := strings.Fields(text)
+	c := resume.Candidate{Session: session(n), Run: run(n)}
+	for _, f := range fields[1:] {
+		key, value, _ := strings.Cut(f, "=")
+		value = strings.ReplaceAll(value, "~", " ")
+		switch number, _ := strconv.ParseInt(value, 10, 64); key {
+		case "head":
+			c.GitHead = value
+		case "branch":
+			c.GitBranch = value
+		case "notes":
+			c.Notes = strings.ReplaceAll(value, "<cut>", limits.TruncationMarker)
+		case "id":
+			c.WorkflowID = value
+		case "name":
+			c.WorkflowName = value
+		case "at":
+			c.LastAtMs = number
+		case "index":
+			c.LastIndex = number
+		default:
+			t.Fatalf("no fact is called %q", key)
+		}
+	}
+	return fields[0], c
+}
+
+func parseQuery(text string, names map[string]byte) (q resume.Query) {
+	for _, f := range strings.Fields(text) {
+		key, value, _ := strings.Cut(f, "=")
+		value = strings.ReplaceAll(value, "~", " ")
+		switch key {
+		case "text":
+			q.Text = value
+			if n, ok := names[strings.TrimPrefix(value, "run:")]; ok {
+				q.Text = " " + run(n).String() + "\n"
+			}
+		case "session":
+			q.Session = session(names[value])
+		case "run":
+			q.Run = run(names[value])
+		case "head":
+			q.GitHead = value
+		case "branch":
+			q.GitBranch = value
+		}
+	}
+	return q
+}
+
+// TestRankDoesNotDependOnTheOrderOfItsInput: the order is total.
+func TestRankDoesNotDependOnTheOrderOfItsInput(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []resume.Candidate
+		for n := range rapid.IntRange(1, 12).Draw(t, "runs") {
+			all = append(all, resume.Candidate{Session: session(byte(n / 2)), Run: run(byte(n)),
+				GitHead:   rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "head"),
+				GitBranch: rapid.SampledFrom([]string{"", "main", "main-2"}).Draw(t, "branch"),
+				Notes:     rapid.SampledFrom([]string{"", "fix parser", "parser"}).Draw(t, "notes"),
+				LastAtMs:  rapid.Int64Range(0, 2).Draw(t, "at"), LastIndex: rapid.Int64Range(0, 2).Draw(t, "index")})
+		}
+		q := resume.Query{Text: "parser", GitHead: "a", GitBranch: "main"}
+		want := fmt.Sprint(resume.Rank(q, all))
+		shuffled := rapid.Permutation(all).Draw(t, "shuffled")
+		if got := fmt.Sprint(resume.Rank(q, shuffled)); got != want {
+			t.Fatalf("%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// TestTiesGoBySessionID: run ids alone would order these the other way.
+func TestTiesGoBySessionID(t *testing.T) {
+	a, b := resume.Candidate{Session: session(1), Run: run(1)}, resume.Candidate{Session: session(2), Run: run(2)}
+	if a.Session.String() > b.Session.String() {
+		a.Session, b.Session = b.Session, a.Session
+	}
+	if a.Run.String() < b.Run.String() {
+		a.Run, b.Run = b.Run, a.Run
+	}
+	if got := resume.Rank(resume.Query{}, []resume.Candidate{b, a}); got[0].Session != a.Session {
+		t.Error("the session with the larger id comes first")
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"Fix the Parser!", "fix the parser"},
+		{"wr.bug-investigation_2", "wr bug-investigation_2"},
+		{"ＦＩＸ ①②", "fix 12"},                      // full width and circled: compatibility forms
+		{"ﬁle", "file"},                           // a ligature
+		{"K2", "k2"},                              // the Kelvin sign
+		{"I İ", "i i"},                            // whatever the locale
+		{"naïve", "na ve"},                        // composed: one letter that is no token
+		{"na\u0069\u0308ve", "na ve"},             // and decomposed the same
+		{"поиск, 東京", ""},                         // other scripts have no tokens
+		{"a\xffb", "a b"},                         // what is no UTF-8 separates
+		{"tail\n\n[TRUNCATED]", "tail truncated"}, // the marker is the ranking's to leave out
+	} {
+		if got := strings.Join(resume.Normalize(row.text), " "); got != row.want {
+			t.Errorf("%q: %q, want %q", row.text, got, row.want)
+		}
+	}
+}
+
+func FuzzNormalize(f *testing.F) {
+	for _, s := range []string{"Fix the Parser!", "ＦＩＸ ①", "na\u0069\u0308ve", "İ", "\xff", "a-b_c"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		once := resume.Normalize(s)
+		for _, token := range once {
+			if strings.Trim(token, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" || token == "" {
+				t.Fatalf("%q gives the token %q", s, token)
+			}
+		}
+		joined := strings.Join(once, " ")
+		if again := strings.Join(resume.Normalize(joined), " "); again != joined {
+			t.Fatalf("%q gives %q, and that %q", s, joined, again)
+		}
+		if utf8.ValidString(s) {
+			if up := strings.Join(resume.Normalize(joined+" "+strings.ToUpper(joined)), " "); up != strings.TrimSpace(joined+" "+joined) {
+				t.Fatalf("%q: capitals differ: %q", s, up)
+			}
+		}
+	})
+}
+
+func TestSnippet(t *testing.T) {
+	if got := resume.Snippet("short"); got != "short" {
+		t.Errorf("%q", got)
+	}
+	long := strings.Repeat("é", 2000) + limits.TruncationMarker
+	got := resume.Snippet(long)
+	if len(got) > limits.ResumeSnippetBytesMax || !utf8.ValidString(got) || strings.Count(got, limits.TruncationMarker) != 1 ||
+		!strings.HasSuffix(got, limits.TruncationMarker) {
+		t.Errorf("%d bytes, ends %q", len(got), got[len(got)-20:])
+	}
+}

@@ -1,0 +1,21 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
+)
+
+// AgentMay refuses more autonomy than an agent may set on a run (R20). A word of no
+// closed set is not judged here: whoever applies preferences refuses it.
+func (c Config) AgentMay(wanted event.Autonomy) error {
+	levels := []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop}
+	most := c.AgentMaxAutonomy()
+	if slices.Index(levels, wanted) <= slices.Index(levels, most) {
+		return nil
+	}
+	return fault.New(fault.ValidationError, "autonomy %s is more than an agent may set in this store: the most is %s", wanted, most).
+		Suggest("Use %s or less. Only the user may allow more, with 'waybill config set %s %s'.", most, AgentMaxAutonomy, wanted).
+		With("wanted", string(wanted)).With("agentMaxAutonomy", string(most))
+}

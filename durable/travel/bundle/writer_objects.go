@@ -1,0 +1,199 @@
+package bundle
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/manifest"
+)
+
+// written are the objects of a kind that a Writer will state: 40 bytes for each, and
+// 32 more for an artifact.
+type written struct {
+	lengths []objectLength
+	sums    []reference // artifacts only: digest of the value's JCS
+}
+
+type objectLength struct {
+	ref   reference
+	bytes int64 // of JCS
+}
+
+// Object appends an object as it lies in a store: size bytes of r, or all of them
+// where size is -1. Snapshots come first, then workflows, then artifacts, each sorted
+// by ref. STORE_CORRUPT: the bytes are not those of ref.
+func (w *Writer) Object(kind manifest.ObjectKind, ref canon.Digest, size int64, r io.Reader) error {
+	if err := w.name(kind, ref); err != nil {
+		return err
+	}
+	most := objectBytesMax(kind)
+	if size > most {
+		return w.fail("%s %s has %d bytes: want at most %d", kind, ref, size, most)
+	}
+	var n int64
+	var sum reference
+	var err error
+	if kind == manifest.Artifact {
+		n, sum, err = w.artifact(io.LimitReader(r, most+1))
+	} else {
+		n, sum, err = w.value(kind, ref, io.LimitReader(r, most+1))
+	}
+	switch {
+	case err != nil:
+		return w.fail("%s %s: %w", kind, ref, err)
+	case n > most || size >= 0 && n != size:
+		return w.fail("%s %s has %d bytes: want %d, and at most %d", kind, ref, n, size, most)
+	case sum != ref.Raw():
+		return w.fail("%w", fault.New(fault.StoreCorrupt, "the %s %s has the digest %s", kind, ref, canon.DigestOf(sum)))
+	}
+	return w.err
+}
+
+// name writes the name of the object that follows, if it can stand here.
+func (w *Writer) name(kind manifest.ObjectKind, ref canon.Digest) error {
+	if w.err != nil {
+		return w.err
+	}
+	to := map[manifest.ObjectKind]stage{manifest.Snapshot: inSnapshots, manifest.Workflow: inWorkflows, manifest.Artifact: inArtifacts}[kind]
+	if to == 0 || w.at > to || ref.IsZero() {
+		return w.fail("no %s can stand here", kind)
+	}
+	w.advance(to)
+	set := &w.objects[to-inSnapshots]
+	raw := reference(ref.Raw())
+	lead := `,"`
+	if n := len(set.lengths); n == 0 {
+		lead = `"`
+		if kind == manifest.Artifact {
+			lead = `,"artifacts":{"`
+		}
+	} else if bytes.Compare(set.lengths[n-1].ref[:], raw[:]) >= 0 {
+		return w.fail("%s %s stands behind a greater one", kind, ref)
+	}
+	set.lengths = append(set.lengths, objectLength{ref: raw})
+	w.text(lead + ref.String() + `":`)
+	return w.err
+}
+
+// value writes a snapshot or a workflow, which already is JCS.
+func (w *Writer) value(kind manifest.ObjectKind, ref canon.Digest, r io.Reader) (n int64, sum reference, err error) {
+	w.buffer.Reset()
+	if n, err = w.buffer.ReadFrom(r); err != nil {
+		return n, sum, err
+	}
+	text := w.buffer.Bytes()
+	// A wrong digest says more than what damage does to the spelling.
+	if sum = sha256.Sum256(text); sum == ref.Raw() {
+		if err := w.canonical(text, objectDepth, nil); err != nil {
+			return n, sum, err
+		}
+	}
+	w.put(text)
+	set := w.objects[0].lengths
+	if kind == manifest.Workflow {
+		set = w.objects[1].lengths
+	}
+	set[len(set)-1].bytes = n
+	return n, sum, nil
+}
+
+// artifact writes bytes as base64 (RFC 4648, with padding).
+func (w *Writer) artifact(r io.Reader) (n int64, sum reference, err error) {
+	if w.copied == nil {
+		w.copied = make([]byte, 32<<10)
+	}
+	text, content := sha256.New(), sha256.New()
+	chars := &counter{w: io.MultiWriter(w.out, text)}
+	_, _ = text.Write(quote)
+	w.put(quote)
+	coder := base64.NewEncoder(base64.StdEncoding, chars)
+	// Without the detour the copy would use a buffer of its own for each artifact.
+	n, err = io.CopyBuffer(io.MultiWriter(content, coder), struct{ io.Reader }{r}, w.copied)
+	if err == nil {
+		err = coder.Close()
+	}
+	if err != nil {
+		return n, sum, err
+	}
+	w.size += chars.n
+	_, _ = text.Write(quote)
+	w.put(quote)
+	content.Sum(sum[:0])
+	w.stated(reference(text.Sum(nil)), chars.n+2)
+	return n, sum, nil
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return c.w.Write(p)
+}
+
+// stated keeps what integrity will state about the artifact that was written last.
+func (w *Writer) stated(sum reference, n int64) {
+	set := &w.objects[inArtifacts-inSnapshots]
+	set.lengths[len(set.lengths)-1].bytes = n
+	set.sums = append(set.sums, sum)
+}
+
+// Erased puts what is left of an erased artifact in its place: the data of its
+// tombstone. It stands among the artifacts, sorted by ref with them.
+func (w *Writer) Erased(ref canon.Digest, data canon.Value) error {
+	if err := w.name(manifest.Artifact, ref); err != nil {
+		return err
+	}
+	if err := checkTombstone(data, ref); err != nil {
+		return w.fail("%s: %w", ref, err)
+	}
+	text, err := canon.OfMembers(canon.Member{Name: "erased", Value: data}).AppendJCS(nil)
+	if err == nil && len(text) > limits.LineBytesMax {
+		err = fmt.Errorf("a tombstone of %d bytes: want at most %d", len(text), limits.LineBytesMax)
+	}
+	if err == nil {
+		err = w.canonical(text, objectDepth, nil)
+	}
+	if err != nil {
+		return w.fail("%s: %w", ref, err)
+	}
+	w.put(text)
+	w.stated(sha256.Sum256(text), int64(len(text)))
+	return w.err
+}
+
+// integrity writes an entry for every value, in the order in which they stand.
+func (w *Writer) integrity() {
+	w.text(`},"integrity":{"kind":"` + IntegrityKind + `","entries":[`)
+	lead := ""
+	entry := func(path string, sum reference, n int64) {
+		w.text(lead + `{"path":"` + path + `","sha256":"` + canon.DigestOf(sum).String() + `","bytes":` + strconv.FormatInt(n, 10) + `}`)
+		lead = ","
+	}
+	for i, l := range w.logs {
+		entry(l.events.path, l.events.value.sum, l.events.value.bytes)
+		entry(l.records.path, l.records.value.sum, l.records.value.bytes)
+		if i > 0 {
+			continue
+		}
+		for k, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
+			for j, o := range w.objects[k].lengths {
+				sum := o.ref
+				if kind == manifest.Artifact {
+					sum = w.objects[k].sums[j]
+				}
+				entry(objectPath(kind, o.ref), sum, o.bytes)
+			}
+		}
+	}
+	w.text("]}}\n")
+}

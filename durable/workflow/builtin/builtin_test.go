@@ -1,0 +1,135 @@
+package builtin
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow/contract"
+)
+
+// placeholder is what rendering or a template would try to fill.
+var placeholder = regexp.MustCompile(`\{\{|\{[A-Za-z]`)
+
+// wellFormed judges one text that stands in prompts.
+func wellFormed(t *testing.T, of, text string) {
+	t.Helper()
+	switch {
+	case text == "" || strings.TrimSpace(text) != text:
+		t.Errorf("%s is empty or has space around it", of)
+	case placeholder.MatchString(text):
+		t.Errorf("%s holds %s, which would be filled in", of, placeholder.FindString(text))
+	case strings.ContainsAny(text, "\t\r"):
+		t.Errorf("%s holds tabs or carriage returns", of)
+	}
+}
+
+func TestTheClosedSets(t *testing.T) {
+	for _, tt := range []struct {
+		what, prefix string
+		got, want    []string
+	}{
+		{"references", "wr.refs.", Refs(), []string{"adversarial_challenge_rules", "notes_first_durability",
+			"parallelize_cognition_serialize_synthesis", "synthesis_under_disagreement"}},
+		{"features", "wr.features.", Features(), []string{"capabilities", "durable_recap_guidance", "memory_context",
+			"mode_guidance", "output_contracts", "subagent_guidance"}},
+		{"capabilities", "", Capabilities(), []string{Delegation, WebBrowsing}},
+	} {
+		for i := range tt.want {
+			tt.want[i] = tt.prefix + tt.want[i]
+		}
+		if !slices.Equal(tt.got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.what, tt.got, tt.want)
+		}
+	}
+	if _, ok := Ref("wr.refs.nothing"); ok {
+		t.Error("a reference that does not exist is found")
+	}
+	if _, ok := Feature("wr.features.nothing"); ok {
+		t.Error("a feature that does not exist is found")
+	}
+	if _, ok := Probe("telepathy"); ok {
+		t.Error("a probe that does not exist is found")
+	}
+}
+
+func TestReferencesFitTheirBudget(t *testing.T) {
+	for _, id := range Refs() {
+		text, ok := Ref(id)
+		if !ok || len(text) > limits.RefBytesMax {
+			t.Errorf("%s has %d bytes", id, len(text))
+		}
+		wellFormed(t, id, text)
+	}
+}
+
+// A workflow may turn on every feature and refer to every text in one step.
+func TestEverythingTogetherFitsAStep(t *testing.T) {
+	size := 0
+	for _, id := range Features() {
+		f, ok := Feature(id)
+		if !ok || f.ID != id {
+			t.Fatalf("%s: %v", id, f)
+		}
+		all := slices.Concat([]string{f.Summary}, f.Constraints, f.Procedure, f.Verify)
+		if len(all) < 2 {
+			t.Errorf("%s adds nothing to a step", id)
+		}
+		for _, text := range all {
+			wellFormed(t, id, text)
+			if strings.Contains(text, "\n") || !strings.HasSuffix(text, ".") {
+				t.Errorf("%s: want sentences on one line: %q", id, text)
+			}
+			size += len(text)
+		}
+	}
+	for _, id := range Refs() {
+		text, _ := Ref(id)
+		size += len(text)
+	}
+	if size > limits.InjectedBytesPerStepMax {
+		t.Errorf("all features and references have %d bytes", size)
+	}
+}
+
+// What a probe shows is what an agent sends: with the dots replaced by words it
+// must satisfy the contract of the probe step.
+func TestProbesShowWhatTheirContractAccepts(t *testing.T) {
+	pack, _ := contract.Builtin(contract.CapabilityRef)
+	for _, capability := range Capabilities() {
+		p, ok := Probe(capability)
+		if !ok || p.StepID != "wr_probe_"+capability || p.TemplateID != "wr.templates.capability_probe" || p.Title == "" {
+			t.Errorf("%s: %+v", capability, p)
+		}
+		if !reason.ValidStepID(p.StepID) || reason.OfCapability(capability).Check() != nil {
+			t.Errorf("%s is no capability that a run knows", capability)
+		}
+		wellFormed(t, p.StepID, p.Prompt)
+		var results []string
+		for line := range strings.Lines(p.Prompt) {
+			if !strings.HasPrefix(line, "    {") {
+				continue
+			}
+			v, err := canon.Parse([]byte(strings.TrimSpace(line)))
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			if wrong := pack.Check(v); len(wrong) > 0 {
+				t.Errorf("%s: %v", line, wrong)
+			}
+			named, _ := v.Get("capability")
+			result, _ := v.Get("result")
+			if named.Text() != capability {
+				t.Errorf("%s shows %s", capability, line)
+			}
+			results = append(results, result.Text())
+		}
+		if !slices.Equal(results, []string{"success", "failure"}) {
+			t.Errorf("%s shows %v", capability, results)
+		}
+	}
+}

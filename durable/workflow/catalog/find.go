@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/nearest"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// Find is the one usable workflow with an id: WORKFLOW_NOT_FOUND with a guess at
+// what was meant, WORKFLOW_AMBIGUOUS naming all places, or WORKFLOW_INVALID.
+func (c Catalog) Find(id string) (Entry, error) {
+	var found []Entry
+	for _, e := range c.Entries {
+		if e.ID == id {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Entry{}, c.notFound(id)
+	case 1:
+		return found[0], found[0].Usable()
+	}
+	places := make([]string, len(found))
+	for i, e := range found {
+		places[i] = e.place()
+	}
+	return Entry{}, fault.New(fault.WorkflowAmbiguous, "%d files hold a workflow with the id %q: %s", len(found), id, strings.Join(places, ", ")).
+		With("sources", places)
+}
+
+// Usable is nil for a valid entry, else WORKFLOW_INVALID with all problems.
+func (e Entry) Usable() error {
+	if e.Valid() {
+		return nil
+	}
+	errs := slices.DeleteFunc(slices.Clone(e.Problems), func(p source.Problem) bool { return p.Severity != problem.Error })
+	first := errs[0].Message
+	if at := errs[0]; at.Pointer != "" && at.Line > 0 {
+		first = fmt.Sprintf("%s, line %d: %s", at.Pointer, at.Line, at.Message)
+	}
+	if len(errs) > 1 {
+		first += fmt.Sprintf(" (and %d more)", len(errs)-1)
+	}
+	f := fault.New(fault.WorkflowInvalid, "%s is not a valid workflow: %s", e.Ref, first)
+	if errs[0].Fix != "" && len(errs) == 1 {
+		f.Suggest("%s", errs[0].Fix)
+	} else {
+		f.Suggest("'waybill workflows validate %s' shows all problems and what to write instead.", e.Ref)
+	}
+	// The problems go into details as plain data: a fault knows nothing of workflows.
+	list := make([]any, 0, len(errs))
+	for _, p := range errs[:min(len(errs), problemsMax)] {
+		list = append(list, map[string]any{"pointer": p.Pointer, "line": p.Line, "message": p.Message, "fix": p.Fix})
+	}
+	return f.With("problems", list)
+}
+
+// problemsMax keeps an error's details bounded (locks section 12).
+const problemsMax = 20
+
+func (c Catalog) notFound(id string) error {
+	f := fault.New(fault.WorkflowNotFound, "no workflow has the id %q", id)
+	var ids []string
+	for _, e := range c.Entries {
+		if e.ID == "" {
+			continue
+		}
+		ids = append(ids, e.ID)
+		if _, name, _ := strings.Cut(e.ID, "."); name == id {
+			return f.Suggest("Did you mean %s? 'waybill workflows list' shows all.", e.ID)
+		}
+	}
+	if near := nearest.Of(id, ids); near != "" {
+		f.Suggest("Did you mean %s? 'waybill workflows list' shows all.", near)
+	}
+	return f
+}

@@ -1,0 +1,85 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/workflow/promptref"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+func calling(id, template string) File {
+	return File{Kind: source.SourceProject, Ref: "caller.json", Data: fmt.Appendf(nil,
+		`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"call","title":"C","templateCall":{"templateId":%q}}]}`, id, template)}
+}
+
+// A routine is found by its bundled id first, then by its legacy one, and the
+// bundled source wins over a copy that lies about.
+func TestRoutinesAreFoundInEverySource(t *testing.T) {
+	bundled := file(source.SourceBundled, "wr.routine-look", "wr.routine-look")
+	copied := File{Kind: source.SourceProject, Ref: "copy.json", Data: []byte(strings.ReplaceAll(string(bundled.Data), `"title":"A"`, `"title":"Copied"`))}
+	legacy := file(source.SourceProject, "look.json", "routine-look")
+	for _, c := range []struct {
+		name  string
+		files []File
+		want  string // title of the expanded step; "" where none is found
+	}{
+		{"bundled before its copy", []File{bundled, copied, legacy}, "A"},
+		{"a copy beside the caller, under the bundled id", []File{copied}, "Copied"},
+		{"legacy", []File{legacy}, "A"},
+		{"none", nil, ""},
+	} {
+		e := Read(calling("team.caller", "wr.templates.routine.look"), NewLibrary(c.files, Bindings{}))
+		got := ""
+		if e.Valid() {
+			got = e.Compiled.Steps[0].Title
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q (%v)", c.name, got, c.want, e.Problems)
+		}
+	}
+}
+
+func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
+	b, err := ReadBindings(".waybill/bindings.json", []byte(`{"team.flow":{"review":"routine-strict"},"team.other":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := File{Kind: source.SourceProject, Ref: "flow.json", Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
+		"extensionPoints":[{"slotId":"review","purpose":"p","default":"routine-kind"}],
+		"steps":[{"id":"a","title":"A","prompt":"Follow {{wr.bindings.review}}."}]}`)}
+	for _, c := range []struct {
+		with *Library
+		want string
+	}{{nil, "Follow routine-kind."}, {NewLibrary(nil, b), "Follow routine-strict."}} {
+		e := Read(f, c.with)
+		if !e.Valid() || e.Compiled.Steps[0].Prompt != c.want {
+			t.Errorf("got %+v, want %q", e.Problems, c.want)
+		}
+	}
+	for _, bad := range []string{`[]`, `{"team.flow":["review"]}`, `{"team.flow":{"review":1}}`, `{"a":{},"a":{}}`, ``} {
+		if _, err := ReadBindings("b.json", []byte(bad)); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+}
+
+// Templates are at hand only where they were handed over, to the library that they were
+// handed to.
+func TestPromptsAreThoseHandedOver(t *testing.T) {
+	f := File{Kind: source.SourceProject, Ref: "flow.json", Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
+		"steps":[{"id":"a","title":"A","promptRef":"prompt:look"}]}`)}
+	bare := NewLibrary(nil, Bindings{})
+	first := []promptref.Template{{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Look."}, {ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Farther."}}
+	for _, with := range []*Library{bare.WithPrompts(first), (*Library)(nil).WithPrompts(first)} {
+		if e := Read(f, with); !e.Valid() || e.Compiled.Steps[0].Prompt != "Look." {
+			t.Errorf("with a template: %v", e.Problems)
+		}
+	}
+	for _, without := range []*Library{nil, bare, NewLibrary(nil, Bindings{}).WithPrompts(first).WithPrompts(nil)} {
+		if e := Read(f, without); e.Valid() || !strings.Contains(e.Problems[0].Message, `no prompt template "look"`) {
+			t.Errorf("without one: %v", e.Problems)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package compile
+
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// Who chose what fills a slot.
+const (
+	fromDefault = "default"
+	fromProject = "project"
+)
+
+// bindings fills the extension points of u: the project's choice, else the default.
+func (u *unit) bindings() {
+	for _, at := range u.src.Root.Member("extensionPoints").Items() {
+		slot := at.Member("slotId").Value.Text()
+		bound := Binding{slot, at.Member("default").Value.Text(), fromDefault}
+		if id, ok := u.b.options.Bindings[slot]; ok && id != "" {
+			bound = Binding{slot, id, fromProject}
+		}
+		if other, twice := u.b.bindings[slot]; twice && other != bound {
+			u.report.Error(at, "Bind the slot in the project, or rename one of the two.",
+				"slot %q is filled with %q here and with %q elsewhere in the workflow", slot, bound.RoutineID, other.RoutineID)
+			continue
+		}
+		u.b.bindings[slot] = bound
+	}
+}
+
+// fillBindings puts in what fills the slots. Where a token names none the text only
+// speaks of it, as was checked with the source: it stays.
+func (u *unit) fillBindings(s string) string {
+	if !strings.Contains(s, "wr.") {
+		return s
+	}
+	return source.ReplaceBindings(s, func(slot string) string {
+		bound, ok := u.b.bindings[slot]
+		if !ok {
+			return "{{wr.bindings." + slot + "}}"
+		}
+		id := bound.RoutineID
+		if !u.b.spend(len(id)) {
+			return ""
+		}
+		return id
+	})
+}

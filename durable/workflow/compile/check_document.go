@@ -1,0 +1,163 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow/builtin"
+	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/contract"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// checkIdentity is what must be there before anything else is looked at.
+func (c *Compiled) checkIdentity() error {
+	if c.SchemaVersion != SchemaVersion {
+		return fmt.Errorf("schemaVersion %d", c.SchemaVersion)
+	}
+	if c.WorkflowID == "" {
+		return errors.New("workflowId is empty")
+	}
+	n := len(c.Steps)
+	for _, l := range c.Loops {
+		n += len(l.Body)
+	}
+	if len(c.Steps) == 0 || n > limits.WorkflowStepsMax {
+		return fmt.Errorf("want 1 to %d steps, got %d, of which %d in the main sequence", limits.WorkflowStepsMax, n, len(c.Steps))
+	}
+	return c.checkCapabilities()
+}
+
+// checkCapabilities: what is required can be observed, else the
+// run would wait for it for ever.
+func (c *Compiled) checkCapabilities() error {
+	probed := map[string]bool{}
+	_ = c.eachSequence(func(_ string, steps []Step) error {
+		for _, s := range steps {
+			probed[s.Probe] = true
+		}
+		return nil
+	})
+	for _, name := range c.Capabilities.Required {
+		if !slices.Contains(builtin.Capabilities(), name) || !probed[name] {
+			return fmt.Errorf("capability %q is required, and no step finds out about it", name)
+		}
+	}
+	return nil
+}
+
+// checkSets holds lists that are sets to their order, by which they are searched, and
+// their members to what reads them.
+func (c *Compiled) checkSets() error {
+	if err := errors.Join(
+		ordered("features", c.Features, func(f Feature) string { return f.FeatureID }),
+		ordered("contracts", c.Contracts, func(p contract.Pack) string { return p.ContractRef }),
+		ordered("conditions", c.Conditions, func(n NamedCondition) string { return n.ConditionID }),
+		ordered("loops", c.Loops, func(l Loop) string { return l.LoopID }),
+		ordered("assessments", c.Assessments, func(a contract.Assessment) string { return a.ID }),
+		ordered("bindings", c.Bindings, func(b Binding) string { return b.SlotID }),
+	); err != nil {
+		return err
+	}
+	for _, p := range c.Contracts {
+		if err := p.Validate(); err != nil {
+			return fmt.Errorf("contract %q: %w", p.ContractRef, err)
+		}
+	}
+	for _, a := range c.Assessments {
+		if err := a.Validate(); err != nil {
+			return fmt.Errorf("assessment %q: %w", a.ID, err)
+		}
+	}
+	for _, n := range c.Conditions {
+		if err := c.checkNamed(n); err != nil {
+			return fmt.Errorf("condition %q: %w", n.ConditionID, err)
+		}
+	}
+	for _, b := range c.Bindings {
+		if b.Source != fromDefault && b.Source != fromProject {
+			return fmt.Errorf("slot %q: unknown source %q", b.SlotID, b.Source)
+		}
+	}
+	return nil
+}
+
+// ordered wants ascending, different, named members.
+func ordered[T any](what string, list []T, key func(T) string) error {
+	before := ""
+	for _, x := range list {
+		if key(x) <= before {
+			return fmt.Errorf("%s are not sorted, or one stands twice: %q behind %q", what, key(x), before)
+		}
+		before = key(x)
+	}
+	return nil
+}
+
+// checkNamed refuses members that do not belong to the kind: two readers could
+// otherwise run one document differently.
+func (c *Compiled) checkNamed(n NamedCondition) error {
+	_, err := c.checkControl(Control{Kind: n.Kind, ContractRef: n.ContractRef, LoopID: n.LoopID, Condition: n.Condition})
+	return err
+}
+
+// checkControl is what a control needs to be asked.
+func (c *Compiled) checkControl(control Control) (condition.Condition, error) {
+	switch control.Kind {
+	case ByArtifact:
+		if !control.Condition.IsZero() {
+			return condition.Condition{}, errors.New("an artifact decides, beside a condition")
+		}
+		if _, ok := c.Contract(control.ContractRef); !ok || control.ContractRef != source.LoopControlContract {
+			return condition.Condition{}, fmt.Errorf("contract %q decides no loop, or is not embedded", control.ContractRef)
+		}
+		return condition.Condition{}, nil
+	case ByContext:
+		if control.ContractRef != "" || control.LoopID != "" {
+			return condition.Condition{}, errors.New("a condition decides, beside a contract")
+		}
+		return condition.Of(control.Condition)
+	}
+	return condition.Condition{}, fmt.Errorf("unknown control %q", control.Kind)
+}
+
+// place notes where each step stands. Ids are unique in the whole workflow.
+func (c *Compiled) place() error {
+	return c.eachSequence(func(loopID string, steps []Step) error {
+		if len(steps) == 0 {
+			return errors.New("it has no steps")
+		}
+		for i, s := range steps {
+			if _, twice := c.index[s.StepID]; twice || !reason.ValidStepID(s.StepID) {
+				return fmt.Errorf("step id %q is not valid or stands twice", s.StepID)
+			}
+			c.index[s.StepID] = Place{loopID, i}
+		}
+		return nil
+	})
+}
+
+// checkNesting: each loop is reached from the main sequence through exactly one step.
+// Ids are unique, so that it cannot be two; a loop within itself is not reached.
+func (c *Compiled) checkNesting() error {
+	reached := 0
+	for todo := []string{""}; len(todo) > 0; todo = todo[1:] {
+		for _, s := range c.Sequence(todo[0]) {
+			if s.Type != LoopStep {
+				continue
+			}
+			if _, ok := c.Loop(s.StepID); !ok {
+				return fmt.Errorf("step %q stands for a loop that is not there", s.StepID)
+			}
+			reached++
+			todo = append(todo, s.StepID)
+		}
+	}
+	if reached != len(c.Loops) {
+		return fmt.Errorf("of %d loops, %d are reached from the main sequence", len(c.Loops), reached)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/workflow/builtin"
+	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/criteria"
+)
+
+// prepare parses the step's own parts and looks up what it names in the document;
+// Decode has no source to have checked them.
+func (s *Step) prepare(c *Compiled) (err error) {
+	if !s.RunCondition.IsZero() {
+		if s.runs, err = condition.Of(s.RunCondition); err != nil {
+			return err
+		}
+	}
+	if !s.ValidationCriteria.IsZero() {
+		if s.checks, err = criteria.Of(s.ValidationCriteria); err != nil {
+			return err
+		}
+	}
+	for i := range s.PromptFragments {
+		f := &s.PromptFragments[i]
+		if f.When.IsZero() {
+			continue
+		}
+		if f.holds, err = condition.Of(f.When); err != nil {
+			return fmt.Errorf("fragment %q: %w", f.ID, err)
+		}
+	}
+	if a := s.Action; a != nil && (a.Kind != "command" || len(a.Argv) == 0) {
+		return errors.New("an action that is no command")
+	}
+	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation())
+}
+
+// checkProvenance: an authored step has no origin, any other one has.
+func (s *Step) checkProvenance() error {
+	known := s.Provenance.Source == Authored || s.Provenance.Source == TemplateInjected || s.Provenance.Source == FeatureInjected
+	if !known || (s.Provenance.Source == Authored) != (s.Provenance.OriginID == "") {
+		return fmt.Errorf("provenance %q of %q", s.Provenance.Source, s.Provenance.OriginID)
+	}
+	return nil
+}
+
+// checkType: a step that stands for a loop is never shown, so that whatever it asked
+// for would be asked of nobody.
+func (s *Step) checkType() error {
+	switch s.Type {
+	case "", ParallelStep:
+		return nil
+	case LoopStep:
+		if !same(*s, Step{StepID: s.StepID, Title: s.Title, RequireConfirmation: s.RequireConfirmation, Provenance: s.Provenance, RunCondition: s.RunCondition, Type: LoopStep}) {
+			return errors.New("a step that stands for a loop has more than that")
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown type %q", s.Type)
+}
+
+// checkOutputs: what a step asks for is judged by what the document holds.
+func (s *Step) checkOutputs(c *Compiled) error {
+	if o := s.OutputContract; o != nil {
+		if _, ok := c.Contract(o.ContractRef); !ok {
+			return fmt.Errorf("contract %q is not embedded", o.ContractRef)
+		}
+	}
+	if s.Probe != "" && (!slices.Contains(builtin.Capabilities(), s.Probe) || s.OutputContract == nil || *s.OutputContract != OutputContract{capabilityContract, true}) {
+		return fmt.Errorf("a probe of %q that asks for no observation", s.Probe)
+	}
+	for _, id := range s.AssessmentRefs {
+		_, embedded := c.Contract(assessmentContract)
+		if _, ok := c.Assessment(id); !ok || !embedded {
+			return fmt.Errorf("assessment %q or its contract is not embedded", id)
+		}
+	}
+	for _, follows := range s.Consequences {
+		if len(s.AssessmentRefs) == 0 || follows.ForAssessment != "" && !slices.Contains(s.AssessmentRefs, follows.ForAssessment) {
+			return fmt.Errorf("a consequence of assessment %q, which the step does not ask for", follows.ForAssessment)
+		}
+	}
+	return nil
+}
+
+// prepareConfirmation also refuses members that do not belong to the kind: two
+// readers could otherwise run one document differently.
+func (s *Step) prepareConfirmation() (err error) {
+	gate := s.RequireConfirmation
+	switch gate.Kind {
+	case ConfirmNever, ConfirmAlways:
+		if !gate.Condition.IsZero() {
+			return fmt.Errorf("confirmation %q with a condition", gate.Kind)
+		}
+		return nil
+	case ConfirmIf, ConfirmApproval:
+		if gate.Condition.IsZero() && gate.Kind == ConfirmApproval {
+			return nil
+		}
+		s.confirms, err = condition.Of(gate.Condition)
+		return err
+	}
+	return fmt.Errorf("unknown confirmation %q", gate.Kind)
+}

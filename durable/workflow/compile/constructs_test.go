@@ -1,0 +1,200 @@
+package compile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// constructs is a folder with one file for each thing that a workflow can be built of.
+const constructs = examples + "/constructs"
+
+// withRoutines are options that find the files of a folder.
+func withRoutines(t testing.TB, dir string) Options {
+	t.Helper()
+	known := map[string]source.Source{}
+	for _, name := range sources(t, dir) {
+		src, found := source.Parse(filepath.Base(name), source.SourceBundled, readFile(t, name))
+		if source.HasErrors(found) {
+			t.Fatalf("%s: %v", name, found)
+		}
+		known[src.ID] = src
+	}
+	return optionsOf(known)
+}
+
+func optionsOf(known map[string]source.Source) Options {
+	o := Options{Routine: func(id string) (source.Source, bool) { src, ok := known[id]; return src, ok }}
+	for id := range known {
+		o.RoutineIDs = append(o.RoutineIDs, id)
+	}
+	return o
+}
+
+func compileConstruct(t testing.TB, name string) (Compiled, []source.Problem) {
+	t.Helper()
+	_, c, found := FileWith(filepath.Base(name), source.SourceProject, readFile(t, name), withRoutines(t, constructs+"/routines"))
+	return c, found
+}
+
+// TestGoldenConstructs pins the hash of each, and the whole document where no text of
+// Waybill's own is part of it: better words for a contract must not look like a
+// change of the compiler.
+func TestGoldenConstructs(t *testing.T) {
+	var hashes strings.Builder
+	for _, name := range sources(t, constructs) {
+		c, found := compileConstruct(t, name)
+		if source.HasErrors(found) {
+			t.Errorf("%s: %v", name, found)
+			continue
+		}
+		base := filepath.Base(name)
+		fmt.Fprintf(&hashes, "%s %s\n", c.Hash(), base)
+		if len(c.Contracts)+len(c.Features) == 0 && !strings.Contains(string(c.Bytes()), `"injected"`) {
+			golden(t, filepath.Join(constructs, "compiled", base+".want"), string(c.Bytes()))
+		}
+		again, err := Decode(c.Bytes())
+		if err != nil || again.Hash() != c.Hash() {
+			t.Errorf("%s: what was pinned cannot be read again: %v", name, err)
+		}
+	}
+	golden(t, filepath.Join(constructs, "hashes.want"), hashes.String())
+}
+
+// TestSameBytesAlways: maps are walked in another order each time, and no order may
+// reach the document.
+func TestSameBytesAlways(t *testing.T) {
+	options := withRoutines(t, constructs+"/routines")
+	for _, name := range sources(t, constructs) {
+		first, _ := compileConstruct(t, name)
+		data := readFile(t, name)
+		for range 100 {
+			if _, c, _ := FileWith(filepath.Base(name), source.SourceProject, data, options); c.Hash() != first.Hash() || string(c.Bytes()) != string(first.Bytes()) {
+				t.Fatalf("%s compiles to\n%s\n%s", name, first.Bytes(), c.Bytes())
+			}
+		}
+	}
+}
+
+// TestConstructsInAnyOrderOfKeys: the order of keys does not reach the hash, nor does
+// JSON instead of YAML.
+func TestConstructsInAnyOrderOfKeys(t *testing.T) {
+	options := withRoutines(t, constructs+"/routines")
+	for _, name := range sources(t, constructs) {
+		src, want, _ := FileWith(filepath.Base(name), source.SourceProject, readFile(t, name), options)
+		rapid.Check(t, func(t *rapid.T) {
+			text := shuffled(t, src.Root.Value)
+			if _, c, found := FileWith("x.json", source.SourceProject, text, options); source.HasErrors(found) || c.Hash() != want.Hash() {
+				t.Fatalf("%s: %v\n%s\n%s", text, found, want.Bytes(), c.Bytes())
+			}
+		})
+	}
+}
+
+// TestSetsInAnyOrder: lists that are sets are sorted, and doubles count once.
+func TestSetsInAnyOrder(t *testing.T) {
+	const loop = `{"id": "l", "type": "loop", "title": "L", "maxIterations": 2, "while": {"kind": "condition_ref", "conditionId": "c1"}, "body": [{"id": "x", "title": "T", "prompt": "p", "outputContract": {"contractRef": "wr.contracts.loop_control"}}]}`
+	const other = `{"id": "k", "type": "loop", "title": "L", "maxIterations": 2, "while": {"kind": "condition_ref", "conditionId": "c2"}, "body": [{"id": "y", "title": "T", "prompt": "set v"}]}`
+	for _, row := range [][2]string{
+		{`"features": ["wr.features.memory_context", "wr.features.subagent_guidance"]`, `"features": ["wr.features.subagent_guidance", "wr.features.memory_context"]`},
+		{`"capabilities": {"required": ["delegation", "web_browsing"]}`, `"capabilities": {"required": ["web_browsing", "delegation"]}`},
+		{`"conditions": [{"id": "c1", "kind": "loop_control"}, {"id": "c2", "kind": "context_variable", "condition": {"var": "v", "equals": 1}}]`,
+			`"conditions": [{"conditionId": "c2", "kind": "context_variable", "condition": {"var": "v", "equals": 1}}, {"id": "c0", "kind": "loop_control"}, {"conditionId": "c1", "kind": "loop_control"}]`},
+		{`"extensionPoints": [{"slotId": "aa", "purpose": "p", "default": "d"}, {"slotId": "bb", "purpose": "p", "default": "e"}]`, `"extensionPoints": [{"slotId": "bb", "purpose": "q", "default": "e"}, {"slotId": "aa", "purpose": "p", "default": "d"}]`},
+	} {
+		steps := step("a", "")
+		if strings.Contains(row[0], "conditions") {
+			steps = loop + "," + other
+		}
+		one, two := compiled(t, ", "+row[0], steps), compiled(t, ", "+row[1], steps)
+		if one.Hash() != two.Hash() {
+			t.Errorf("%s: they compile to\n%s\n%s", row[0], one.Bytes(), two.Bytes())
+		}
+	}
+}
+
+// TestPublishedFiles: files that others run today compile without errors, and always
+// to the same bytes. The one routine that they call comes from elsewhere.
+func TestPublishedFiles(t *testing.T) {
+	names, _ := filepath.Glob("../../../../shared/data/workrail/workflows/*.json")
+	if len(names) == 0 {
+		t.Skip("the published WorkRail files are not beside the repository")
+	}
+	standIn, _ := source.Parse("r.json", source.SourceBundled, []byte(`{"id": "wr.routine-tension-driven-design", "name": "R", "description": "d", "version": "1.0.0",
+		"steps": [{"id": "step-write", "title": "Write", "prompt": "Write {deliverableName}."}]}`))
+	options := optionsOf(map[string]source.Source{standIn.ID: standIn})
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, c, found := FileWith(filepath.Base(name), source.SourceBundled, data, options)
+		for _, p := range found {
+			if p.Severity == "error" {
+				t.Errorf("%s: %+v", filepath.Base(name), p)
+			}
+		}
+		if len(c.Steps) == 0 {
+			t.Errorf("%s compiles to nothing", filepath.Base(name))
+		}
+		for range 100 {
+			if _, again, _ := FileWith(filepath.Base(name), source.SourceBundled, data, options); string(again.Bytes()) != string(c.Bytes()) {
+				t.Fatalf("%s compiles to two things", name)
+			}
+		}
+	}
+}
+
+// shape writes a sequence with its loops: "a loop(b c) d".
+func shape(c Compiled, steps []Step) string {
+	var out []string
+	for _, s := range steps {
+		text := s.StepID
+		if s.Type == LoopStep {
+			text += "(" + shape(c, c.Sequence(s.StepID)) + ")"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, " ")
+}
+
+// problems are the errors of a file as "pointer: message", and the fixes.
+func problems(found []source.Problem) []string {
+	var out []string
+	for _, p := range found {
+		out = append(out, fmt.Sprintf("%s %s: %s | %s", p.Severity, p.Pointer, p.Message, p.Fix))
+	}
+	return out
+}
+
+// jcs is what a part of a document is written as.
+func jcs(t testing.TB, x any) string {
+	t.Helper()
+	data, err := canon.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// wantProblem compiles a file and looks for one error with all of the words.
+func wantProblem(t *testing.T, o Options, more, steps string, words ...string) {
+	t.Helper()
+	_, c, found := FileWith("x.json", source.SourceProject, sourceText(more, steps), o)
+	if c.Steps != nil || !c.Hash().IsZero() || !source.HasErrors(found) {
+		t.Errorf("%s %s: it compiles, with %v", more, steps, found)
+	}
+	if !slices.ContainsFunc(problems(found), func(p string) bool {
+		return strings.HasPrefix(p, "error") && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p, w) })
+	}) {
+		t.Errorf("%s %s: no error has %q in\n%s", more, steps, words, strings.Join(problems(found), "\n"))
+	}
+}

@@ -1,0 +1,76 @@
+package compile
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// loop compiles a loop of either spelling and returns the step that stands for it.
+// The loop's runCondition and requireConfirmation stay on that step: both are asked
+// when the loop is entered, not in every iteration. Of the confirmation that means
+// with the first step that the entry shows.
+func (u *unit) loop(s source.Placed, fns functionScopes) Step {
+	marker := u.head(s)
+	marker.Type = LoopStep
+	read, _ := u.src.LoopAt(s.At)
+	u.b.loops = append(u.b.loops, Loop{
+		LoopID:        marker.StepID,
+		Title:         marker.Title,
+		Kind:          LoopKind(read.Kind),
+		MaxIterations: read.MaxIterations,
+		Control:       u.control(marker.StepID, read.Control, s.At),
+		Count:         count(read.Count),
+		Items:         read.Items,
+		IterationVar:  read.IterationVar,
+		ItemVar:       read.ItemVar,
+		IndexVar:      read.IndexVar,
+		Body:          u.sequence(u.src.Body(s), fns.inside(s.FunctionDefinitions)),
+	})
+	return u.weigh(marker)
+}
+
+// count is the value without the place it came from.
+func count(v canon.Value) canon.Value {
+	switch v.Kind() {
+	case canon.Number:
+		return canon.OfInt(int64(v.Float()))
+	case canon.String:
+		return canon.OfString(v.Text())
+	}
+	return canon.Value{}
+}
+
+// control embeds what a while or until listens to: the contract of the artifact, or
+// the condition, and where it was named, the member of the list.
+func (u *unit) control(loopID string, read *source.Control, at problem.Place) *Control {
+	if read == nil {
+		return nil
+	}
+	if config := at.Member("loop"); config.Has("condition") && config.Has("conditionSource") {
+		u.b.warn(ConditionBesideSource, loopID) // said when the file was read
+	}
+	out := &Control{Kind: ControlKind(read.Kind), ContractRef: read.ContractRef, LoopID: read.LoopID, ConditionID: read.ConditionID}
+	if read.Kind == source.ByArtifact {
+		u.embed(read.ContractRef, at)
+	} else {
+		c, _ := condition.Parse(read.Condition, u.report)
+		out.Condition = c.Value()
+	}
+	if id := read.ConditionID; id != "" {
+		named := NamedCondition{id, out.Kind, out.ContractRef, out.LoopID, out.Condition}
+		if other, twice := u.b.conditions[id]; twice && !same(other, named) {
+			u.report.Error(at, "Rename one of the two.", "condition %q is defined in two ways in the workflow and its routines", id)
+		}
+		u.b.conditions[id] = named
+	}
+	return out
+}
+
+// same compares what two values are written as.
+func same(a, b any) bool {
+	x, errX := canon.ValueOf(a)
+	y, errY := canon.ValueOf(b)
+	return errX == nil && errY == nil && x.Equal(y)
+}

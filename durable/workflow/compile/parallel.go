@@ -1,0 +1,82 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// How work is handed out, in the words that agents get wrong least (locks section
+// 19): which tool, all at once, and what not to do instead.
+const (
+	handOut = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in one answer: one after another loses what this step is for. " +
+		"Use the tool that starts separate agents. Do not start workflows for them: a workflow is a run of its own, and its result would not come back here. " +
+		"Give each agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
+		"If you cannot start separate agents, carry the tasks out yourself, each by itself and in this order, before you put the results together."
+	handOutOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a workflow for it: a workflow is a run of its own, and its result would not come back here. " +
+		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\nIf you cannot start a separate agent, carry it out yourself."
+	together = "When all results are there, put them together: name what they agree on, decide where they differ, and say which result each finding comes from."
+)
+
+// parallel renders a step that hands out several tasks into one prompt (R22). What
+// the synthesis has to bring is the step's own output contract.
+func (u *unit) parallel(s source.Placed) Step {
+	out := u.head(s)
+	out.Type = ParallelStep
+	out.AgentRole = u.role
+	out.Guidance = u.ownGuidance(nil)
+	out.Inputs = u.withInputs(nil)
+	out.Prompt = u.delegations(s.At)
+	out.OutputContract = u.outputContract(s.At.Member("synthesis").Member("outputContract"))
+	u.featuresBeside()
+	return u.weigh(out)
+}
+
+// delegations is the prompt: the rule, the tasks, what becomes of the results.
+func (u *unit) delegations(at problem.Place) string {
+	tasks := at.Member("parallelDelegations").Items()
+	rule := handOutOne
+	if len(tasks) > 1 {
+		rule = fmt.Sprintf(handOut, len(tasks))
+	}
+	parts := []string{rule}
+	for i, task := range tasks {
+		parts = append(parts, u.delegation(i+1, task))
+	}
+	if own := at.Member("synthesis").Member("prompt").Value.Text(); own != "" {
+		parts = append(parts, "## Afterwards\n\n"+u.text(own))
+	} else if len(tasks) > 1 {
+		parts = append(parts, "## Afterwards\n\n"+together)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// delegation is one task. Its condition is asked by whoever reads it, who set the
+// context it speaks of.
+func (u *unit) delegation(n int, at problem.Place) string {
+	lines := []string{fmt.Sprintf("## Task %d: %s", n, u.text(at.Member("workflowId").Value.Text())), ""}
+	if goal := at.Member("goal").Value.Text(); goal != "" {
+		lines = append(lines, u.text(goal), "")
+	}
+	if c := u.condition(at, "runCondition"); !c.IsNull() {
+		lines = append(lines, "- only when this holds over the context: "+string(c.JCS()))
+	}
+	args := at.Member("args")
+	for _, name := range args.Names() {
+		lines = append(lines, fmt.Sprintf("- %s: %s", name, u.text(args.Member(name).Value.Text())))
+	}
+	mapping := at.Member("contextMapping")
+	for _, from := range mapping.Names() {
+		lines = append(lines, fmt.Sprintf("- hand over the context key %s as %s", from, u.text(mapping.Member(from).Value.Text())))
+	}
+	if tools := at.Member("allowedTools").Items(); len(tools) > 0 {
+		names := make([]string, len(tools))
+		for i, t := range tools {
+			names[i] = t.Value.Text()
+		}
+		lines = append(lines, "- with these tools only: "+strings.Join(names, ", "))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}

@@ -1,0 +1,113 @@
+package shape
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/nearest"
+)
+
+// Text is a string. Lengths are counted in characters, as JSON Schema does.
+type Text struct {
+	Min, Max int // Max 0: no bound
+	Pattern  *pattern.Pattern
+	Like     string // what the pattern asks for, in words
+}
+
+// Want says the length only where there is a bound.
+func (s Text) Want() string {
+	out := "a string"
+	if s.Like != "" {
+		out = s.Like
+	}
+	switch {
+	case s.Min > 0 && s.Max > 0:
+		return fmt.Sprintf("%s of %d to %d characters", out, s.Min, s.Max)
+	case s.Max > 0:
+		return fmt.Sprintf("%s of at most %d characters", out, s.Max)
+	case s.Min > 0 && s.Like == "":
+		return "a string that is not empty"
+	}
+	return out
+}
+
+// Check names the length that it found: a text that is too long shows little else.
+func (s Text) Check(at problem.Place, report problem.Report) {
+	value := at.Value.Text()
+	n := utf8.RuneCountInString(value)
+	switch {
+	case at.Value.Kind() != canon.String, s.Pattern != nil && !s.Pattern.MatchString(value):
+		mismatch(at, report, s)
+	case n < s.Min, s.Max > 0 && n > s.Max:
+		report.Error(at, "Write "+s.Want()+".", "expected %s, got %d characters", s.Want(), n)
+	}
+}
+
+// Words is a closed set of strings.
+type Words struct{ Set []string }
+
+// OneOf is for the tables.
+func OneOf(set ...string) Words { return Words{set} }
+
+// Want lists the words.
+func (s Words) Want() string {
+	quoted := make([]string, len(s.Set))
+	for i, word := range s.Set {
+		quoted[i] = strconv.Quote(word)
+	}
+	if n := len(quoted); n > 1 {
+		return strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1]
+	}
+	return strings.Join(quoted, "")
+}
+
+// Check suggests the word that was probably meant.
+func (s Words) Check(at problem.Place, report problem.Report) {
+	if at.Value.Kind() == canon.String && slices.Contains(s.Set, at.Value.Text()) {
+		return
+	}
+	fix := "Write " + s.Want() + "."
+	if near := nearest.Of(at.Value.Text(), s.Set); near != "" {
+		fix = fmt.Sprintf("Did you mean %q?", near)
+	}
+	report.Error(at, fix, "expected %s, got %s", s.Want(), Got(at))
+}
+
+// Amount is a number within bounds.
+type Amount struct {
+	Min, Max float64 // Max 0: no bound
+	Whole    bool
+}
+
+// Want says the bounds.
+func (s Amount) Want() string {
+	kind := "a number"
+	if s.Whole {
+		kind = "a whole number"
+	}
+	if s.Max > 0 {
+		return fmt.Sprintf("%s from %v to %v", kind, s.Min, s.Max)
+	}
+	return fmt.Sprintf("%s from %v", kind, s.Min)
+}
+
+// wholeMax is where doubles stop to hold every whole number.
+const wholeMax = 1 << 53
+
+// Check accepts 3.0 as a whole number, as JSON does.
+func (s Amount) Check(at problem.Place, report problem.Report) {
+	f := at.Value.Float()
+	switch {
+	case at.Value.Kind() != canon.Number:
+		mismatch(at, report, s)
+	case f < s.Min, s.Max > 0 && f > s.Max, s.Whole && (f != math.Trunc(f) || f > wholeMax):
+		report.Error(at, "Write "+s.Want()+".", "expected %s, got %v", s.Want(), f)
+	}
+}

@@ -1,0 +1,59 @@
+package source
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// promptBlocksShape is the structured alternative to prompt.
+var promptBlocksShape = object{What: "prompt blocks", Fields: []field{
+	may("goal", promptValue),
+	may("constraints", list{Of: promptValue}),
+	may("procedure", list{Of: promptValue}),
+	may("outputRequired", dictionary{Value: text{}}),
+	may("verify", list{Of: promptValue}),
+}}
+
+// refID is in the reserved namespace; whether there is such a text is for the
+// compiler to say (locks section 9).
+var refID = text{Min: 1, Pattern: pattern.New(`^wr\.refs\.[a-z][a-z0-9_]*$`), Like: `the name of a reference such as "wr.refs.notes_first_durability"`}
+
+// promptValue is text, or text and references in turn.
+var promptValue = byKind{canon.String: text{}, canon.Array: list{Of: byTag{
+	Key: "kind", Text: "a prompt part with kind text or ref", Cases: map[string]shape.Shape{
+		"text": object{What: "a text part", Fields: []field{need("kind", oneOf("text")), need("text", text{})}},
+		"ref":  object{What: "a reference part", Fields: []field{need("kind", oneOf("ref")), need("refId", refID)}},
+	}}}}
+
+// fragmentShape adds text to a prompt while a condition holds.
+var fragmentShape = object{What: "a prompt fragment", Fields: []field{
+	need("id", text{Min: 1, Max: 64, Pattern: lowerID, Like: "a lowercase name"}),
+	need("text", text{Min: 1, Max: 4096}),
+	may("when", conditional{}),
+}}
+
+// assessmentShape grades something along dimensions. Two levels are the least that
+// tell anything apart.
+var assessmentShape = object{What: "an assessment", Fields: []field{
+	need("id", text{Min: 1, Max: 64}),
+	need("purpose", shortText),
+	need("dimensions", list{Min: 1, Key: "id", Of: object{What: "a dimension", Fields: []field{
+		need("id", text{Min: 1, Max: 64}),
+		need("purpose", shortText),
+		need("levels", list{Of: text{Min: 1, Max: 64}, Min: 2, Unique: true}),
+		may("required", boolean),
+	}}}),
+}}
+
+// consequenceShape keeps a step pending while a grade is too low.
+var consequenceShape = object{What: "an assessment consequence", Fields: []field{
+	need("when", object{What: "a trigger", Fields: []field{
+		need("anyEqualsLevel", text{Min: 1, Max: 64}),
+		may("forAssessment", text{Min: 1, Max: 128}),
+	}}),
+	need("effect", object{What: "an effect", Fields: []field{
+		need("kind", oneOf("require_followup")),
+		need("guidance", text{Min: 1, Max: 512}),
+	}}),
+}}

@@ -1,0 +1,118 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/nearest"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// checkInputs holds choiceKind to exactly those inputs that are choices (R20).
+func checkInputs(inputs problem.Place, report problem.Report) {
+	for _, at := range inputs.Items() {
+		why := at.Member("reason").Value.Text()
+		isChoice := why == "needs_user_choice"
+		switch {
+		case isChoice && !at.Has("choiceKind"):
+			report.Error(at, `Add "choiceKind": why the choice is the person's.`, "an input with reason needs_user_choice lacks choiceKind")
+		case why != "" && !isChoice && at.Has("choiceKind"):
+			report.Error(at.Member("choiceKind"), "Remove it, or set reason to needs_user_choice.", "choiceKind belongs to reason needs_user_choice only, got %s", why)
+		}
+	}
+}
+
+// checkCapabilities keeps each capability in one list.
+func checkCapabilities(at problem.Place, report problem.Report) {
+	first := map[string]string{}
+	for _, list := range []string{"required", "preferred", "disabled"} {
+		for _, item := range at.Member(list).Items() {
+			name := item.Value.Text()
+			if other, ok := first[name]; ok && other != list {
+				report.Error(item, "Keep it in one list.", "capability %q is both %s and %s", name, other, list)
+				continue
+			}
+			first[name] = list
+		}
+	}
+}
+
+// checkAction keeps a workflow from setting what its performer tells the command.
+func checkAction(at problem.Place, report problem.Report) {
+	if argv := at.Member("argv").Items(); len(argv) > 0 && argv[0].Value.Text() == "" {
+		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s", shape.Got(argv[0]))
+	}
+	env := at.Member("env")
+	for _, name := range env.Names() {
+		if strings.HasPrefix(name, "WAYBILL_") {
+			report.Error(env.Member(name), "Choose another name.", "environment variables that start with WAYBILL_ are set by Waybill, got %q", name)
+		}
+	}
+}
+
+// scopes are the functions visible at a place, the nearest scope last.
+type scopes []map[string]bool
+
+// add is s with one nearer scope; s itself is not written to, since siblings share it.
+func (s scopes) add(names map[string]bool) scopes { return append(s[:len(s):len(s)], names) }
+
+// functions are the names that an object defines.
+func functions(at problem.Place, where string, report problem.Report) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range at.Member("functionDefinitions").Items() {
+		out[f.Member("name").Value.Text()] = true
+		if scope := f.Member("scope"); scope.Value.Text() != "" && scope.Value.Text() != where {
+			report.Warn(scope, "Move the definition, or remove scope.", "a function is visible where it is defined (%s); scope %q changes nothing", where, scope.Value.Text())
+		}
+	}
+	return out
+}
+
+// resolve checks that every function a step names is visible to it. A call that is
+// not is an error, since its arguments were meant for something. A mere reference is
+// a warning: existing files name functions that their prompts explain, and without a
+// definition nothing is written out.
+func (s scopes) resolve(at problem.Place, report problem.Report) {
+	var refs, calls []problem.Place
+	for _, ref := range at.Member("functionReferences").Items() {
+		if strings.HasSuffix(ref.Value.Text(), "()") { // others are no references, says the shape
+			refs = append(refs, ref)
+		}
+	}
+	for _, call := range at.Member("functionCalls").Items() {
+		calls = append(calls, call.Member("name"))
+	}
+	s.undefined(refs, report.Warn)
+	s.undefined(calls, report.Error)
+}
+
+// undefined tells of each name that is not visible.
+func (s scopes) undefined(named []problem.Place, tell func(at problem.Place, fix, format string, args ...any)) {
+	for _, ref := range named {
+		name := strings.TrimSuffix(ref.Value.Text(), "()")
+		if name == "" || s.has(name) {
+			continue
+		}
+		fix := "Define it under functionDefinitions, or remove it."
+		known := map[string]bool{}
+		for _, scope := range s {
+			for n := range scope {
+				known[n] = true
+			}
+		}
+		if near := nearest.Of(name, shape.Names(known)); near != "" {
+			fix = "Did you mean " + near + "?"
+		}
+		tell(ref, fix, "function %q is not defined for this step", name)
+	}
+}
+
+// has asks all scopes: which definition counts is decided when compiling.
+func (s scopes) has(name string) bool {
+	for _, scope := range s {
+		if scope[name] {
+			return true
+		}
+	}
+	return false
+}

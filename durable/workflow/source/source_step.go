@@ -1,0 +1,82 @@
+package source
+
+import "github.com/waybill/waybill/durable/canon"
+
+// Step is one member of steps or of a loop's body, of any type: a plain step, a
+// loop, or a parallel step. What a type does not have is empty. Parts that are
+// parsed elsewhere, or that no compiler of this version reads, stay values.
+type Step struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Type is "" for a plain step, else "loop" or "parallel".
+	Type         string        `json:"type,omitzero"`
+	Prompt       string        `json:"prompt,omitzero"`
+	PromptBlocks *PromptBlocks `json:"promptBlocks,omitzero"`
+	// PromptRef names a prompt template; package promptref reads it.
+	PromptRef              canon.Value    `json:"promptRef,omitzero"`
+	PromptFragments        canon.Value    `json:"promptFragments,omitzero"`
+	Action                 *Action        `json:"action,omitzero"`
+	AgentRole              string         `json:"agentRole,omitzero"`
+	AskForFiles            bool           `json:"askForFiles,omitzero"`
+	AssessmentConsequences canon.Value    `json:"assessmentConsequences,omitzero"`
+	AssessmentRefs         []string       `json:"assessmentRefs,omitzero"`
+	Audit                  canon.Value    `json:"audit,omitzero"`
+	Body                   canon.Value    `json:"body,omitzero"`
+	FunctionCalls          []FunctionCall `json:"functionCalls,omitzero"`
+	FunctionDefinitions    []Function     `json:"functionDefinitions,omitzero"`
+	// FunctionReferences are written "name()".
+	FunctionReferences []string    `json:"functionReferences,omitzero"`
+	Guidance           []string    `json:"guidance,omitzero"`
+	HasValidation      bool        `json:"hasValidation,omitzero"`
+	Inputs             []Input     `json:"inputs,omitzero"`
+	Loop               canon.Value `json:"loop,omitzero"`
+	// LoopID, MaxIterations and While are the locks' spelling of a loop; Source.LoopOf
+	// reads both.
+	LoopID              string      `json:"loopId,omitzero"`
+	MaxIterations       int64       `json:"maxIterations,omitzero"`
+	ModelTier           string      `json:"modelTier,omitzero"`
+	NotesOptional       bool        `json:"notesOptional,omitzero"`
+	NotesRequired       bool        `json:"notesRequired,omitzero"`
+	OutputContract      canon.Value `json:"outputContract,omitzero"`
+	ParallelDelegations canon.Value `json:"parallelDelegations,omitzero"`
+	// RequireConfirmation is a boolean, a gate {kind, condition} or a condition.
+	RequireConfirmation canon.Value `json:"requireConfirmation,omitzero"`
+	RunCondition        canon.Value `json:"runCondition,omitzero"`
+	Synthesis           canon.Value `json:"synthesis,omitzero"`
+	TemplateCall        canon.Value `json:"templateCall,omitzero"`
+	ValidationCriteria  canon.Value `json:"validationCriteria,omitzero"`
+	Verification        canon.Value `json:"verification,omitzero"`
+	While               canon.Value `json:"while,omitzero"`
+}
+
+// PromptBlocks is a prompt in parts. A part is a string, or a list of text and
+// reference parts.
+type PromptBlocks struct {
+	Goal           canon.Value       `json:"goal,omitzero"`
+	Constraints    []canon.Value     `json:"constraints,omitzero"`
+	Procedure      []canon.Value     `json:"procedure,omitzero"`
+	OutputRequired map[string]string `json:"outputRequired,omitzero"`
+	Verify         []canon.Value     `json:"verify,omitzero"`
+}
+
+// FunctionCall names a function with arguments to follow it with.
+type FunctionCall struct {
+	Name string      `json:"name"`
+	Args canon.Value `json:"args"`
+}
+
+// Action is a command that a trusted performer runs in place of a person (R24).
+type Action struct {
+	Kind           string            `json:"kind"` // command
+	Argv           []string          `json:"argv"`
+	Cwd            string            `json:"cwd,omitzero"`
+	Env            map[string]string `json:"env,omitzero"`
+	TimeoutSeconds int               `json:"timeoutSeconds,omitzero"` // 0: none
+	Retry          *Retry            `json:"retry,omitzero"`
+}
+
+// Retry says how often a failing command is tried, within one attempt.
+type Retry struct {
+	MaxAttempts    int `json:"maxAttempts"` // tries in all
+	BackoffSeconds int `json:"backoffSeconds,omitzero"`
+}

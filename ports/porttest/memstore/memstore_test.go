@@ -1,0 +1,16 @@
+package memstore_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/ports/porttest/memstore"
+	"github.com/waybill/waybill/ports/porttest/suite"
+)
+
+func TestPorts(t *testing.T) {
+	suite.Run(t, func(t *testing.T) func(time.Duration) suite.Store {
+		disk := memstore.NewDisk(suite.Seed(1))
+		return func(wait time.Duration) suite.Store { return disk.Open(wait) }
+	})
+}

@@ -1,0 +1,16 @@
+package memstore
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/manifest"
+)
+
+// ObjectStream implements ports.ObjectStreams.
+func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64, error) {
+	b, err := s.Object(ctx, kind, ref)
+	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
+}

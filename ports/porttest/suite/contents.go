@@ -1,0 +1,134 @@
+package suite
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+func objects(t *testing.T, open func(time.Duration) Store) {
+	ctx, s, r := context.Background(), open(0), NewStory(1)
+	p := r.Start()
+	artifact := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("any bytes\x00at all\n")}
+	p.Objects = append(p.Objects, artifact, artifact)
+	_, err := Gate(s, p)
+	must(t, err)
+	for _, o := range p.Objects {
+		got, err := open(0).Object(ctx, o.Kind, o.Ref())
+		if err != nil || !bytes.Equal(got, o.Bytes) {
+			t.Errorf("%s %s: %q, %v", o.Kind, o.Ref(), got, err)
+		}
+	}
+	if _, err := s.Object(ctx, manifest.Snapshot, artifact.Ref()); !fault.Is(err, fault.StoreCorrupt) {
+		t.Errorf("an artifact was found as a snapshot: %v", err)
+	}
+	if _, err := s.Object(ctx, manifest.Artifact, canon.Sum([]byte("absent"))); !fault.Is(err, fault.StoreCorrupt) {
+		t.Errorf("an absent object: %v; want STORE_CORRUPT", err)
+	}
+	// The same object rides in another session's commit.
+	q := NewStory(2).Start()
+	q.Objects = append(q.Objects, artifact)
+	_, err = Gate(s, q)
+	must(t, err)
+	// A refused plan's events do not count, whatever became of its objects.
+	big := NewStory(3).Start()
+	big.Objects = append(big.Objects, manifest.Object{Kind: manifest.Artifact, Bytes: []byte("x")})
+	big.Events = big.Events[1:]
+	if _, err := Gate(s, big); err == nil {
+		t.Error("a plan that starts at event 1 was committed to an empty log")
+	}
+}
+
+func sessions(t *testing.T, open func(time.Duration) Store) {
+	ctx, s := context.Background(), open(0)
+	var want []string
+	for i := range 5 {
+		r := NewStory(i)
+		commit(t, s, r, 0)
+		want = append(want, r.Session.String())
+	}
+	slices.Sort(want)
+	var got []string
+	list, err := open(0).Sessions(ctx)
+	must(t, err)
+	for _, sess := range list {
+		got = append(got, sess.String())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Sessions = %v; want %v", got, want)
+	}
+	// A session that was locked and never committed to is unborn.
+	unlock, err := s.Lock(ctx, NewStory(9).Log)
+	must(t, err)
+	must(t, unlock())
+	if _, v := Read(t, s, NewStory(9).Log, manifest.Head{}); !v.Unborn() {
+		t.Errorf("a session without a commit is %+v", v)
+	}
+}
+
+func sideLogs(t *testing.T, open func(time.Duration) Store) {
+	ctx, s, r := context.Background(), open(0), NewStory(1)
+	heads := commit(t, s, r, 1)
+	storeID, err := s.StoreID(ctx, ports.MayCreate)
+	must(t, err)
+	for _, log := range []manifest.Log{SessionNotes(r.Session), StoreNotes(storeID)} {
+		// Each log has a lock of its own: the session's does not keep it waiting.
+		unlock, err := open(0).Lock(ctx, r.Log)
+		must(t, err)
+		first, err := Gate(s, Notes(log, 0, "one", "two"))
+		must(t, err)
+		must(t, unlock())
+		pinning := Notes(log, first.Next, "three")
+		snapshot := r.Snapshot(77)
+		note := pinning.Events[0].Data.(Note)
+		note.PinRef = snapshot.Ref()
+		pinning.Events[0].Data, pinning.Objects = note, []manifest.Object{snapshot}
+		last, err := Gate(s, pinning)
+		must(t, err)
+		seen, v := Read(t, open(0), log, manifest.Head{})
+		if v.Head != last || v.Health != manifest.Healthy || len(seen.Segments) != 2 || last.NextRecord != 3 {
+			t.Errorf("%s: %+v; want two healthy segments and three records", log.Root, v)
+		}
+		must(t, s.Confirm(ctx, log, last))
+	}
+	unlock, err := s.Lock(ctx, StoreNotes(storeID))
+	must(t, err)
+	if _, err := open(0).Lock(ctx, StoreNotes(storeID)); !fault.Is(err, fault.StoreLocked) {
+		t.Errorf("a log of the store that is held: %v; want STORE_LOCKED", err)
+	}
+	must(t, unlock())
+	if _, v := Read(t, s, r.Log, manifest.Head{}); v.Head != heads[1] || len(v.Findings) > 0 {
+		t.Errorf("side logs changed the session's log: %+v", v)
+	}
+	if list, err := s.Sessions(ctx); err != nil || len(list) != 1 || list[0] != r.Session {
+		t.Errorf("Sessions = %v, %v; want the one session", list, err)
+	}
+}
+
+func identity(t *testing.T, open func(time.Duration) Store) {
+	ctx, s := context.Background(), open(0)
+	first, err := s.StoreID(ctx, ports.MayCreate)
+	must(t, err)
+	if first == (id.Store{}) {
+		t.Fatal("a store was made without an id")
+	}
+	keys, err := s.Keys(ctx, ports.MayCreate)
+	must(t, err)
+	for _, create := range []ports.Create{ports.MayCreate, ports.ReadOnly} {
+		other := open(0)
+		if again, err := other.StoreID(ctx, create); err != nil || again != first {
+			t.Errorf("StoreID(%v) = %q, %v; want %q", create, again, err, first)
+		}
+		if again, err := other.Keys(ctx, create); err != nil || again.Current != keys.Current || again.Previous != nil {
+			t.Errorf("Keys(%v) differ: %v", create, err)
+		}
+	}
+}
