@@ -29,15 +29,18 @@ var layers = []layer{
 	{"ground", []string{"durable/problem", "durable/redact"}},
 	{"log", []string{"durable/log/event"}},
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
-	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported", "durable/store/retention", "durable/store/doctor"}},
-	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/condition", "durable/workflow/nearest", "durable/workflow/yaml"}},
+	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported",
+		"durable/store/retention", "durable/store/doctor"}},
+	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/condition", "durable/workflow/nearest",
+		"durable/workflow/yaml"}},
 	{"workflow", []string{"durable/workflow/shape"}},
 	{"workflow", []string{"durable/workflow/contract", "durable/workflow/criteria"}},
 	{"workflow", []string{"durable/workflow/promptref"}},
 	{"workflow", []string{"durable/workflow/source"}},
 	{"workflow", []string{"durable/workflow/compile"}},
 	{"workflow", []string{"durable/workflow/catalog"}},
-	{"learning", []string{"durable/learning/feedback", "durable/learning/proposal", "durable/learning/installable", "durable/learning/similar"}},
+	{"learning", []string{"durable/learning/feedback", "durable/learning/proposal", "durable/learning/installable",
+		"durable/learning/similar"}},
 	{"learning", []string{"durable/learning/capabilities"}},
 	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/resume", "durable/run/token"}},
 	{"run", []string{"durable/run/interpreter", "durable/run/prompt"}},
@@ -49,7 +52,8 @@ var layers = []layer{
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/memstore"}},
 	{"engine", []string{"durable/engine"}},
 	{"perform", []string{"durable/perform"}},
-	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver", "infra/process", "infra/schema", "infra/terminal", "infra/watch"}},
+	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver",
+		"infra/process", "infra/schema", "infra/terminal", "infra/watch"}},
 	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/mcpserver", "ports/porttest/crashfs"}},
 	{"infra", []string{"infra/filestore", "infra/diagnose"}},
 	{"cmd", []string{"cmd/waybill/runview"}},
@@ -58,7 +62,8 @@ var layers = []layer{
 
 // pure lists what durable/ and projections/ must not reach for: everything that
 // differs from one machine or moment to another (design section 6).
-var pure = []string{"os", "net", "time", "log", "math/rand", "crypto/rand", "syscall", "io/ioutil", "plugin", "database/sql", "embed"}
+var pure = []string{"os", "net", "time", "log", "math/rand", "crypto/rand", "syscall", "io/ioutil", "plugin",
+	"database/sql", "embed"}
 
 // owners: a dependency is imported by one package of ours, so that leaving it is
 // one package's work.
@@ -212,7 +217,10 @@ func TestEachEntryOfTheTablesExists(t *testing.T) {
 	}
 	for dep, dirs := range owners {
 		for _, dir := range dirs {
-			if !slices.ContainsFunc(imports[dir], func(im string) bool { return im == dep || strings.HasPrefix(im, dep+"/") }) {
+			if !slices.ContainsFunc(imports[dir], func(im string) bool {
+				return im == dep ||
+					strings.HasPrefix(im, dep+"/")
+			}) {
 				t.Errorf("owners lists %s for %s, which does not import it", dir, dep)
 			}
 		}

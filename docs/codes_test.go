@@ -25,10 +25,13 @@ func texts(t *testing.T) (tests, code []string) {
 			return err
 		}
 		dir := filepath.ToSlash(path)
-		if d.IsDir() && (d.Name() == ".git" || strings.HasPrefix(d.Name(), "bin") || strings.HasPrefix(d.Name(), "dist") || strings.HasSuffix(dir, "durable/fault") || strings.HasSuffix(dir, "/docs")) {
+		if d.IsDir() && (d.Name() == ".git" || strings.HasPrefix(d.Name(), "bin") ||
+			strings.HasPrefix(d.Name(), "dist") || strings.HasSuffix(dir, "durable/fault") ||
+			strings.HasSuffix(dir, "/docs")) {
 			return filepath.SkipDir
 		}
-		isTest := strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".txtar") || strings.Contains(dir, "testdata/scenarios/")
+		isTest := strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".txtar") ||
+			strings.Contains(dir, "testdata/scenarios/")
 		isCode := !isTest && filepath.Ext(path) == ".go"
 		if d.IsDir() || !isTest && !isCode {
 			return nil

@@ -108,7 +108,8 @@ func (d *formatDisk) lines(s *formatStore, lines ...string) {
 // line is an event at the first session's end, about its last node.
 func (s *formatStore) line(after int64, p event.Payload) string {
 	run := s.a.fold.Runs[s.run]
-	e := event.New(s.a.log.Owner, s.a.fold.Head.Next+after, event.Scope{RunID: s.run, NodeID: run.Order[1]}, s.agent, formatStart, p)
+	e := event.New(s.a.log.Owner, s.a.fold.Head.Next+after, event.Scope{RunID: s.run, NodeID: run.Order[1]}, s.agent,
+		formatStart, p)
 	b, err := event.Domain.AppendLine(nil, e)
 	if err != nil {
 		s.t.Fatal(err)
@@ -143,38 +144,46 @@ func (s *formatStore) segment(i int) string {
 func formatHarms() []formatHarm {
 	other := func(b []byte) []byte { return bytes.Replace(b, []byte("Decision"), []byte("decision"), 1) }
 	return append([]formatHarm{
-		{"a letter of the last segment is another", func(s *formatStore, d *formatDisk) { d.edit(s.segment(3), other) }},
+		{"a letter of the last segment is another",
+			func(s *formatStore, d *formatDisk) { d.edit(s.segment(3), other) }},
 		{"the last byte of the last segment is gone", func(s *formatStore, d *formatDisk) {
 			d.edit(s.segment(3), func(b []byte) []byte { return b[:len(b)-1] })
 		}},
 		{"the last segment is gone", func(s *formatStore, d *formatDisk) { d.remove(s.segment(3)) }},
-		{"`manifest.jsonl` is gone", func(s *formatStore, d *formatDisk) { d.remove(s.a.log.Root + "/" + manifest.FileName) }},
+		{"`manifest.jsonl` is gone",
+			func(s *formatStore, d *formatDisk) { d.remove(s.a.log.Root + "/" + manifest.FileName) }},
 		{"an event of a later version is committed, and another", func(s *formatStore, d *formatDisk) {
 			d.lines(s, s.newer(0, ""), s.newer(1, ""))
 		}},
 		{"an event of a later version that is `ignorable`", func(s *formatStore, d *formatDisk) {
 			d.lines(s, s.newer(0, `"ignorable":true,`))
 		}},
-		{"a gap is resolved that was never recorded", func(s *formatStore, d *formatDisk) { d.lines(s, s.line(0, s.resolving(0))) }},
+		{"a gap is resolved that was never recorded",
+			func(s *formatStore, d *formatDisk) { d.lines(s, s.line(0, s.resolving(0))) }},
 		{"the same behind an event that cannot be read", func(s *formatStore, d *formatDisk) {
 			d.lines(s, s.newer(0, `"ignorable":true,`), s.line(1, s.resolving(0)))
 		}},
 		{"an event stands twice", func(s *formatStore, d *formatDisk) {
-			again := event.DivergenceRecorded{DivergenceID: id.FromAttempt(id.NextAttempt(s.a.fold.Runs[s.run].Root, id.OpAck, 99), id.OpAck).Divergence(0),
+			again := event.DivergenceRecorded{DivergenceID: id.FromAttempt(id.NextAttempt(s.a.fold.Runs[s.run].Root,
+				id.OpAck, 99), id.OpAck).Divergence(0),
 				Reason: "efficiency_skip", Summary: "Twice."}
 			d.lines(s, s.line(0, again), s.line(1, again))
 		}},
 		{"`byteLength` is not that of the artifact", func(s *formatStore, d *formatDisk) {
 			b := s.request().Artifacts[0].Bytes
-			d.lines(s, s.line(0, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(s.a.fold.Runs[s.run].Root).Output(9),
-				Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, SHA256: canon.Sum(b), ByteLength: int64(len(b)) + 1, ContentType: "application/json"}}))
+			d.lines(s, s.line(0, event.NodeOutputAppended{OutputChannel: event.Artifact,
+				OutputID: id.FromStart(s.a.fold.Runs[s.run].Root).Output(9),
+				Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, SHA256: canon.Sum(b),
+					ByteLength: int64(len(b)) + 1, ContentType: "application/json"}}))
 		}},
 		{"a snapshot of another form", func(s *formatStore, d *formatDisk) {
 			later := []byte(`{"enginePayload":{"engineState":{"kind":"later"},"v":1},"kind":"execution_snapshot","v":1}`)
 			d.put("snapshots/"+canon.Sum(later).FileName()+".json", later)
 			run := s.a.fold.Runs[s.run]
-			e := event.New(s.a.log.Owner, s.a.fold.Head.Next, event.Scope{RunID: s.run, NodeID: id.RootNode(id.NewRun(id.Seed{8}))}, s.agent, formatStart,
-				event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &run.Root, SnapshotRef: canon.Sum(later), WorkflowHash: s.w.Hash()})
+			e := event.New(s.a.log.Owner, s.a.fold.Head.Next,
+				event.Scope{RunID: s.run, NodeID: id.RootNode(id.NewRun(id.Seed{8}))}, s.agent, formatStart,
+				event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &run.Root, SnapshotRef: canon.Sum(later),
+					WorkflowHash: s.w.Hash()})
 			line, err := event.Domain.AppendLine(nil, e)
 			if err != nil {
 				s.t.Fatal(err)
@@ -213,7 +222,8 @@ func formatStoreHarms() []formatHarm {
 		{"`keyring.json` is gone", func(_ *formatStore, d *formatDisk) { d.remove("keys/keyring.json") }},
 		{"others can read `keyring.json`", func(_ *formatStore, d *formatDisk) { d.mode("keys/keyring.json") }},
 		{"others can read a segment", func(s *formatStore, d *formatDisk) { d.mode(s.segment(0)) }},
-		{"`suspect` lies in the session's folder", func(s *formatStore, d *formatDisk) { d.put(s.a.log.Root+"/suspect", nil) }},
+		{"`suspect` lies in the session's folder",
+			func(s *formatStore, d *formatDisk) { d.put(s.a.log.Root+"/suspect", nil) }},
 		{"a file `notes.txt` lies in the store", func(_ *formatStore, d *formatDisk) { d.put("notes.txt", nil) }},
 		{"a link in place of `config.json`", func(_ *formatStore, d *formatDisk) { d.link("config.json") }},
 		{"a link in place of the artifact", func(s *formatStore, d *formatDisk) { d.link(s.artifact()) }},
@@ -242,16 +252,19 @@ func formatRow(t *testing.T, name, dir string) string {
 	store, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
 	if err == nil {
 		t.Cleanup(func() { _ = store.Close() })
-		v, err = (&engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Inspector: store}).Verify(context.Background())
+		v, err = (&engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Inspector: store}).
+			Verify(context.Background())
 	}
 	if err != nil {
 		return fmt.Sprintf("| %s | | the error `%s` |", name, fault.CodeOf(err))
 	}
 	health, all := manifest.Healthy, []manifest.Finding{}
 	for _, s := range v.Sessions {
-		health, all = cmp.Or(map[bool]manifest.Health{true: s.Health}[s.Health != manifest.Healthy], health), append(all, s.Findings...)
+		health, all = cmp.Or(map[bool]manifest.Health{true: s.Health}[s.Health != manifest.Healthy], health),
+			append(all, s.Findings...)
 	}
-	if all = append(all, v.Findings...); v.OK == slices.ContainsFunc(all, func(f manifest.Finding) bool { return f.Severity == manifest.SeverityError }) {
+	if all = append(all, v.Findings...); v.OK == slices.ContainsFunc(all,
+		func(f manifest.Finding) bool { return f.Severity == manifest.SeverityError }) {
 		t.Errorf("%s: ok is %v", name, v.OK)
 	}
 	var cells []string
@@ -293,8 +306,10 @@ func TestFormatFindings(t *testing.T) {
 
 // TestFormatOperands: operators take the operands that the page's table says.
 func TestFormatOperands(t *testing.T) {
-	rows := regexp.MustCompile("(?m)^\\| (`equals`|`gt`|`contains`|`in`)(, [^|]+)? \\| ([^|`]+) \\|$").FindAllStringSubmatch(formatText(t), -1)
-	kinds := []struct{ word, operand string }{{"a text", `"x"`}, {"a number", "0"}, {"a boolean", "false"}, {"a list that is not empty", "[null]"},
+	rows := regexp.MustCompile("(?m)^\\| (`equals`|`gt`|`contains`|`in`)(, [^|]+)? \\| ([^|`]+) \\|$").
+		FindAllStringSubmatch(formatText(t), -1)
+	kinds := []struct{ word, operand string }{{"a text", `"x"`}, {"a number", "0"}, {"a boolean", "false"},
+		{"a list that is not empty", "[null]"},
 		{"an empty list", "[]"}, {"null", "null"}, {"an object", "{}"}}
 	seen := 0
 	for _, row := range rows {

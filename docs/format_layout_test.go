@@ -23,7 +23,8 @@ func formatOpen(t *testing.T, dir string) *engine.Engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store, Heads: store}
+	return &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
+		Inspector: store, Heads: store}
 }
 
 // TestFormatStoreOpens: the program itself finds nothing wrong with the example
@@ -50,7 +51,8 @@ func TestFormatStoreOpens(t *testing.T) {
 		}
 	}
 	tok := regexp.MustCompile("(?ms)^```text token state\n(.*?)^```$").FindStringSubmatch(formatText(t))
-	if _, err := g.Continue(context.Background(), engine.Caller{}, engine.Continue{StateToken: strings.TrimSpace(tok[1])}); err != nil {
+	if _, err := g.Continue(context.Background(), engine.Caller{},
+		engine.Continue{StateToken: strings.TrimSpace(tok[1])}); err != nil {
 		t.Errorf("the state token of the page: %v", err)
 	}
 }

@@ -39,7 +39,8 @@ func TestFormatSideLogs(t *testing.T) {
 		}
 	}
 	for _, tr := range proposal.Transitions {
-		if row := regexp.MustCompile("(?m)^\\| [^|]*`" + string(tr.From) + "`[^|]* \\| .*`" + string(tr.To) + "`.*$").FindString(page); row == "" {
+		if row := regexp.MustCompile("(?m)^\\| [^|]*`" + string(tr.From) + "`[^|]* \\| .*`" + string(tr.To) + "`.*$").
+			FindString(page); row == "" {
 			t.Errorf("no row tells that %s comes from %s", tr.To, tr.From)
 		}
 	}

@@ -86,7 +86,8 @@ func TestFormatExamples(t *testing.T) {
 		}
 		seen[info] = true
 		if want := strings.Join(b.lines, "\n"); body != want {
-			t.Errorf("block %q: the page has\n%s\nthe code makes\n%s\nrun: go test ./docs -run Format -update", info, body, want)
+			t.Errorf("block %q: the page has\n%s\nthe code makes\n%s\nrun: go test ./docs -run Format -update", info,
+				body, want)
 		}
 		if b.again == nil {
 			continue
@@ -101,7 +102,8 @@ func TestFormatExamples(t *testing.T) {
 			t.Errorf("the page does not show %q", info)
 		}
 	}
-	if n := strings.Count(page, "\n```json"); n != strings.Count(strings.Join(slices.Collect(maps.Keys(seen)), "\n"), "json") {
+	if n := strings.Count(page, "\n```json"); n != strings.Count(strings.Join(slices.Collect(maps.Keys(seen)), "\n"),
+		"json") {
 		t.Errorf("%d blocks of JSON in the page, %d were checked", n, len(seen))
 	}
 }
@@ -199,7 +201,8 @@ func TestFormatTokens(t *testing.T) {
 	if err != nil || wtoken.MintCheckpoint(keys.Current, chk) != block("token checkpoint") {
 		t.Errorf("checkpoint: %v", err)
 	}
-	if ring := newFormatStore(t).files["keys/keyring.json"]; !bytes.Contains(ring, []byte(base64.StdEncoding.EncodeToString(raw))) {
+	if ring := newFormatStore(t).files["keys/keyring.json"]; !bytes.Contains(ring,
+		[]byte(base64.StdEncoding.EncodeToString(raw))) {
 		t.Error("the key is not the one of keyring.json")
 	}
 }
@@ -229,7 +232,8 @@ func membersOf(t reflect.Type, seen map[reflect.Type]bool, add func(string)) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || !strings.Contains(t.PkgPath(), "waybill") || t == reflect.TypeFor[canon.Value]() || seen[t] {
+	if t.Kind() != reflect.Struct || !strings.Contains(t.PkgPath(), "waybill") || t == reflect.TypeFor[canon.Value]() ||
+		seen[t] {
 		return
 	}
 	seen[t] = true
@@ -272,7 +276,8 @@ func TestFormatNamesEveryMember(t *testing.T) {
 			}
 		})
 	}
-	for _, document := range []any{manifest.SegmentClosed{}, manifest.SnapshotPinned{}, manifest.Head{}, manifest.Finding{}, snapshot.State{},
+	for _, document := range []any{manifest.SegmentClosed{}, manifest.SnapshotPinned{}, manifest.Head{},
+		manifest.Finding{}, snapshot.State{},
 		compile.Document{}, wtoken.State{}, wtoken.Attempt{}, event.Actor{}, event.Scope{}} {
 		members(reflect.TypeOf(document), func(name string) {
 			if !formatNames(page, name) {
@@ -394,9 +399,11 @@ func (s *formatStore) tails() []formatTail {
 		{"the last group is gone", whole[:at]},
 		{"120 bytes of the last group are there", whole[:at+120]},
 		{"only the last newline is missing", whole[:len(whole)-1]},
-		{"the last sector of the file is zeros", edit(func(b []byte) { clear(b[len(b)/manifest.SectorBytes*manifest.SectorBytes:]) })},
+		{"the last sector of the file is zeros",
+			edit(func(b []byte) { clear(b[len(b)/manifest.SectorBytes*manifest.SectorBytes:]) })},
 		{"the last group up to the end of its first sector is zeros", edit(func(b []byte) { clear(b[at:sector]) })},
-		{"120 bytes are there, and then zeros to the end of the sector", append(bytes.Clone(whole[:at+120]), make([]byte, sector-at-120)...)},
+		{"120 bytes are there, and then zeros to the end of the sector",
+			append(bytes.Clone(whole[:at+120]), make([]byte, sector-at-120)...)},
 		{"100 zeros stand inside a sector", edit(func(b []byte) { clear(b[at+10 : at+110]) })},
 		{"one bit of the last group is flipped", edit(func(b []byte) { b[at+20] ^= 1 })},
 		{"one bit of the last newline is flipped", edit(func(b []byte) { b[len(b)-1] ^= 1 })},
@@ -433,7 +440,8 @@ func TestFormatTails(t *testing.T) {
 		for _, code := range row.Findings {
 			codes = append(codes, "`"+string(code)+"`")
 		}
-		if want := fmt.Sprintf("| %s | `%s` | %s |", row.Name, row.Health, strings.Join(codes, ", ")); !strings.Contains(page, want) {
+		if want := fmt.Sprintf("| %s | `%s` | %s |", row.Name, row.Health,
+			strings.Join(codes, ", ")); !strings.Contains(page, want) {
 			t.Errorf("the page has no row\n%s", want)
 		}
 		line, err := canon.Marshal(row)

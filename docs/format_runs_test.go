@@ -39,11 +39,13 @@ func (s *formatStore) facts(l *formatSession, nodeID id.Node) advance.Facts {
 	s.t.Helper()
 	session, _ := id.ParseSession(l.log.Owner)
 	n := l.fold.Runs[l.run].Node(nodeID)
-	f := advance.Facts{Session: session, Run: l.run, Node: nodeID, Next: l.fold.Next, State: s.state(n.SnapshotRef), SnapshotRef: n.SnapshotRef,
+	f := advance.Facts{Session: session, Run: l.run, Node: nodeID, Next: l.fold.Next, State: s.state(n.SnapshotRef),
+		SnapshotRef: n.SnapshotRef,
 		Preferences: n.Preferences, Context: n.Context, HasChild: n.AckedChildren > 0, Capabilities: n.Capabilities,
 		Checkpoints: len(n.Checkpoints), Approvals: int(n.Approvals)}
 	for _, g := range n.OpenGaps {
-		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: g.ID, Reason: g.Reason, Pointer: g.Pointer, Severity: g.Severity})
+		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: g.ID, Reason: g.Reason, Pointer: g.Pointer,
+			Severity: g.Severity})
 	}
 	for _, o := range n.Outputs {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
@@ -82,7 +84,8 @@ func (s *formatStore) must(err error) {
 func (s *formatStore) attempt(l *formatSession, nodeID id.Node, req advance.Request) {
 	s.t.Helper()
 	n := l.fold.Runs[l.run].Node(nodeID)
-	plan, err := advance.Decide(l.w, s.facts(l, nodeID), advance.Attempt{ID: n.NextAttempt(), Request: req, Actor: s.agent, AtMs: s.atMs})
+	plan, err := advance.Decide(l.w, s.facts(l, nodeID), advance.Attempt{ID: n.NextAttempt(), Request: req,
+		Actor: s.agent, AtMs: s.atMs})
 	s.must(err)
 	s.commit(l, manifest.Plan{Log: l.log, Events: plan.Events, Objects: plan.Objects})
 }
@@ -95,22 +98,28 @@ func (s *formatStore) fork() {
 	source := s.a.fold.Runs[s.run]
 	from := source.Node(source.Order[1])
 	plan, _, err := advance.Branch(s.w, advance.Source{State: s.state(from.SnapshotRef), Started: source.Started,
-		From:        event.ForkedFrom{SessionID: id.NewSession(id.Seed{1}), RunID: s.run, NodeID: from.ID, Head: s.a.fold.Head.Digest},
+		From: event.ForkedFrom{SessionID: id.NewSession(id.Seed{1}), RunID: s.run, NodeID: from.ID,
+			Head: s.a.fold.Head.Digest},
 		Preferences: from.Preferences, Context: from.Context},
 		advance.Fork{Session: session, Run: runID, Title: "Red build, again", Actor: s.human, AtMs: s.atMs})
 	s.must(err)
 	s.commit(s.b, plan)
 	root := s.b.fold.Runs[runID].Root
 	s.attempt(s.b, root, advance.Request{Notes: "Nothing is decided.", Artifacts: []advance.Artifact{
-		advance.JSONArtifact(formatObject("kind", advance.CapabilityKind, "capability", "delegation", "result", "failure", "failureCode", "tool_missing")),
-		advance.JSONArtifact(formatObject("kind", advance.DivergenceKind, "reason", "capability_unavailable", "relatedStepId", "decide",
+		advance.JSONArtifact(formatObject("kind", advance.CapabilityKind, "capability", "delegation", "result",
+			"failure", "failureCode", "tool_missing")),
+		advance.JSONArtifact(formatObject("kind", advance.DivergenceKind, "reason", "capability_unavailable",
+			"relatedStepId", "decide",
 			"summary", "Worked alone: nothing could be delegated."))}})
-	plan, err = advance.Checkpoint(s.w, s.facts(s.b, root), advance.Attempt{ID: id.NextAttempt(root, id.OpCheckpoint, 0), Actor: s.agent, AtMs: s.atMs,
-		Request: advance.Request{Notes: "Two of three logs are read.", Artifacts: []advance.Artifact{formatFinding("the parser is slow too")}}})
+	plan, err = advance.Checkpoint(s.w, s.facts(s.b, root),
+		advance.Attempt{ID: id.NextAttempt(root, id.OpCheckpoint, 0), Actor: s.agent, AtMs: s.atMs,
+			Request: advance.Request{Notes: "Two of three logs are read.",
+				Artifacts: []advance.Artifact{formatFinding("the parser is slow too")}}})
 	s.must(err)
 	s.commit(s.b, plan)
 	plan, err = advance.Cancel(advance.Ending{Session: session, Run: runID, Next: s.b.fold.Next},
-		advance.Cancellation{Reason: "The build is green again.", Outcome: event.OutcomeCancelled, Close: true, Actor: s.human, AtMs: s.atMs})
+		advance.Cancellation{Reason: "The build is green again.", Outcome: event.OutcomeCancelled, Close: true,
+			Actor: s.human, AtMs: s.atMs})
 	s.must(err)
 	s.commit(s.b, plan)
 }
@@ -118,10 +127,12 @@ func (s *formatStore) fork() {
 // sweep is the session with loops: two files, of which the first takes two rounds.
 func (s *formatStore) sweep() {
 	session, runID := id.NewSession(id.Seed{3}), id.NewRun(id.Seed{3})
-	s.c = &formatSession{w: formatCompile(s.t, "sweep.json", formatSweep), run: runID, fold: projections.NewFold(), log: manifest.SessionEvents(session)}
+	s.c = &formatSession{w: formatCompile(s.t, "sweep.json", formatSweep), run: runID, fold: projections.NewFold(),
+		log: manifest.SessionEvents(session)}
 	plan, _, err := advance.Begin(s.c.w, advance.Start{Session: session, Run: runID, SourceKind: event.SourceProject,
 		SourceRef: ".waybill/workflows/sweep.json", Actor: s.human, AtMs: s.atMs,
-		Context:     canon.OfMembers(canon.Member{Name: "files", Value: canon.OfList(canon.OfString("a.go"), canon.OfString("b.go"))}),
+		Context: canon.OfMembers(canon.Member{Name: "files",
+			Value: canon.OfList(canon.OfString("a.go"), canon.OfString("b.go"))}),
 		Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoStopOnUserDeps)}}})
 	s.must(err)
 	s.commit(s.c, plan)
@@ -136,11 +147,13 @@ func (s *formatStore) sweep() {
 	for _, r := range []advance.Request{
 		notes("Read."), decide("continue"), notes("Fixed."), decide("stop"), notes("Fixed."),
 		notes("Read."), decide("stop"), notes("Fixed."),
-		with(formatObject("kind", contract.AssessmentKind, "assessmentId", "ready").With("dimensions", formatObject("risk", "low"))),
+		with(formatObject("kind", contract.AssessmentKind, "assessmentId", "ready").
+			With("dimensions", formatObject("risk", "low"))),
 		with(s.performed()), notes("Both files go out.")} {
 		goOn(r)
 	}
-	plan, err = advance.Approve(s.c.w, s.facts(s.c, s.c.fold.Runs[runID].Tip), advance.Approval{Comment: "Looked at both.", Actor: s.human, AtMs: s.atMs})
+	plan, err = advance.Approve(s.c.w, s.facts(s.c, s.c.fold.Runs[runID].Tip),
+		advance.Approval{Comment: "Looked at both.", Actor: s.human, AtMs: s.atMs})
 	s.must(err)
 	s.commit(s.c, plan)
 	goOn(advance.Request{})
@@ -149,7 +162,8 @@ func (s *formatStore) sweep() {
 // performed is the result of the command.
 func (s *formatStore) performed() canon.Value {
 	step, _ := s.c.w.Step("build")
-	v, err := canon.ValueOf(command.Result{Kind: command.Kind, ArgvDigest: command.ArgvDigest(*step.Action), DurationMs: 3, OutputDigest: canon.Sum(nil), Tries: 1})
+	v, err := canon.ValueOf(command.Result{Kind: command.Kind, ArgvDigest: command.ArgvDigest(*step.Action),
+		DurationMs: 3, OutputDigest: canon.Sum(nil), Tries: 1})
 	s.must(err)
 	return v
 }
@@ -198,7 +212,8 @@ func (s *formatStore) kinds() map[string][]byte {
 		for _, seg := range l.segs {
 			for _, e := range seg.Events {
 				p, ok := e.Data.(event.NodeOutputAppended)
-				if _, have := out[p.Payload.ArtifactKind]; !ok || have || !strings.HasPrefix(p.Payload.ArtifactKind, "wr.") {
+				if _, have := out[p.Payload.ArtifactKind]; !ok || have ||
+					!strings.HasPrefix(p.Payload.ArtifactKind, "wr.") {
 					continue
 				}
 				out[p.Payload.ArtifactKind] = s.files[formatObjectName(manifest.Artifact, p.Payload.SHA256)]

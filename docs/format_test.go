@@ -61,7 +61,8 @@ const formatStart = 1767225600000 // 2026-01-01T00:00:00Z
 
 func newFormatStore(t testing.TB) *formatStore {
 	t.Helper()
-	s := &formatStore{t: t, w: formatCompile(t, "triage.json", formatSource), files: map[string][]byte{}, atMs: formatStart, run: id.NewRun(id.Seed{1}),
+	s := &formatStore{t: t, w: formatCompile(t, "triage.json", formatSource), files: map[string][]byte{},
+		atMs: formatStart, run: id.NewRun(id.Seed{1}),
 		human: event.Actor{Kind: event.Human, Ref: "sam"}, agent: event.Actor{Kind: event.Agent}}
 	for i := range s.key {
 		s.key[i] = byte(i)
@@ -92,7 +93,8 @@ func (s *formatStore) storeID() id.Store { return id.NewStore(id.Seed{9}) }
 // control makes store.json and keyring.json.
 func (s *formatStore) control() {
 	none := []string{}
-	s.putControl("store.json", "store", map[string]any{"createdAtMs": int64(formatStart), "storeId": s.storeID().String(),
+	s.putControl("store.json", "store", map[string]any{"createdAtMs": int64(formatStart), "storeId": s.storeID().
+		String(),
 		"features": map[string]any{"compat": none, "incompat": none, "roCompat": none}})
 	s.putControl("keys/keyring.json", "keyring", map[string]any{"algorithm": "HMAC-SHA256",
 		"current": base64.StdEncoding.EncodeToString(s.key[:])})
@@ -142,7 +144,9 @@ func (s *formatStore) work() {
 		Context: formatObject("severity", "high"),
 		Observations: []event.ObservationRecorded{
 			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: "main"}},
-			{Key: "repo_root_hash", Confidence: "high", Value: event.ObservationValue{Type: "sha256", Value: canon.Sum([]byte("/home/you/project")).String()}}}})
+			{Key: "repo_root_hash", Confidence: "high",
+				Value: event.ObservationValue{Type: "sha256", Value: canon.Sum([]byte("/home/you/project")).
+					String()}}}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -160,7 +164,8 @@ func formatFinding(text string) advance.Artifact {
 // request is what the advancing attempt of the first step sends; the page shows
 // how it is digested.
 func (s *formatStore) request() advance.Request {
-	return advance.Request{Notes: "The test of the parser fails since the last change.", Context: formatObject("ticket", "T-7"),
+	return advance.Request{Notes: "The test of the parser fails since the last change.",
+		Context:     formatObject("ticket", "T-7"),
 		Artifacts:   []advance.Artifact{formatFinding("one test fails")},
 		Preferences: []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}}}
 }
@@ -186,7 +191,8 @@ func (s *formatStore) blocks() []formatBlock {
 	add := func(info string, body []byte, again func([]byte) ([]byte, error)) {
 		out = append(out, formatBlock{info, strings.Split(strings.TrimSuffix(string(body), "\n"), "\n"), again})
 	}
-	for name, kind := range map[string]string{"store.json": "store", "keys/keyring.json": "keyring", "config.json": "config", "trust.json": "trust"} {
+	for name, kind := range map[string]string{"store.json": "store", "keys/keyring.json": "keyring",
+		"config.json": "config", "trust.json": "trust"} {
 		add("json "+kind, s.files[name], func(b []byte) ([]byte, error) {
 			doc, err := controlfile.Decode(b, kind)
 			if err != nil {
@@ -315,11 +321,13 @@ func (s *formatStore) derivedBlocks() []formatBlock {
 	rows := s.derivations()
 	material := formatMaterial("seed", string(make16(1)))
 	run := s.a.fold.Runs[s.run]
-	at := token.Attempt{SessionID: id.NewSession(id.Seed{1}), RunID: s.run, NodeID: run.Root, AttemptID: id.NextAttempt(run.Root, id.OpAck, 0)}
+	at := token.Attempt{SessionID: id.NewSession(id.Seed{1}), RunID: s.run, NodeID: run.Root,
+		AttemptID: id.NextAttempt(run.Root, id.OpAck, 0)}
 	state := token.State{SessionID: at.SessionID, RunID: at.RunID, NodeID: at.NodeID, WorkflowHash: s.w.Hash()}
 	request := s.request()
 	doc := canon.OfMembers(canon.Member{Name: "artifacts", Value: canon.OfList(request.Artifacts[0].JSON)},
-		canon.Member{Name: "context", Value: request.Context}, canon.Member{Name: "notesMarkdown", Value: canon.OfString(request.Notes)},
+		canon.Member{Name: "context", Value: request.Context},
+		canon.Member{Name: "notesMarkdown", Value: canon.OfString(request.Notes)},
 		canon.Member{Name: "preferences", Value: formatObject("riskPolicy", "balanced")})
 	chk := token.MintCheckpoint(s.key, token.Attempt{SessionID: at.SessionID, RunID: at.RunID, NodeID: at.NodeID,
 		AttemptID: id.NextAttempt(run.Root, id.OpCheckpoint, 0)})
@@ -340,7 +348,8 @@ func (s *formatStore) derivedBlocks() []formatBlock {
 }
 
 func formatHead(h manifest.Head) []string {
-	return []string{"digest     " + h.Digest.String(), fmt.Sprintf("groupAt    %d", h.GroupAt), fmt.Sprintf("bytes      %d", h.Bytes),
+	return []string{"digest     " + h.Digest.String(), fmt.Sprintf("groupAt    %d", h.GroupAt),
+		fmt.Sprintf("bytes      %d", h.Bytes),
 		fmt.Sprintf("next       %d", h.Next), fmt.Sprintf("nextRecord %d", h.NextRecord)}
 }
 
@@ -402,7 +411,8 @@ func TestFormatStoreIsGood(t *testing.T) {
 		refs, objects := projections.NewReferences(l.log), map[projections.ObjectRef]bool{}
 		refs.Refer = func(use projections.ObjectUse) { objects[use.ObjectRef] = true }
 		v, err := s.read(l, l.lines, refs.Visit)
-		if err != nil || v.Health != manifest.Healthy || len(v.Findings)+len(refs.Findings) > 0 || v.Head != l.fold.Head {
+		if err != nil || v.Health != manifest.Healthy || len(v.Findings)+len(refs.Findings) > 0 ||
+			v.Head != l.fold.Head {
 			t.Fatalf("%+v %+v %v", v, refs.Findings, err)
 		}
 		for ref := range objects {
@@ -424,7 +434,8 @@ func TestFormatStoreIsGood(t *testing.T) {
 }
 
 // read verifies bytes that stand in the place of a log's manifest.
-func (s *formatStore) read(l *formatSession, lines []byte, visit func(manifest.Segment, manifest.Head) error) (manifest.Verdict, error) {
+func (s *formatStore) read(l *formatSession, lines []byte,
+	visit func(manifest.Segment, manifest.Head) error) (manifest.Verdict, error) {
 	dir := l.log.Root + "/" + manifest.SegmentDir + "/"
 	return manifest.Read(manifest.Input{Log: l.log, Manifest: bytes.NewReader(lines),
 		Names: func() (names []string, err error) {

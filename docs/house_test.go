@@ -56,7 +56,8 @@ func parseTree(t *testing.T) (out []parsed) {
 			return err
 		}
 		rel, _ := filepath.Rel("..", name)
-		out = append(out, parsed{filepath.ToSlash(rel), strings.HasSuffix(name, "_test.go"), bytes.Count(src, []byte("\n")), fset, f})
+		out = append(out, parsed{filepath.ToSlash(rel), strings.HasSuffix(name, "_test.go"),
+			bytes.Count(src, []byte("\n")), fset, f})
 		return nil
 	})
 	if err != nil {
@@ -127,7 +128,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 		t.Fatalf("only %d exported names were found", all)
 	}
 	if done := 100 * (all - len(bare)) / all; done < exportedDocumentedOf {
-		t.Errorf("%d%% of %d exported names are documented: want %d%%; these are not:\n%s", done, all, exportedDocumentedOf, strings.Join(bare, "\n"))
+		t.Errorf("%d%% of %d exported names are documented: want %d%%; these are not:\n%s", done, all,
+			exportedDocumentedOf, strings.Join(bare, "\n"))
 	}
 }
 
@@ -186,7 +188,8 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	}
 }
 
-var architecturePath = regexp.MustCompile("`((?:cmd|durable|ports|infra|projections|testdata|docs)(?:/[A-Za-z0-9_.*-]+)*/?)`")
+var architecturePath = regexp.MustCompile(
+	"`((?:cmd|durable|ports|infra|projections|testdata|docs)(?:/[A-Za-z0-9_.*-]+)*/?)`")
 
 // TestArchitecturePathsExist: whatever docs/architecture.md names is there, and
 // every package of the tree is named.
@@ -240,6 +243,7 @@ func TestArchitectureHasTheLayers(t *testing.T) {
 		page = want
 	}
 	if !bytes.Equal(page, want) || !layersInPage.Match(page) {
-		t.Error("the layers in docs/architecture.md are not those of architecture_test.go; run: go test ./docs -run Architecture -update")
+		t.Error("the layers in docs/architecture.md are not those of architecture_test.go; run: go test ./docs -run " +
+			"Architecture -update")
 	}
 }

@@ -15,7 +15,8 @@ import (
 // dependencies were fetched from, and by whose help. The expressions are spelled
 // with a gap ("¦") in the middle of each word, so that this file does not say them.
 var forbidden = []struct{ why, words string }{
-	{"a path of a build machine", `(^|[^A-Za-z0-9_.$}~-])/wo¦rk/|(^|[^A-Za-z0-9_.$}~-])/ro¦ot/|/tmp/way¦bill-|/Us¦ers/[a-z]`},
+	{"a path of a build machine",
+		`(^|[^A-Za-z0-9_.$}~-])/wo¦rk/|(^|[^A-Za-z0-9_.$}~-])/ro¦ot/|/tmp/way¦bill-|/Us¦ers/[a-z]`},
 	{"somebody's home folder; write /home/you", `/ho¦me/([^y]|y[^o]|yo[^u]|you[A-Za-z0-9_-])`},
 	{"material that is no part of the project", `\.\./sha¦red|/sha¦red/(design|spec|data)`},
 	{"a registry or proxy", `pro¦xy\.golang\.org|s¦um\.golang\.org|go¦proxy|reg¦istry\.npmjs|npm¦js\.org|py¦pi\.org|pythonho¦sted|cra¦tes\.io|artif¦actory`},
@@ -100,14 +101,17 @@ func TestWordsWouldBeFound(t *testing.T) {
 		}
 		return false
 	}
-	bad := []string{"see /wo¦rk/main/docs", "cd /ro¦ot/x", "/ho¦me/fred/x", "/ho¦me/yo/x", "/ho¦me/younger", "../sha¦red/spec", "https://pro¦xy.golang.org",
-		"Cla¦ude wrote", "Chat¦GPT", "Git¦Hub Copi¦lot", "iss¦ue #12", "Co-Author¦ed-By: x", "two sub¦agents", "Sub-ag¦ents", "an AI ass¦istant", "/Us¦ers/fred"}
+	bad := []string{"see /wo¦rk/main/docs", "cd /ro¦ot/x", "/ho¦me/fred/x", "/ho¦me/yo/x", "/ho¦me/younger",
+		"../sha¦red/spec", "https://pro¦xy.golang.org",
+		"Cla¦ude wrote", "Chat¦GPT", "Git¦Hub Copi¦lot", "iss¦ue #12", "Co-Author¦ed-By: x", "two sub¦agents",
+		"Sub-ag¦ents", "an AI ass¦istant", "/Us¦ers/fred"}
 	for _, line := range bad {
 		if line = strings.ReplaceAll(line, "¦", ""); !hit(line) {
 			t.Errorf("%q passes", line)
 		}
 	}
-	for _, line := range []string{"the session of an agent", "an AI agent may call", "a helper (a subagent)", "/home/you/project", "$WORK/root/x", "https://go.dev/work/", "actor agent",
+	for _, line := range []string{"the session of an agent", "an AI agent may call", "a helper (a subagent)",
+		"/home/you/project", "$WORK/root/x", "https://go.dev/work/", "actor agent",
 		"a/work/b", "./root/x", "session_created", "the user's home"} {
 		if hit(line) {
 			t.Errorf("%q is refused", line)

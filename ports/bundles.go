@@ -44,5 +44,6 @@ type ObjectStreams interface {
 	// ObjectStream opens an object of size bytes. Its digest is recomputed on the way:
 	// the last Read gives STORE_CORRUPT in place of io.EOF when it is another. Errors
 	// of opening are those of Objects.
-	ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (r io.ReadCloser, size int64, err error)
+	ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (r io.ReadCloser, size int64,
+		err error)
 }

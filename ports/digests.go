@@ -23,7 +23,8 @@ type Digests interface {
 	// says in its verdict what there is to say about the files of segments. It tells of
 	// every object that it found to be what its name says: seen is called by several
 	// goroutines at once.
-	InspectSeeing(ctx context.Context, seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding, error)
+	InspectSeeing(ctx context.Context, seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding,
+		error)
 
 	// LogBytes is the length of a log's manifest, 0 where there is none: what the heads
 	// of a reading come up to.

@@ -55,7 +55,8 @@ func (w *world) Read(_ context.Context, r ports.Reading, v ports.Visitor) (manif
 
 func (w *world) Confirm(context.Context, manifest.Log, manifest.Head) error { panic("not the gate's") }
 
-func (w *world) Append(_ context.Context, witness ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
+func (w *world) Append(_ context.Context, witness ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head,
+	error) {
 	leave, err := witness.Enter(p.Log)
 	if err != nil {
 		return at, err
@@ -138,13 +139,15 @@ func TestUnhealthyLogsTakeNothing(t *testing.T) {
 		w := &world{verdict: manifest.Verdict{Health: health, Findings: []manifest.Finding{finding}}}
 		err := w.enter(func(ports.Witness, manifest.Verdict) error { w.note("called"); return nil })
 		f := fault.Of(err)
-		if f.Code != fault.SessionUnhealthy || f.Details["health"] != string(health) || f.Details["sessionId"] != log.Owner || !strings.Contains(f.Message, "what is wrong") {
+		if f.Code != fault.SessionUnhealthy || f.Details["health"] != string(health) ||
+			f.Details["sessionId"] != log.Owner || !strings.Contains(f.Message, "what is wrong") {
 			t.Errorf("%s: %+v", health, f)
 		}
 		w.expect(t, "lock "+log.Owner, "read", "unlock")
 	}
 	w := &world{} // a verdict that nobody filled in is not healthy
-	if err := w.enter(func(ports.Witness, manifest.Verdict) error { return nil }); !fault.Is(err, fault.SessionUnhealthy) {
+	if err := w.enter(func(ports.Witness, manifest.Verdict) error { return nil }); !fault.Is(err,
+		fault.SessionUnhealthy) {
 		t.Errorf("no health: %v", err)
 	}
 }
@@ -157,7 +160,8 @@ func TestWitnessesThatAreRefused(t *testing.T) {
 	var stashed ports.Witness
 	if err := w.enter(func(witness ports.Witness, _ manifest.Verdict) error {
 		stashed = witness
-		for name, l := range map[string]manifest.Log{"another log": other, "another owner": otherOwner, "another root": otherRoot} {
+		for name, l := range map[string]manifest.Log{"another log": other, "another owner": otherOwner,
+			"another root": otherRoot} {
 			if err := w.append(witness, l); !errors.Is(err, ports.ErrWitness) {
 				t.Errorf("the witness of a log, for %s: %v", name, err)
 			}
@@ -173,7 +177,8 @@ func TestWitnessesThatAreRefused(t *testing.T) {
 		t.Errorf("a stashed witness: %v", err)
 	}
 	// Not even while the same log is open again.
-	if err := w.enter(func(ports.Witness, manifest.Verdict) error { return w.append(stashed, log) }); !errors.Is(err, ports.ErrWitness) {
+	if err := w.enter(func(ports.Witness, manifest.Verdict) error { return w.append(stashed, log) }); !errors.Is(err,
+		ports.ErrWitness) {
 		t.Errorf("a stashed witness under a new lock: %v", err)
 	}
 	if slices.Contains(w.notes, "write") {

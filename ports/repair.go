@@ -51,7 +51,8 @@ func (r LogRepair) Judge(v manifest.Verdict) manifest.Verdict {
 		v.Health = manifest.CorruptHead
 	}
 	v.Findings = append(v.Findings, manifest.NewFinding(manifest.LostTail, r.Log.Root,
-		"the log ends before event %d, and is known to have reached event %d: what was committed between is lost", v.Head.Next, r.Claimed-1))
+		"the log ends before event %d, and is known to have reached event %d: what was committed between is lost",
+		v.Head.Next, r.Claimed-1))
 	return v
 }
 

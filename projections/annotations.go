@@ -82,7 +82,8 @@ func (a *Annotations) record(e event.Event, p feedback.Recorded) {
 	at := len(a.Entries)
 	a.at[p.AnnotationID] = at
 	a.runs[e.Scope.RunID] = append(a.runs[e.Scope.RunID], at)
-	a.Entries = append(a.Entries, AnnotationEntry{Annotation: wire, About: about, State: AnnotationCurrent, AtMs: e.TimestampMs, EventID: e.ID, Index: e.Index})
+	a.Entries = append(a.Entries, AnnotationEntry{Annotation: wire, About: about, State: AnnotationCurrent,
+		AtMs: e.TimestampMs, EventID: e.ID, Index: e.Index})
 }
 
 // retract hides an annotation, a superseded one too. What it superseded itself does not

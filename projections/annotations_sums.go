@@ -118,9 +118,11 @@ type AnnotationSummary struct {
 // Summary is the sums for people.
 func (s AnnotationSums) Summary() AnnotationSummary {
 	n := s.Count()
-	out := AnnotationSummary{Annotations: n, MeanRating: ratio(s.Ratings.Sum(), s.Ratings.Count(), 100), Ratings: s.Ratings,
-		Corrections: s.Corrections, CorrectionRate: ratio(s.Corrections, n, 10_000), Flags: s.Flags, FlagRate: ratio(s.Flags, n, 10_000),
-		Labels: labelCounts(s.Labels), OtherLabels: s.OtherLabels}
+	out := AnnotationSummary{Annotations: n, MeanRating: ratio(s.Ratings.Sum(), s.Ratings.Count(), 100),
+		Ratings:     s.Ratings,
+		Corrections: s.Corrections, CorrectionRate: ratio(s.Corrections, n, 10_000), Flags: s.Flags,
+		FlagRate: ratio(s.Flags, n, 10_000),
+		Labels:   labelCounts(s.Labels), OtherLabels: s.OtherLabels}
 	if len(out.Labels) > LabelsNamedMax { // of several runs
 		for _, l := range out.Labels[LabelsNamedMax:] {
 			out.OtherLabels += l.Count
@@ -136,7 +138,10 @@ func labelCounts(labels map[string]int64) []LabelCount {
 	for label, n := range labels {
 		out = append(out, LabelCount{label, n})
 	}
-	slices.SortFunc(out, func(a, b LabelCount) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Label, b.Label)) })
+	slices.SortFunc(out, func(a, b LabelCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.Label, b.Label))
+	})
 	return out
 }
 

@@ -15,15 +15,18 @@ import (
 
 func TestFormOfASavedTally(t *testing.T) {
 	tally := projections.NewAnnotationTally()
-	remarked(tally, 0, []remark{{n: 1, signal: feedback.Rating(4)}, {n: 2, signal: feedback.Label("b")}, {n: 3, signal: feedback.Label("a")},
-		{n: 4, signal: feedback.Label("a")}, {n: 5, signal: feedback.Correction("c")}, flagged(1, 6), flagged(0, 7), {n: 8, signal: feedback.Label("A")}})
+	remarked(tally, 0, []remark{{n: 1, signal: feedback.Rating(4)}, {n: 2, signal: feedback.Label("b")},
+		{n: 3, signal: feedback.Label("a")},
+		{n: 4, signal: feedback.Label("a")}, {n: 5, signal: feedback.Correction("c")}, flagged(1, 6), flagged(0, 7),
+		{n: 8, signal: feedback.Label("A")}})
 	tally.Head.GroupAt = 7
 	want := `{"head":{"bytes":7,"digest":"sha256:ca358758f6d27e6cf45272937977a748fd88391db679ceda7dc7bf1f005ee879","groupAt":7,"next":8,"nextRecord":7},"runs":[` +
 		`{"corrections":1,"flags":1,"labels":[{"count":2,"label":"a"},{"count":1,"label":"A"},{"count":1,"label":"b"}],` +
 		`"ratings":{"1":0,"2":0,"3":0,"4":1,"5":0},"runId":"run_ajbo4y5vdkojnpgdxn6nks7zdq"},` +
 		`{"flags":1,"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0},"runId":"run_q2n2wcwby6j3nokndwzemiadti"}]}`
 	if got := string(saved(t, tally)); got != want {
-		t.Errorf("what a tally holds has changed. Raise AnnotationTallyFormat if a version with the old form was released:\n%s\n%s", got, want)
+		t.Errorf("what a tally holds has changed. Raise AnnotationTallyFormat if a version with the old form was "+
+			"released:\n%s\n%s", got, want)
 	}
 }
 
@@ -42,9 +45,10 @@ func TestWhatIsNoTallyIsNotLoaded(t *testing.T) {
 		"less than none":       `{"flags":-1,` + ratings + `,` + run + `}`,
 		"fewer than no stars":  `{"flags":5,"ratings":{"1":-1,"2":0,"3":0,"4":0,"5":0},` + run + `}`,
 		"fewer than no labels": `{"labels":[{"count":-1,"label":"x"}],` + ratings + `,` + run + `}`,
-		"a label twice":        `{"labels":[{"count":1,"label":"x"},{"count":1,"label":"x"}],` + ratings + `,` + run + `}`,
-		"a run of nothing":     `{"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0},` + run + `}`,
-		"a member more":        `{"more":1,` + ratings + `,` + run + `}`,
+		"a label twice": `{"labels":[{"count":1,"label":"x"},{"count":1,"label":"x"}],` + ratings + `,` + run +
+			`}`,
+		"a run of nothing": `{"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0},` + run + `}`,
+		"a member more":    `{"more":1,` + ratings + `,` + run + `}`,
 	} {
 		if _, err := projections.LoadAnnotationTally(doc(rows)); err == nil {
 			t.Errorf("%s: loaded", name)
@@ -72,14 +76,16 @@ func TestManyLabelsAreOneNumber(t *testing.T) {
 	tally := projections.NewAnnotationTally()
 	remarked(tally, 0, all)
 	check(tally, projections.LabelsNamedMax, over, 1005)
-	all = append(all, remark{n: 2000, signal: feedback.Label("label 1")}, remark{n: 2001, signal: feedback.Label("label 1003")})
+	all = append(all, remark{n: 2000, signal: feedback.Label("label 1")},
+		remark{n: 2001, signal: feedback.Label("label 1003")})
 	remarked(tally, len(all)-2, all)
 	check(tally, projections.LabelsNamedMax, over+1, 1007)
 	if n := tally.Of(annotatedRuns[0]).Labels["label 1"]; n != 2 {
 		t.Errorf("a label with a name was counted %d times", n)
 	}
 	// A name becomes free; those that were not counted by name stay where they are.
-	all = append(all, retract(0, 2), remark{n: 2002, signal: feedback.Label("label 1003")}, retract(0, 2001), retract(0, 1003))
+	all = append(all, retract(0, 2), remark{n: 2002, signal: feedback.Label("label 1003")}, retract(0, 2001),
+		retract(0, 1003))
 	remarked(tally, len(all)-4, all)
 	check(tally, projections.LabelsNamedMax, over-1, 1005)
 	loaded, err := projections.LoadAnnotationTally(saved(t, tally))
@@ -103,10 +109,12 @@ func TestSummaries(t *testing.T) {
 		sums projections.AnnotationSums
 		want string
 	}{
-		{projections.AnnotationSums{}, `{"annotations":0,"corrections":0,"flags":0,"labels":[],"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0}}`},
+		{projections.AnnotationSums{},
+			`{"annotations":0,"corrections":0,"flags":0,"labels":[],"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0}}`},
 		{projections.AnnotationSums{Flags: 1},
 			`{"annotations":1,"correctionRate":0,"corrections":0,"flagRate":1,"flags":1,"labels":[],"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0}}`},
-		{projections.AnnotationSums{Ratings: projections.RatingCounts{One: 1, Five: 2}, Corrections: 1, Flags: 2, OtherLabels: 1, Labels: map[string]int64{"b": 1, "a": 1, "c": 3}},
+		{projections.AnnotationSums{Ratings: projections.RatingCounts{One: 1, Five: 2}, Corrections: 1, Flags: 2,
+			OtherLabels: 1, Labels: map[string]int64{"b": 1, "a": 1, "c": 3}},
 			`{"annotations":12,"correctionRate":0.0833,"corrections":1,"flagRate":0.1667,"flags":2,"labels":[{"count":3,"label":"c"},{"count":1,"label":"a"},{"count":1,"label":"b"}],` +
 				`"meanRating":3.67,"otherLabels":1,"ratings":{"1":1,"2":0,"3":0,"4":0,"5":2}}`},
 		{projections.AnnotationSums{Ratings: projections.RatingCounts{One: 1, Two: 1, Three: 1, Four: 1, Five: 1}},
@@ -142,7 +150,8 @@ func TestRunsAreMerged(t *testing.T) {
 	}
 	many[0].Labels["often"] = 9
 	all := projections.MergeAnnotations(many)
-	if len(all.Labels) != projections.LabelsNamedMax || all.Labels[0].Label != "often" || all.OtherLabels != projections.LabelsNamedMax+1 || all.Annotations != 2*projections.LabelsNamedMax+9 {
+	if len(all.Labels) != projections.LabelsNamedMax || all.Labels[0].Label != "often" ||
+		all.OtherLabels != projections.LabelsNamedMax+1 || all.Annotations != 2*projections.LabelsNamedMax+9 {
 		t.Errorf("%d labels, %d other, of %d", len(all.Labels), all.OtherLabels, all.Annotations)
 	}
 }
@@ -164,7 +173,8 @@ func TestMergingIsCountingTogether(t *testing.T) {
 		if want := sumsOf(together.Entries).Summary(); !reflect.DeepEqual(got.AnnotationSummary, want) {
 			t.Fatalf("%+v\n%+v", got, want)
 		}
-		if again := projections.MergeAnnotations(rapid.Permutation(runs).Draw(t, "order")); !reflect.DeepEqual(got, again) {
+		if again := projections.MergeAnnotations(rapid.Permutation(runs).Draw(t, "order")); !reflect.DeepEqual(got,
+			again) {
 			t.Fatalf("%+v\n%+v", got, again)
 		}
 	})

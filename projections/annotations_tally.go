@@ -136,7 +136,8 @@ func (t *AnnotationTally) Save() ([]byte, error) {
 	}
 	doc := savedTally{Head: t.Head, Runs: make([]tallyRow, 0, len(t.Runs))}
 	for run, s := range t.Runs {
-		doc.Runs = append(doc.Runs, tallyRow{s.Corrections, s.Flags, labelCounts(s.Labels), s.OtherLabels, s.Ratings, run})
+		doc.Runs = append(doc.Runs, tallyRow{s.Corrections, s.Flags, labelCounts(s.Labels), s.OtherLabels, s.Ratings,
+			run})
 	}
 	slices.SortFunc(doc.Runs, func(a, b tallyRow) int { return cmp.Compare(a.RunID.String(), b.RunID.String()) })
 	return canon.Marshal(doc)
@@ -152,11 +153,13 @@ func LoadAnnotationTally(data []byte) (*AnnotationTally, error) {
 	t := NewAnnotationTally()
 	t.Head, t.loaded = doc.Head, !doc.Head.IsZero()
 	for _, r := range doc.Runs {
-		sums := &AnnotationSums{Ratings: r.Ratings, Corrections: r.Corrections, Flags: r.Flags, OtherLabels: r.OtherLabels}
+		sums := &AnnotationSums{Ratings: r.Ratings, Corrections: r.Corrections, Flags: r.Flags,
+			OtherLabels: r.OtherLabels}
 		for _, l := range r.Labels {
 			sums.count(feedback.Label(l.Label), false, l.Count)
 		}
-		if t.Runs[r.RunID] != nil || len(sums.Labels) != len(r.Labels) || len(r.Labels) > LabelsNamedMax || sums.least() < 0 || sums.Count() == 0 {
+		if t.Runs[r.RunID] != nil || len(sums.Labels) != len(r.Labels) || len(r.Labels) > LabelsNamedMax ||
+			sums.least() < 0 || sums.Count() == 0 {
 			return nil, errors.New("projections: no saved tally of annotations")
 		}
 		t.Runs[r.RunID] = sums
@@ -166,7 +169,8 @@ func LoadAnnotationTally(data []byte) (*AnnotationTally, error) {
 
 // least is the least of all counts.
 func (s AnnotationSums) least() int64 {
-	n := min(s.Corrections, s.Flags, s.OtherLabels, s.Ratings.One, s.Ratings.Two, s.Ratings.Three, s.Ratings.Four, s.Ratings.Five)
+	n := min(s.Corrections, s.Flags, s.OtherLabels, s.Ratings.One, s.Ratings.Two, s.Ratings.Three, s.Ratings.Four,
+		s.Ratings.Five)
 	for _, count := range s.Labels {
 		n = min(n, count)
 	}

@@ -13,7 +13,8 @@ import (
 // remarks is a log as writers write it: every annotation once; what is superseded or
 // retracted may be of another run, or not there.
 func remarks(t *rapid.T) (all []remark) {
-	signals := []feedback.Signal{feedback.Flag(), feedback.Correction("c"), feedback.Rating(1), feedback.Rating(4), feedback.Rating(5), feedback.Label("A"), feedback.Label("a"), feedback.Label("é")}
+	signals := []feedback.Signal{feedback.Flag(), feedback.Correction("c"), feedback.Rating(1), feedback.Rating(4),
+		feedback.Rating(5), feedback.Label("A"), feedback.Label("a"), feedback.Label("é")}
 	next := 1
 	for range rapid.IntRange(0, 30).Draw(t, "lines") {
 		r := remark{run: rapid.IntRange(0, 1).Draw(t, "run"), n: next}
@@ -71,7 +72,8 @@ func TestTalliesAreFolds(t *testing.T) {
 		remarked(whole, 0, all)
 		remarked(a, 0, all)
 		for _, run := range annotatedRuns {
-			if got, want := whole.Of(run), sumsOf(a.Current(run)); !sameSums(got, want) || got.Count() != int64(len(a.Current(run))) {
+			if got, want := whole.Of(run), sumsOf(a.Current(run)); !sameSums(got, want) ||
+				got.Count() != int64(len(a.Current(run))) {
 				t.Fatalf("%+v\n%+v", got, want)
 			}
 		}

@@ -38,15 +38,19 @@ func (r remark) payload() event.Payload {
 	if r.supersedes > 0 {
 		asked.SupersedesAnnotationID = annotation(r.supersedes)
 	}
-	return feedback.Record(annotation(r.n), asked, feedback.Place{NodeID: id.RootNode(annotatedRuns[r.run]), StepID: "s"})
+	return feedback.Record(annotation(r.n), asked, feedback.Place{NodeID: id.RootNode(annotatedRuns[r.run]),
+		StepID: "s"})
 }
 
 // remarked visits lines from the i-th on, each in a segment of its own.
 func remarked(v ports.Visitor, i int, all []remark) {
 	for ; i < len(all); i++ {
-		e := event.New(auditSession.String(), int64(i), event.Scope{RunID: annotatedRuns[all[i].run]}, person, int64(1000+i), all[i].payload())
-		head := manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i), NextRecord: int64(i)}
-		if err := v.Visit(manifest.Segment{First: int64(i), Last: int64(i), Events: []event.Event{e}}, head); err != nil {
+		e := event.New(auditSession.String(), int64(i), event.Scope{RunID: annotatedRuns[all[i].run]}, person,
+			int64(1000+i), all[i].payload())
+		head := manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i),
+			NextRecord: int64(i)}
+		if err := v.Visit(manifest.Segment{First: int64(i), Last: int64(i), Events: []event.Event{e}},
+			head); err != nil {
 			panic(err)
 		}
 	}
@@ -73,17 +77,23 @@ func TestWhatBecomesOfAnnotations(t *testing.T) {
 		{"of another run", []remark{flagged(0, 1), flagged(1, 2).inPlaceOf(1)}, "1 current, 2 current", 0},
 		{"of nothing", []remark{flagged(0, 2).inPlaceOf(1)}, "2 current", 0},
 		{"of what comes later", []remark{flagged(0, 2).inPlaceOf(1), flagged(0, 1)}, "2 current, 1 current", 0},
-		{"the first to supersede counts", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).inPlaceOf(1)}, "1 superseded by 2, 2 current, 3 current", 0},
-		{"a chain", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).inPlaceOf(2)}, "1 superseded by 2, 2 superseded by 3, 3 current", 0},
+		{"the first to supersede counts", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).
+			inPlaceOf(1)}, "1 superseded by 2, 2 current, 3 current", 0},
+		{"a chain", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).inPlaceOf(2)},
+			"1 superseded by 2, 2 superseded by 3, 3 current", 0},
 		{"taken back", []remark{flagged(0, 1), retract(0, 1)}, "1 retracted", 0},
 		{"taken back twice", []remark{flagged(0, 1), retract(0, 1), retract(0, 1)}, "1 retracted", 1},
 		{"taken back in another run", []remark{flagged(0, 1), retract(1, 1)}, "1 current", 1},
 		{"taken back before it was given", []remark{retract(0, 1), flagged(0, 1)}, "1 current", 1},
-		{"the older one does not come back", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 2)}, "1 superseded by 2, 2 retracted", 0},
-		{"a superseded one is hidden too", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 1)}, "1 retracted by 2, 2 current", 0},
-		{"what was taken back is not superseded", []remark{flagged(0, 1), retract(0, 1), flagged(0, 2).inPlaceOf(1)}, "1 retracted, 2 current", 0},
+		{"the older one does not come back", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 2)},
+			"1 superseded by 2, 2 retracted", 0},
+		{"a superseded one is hidden too", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 1)},
+			"1 retracted by 2, 2 current", 0},
+		{"what was taken back is not superseded", []remark{flagged(0, 1), retract(0, 1), flagged(0, 2).inPlaceOf(1)},
+			"1 retracted, 2 current", 0},
 		{"twice the same", []remark{flagged(0, 1), flagged(0, 1)}, "1 current", 1},
-		{"twice the same, in place of another", []remark{flagged(0, 1), flagged(0, 2), flagged(0, 1).inPlaceOf(2)}, "1 current, 2 current", 1},
+		{"twice the same, in place of another", []remark{flagged(0, 1), flagged(0, 2), flagged(0, 1).inPlaceOf(2)},
+			"1 current, 2 current", 1},
 	} {
 		a := projections.NewAnnotations()
 		remarked(a, 0, test.all)
@@ -98,7 +108,8 @@ func TestWhatBecomesOfAnnotations(t *testing.T) {
 				text += fmt.Sprint(" by ", numbers[e.About.SupersededBy])
 			}
 			got = append(got, text)
-			if e.About.Retracted != (e.State == projections.AnnotationRetracted) || e.About.Retracted != (e.About.RetractedReason != "") {
+			if e.About.Retracted != (e.State == projections.AnnotationRetracted) ||
+				e.About.Retracted != (e.About.RetractedReason != "") {
 				t.Errorf("%s: %+v", test.name, e)
 			}
 		}
@@ -110,7 +121,8 @@ func TestWhatBecomesOfAnnotations(t *testing.T) {
 			}
 		}
 		if strings.Join(got, ", ") != test.want || a.Passed != test.passed {
-			t.Errorf("%s: %s with %d passed over, want %s with %d", test.name, strings.Join(got, ", "), a.Passed, test.want, test.passed)
+			t.Errorf("%s: %s with %d passed over, want %s with %d", test.name, strings.Join(got, ", "), a.Passed,
+				test.want, test.passed)
 		}
 	}
 }
@@ -136,7 +148,8 @@ func TestAnnotationsAreLookedUp(t *testing.T) {
 		}
 	}
 	e, ok := a.Find(annotation(3))
-	if !ok || e.AtMs != 1002 || e.CreatedAt != "1970-01-01T00:00:01.002Z" || e.About.SupersedesAnnotationID != annotation(1) || e.About.StepID != "s" ||
+	if !ok || e.AtMs != 1002 || e.CreatedAt != "1970-01-01T00:00:01.002Z" ||
+		e.About.SupersedesAnnotationID != annotation(1) || e.About.StepID != "s" ||
 		e.Target.RunID != annotatedRuns[0] || e.Actor.PrincipalRef != "ada" || e.EventID.IsZero() {
 		t.Errorf("%v, %+v", ok, e)
 	}
@@ -144,7 +157,8 @@ func TestAnnotationsAreLookedUp(t *testing.T) {
 		t.Error("found what was never recorded, or the head stayed behind")
 	}
 	a.Reset()
-	if remarked(a, 0, []remark{flagged(0, 1)}); len(a.Entries) != 1 || len(a.History(annotatedRuns[0])) != 1 || a.Passed != 0 {
+	if remarked(a, 0, []remark{flagged(0, 1)}); len(a.Entries) != 1 || len(a.History(annotatedRuns[0])) != 1 ||
+		a.Passed != 0 {
 		t.Errorf("after a new start: %+v", a)
 	}
 }
@@ -153,7 +167,8 @@ func TestAnnotationsAreLookedUp(t *testing.T) {
 // taken back, and what cannot be read is counted.
 func TestWhatOthersWroteIsReadAsFarAsItCanBe(t *testing.T) {
 	line := func(p event.Payload, was, is string) event.Event {
-		text, err := feedback.Table.AppendLine(nil, event.New(auditSession.String(), 0, event.Scope{RunID: annotatedRuns[0]}, person, 1, p))
+		text, err := feedback.Table.AppendLine(nil,
+			event.New(auditSession.String(), 0, event.Scope{RunID: annotatedRuns[0]}, person, 1, p))
 		if err != nil || !strings.Contains(string(text), was) {
 			t.Fatal(err, string(text))
 		}
@@ -173,16 +188,19 @@ func TestWhatOthersWroteIsReadAsFarAsItCanBe(t *testing.T) {
 	}{
 		{"ours", line(taken, "", ""), projections.AnnotationRetracted, 0, 0},
 		{"a member more", line(taken, `"data":{`, `"data":{"also":1,`), projections.AnnotationRetracted, 0, 0},
-		{"a kind more", line(taken, `"kind":"annotation_retracted"`, `"kind":"annotation_doubted"`), projections.AnnotationCurrent, 1, 1},
+		{"a kind more", line(taken, `"kind":"annotation_retracted"`, `"kind":"annotation_doubted"`),
+			projections.AnnotationCurrent, 1, 1},
 		{"no id", line(taken, `"annotationId":"ann_`, `"annotationId":"x`), projections.AnnotationCurrent, 1, 1},
 	} {
 		a, tally := projections.NewAnnotations(), projections.NewAnnotationTally()
 		for _, v := range []ports.Visitor{a, tally} {
-			if err := v.Visit(manifest.Segment{Events: []event.Event{line(given, `"data":{`, `"data":{"Also":1,`), test.e}}, manifest.Head{Next: 2}); err != nil {
+			if err := v.Visit(manifest.Segment{Events: []event.Event{line(given, `"data":{`, `"data":{"Also":1,`),
+				test.e}}, manifest.Head{Next: 2}); err != nil {
 				t.Error(err)
 			}
 		}
-		if a.Entries[0].State != test.state || a.Passed != test.passed || tally.Of(annotatedRuns[0]).Count() != test.count {
+		if a.Entries[0].State != test.state || a.Passed != test.passed || tally.Of(annotatedRuns[0]).
+			Count() != test.count {
 			t.Errorf("%s: %+v, %+v", test.name, a, tally.Of(annotatedRuns[0]))
 		}
 	}

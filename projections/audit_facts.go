@@ -62,9 +62,11 @@ func auditAct(e event.Event) (a audit.Act, ok bool) {
 		return audit.Act{Action: audit.Approve, Details: map[string]string{
 			"nodeId": e.Scope.NodeID.String(), "artifact": p.Payload.SHA256.String()}}, true
 	case event.RunCancelRequested:
-		return audit.Act{Action: audit.Cancel, Reason: given(p.Reason), Details: map[string]string{"endsAs": string(p.Ends())}}, true
+		return audit.Act{Action: audit.Cancel, Reason: given(p.Reason),
+			Details: map[string]string{"endsAs": string(p.Ends())}}, true
 	case event.RunClosed:
-		return audit.Act{Action: audit.Cancel, Reason: given(p.Reason), Details: map[string]string{"endsAs": string(p.Outcome)}}, true
+		return audit.Act{Action: audit.Cancel, Reason: given(p.Reason),
+			Details: map[string]string{"endsAs": string(p.Outcome)}}, true
 	case event.PreferencesChanged:
 		for _, c := range p.Delta {
 			if c.Key == "autonomy" && c.Value == string(event.FullAutoNeverStop) && p.Source == event.FromUser {

@@ -14,7 +14,8 @@ import (
 func feedbackAct(e event.Event) (a audit.Act, ok bool) {
 	switch p := e.Data.(type) {
 	case feedback.Recorded:
-		a = audit.Act{Action: audit.Annotate, Details: map[string]string{"annotationId": p.AnnotationID.String(), "signal": string(p.Signal.Kind)}}
+		a = audit.Act{Action: audit.Annotate, Details: map[string]string{"annotationId": p.AnnotationID.String(),
+			"signal": string(p.Signal.Kind)}}
 		if !p.Target.NodeID.IsZero() {
 			a.Details["nodeId"] = p.Target.NodeID.String()
 		}
@@ -26,7 +27,8 @@ func feedbackAct(e event.Event) (a audit.Act, ok bool) {
 		}
 		return a, true
 	case feedback.Retracted:
-		return audit.Act{Action: audit.Retract, Reason: p.Reason, Details: map[string]string{"annotationId": p.AnnotationID.String()}}, true
+		return audit.Act{Action: audit.Retract, Reason: p.Reason,
+			Details: map[string]string{"annotationId": p.AnnotationID.String()}}, true
 	}
 	return a, false
 }
@@ -41,13 +43,17 @@ func proposalAct(e event.Event) (a audit.Act, ok bool) {
 	a = audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.String()}, Reason: given(reason)}
 	switch p := r.(type) {
 	case proposal.Created:
-		a.Action, a.Details = audit.Propose, map[string]string{"kind": string(p.Of), "artifact": p.Artifact.SHA256.String()}
+		a.Action, a.Details = audit.Propose,
+			map[string]string{"kind": string(p.Of), "artifact": p.Artifact.SHA256.String()}
 	case proposal.Revised:
-		a.Action, a.Details = audit.Revise, map[string]string{"revision": strconv.FormatInt(p.Revision, 10), "artifact": p.Artifact.SHA256.String()}
+		a.Action, a.Details = audit.Revise, map[string]string{"revision": strconv.FormatInt(p.Revision, 10),
+			"artifact": p.Artifact.SHA256.String()}
 	case proposal.Approved:
-		a.Action, a.Details = audit.Approve, map[string]string{"artifact": p.ArtifactSHA256.String(), "role": p.Role, "principal": p.Principal}
+		a.Action, a.Details = audit.Approve, map[string]string{"artifact": p.ArtifactSHA256.String(), "role": p.Role,
+			"principal": p.Principal}
 	case proposal.Applied:
-		a.Action, a.Details = audit.Apply, map[string]string{"installed": p.InstalledRef, "mode": string(p.Mode), "principal": p.Principal}
+		a.Action, a.Details = audit.Apply, map[string]string{"installed": p.InstalledRef, "mode": string(p.Mode),
+			"principal": p.Principal}
 		if p.Override {
 			a.Action = audit.Override // the gate did not grant it
 		}

@@ -29,12 +29,15 @@ func atAuditNode() event.Scope {
 }
 
 func auditArtifact(kind string) event.NodeOutputAppended {
-	return event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(id.RootNode(auditRun)).Output(0),
-		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: kind, SHA256: canon.Sum([]byte(kind)), ByteLength: 1, ContentType: "application/json"}}
+	return event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(id.RootNode(auditRun)).
+		Output(0),
+		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: kind,
+			SHA256: canon.Sum([]byte(kind)), ByteLength: 1, ContentType: "application/json"}}
 }
 
 func auditPrefers(source event.PreferenceSource, changes ...event.PreferenceChange) event.PreferencesChanged {
-	return event.PreferencesChanged{ChangeID: id.FromStart(id.RootNode(auditRun)).Change(0), Delta: changes, Source: source,
+	return event.PreferencesChanged{ChangeID: id.FromStart(id.RootNode(auditRun)).
+		Change(0), Delta: changes, Source: source,
 		Effective: event.Preferences{Autonomy: event.FullAutoNeverStop, RiskPolicy: event.Conservative}}
 }
 
@@ -49,13 +52,18 @@ func TestWhichEventsAreActs(t *testing.T) {
 		{"an approval", person, auditArtifact("wr.human_approval"), audit.Approve},
 		{"another artifact", person, auditArtifact("wr.review"), ""},
 		{"a request to end", person, event.RunCancelRequested{Reason: "r"}, audit.Cancel},
-		{"the end that follows it", event.Actor{Kind: event.Engine}, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ""},
+		{"the end that follows it", event.Actor{Kind: event.Engine},
+			event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ""},
 		{"an end without a request", person, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, audit.Cancel},
 		{"never stopping", person, auditPrefers(event.FromUser, never), audit.Override},
-		{"an agent's never stopping", event.Actor{Kind: event.Agent}, auditPrefers(event.FromUser, never), audit.Override},
+		{"an agent's never stopping", event.Actor{Kind: event.Agent}, auditPrefers(event.FromUser, never),
+			audit.Override},
 		{"what a fork takes over", event.Actor{Kind: event.Engine}, auditPrefers(event.FromSystem, never), ""},
-		{"another preference in a run that never stops", person, auditPrefers(event.FromUser, event.PreferenceChange{Key: "riskPolicy", Value: "balanced"}), ""},
-		{"less autonomy", person, auditPrefers(event.FromUser, event.PreferenceChange{Key: "autonomy", Value: string(event.FullAutoStopOnUserDeps)}), ""},
+		{"another preference in a run that never stops", person,
+			auditPrefers(event.FromUser, event.PreferenceChange{Key: "riskPolicy", Value: "balanced"}), ""},
+		{"less autonomy", person,
+			auditPrefers(event.FromUser,
+				event.PreferenceChange{Key: "autonomy", Value: string(event.FullAutoStopOnUserDeps)}), ""},
 		{"the beginning", person, event.SessionCreated{}, ""},
 	} {
 		e := event.New(auditSession.String(), 4, atAuditNode(), test.actor, 77, test.data)
@@ -67,7 +75,8 @@ func TestWhichEventsAreActs(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if f.Source != (audit.Source{EventID: e.ID, EventIndex: 4, RunID: auditRun, SessionID: auditSession}) || f.Target.ID != auditRun.String() ||
+		if f.Source != (audit.Source{EventID: e.ID, EventIndex: 4, RunID: auditRun, SessionID: auditSession}) ||
+			f.Target.ID != auditRun.String() ||
 			f.Actor != test.actor || f.AtMs != 77 {
 			t.Errorf("%s: %+v", test.name, f)
 		}
@@ -83,7 +92,8 @@ func TestWhichEventsAreActs(t *testing.T) {
 
 // auditFact is the n-th fact of a session.
 func auditFact(s id.Session, n int64) projections.AuditFact {
-	e := event.New(s.String(), n, event.Scope{RunID: id.NewRun(id.Seed{byte(n), byte(n >> 8)})}, person, n, event.RunCancelRequested{Reason: "r"})
+	e := event.New(s.String(), n, event.Scope{RunID: id.NewRun(id.Seed{byte(n), byte(n >> 8)})}, person, n,
+		event.RunCancelRequested{Reason: "r"})
 	f, _ := projections.AuditFactOf(manifest.SessionEvents(s), e)
 	return f
 }
@@ -104,8 +114,10 @@ func TestLedgersAreFolds(t *testing.T) {
 				continue
 			}
 			recorded[f.Source.EventID] = true
-			seg := manifest.Segment{Events: []event.Event{event.New(auditStore.String(), int64(i), event.Scope{}, f.Actor, f.AtMs, f.Recorded)}}
-			head = manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i), NextRecord: int64(i)}
+			seg := manifest.Segment{Events: []event.Event{event.New(auditStore.String(), int64(i), event.Scope{},
+				f.Actor, f.AtMs, f.Recorded)}}
+			head = manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i),
+				NextRecord: int64(i)}
 			_ = whole.Visit(seg, head)
 			_ = saved.Visit(seg, head)
 			root := manifest.SessionEvents(s).Root
@@ -158,7 +170,8 @@ func auditTrail(data ...event.Payload) *projections.AuditTrail {
 }
 
 func intention(ordinal int64) (audit.Intended, id.Event) {
-	p := audit.Intend(audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}, Details: map[string]string{"a": "1", "b": "1"}}, ordinal)
+	p := audit.Intend(audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore},
+		Details: map[string]string{"a": "1", "b": "1"}}, ordinal)
 	return p, event.New(auditStore.String(), ordinal, event.Scope{}, person, 0, p).ID
 }
 
@@ -167,12 +180,14 @@ func TestTrails(t *testing.T) {
 	second, secondID := intention(2)
 	f := auditFact(auditSession, 3)
 	trail := auditTrail(first, f.Recorded, second,
-		audit.Conclude(secondID, map[string]string{"b": "2"}, nil), audit.Conclude(firstID, nil, fault.New(fault.StoreFull, "x")))
+		audit.Conclude(secondID, map[string]string{"b": "2"}, nil),
+		audit.Conclude(firstID, nil, fault.New(fault.StoreFull, "x")))
 	if len(trail.Findings) > 0 || len(trail.Entries) != 3 || !trail.Has(f) || trail.Has(auditFact(auditSession, 4)) {
 		t.Fatalf("%+v", trail)
 	}
 	a, b, c := trail.Entries[0], trail.Entries[1], trail.Entries[2]
-	if a.Outcome != audit.Failed || a.Code != "STORE_FULL" || b.Outcome != audit.Succeeded || *b.Source != f.Source || c.Outcome != audit.Succeeded {
+	if a.Outcome != audit.Failed || a.Code != "STORE_FULL" || b.Outcome != audit.Succeeded || *b.Source != f.Source ||
+		c.Outcome != audit.Succeeded {
 		t.Errorf("%+v", trail.Entries)
 	}
 	if c.Details["a"] != "1" || c.Details["b"] != "2" || a.Details["b"] != "1" {
@@ -213,7 +228,8 @@ func TestTrailsFindWhatDoesNotFit(t *testing.T) {
 		"says that it is event 0":      {f.Recorded, first},
 	} {
 		trail := auditTrail(data...)
-		if len(trail.Findings) != 1 || !strings.Contains(trail.Findings[0].Message, want) || trail.Findings[0].Severity != manifest.SeverityError {
+		if len(trail.Findings) != 1 || !strings.Contains(trail.Findings[0].Message, want) ||
+			trail.Findings[0].Severity != manifest.SeverityError {
 			t.Errorf("%s: %+v", want, trail.Findings)
 		}
 		if trail.Reset(); len(trail.Findings)+len(trail.Entries) > 0 {

@@ -68,8 +68,9 @@ func (t *AuditTrail) Visit(seg manifest.Segment, head manifest.Head) error {
 			if p.Ordinal != e.Index {
 				t.find(manifest.BrokenReference, e, "event %d says that it is event %d", e.Index, p.Ordinal)
 			}
-			t.add(AuditEntry{AtMs: e.TimestampMs, Actor: e.Actor, Action: p.Action, Target: p.Target, Outcome: audit.Open,
-				Reason: p.Reason, Details: p.Details, EventID: e.ID})
+			t.add(AuditEntry{AtMs: e.TimestampMs, Actor: e.Actor, Action: p.Action, Target: p.Target,
+				Outcome: audit.Open,
+				Reason:  p.Reason, Details: p.Details, EventID: e.ID})
 		case audit.Done:
 			t.conclude(e, p)
 		case audit.Recorded:
@@ -113,7 +114,8 @@ func (t *AuditTrail) add(e AuditEntry) {
 func (t *AuditTrail) conclude(e event.Event, p audit.Done) {
 	i, ok := t.at[p.IntendedEventID]
 	if !ok || t.Entries[i].Source != nil {
-		t.find(manifest.BrokenReference, e, "event %d is the outcome of %s, which intends nothing", e.Index, p.IntendedEventID)
+		t.find(manifest.BrokenReference, e, "event %d is the outcome of %s, which intends nothing", e.Index,
+			p.IntendedEventID)
 		return
 	}
 	entry := &t.Entries[i]

@@ -38,9 +38,11 @@ func newDrive(t testing.TB, workflowText string) *drive {
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	d := &drive{t: t, w: w, fold: projections.NewSession(), states: map[canon.Digest]snapshot.State{}, run: id.NewRun(id.Seed{2}), clock: 1000}
-	plan, _, err := advance.Begin(w, advance.Start{Session: id.NewSession(id.Seed{1}), Run: d.run, SourceKind: event.SourceProject,
-		SourceRef: "test.json", Actor: event.Actor{Kind: event.Human}, AtMs: d.clock})
+	d := &drive{t: t, w: w, fold: projections.NewSession(), states: map[canon.Digest]snapshot.State{},
+		run: id.NewRun(id.Seed{2}), clock: 1000}
+	plan, _, err := advance.Begin(w, advance.Start{Session: id.NewSession(id.Seed{1}), Run: d.run,
+		SourceKind: event.SourceProject,
+		SourceRef:  "test.json", Actor: event.Actor{Kind: event.Human}, AtMs: d.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,8 @@ func (d *drive) facts(n *projections.Node) advance.Facts {
 	f := advance.Facts{Session: session, Run: d.run, Node: n.ID, Next: d.fold.Next, State: d.states[n.SnapshotRef],
 		Preferences: n.Preferences, Context: n.Context, HasChild: n.AckedChildren > 0}
 	for _, g := range n.OpenGaps {
-		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: g.ID, Reason: g.Reason, Pointer: g.Pointer, Severity: g.Severity})
+		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: g.ID, Reason: g.Reason, Pointer: g.Pointer,
+			Severity: g.Severity})
 	}
 	for _, o := range n.Outputs {
 		f.Outputs = append(f.Outputs, advance.Output{ID: o.ID, Payload: o.Payload})

@@ -14,7 +14,9 @@ import (
 // foreignEvent is an event of a kind that is not in our table.
 func foreignEvent(t *testing.T, kind, data string) event.Event {
 	t.Helper()
-	e, err := event.Domain.DecodeLine(fmt.Appendf(nil, `{"data":%s,"eventId":"7","eventIndex":3,"kind":%q,"scope":{"runId":%q},"sessionId":"s","v":1}`, data, kind, id.NewRun(id.Seed{1})))
+	e, err := event.Domain.DecodeLine(fmt.Appendf(nil,
+		`{"data":%s,"eventId":"7","eventIndex":3,"kind":%q,"scope":{"runId":%q},"sessionId":"s","v":1}`, data, kind,
+		id.NewRun(id.Seed{1})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,33 +25,47 @@ func foreignEvent(t *testing.T, kind, data string) event.Event {
 
 func TestTimelineTellsKindsOfAnotherProgram(t *testing.T) {
 	for _, tt := range []struct{ kind, data, want string }{
-		{"validation_performed", `{"contractRef":"tea","result":{"valid":false,"issues":["too weak","cold"]}}`, "What was handed in was checked against tea: too weak (and 1 more)"},
-		{"validation_performed", `{"contractRef":"none","result":{"valid":true,"issues":[]}}`, "What was handed in was checked: valid"},
+		{"validation_performed", `{"contractRef":"tea","result":{"valid":false,"issues":["too weak","cold"]}}`,
+			"What was handed in was checked against tea: too weak (and 1 more)"},
+		{"validation_performed", `{"contractRef":"none","result":{"valid":true,"issues":[]}}`,
+			"What was handed in was checked: valid"},
 		{"validation_performed", `{}`, "What was handed in was checked: not valid"},
-		{"assessment_recorded", `{"assessmentId":"taste","dimensions":[{"dimensionId":"heat","level":"low"},{"dimensionId":"body","level":"high"}],"summary":"Fine."}`,
+		{"assessment_recorded",
+			`{"assessmentId":"taste","dimensions":[{"dimensionId":"heat","level":"low"},{"dimensionId":"body","level":"high"}],"summary":"Fine."}`,
 			"Assessment “taste”: heat low, body high. Fine."},
-		{"assessment_consequence_applied", `{"assessmentId":"taste","trigger":{"dimensionId":"heat","level":"low"},"effect":{"kind":"require_followup","guidance":"Heat it."}}`,
+		{"assessment_consequence_applied",
+			`{"assessmentId":"taste","trigger":{"dimensionId":"heat","level":"low"},"effect":{"kind":"require_followup","guidance":"Heat it."}}`,
 			"Assessment “taste” has “heat” at “low”, so a follow-up is wanted: Heat it."},
-		{"run_completed", `{"durationMs":2450,"agentCommitShas":["a","b"]}`, "The run came to its end after 2.5 s, with 2 commits"},
+		{"run_completed", `{"durationMs":2450,"agentCommitShas":["a","b"]}`,
+			"The run came to its end after 2.5 s, with 2 commits"},
 		{"run_completed", `{}`, "The run came to its end"},
-		{"delivery_recorded", `{"shas":["a"],"prUrl":"https://example.org/1"}`, "The result was delivered, with 1 commit: https://example.org/1"},
-		{"review_draft_submitted", `{"reviewId":1,"prUrl":"https://example.org/2","submittedAt":"now"}`, "The draft of the review was submitted: https://example.org/2"},
-		{"usage_recorded", `{"client":"kettle","model":null,"inputTokens":1,"outputTokens":20,"turns":3}`, "Usage of kettle: 1 token in, 20 tokens out, 3 turns"},
-		{"token_checkpoint", `{"phase":"start","inputTokens":5,"outputTokens":0,"turns":1}`, "Usage so far, at the start: 5 tokens in, 0 tokens out, 1 turn"},
-		{"git_start_recorded", `{"repoRoot":"/x","stagedFiles":1,"unstagedFiles":2}`, "Noted the working tree at the start: 1 staged file, 2 unstaged files"},
-		{"git_metrics_recorded", `{"filesChanged":2,"linesAdded":1,"linesRemoved":null,"commitShas":["a"],"truncated":true}`,
+		{"delivery_recorded", `{"shas":["a"],"prUrl":"https://example.org/1"}`,
+			"The result was delivered, with 1 commit: https://example.org/1"},
+		{"review_draft_submitted", `{"reviewId":1,"prUrl":"https://example.org/2","submittedAt":"now"}`,
+			"The draft of the review was submitted: https://example.org/2"},
+		{"usage_recorded", `{"client":"kettle","model":null,"inputTokens":1,"outputTokens":20,"turns":3}`,
+			"Usage of kettle: 1 token in, 20 tokens out, 3 turns"},
+		{"token_checkpoint", `{"phase":"start","inputTokens":5,"outputTokens":0,"turns":1}`,
+			"Usage so far, at the start: 5 tokens in, 0 tokens out, 1 turn"},
+		{"git_start_recorded", `{"repoRoot":"/x","stagedFiles":1,"unstagedFiles":2}`,
+			"Noted the working tree at the start: 1 staged file, 2 unstaged files"},
+		{"git_metrics_recorded",
+			`{"filesChanged":2,"linesAdded":1,"linesRemoved":null,"commitShas":["a"],"truncated":true}`,
 			"Noted what changed in the repository: 2 files, 1 line added, 1 commit (not all of it)"},
-		{"git_metrics_recorded", `{"filesChanged":"two","commitShas":7}`, "Noted what changed in the repository: nothing that this version knows"},
+		{"git_metrics_recorded", `{"filesChanged":"two","commitShas":7}`,
+			"Noted what changed in the repository: nothing that this version knows"},
 		{"tea_served", `{}`, "Something of kind “tea_served”, which this version does not know"},
 	} {
-		m := projections.Timeline([]event.Event{foreignEvent(t, tt.kind, tt.data)}, func(id.Node) projections.Place { return projections.Place{} })[0]
+		m := projections.Timeline([]event.Event{foreignEvent(t, tt.kind, tt.data)},
+			func(id.Node) projections.Place { return projections.Place{} })[0]
 		if m.Text != tt.want || !m.Foreign || m.Kind != tt.kind {
 			t.Errorf("%s is told as %q, want %q", tt.kind, m.Text, tt.want)
 		}
 	}
 	for _, kind := range []string{"validation_performed", "assessment_recorded", "usage_recorded"} {
 		for _, data := range []string{`null`, `[]`, `"x"`, `{"result":[],"dimensions":{},"issues":[1]}`} {
-			if m := projections.Timeline([]event.Event{foreignEvent(t, kind, data)}, func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
+			if m := projections.Timeline([]event.Event{foreignEvent(t, kind, data)},
+				func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
 				t.Errorf("%s of %s: no words", kind, data)
 			}
 		}
@@ -88,22 +104,30 @@ func TestFoldsTakeWhatIsKnownOfAnotherProgramsFacts(t *testing.T) {
 			e.Ignorable = ignorable
 			d.fold.Apply(misspelled(t, e, changes...))
 		}
-		add(event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "hot"}}, origin.Output(0).String(), "out_1")
-		add(event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromUser, Delta: []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}},
-			Effective: event.Preferences{Autonomy: event.FullAutoNeverStop, RiskPolicy: event.Conservative}}, origin.Change(0).String(), "chg_1")
-		gap := event.GapRecorded{GapID: origin.Gap(0), Severity: event.Critical, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved}}
+		add(event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
+			Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "hot"}}, origin.Output(0).
+			String(), "out_1")
+		add(event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromUser,
+			Delta:     []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}},
+			Effective: event.Preferences{Autonomy: event.FullAutoNeverStop, RiskPolicy: event.Conservative}},
+			origin.Change(0).String(), "chg_1")
+		gap := event.GapRecorded{GapID: origin.Gap(0), Severity: event.Critical, Summary: "s",
+			Resolution: event.Resolution{Kind: event.Unresolved}}
 		add(gap, origin.Gap(0).String(), "gap_1")
 		add(gap, origin.Gap(0).String(), "gap_2")
 		first := origin.Gap(1)
-		add(event.GapRecorded{GapID: origin.Gap(0), Severity: event.Info, Summary: "s", Resolution: event.Resolution{Kind: event.Resolves, ResolvesGapID: &first}},
+		add(event.GapRecorded{GapID: origin.Gap(0), Severity: event.Info, Summary: "s",
+			Resolution: event.Resolution{Kind: event.Resolves, ResolvesGapID: &first}},
 			origin.Gap(0).String(), "gap_3", first.String(), "gap_1")
 
 		n := d.r().Node(root)
 		recap, has := n.Recap()
-		if has == ignorable || has && recap.Payload.NotesMarkdown != "hot" || (n.Preferences.Autonomy == event.FullAutoNeverStop) == ignorable {
+		if has == ignorable || has && recap.Payload.NotesMarkdown != "hot" ||
+			(n.Preferences.Autonomy == event.FullAutoNeverStop) == ignorable {
 			t.Errorf("ignorable %v: recap %+v, %+v", ignorable, recap, n.Preferences)
 		}
-		if open := len(n.OpenGaps); ignorable && open != 0 || !ignorable && (open != 1 || n.OpenGaps[0].IDText() != "gap_2") {
+		if open := len(n.OpenGaps); ignorable && open != 0 || !ignorable &&
+			(open != 1 || n.OpenGaps[0].IDText() != "gap_2") {
 			t.Errorf("ignorable %v: open %+v", ignorable, n.OpenGaps)
 		}
 		// Such a fold is of no log that is gone on with: it is not saved.

@@ -18,7 +18,8 @@ func foreignWords(kind string, data canon.Value) (text string, working bool) {
 	case "assessment_recorded":
 		return d.assessment(), false
 	case "assessment_consequence_applied":
-		return fmt.Sprintf("Assessment %s has %s at %s, so a follow-up is wanted: %s", d.quoted("assessmentId"), d.in("trigger").quoted("dimensionId"),
+		return fmt.Sprintf("Assessment %s has %s at %s, so a follow-up is wanted: %s", d.quoted("assessmentId"),
+			d.in("trigger").quoted("dimensionId"),
 			d.in("trigger").quoted("level"), d.in("effect").text("guidance")), false
 	case "run_completed":
 		return "The run came to its end" + d.took() + d.commits("agentCommitShas"), false
@@ -160,7 +161,8 @@ func (d reading) by() string {
 }
 
 func (d reading) tokens() string {
-	return joined(d.counted("inputTokens", "token")+d.direction("inputTokens", " in"), d.counted("outputTokens", "token")+d.direction("outputTokens", " out"), d.counted("turns", "turn"))
+	return joined(d.counted("inputTokens", "token")+d.direction("inputTokens", " in"),
+		d.counted("outputTokens", "token")+d.direction("outputTokens", " out"), d.counted("turns", "turn"))
 }
 
 func (d reading) direction(name, word string) string {
@@ -175,8 +177,10 @@ func (d reading) tree() string {
 }
 
 func (d reading) metrics() string {
-	text := "Noted what changed in the repository: " + joined(d.counted("filesChanged", "file"), d.counted("linesAdded", "line")+d.direction("linesAdded", " added"),
-		d.counted("linesRemoved", "line")+d.direction("linesRemoved", " removed"), strings.TrimPrefix(d.commits("commitShas"), ", with "))
+	text := "Noted what changed in the repository: " +
+		joined(d.counted("filesChanged", "file"), d.counted("linesAdded", "line")+d.direction("linesAdded", " added"),
+			d.counted("linesRemoved", "line")+d.direction("linesRemoved", " removed"),
+			strings.TrimPrefix(d.commits("commitShas"), ", with "))
 	if d.in("truncated").True() {
 		text += " (not all of it)"
 	}

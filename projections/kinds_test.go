@@ -47,21 +47,35 @@ func TestEachKindChangesItsOwnPart(t *testing.T) {
 			scope event.Scope
 			data  event.Payload
 		}{
-			"session_created":      {event.Scope{}, event.SessionCreated{}},
-			"observation_recorded": {event.Scope{}, event.ObservationRecorded{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: "main"}}},
-			"run_started":          {event.Scope{RunID: id.NewRun(id.Seed{8})}, d.r().Started},
-			"node_created":         {event.Scope{RunID: d.run, NodeID: other}, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: ref, WorkflowHash: d.w.Hash()}},
-			"edge_created":         {run, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: root, ToNodeID: other, Cause: event.Cause{Kind: event.IntentionalFork, EventID: d.events[0].ID}}},
-			"advance_recorded":     {at, event.AdvanceRecorded{AttemptID: id.NextAttempt(root, id.OpAck, 0), Intent: event.IntentAckPending, Outcome: event.AdvancedTo(other), RequestDigest: ref}},
-			"context_set":          {run, event.ContextSet{Context: context("a", "b"), ContextID: origin.Context(0), NodeID: &root, Source: event.ContextAgentDelta}},
-			"preferences_changed": {at, event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromUser, Delta: []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}},
+			"session_created": {event.Scope{}, event.SessionCreated{}},
+			"observation_recorded": {event.Scope{}, event.ObservationRecorded{Key: "git_branch", Confidence: "high",
+				Value: event.ObservationValue{Type: "short_string", Value: "main"}}},
+			"run_started": {event.Scope{RunID: id.NewRun(id.Seed{8})}, d.r().Started},
+			"node_created": {event.Scope{RunID: d.run, NodeID: other},
+				event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: ref,
+					WorkflowHash: d.w.Hash()}},
+			"edge_created": {run, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: root,
+				ToNodeID: other, Cause: event.Cause{Kind: event.IntentionalFork, EventID: d.events[0].ID}}},
+			"advance_recorded": {at, event.AdvanceRecorded{AttemptID: id.NextAttempt(root, id.OpAck, 0),
+				Intent: event.IntentAckPending, Outcome: event.AdvancedTo(other), RequestDigest: ref}},
+			"context_set": {run, event.ContextSet{Context: context("a", "b"), ContextID: origin.Context(0),
+				NodeID: &root, Source: event.ContextAgentDelta}},
+			"preferences_changed": {at, event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromUser,
+				Delta:     []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}},
 				Effective: event.Preferences{Autonomy: event.Guided, RiskPolicy: event.Balanced}}},
-			"node_output_appended":    {at, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}}},
-			"gap_recorded":            {at, event.GapRecorded{GapID: origin.Gap(0), Reason: reason.MissingOutput, Severity: event.Critical, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved}}},
-			"decision_trace_appended": {at, event.NewTrace(origin.Trace(0), []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}})},
-			"capability_observed": {at, event.CapabilityObserved{CapObsID: origin.CapObs(0), Capability: "delegation", Status: "available", Provenance: event.Provenance{Kind: "attempted_use",
-				EnforcementGrade: "strong", Detail: event.ProvenanceDetail{AttemptContext: "workflow_step", Result: "success"}}}},
-			"divergence_recorded":  {at, event.DivergenceRecorded{DivergenceID: origin.Divergence(0), Reason: "safety_stop", Summary: "s"}},
+			"node_output_appended": {at, event.NodeOutputAppended{OutputChannel: event.Recap,
+				OutputID: origin.Output(0), Payload: event.OutputPayload{PayloadKind: event.Notes,
+					NotesMarkdown: "n"}}},
+			"gap_recorded": {at, event.GapRecorded{GapID: origin.Gap(0), Reason: reason.MissingOutput,
+				Severity: event.Critical, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved}}},
+			"decision_trace_appended": {at,
+				event.NewTrace(origin.Trace(0), []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}})},
+			"capability_observed": {at, event.CapabilityObserved{CapObsID: origin.CapObs(0), Capability: "delegation",
+				Status: "available", Provenance: event.Provenance{Kind: "attempted_use",
+					EnforcementGrade: "strong", Detail: event.ProvenanceDetail{AttemptContext: "workflow_step",
+						Result: "success"}}}},
+			"divergence_recorded": {at, event.DivergenceRecorded{DivergenceID: origin.Divergence(0),
+				Reason: "safety_stop", Summary: "s"}},
 			"run_cancel_requested": {run, event.RunCancelRequested{Reason: "r"}},
 			"run_closed":           {run, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}},
 		}
@@ -109,7 +123,8 @@ func members(t *testing.T, s *projections.Session) map[string]string {
 	out["runs"] = strings.Join(runsOf(s), " ")
 	out["nodes"] = strings.Join(nodesOf(run), " ")
 	add(run, "order", "tip", "cancelRequested", "closed")
-	add(run.Node(run.Root), "ackedChildren", "attempts", "context", "preferences", "outputs", "openGaps", "capabilities", "checkpoints")
+	add(run.Node(run.Root), "ackedChildren", "attempts", "context", "preferences", "outputs", "openGaps",
+		"capabilities", "checkpoints")
 	return out
 }
 

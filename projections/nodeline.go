@@ -83,7 +83,8 @@ func appendAttempts(dst []byte, all []Attempt) ([]byte, error) {
 		return append(dst, noField...), nil
 	}
 	a := all[0]
-	if len(all) > 1 || a.Outcome.Kind != event.Advanced || a.Outcome.Blockers != nil || a.Outcome.ToNodeID == nil || a.Request.IsZero() {
+	if len(all) > 1 || a.Outcome.Kind != event.Advanced || a.Outcome.Blockers != nil || a.Outcome.ToNodeID == nil ||
+		a.Request.IsZero() {
 		return canon.Append(dst, all)
 	}
 	dst = append(append(dst, a.ID.String()...), ' ')

@@ -76,7 +76,8 @@ func (p *Proposal) Activation() (a proposal.Applied, ok bool) {
 func (p *Proposal) Given() []proposal.Approval {
 	out := make([]proposal.Approval, len(p.Approvals))
 	for i, a := range p.Approvals {
-		out[i] = proposal.Approval{ID: a.ApprovalID, ArtifactSHA256: a.ArtifactSHA256, Principal: a.Principal, Role: a.Role, Void: a.Void}
+		out[i] = proposal.Approval{ID: a.ApprovalID, ArtifactSHA256: a.ArtifactSHA256, Principal: a.Principal,
+			Role: a.Role, Void: a.Void}
 	}
 	return out
 }
@@ -121,7 +122,8 @@ func (p *Proposals) Blind() bool { return p.blind }
 func (p *Proposals) fold(e event.Event) {
 	if e.Foreign() {
 		p.blind = p.blind || !e.Ignorable
-		p.find(manifest.UnknownEvents, e, "event %d (%s) has a form that this version does not know", e.Index, e.Data.Kind())
+		p.find(manifest.UnknownEvents, e, "event %d (%s) has a form that this version does not know", e.Index,
+			e.Data.Kind())
 		return
 	}
 	r, ok := e.Data.(proposal.Record)
@@ -152,9 +154,11 @@ func (p *Proposals) fold(e event.Event) {
 func (p *Proposals) create(e event.Event, c proposal.Created) {
 	one := &Proposal{ID: c.ProposalID, Kind: c.Of, State: proposal.StateDraft, Owner: c.Owner, Provenance: c.Provenance,
 		Approvals: []ProposalApproval{}, CreatedAtMs: e.TimestampMs, UpdatedAtMs: e.TimestampMs}
-	one.Revisions = []ProposalRevision{{Revision: 1, Artifact: c.Artifact, Slot: c.Slot, Version: c.Version, Title: c.Title,
+	one.Revisions = []ProposalRevision{{Revision: 1, Artifact: c.Artifact, Slot: c.Slot, Version: c.Version,
+		Title:     c.Title,
 		Rationale: c.Rationale, Duplicates: c.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason}}
-	one.History = []ProposalMove{{To: one.State, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason, EventIndex: e.Index}}
+	one.History = []ProposalMove{{To: one.State, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason,
+		EventIndex: e.Index}}
 	p.all[one.ID] = one
 	p.order = append(p.order, one)
 }

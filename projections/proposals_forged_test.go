@@ -19,8 +19,10 @@ var robot = event.Actor{Kind: event.Agent, Ref: "ada"} // it calls itself like t
 // may stand in a file, and none of them may put anything into use.
 func TestForgedRecordsApplyNothing(t *testing.T) {
 	stolen := id.NewProposal(id.Seed{9})
-	for name, forge := range map[string]func(l *learning, p id.Proposal, good proposal.Activation) (event.Actor, event.Payload){
-		"of bytes that nobody proposed": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+	for name, forge := range map[string]func(l *learning, p id.Proposal, good proposal.Activation) (event.Actor,
+		event.Payload){
+		"of bytes that nobody proposed": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			a.SHA256 = canon.Sum([]byte("evil"))
 			return person, proposal.Apply(l.at(p), a)
 		},
@@ -32,7 +34,8 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 			a.Slot.ID = "test.other"
 			return person, proposal.Apply(l.at(p), a)
 		},
-		"into a slot that spells the same ref": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"into a slot that spells the same ref": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			a.Slot.ID, a.Version = a.Slot.ID+"@"+a.Version, ""
 			return person, proposal.Apply(l.at(p), a)
 		},
@@ -40,19 +43,23 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 			a.Version = "9.9.9"
 			return person, proposal.Apply(l.at(p), a)
 		},
-		"by an approval that is void": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"by an approval that is void": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			a.Approvals = []id.Event{l.get("", p).Approvals[0].ApprovalID}
 			return person, proposal.Apply(l.at(p), a)
 		},
-		"by one good approval and a void one": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"by one good approval and a void one": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			a.Approvals = append(a.Approvals, l.get("", p).Approvals[0].ApprovalID)
 			return person, proposal.Apply(l.at(p), a)
 		},
-		"by an approval that is nowhere": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"by an approval that is nowhere": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			a.Approvals = []id.Event{id.EventOf("x", "y")}
 			return person, proposal.Apply(l.at(p), a)
 		},
-		"past the gate by an agent": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"past the gate by an agent": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			a.Override, a.By = true, robot
 			return robot, proposal.Apply(l.at(p), a)
 		},
@@ -60,12 +67,14 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 			a.By.Ref = "bob"
 			return person, proposal.Apply(l.at(p), a)
 		},
-		"at another place of the log": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"at another place of the log": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			at := l.at(p)
 			at.Ordinal--
 			return person, proposal.Apply(at, a)
 		},
-		"of a proposal that is not there": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"of a proposal that is not there": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			return person, proposal.Apply(l.at(stolen), a)
 		},
 		"after it was rejected": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
@@ -79,11 +88,13 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 		l.add(person, proposal.Revise(l.at(p), 2, draftOf("test.flow", "two"), nil))
 		good := l.activation(l.get("", p), l.approve("", p, person).ApprovalID)
 		by, data := forge(l, p, good)
-		if l.add(by, data) || l.get("", p).State == proposal.StateApplied || len(l.fold.Installed("")) > 0 || len(l.fold.Findings) != 1 {
+		if l.add(by, data) || l.get("", p).State == proposal.StateApplied || len(l.fold.Installed("")) > 0 ||
+			len(l.fold.Findings) != 1 {
 			t.Errorf("applied %s: %s, %v", name, l.get("", p).State, l.fold.Findings)
 			continue
 		}
-		if f := l.fold.Findings[0]; f.Code != manifest.BrokenReference || *f.Event != l.next-1 || !strings.Contains(f.Message, "is not believed: ") || f.Path != "proposals" {
+		if f := l.fold.Findings[0]; f.Code != manifest.BrokenReference || *f.Event != l.next-1 ||
+			!strings.Contains(f.Message, "is not believed: ") || f.Path != "proposals" {
 			t.Errorf("%s: %+v", name, f)
 		} else if name == "of an earlier revision" && !strings.Contains(f.Message, "other bytes") {
 			t.Errorf("%s: %s", name, f.Message)
@@ -117,22 +128,28 @@ func TestOtherForgedRecordsChangeNothing(t *testing.T) {
 		"created again": func() event.Payload {
 			return proposal.Create(l.at(p), draftOf("test.flow", "evil"), proposal.Owner{Tenant: "t"}, nil)
 		},
-		"a revision left out": func() event.Payload { return proposal.Revise(l.at(p), 3, draftOf("test.flow", "x"), nil) },
-		"of another kind":     func() event.Payload { return proposal.Revise(l.at(p), 2, other, nil) },
+		"a revision left out": func() event.Payload {
+			return proposal.Revise(l.at(p), 3, draftOf("test.flow", "x"),
+				nil)
+		},
+		"of another kind": func() event.Payload { return proposal.Revise(l.at(p), 2, other, nil) },
 		"rolled back": func() event.Payload {
 			return proposal.RollBack(l.at(p), draftOf("test.flow", "x").Slot, canon.Digest{})
 		},
 	} {
-		if l.add(person, data()) || l.get("", p).State != proposal.StateDraft || len(l.get("", p).Revisions) != 1 || l.get("", p).Last().Title != "one" {
+		if l.add(person, data()) || l.get("", p).State != proposal.StateDraft || len(l.get("", p).Revisions) != 1 ||
+			l.get("", p).Last().Title != "one" {
 			t.Errorf("%s: believed", name)
 		}
 	}
 	l.apply("", p)
-	if l.add(person, proposal.RollBack(l.at(p), proposal.Slot{Kind: proposal.WorkflowChainPack, ID: "test.other"}, canon.Digest{})) || l.texts("") != "one" {
+	if l.add(person, proposal.RollBack(l.at(p), proposal.Slot{Kind: proposal.WorkflowChainPack, ID: "test.other"},
+		canon.Digest{})) || l.texts("") != "one" {
 		t.Error("rolled back from another slot")
 	}
 	// A lie about what came back takes out all the same.
-	if l.add(person, proposal.RollBack(l.at(p), l.get("", p).Last().Slot, canon.Sum(nil))) || l.texts("") != "" || l.get("", p).State != proposal.StateArchived {
+	if l.add(person, proposal.RollBack(l.at(p), l.get("", p).Last().Slot, canon.Sum(nil))) || l.texts("") != "" ||
+		l.get("", p).State != proposal.StateArchived {
 		t.Error("a record that is wrong about what came back keeps something in use")
 	}
 }
@@ -151,12 +168,14 @@ func TestNothingIsInstalledOfALogThatCannotBeRead(t *testing.T) {
 		l := newLearning(t)
 		p := l.create(1, "", draftOf("test.flow", "one"))
 		l.apply("", p)
-		seg, err := manifest.EncodeSegment(proposalsLog, []event.Event{event.New(auditStore.String(), l.next, event.Scope{}, person, 1, proposal.Archive(l.at(p)))})
+		seg, err := manifest.EncodeSegment(proposalsLog,
+			[]event.Event{event.New(auditStore.String(), l.next, event.Scope{}, person, 1, proposal.Archive(l.at(p)))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		line := bytes.Replace(seg.Bytes, []byte(tt.was), []byte(tt.is), 1)
-		if bytes.Equal(line, seg.Bytes) || l.visit(line) || l.fold.Blind() != tt.blind || (len(l.fold.Installed("")) == 0) != tt.blind {
+		if bytes.Equal(line, seg.Bytes) || l.visit(line) || l.fold.Blind() != tt.blind ||
+			(len(l.fold.Installed("")) == 0) != tt.blind {
 			t.Errorf("%s: %v, blind %v, %v", tt.name, l.fold.Findings, l.fold.Blind(), l.fold.Installed(""))
 		}
 		if f := l.fold.Findings[len(l.fold.Findings)-1]; f.Code != manifest.UnknownEvents {

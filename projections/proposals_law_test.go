@@ -48,14 +48,17 @@ func (m *learningModel) flip(what string) bool {
 // step makes one record that may stand where it does or may not, and says which.
 func (m *learningModel) step() {
 	if len(m.all) == 0 || len(m.all) < 4 && m.flip("create") {
-		s := &simple{id: id.NewProposal(id.Seed{byte(len(m.all) + 1)}), workspace: rapid.SampledFrom([]string{"", "shop"}).Draw(m.r, "workspace"), state: proposal.StateDraft}
+		s := &simple{id: id.NewProposal(id.Seed{byte(len(m.all) + 1)}),
+			workspace: rapid.SampledFrom([]string{"", "shop"}).Draw(m.r, "workspace"), state: proposal.StateDraft}
 		s.drafts = []proposal.Draft{m.draft()}
 		m.all = append(m.all, s)
-		m.write(person, proposal.Create(m.at(s.id), s.last(), proposal.Owner{Tenant: "t", Workspace: s.workspace}, nil), true)
+		m.write(person, proposal.Create(m.at(s.id), s.last(), proposal.Owner{Tenant: "t", Workspace: s.workspace}, nil),
+			true)
 		return
 	}
 	s := rapid.SampledFrom(m.all).Draw(m.r, "proposal")
-	switch rapid.SampledFrom([]string{"revise", "approve", "approve", "apply", "apply", "reject", "archive", "rollback", "again", "elsewhere"}).Draw(m.r, "move") {
+	switch rapid.SampledFrom([]string{"revise", "approve", "approve", "apply", "apply", "reject", "archive", "rollback",
+		"again", "elsewhere"}).Draw(m.r, "move") {
 	case "revise":
 		m.revise(s)
 	case "approve":
@@ -66,7 +69,8 @@ func (m *learningModel) step() {
 		open := s.state == proposal.StateDraft || s.state == proposal.StateRevised
 		m.to(s, proposal.Reject(m.at(s.id)), open, proposal.StateRejected)
 	case "archive":
-		m.to(s, proposal.Archive(m.at(s.id)), s.state != proposal.StateApplied && s.state != proposal.StateArchived, proposal.StateArchived)
+		m.to(s, proposal.Archive(m.at(s.id)), s.state != proposal.StateApplied && s.state != proposal.StateArchived,
+			proposal.StateArchived)
 	case "rollback":
 		m.rollBackSome(s)
 	case "again":
@@ -107,7 +111,8 @@ func (m *learningModel) approveSome(s *simple) {
 	seen := rapid.SampledFrom(s.drafts).Draw(m.r, "seen").Artifact.SHA256
 	by := rapid.SampledFrom([]event.Actor{person, {Kind: event.Human}, robot}).Draw(m.r, "by")
 	a := proposal.Approve(auditStore, m.at(s.id), by, seen, "reviewer")
-	legal := by.Kind == event.Human && seen == s.last().Artifact.SHA256 && (s.state == proposal.StateDraft || s.state == proposal.StateRevised)
+	legal := by.Kind == event.Human && seen == s.last().Artifact.SHA256 &&
+		(s.state == proposal.StateDraft || s.state == proposal.StateRevised)
 	m.write(by, a, legal)
 	if legal {
 		s.live = append(s.live, a.ApprovalID)
@@ -116,7 +121,8 @@ func (m *learningModel) approveSome(s *simple) {
 
 func (m *learningModel) applySome(s *simple) {
 	d := rapid.SampledFrom(s.drafts).Draw(m.r, "draft")
-	a := proposal.Activation{Mode: proposal.ApprovalGate, By: person, SHA256: d.Artifact.SHA256, Slot: d.Slot, Version: d.Version, Approvals: s.live}
+	a := proposal.Activation{Mode: proposal.ApprovalGate, By: person, SHA256: d.Artifact.SHA256, Slot: d.Slot,
+		Version: d.Version, Approvals: s.live}
 	legal := d.Artifact == s.last().Artifact && (s.state == proposal.StateDraft || s.state == proposal.StateRevised)
 	switch known := slices.Concat(s.live, s.void); {
 	case m.flip("direct"):
@@ -174,7 +180,8 @@ func (m *learningModel) agree() {
 				live++
 			}
 		}
-		if one.State != s.state || len(one.Revisions) != len(s.drafts) || one.Last().Artifact != s.last().Artifact || live != len(s.live) || len(one.Approvals) != len(s.live)+len(s.void) {
+		if one.State != s.state || len(one.Revisions) != len(s.drafts) || one.Last().Artifact != s.last().Artifact ||
+			live != len(s.live) || len(one.Approvals) != len(s.live)+len(s.void) {
 			m.r.Fatalf("%+v\n%+v", s, one)
 		}
 	}

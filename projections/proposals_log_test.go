@@ -34,7 +34,8 @@ func (l *learning) at(p id.Proposal) proposal.At {
 // reports whether it was believed.
 func (l *learning) add(by event.Actor, data event.Payload) bool {
 	l.t.Helper()
-	seg, err := manifest.EncodeSegment(proposalsLog, []event.Event{event.New(auditStore.String(), l.next, event.Scope{}, by, 1000+l.next, data)})
+	seg, err := manifest.EncodeSegment(proposalsLog,
+		[]event.Event{event.New(auditStore.String(), l.next, event.Scope{}, by, 1000+l.next, data)})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -58,7 +59,8 @@ func (l *learning) visit(line []byte) bool {
 
 // draftOf is a draft for a slot that differs from every other with another text.
 func draftOf(slot, text string) proposal.Draft {
-	d, err := proposal.ParseFile([]byte(`{"kind":"workflow-chain-pack","title":"` + text + `","artifact":{"id":"` + slot + `","steps":["` + text + `"],"version":"1.0.0"}}`))
+	d, err := proposal.ParseFile([]byte(`{"kind":"workflow-chain-pack","title":"` + text + `","artifact":{"id":"` +
+		slot + `","steps":["` + text + `"],"version":"1.0.0"}}`))
 	if err != nil {
 		panic(err)
 	}
@@ -95,7 +97,8 @@ func (l *learning) approve(workspace string, p id.Proposal, by event.Actor) prop
 // activation is what applying the last revision through the gate needs.
 func (l *learning) activation(one *projections.Proposal, approvals ...id.Event) proposal.Activation {
 	last := one.Last()
-	return proposal.Activation{Mode: proposal.ApprovalGate, Approvals: approvals, By: person, SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}
+	return proposal.Activation{Mode: proposal.ApprovalGate, Approvals: approvals, By: person,
+		SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}
 }
 
 func (l *learning) apply(workspace string, p id.Proposal) {

@@ -38,7 +38,8 @@ func (p *Proposal) move(e event.Event, m proposal.Move, r proposal.Record) (why 
 		return fault.Of(err).Message
 	}
 	_, _, reason := r.About()
-	p.History = append(p.History, ProposalMove{Move: m, From: p.State, To: to, Actor: e.Actor, AtMs: e.TimestampMs, Reason: reason, EventIndex: e.Index})
+	p.History = append(p.History, ProposalMove{Move: m, From: p.State, To: to, Actor: e.Actor, AtMs: e.TimestampMs,
+		Reason: reason, EventIndex: e.Index})
 	p.State = to
 	return ""
 }
@@ -55,8 +56,10 @@ func (p *Proposal) revise(e event.Event, r proposal.Revised) (why string) {
 	if why = p.move(e, proposal.MoveRevise, r); why != "" {
 		return why
 	}
-	p.Revisions = append(p.Revisions, ProposalRevision{Revision: r.Revision, Artifact: r.Artifact, Slot: r.Slot, Version: r.Version,
-		Title: r.Title, Rationale: r.Rationale, Duplicates: r.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
+	p.Revisions = append(p.Revisions, ProposalRevision{Revision: r.Revision, Artifact: r.Artifact, Slot: r.Slot,
+		Version: r.Version,
+		Title:   r.Title, Rationale: r.Rationale, Duplicates: r.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs,
+		Reason: r.Reason})
 	for i := range p.Approvals {
 		if a := &p.Approvals[i]; a.Void == "" {
 			a.Void = fmt.Sprintf("It was given before revision %d.", r.Revision)
@@ -77,8 +80,9 @@ func (p *Proposal) approve(e event.Event, r proposal.Approved) (why string) {
 	case r.ArtifactSHA256 != p.Last().Artifact.SHA256:
 		return "it is of other bytes than the last revision"
 	}
-	p.Approvals = append(p.Approvals, ProposalApproval{ApprovalID: r.ApprovalID, ArtifactSHA256: r.ArtifactSHA256, Principal: r.Principal,
-		Role: r.Role, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
+	p.Approvals = append(p.Approvals, ProposalApproval{ApprovalID: r.ApprovalID, ArtifactSHA256: r.ArtifactSHA256,
+		Principal: r.Principal,
+		Role:      r.Role, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
 	return ""
 }
 
@@ -88,7 +92,8 @@ func (p *Proposal) apply(e event.Event, r proposal.Applied) (why string) {
 	switch {
 	case r.ArtifactSHA256 != last.Artifact.SHA256:
 		return "it is of other bytes than the last revision"
-	case last.Slot.ID == "" || r.Slot != last.Slot || r.InstalledRef != proposal.InstalledRef(last.Slot, last.Version, last.Artifact.SHA256):
+	case last.Slot.ID == "" || r.Slot != last.Slot ||
+		r.InstalledRef != proposal.InstalledRef(last.Slot, last.Version, last.Artifact.SHA256):
 		return "it names another place than the last revision"
 	case r.Principal != proposal.NameOf(e.Actor):
 		return "it was not done by the one that it names"
@@ -109,7 +114,10 @@ func (p *Proposal) apply(e event.Event, r proposal.Applied) (why string) {
 
 // approvedBy reports an approval of the last revision.
 func (p *Proposal) approvedBy(a id.Event) bool {
-	return slices.ContainsFunc(p.Approvals, func(given ProposalApproval) bool { return given.ApprovalID == a && given.Void == "" })
+	return slices.ContainsFunc(p.Approvals, func(given ProposalApproval) bool {
+		return given.ApprovalID == a &&
+			given.Void == ""
+	})
 }
 
 // rollBack takes an installation out. A record that is wrong about what came back is
@@ -124,7 +132,8 @@ func (p *Proposals) rollBack(one *Proposal, e event.Event, r proposal.RolledBack
 		return why
 	}
 	if r.RestoredSHA256 != restored {
-		p.find(manifest.BrokenReference, e, "event %d says that %q came back, and %q did", e.Index, r.RestoredSHA256, restored)
+		p.find(manifest.BrokenReference, e, "event %d says that %q came back, and %q did", e.Index, r.RestoredSHA256,
+			restored)
 	}
 	return ""
 }

@@ -8,7 +8,9 @@ import (
 
 // templateDraft is a version of the one template.
 func templateDraft(version, says string) proposal.Draft {
-	d, err := proposal.ParseFile([]byte(`{"kind":"prompt-template","artifact":{"templateId":"notes","kind":"user","text":"` + says + `","version":"` + version + `"}}`))
+	d, err := proposal.ParseFile(
+		[]byte(`{"kind":"prompt-template","artifact":{"templateId":"notes","kind":"user","text":"` + says +
+			`","version":"` + version + `"}}`))
 	if err != nil {
 		panic(err)
 	}

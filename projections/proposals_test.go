@@ -20,24 +20,30 @@ func TestEveryRevisionStaysReadableAndVoidsApprovals(t *testing.T) {
 	l := newLearning(t)
 	p := l.create(1, "", draftOf("test.flow", "one"))
 	first := l.approve("", p, person)
-	if !l.add(event.Actor{Kind: event.Agent, Ref: "bot"}, proposal.Revise(l.at(p), 2, draftOf("test.flow", "two"), []proposal.Duplicate{{Percent: 90, Ref: "x"}, {Percent: 60, Ref: "y"}})) {
+	if !l.add(event.Actor{Kind: event.Agent, Ref: "bot"}, proposal.Revise(l.at(p), 2, draftOf("test.flow", "two"),
+		[]proposal.Duplicate{{Percent: 90, Ref: "x"}, {Percent: 60, Ref: "y"}})) {
 		t.Fatal(l.fold.Findings)
 	}
 	one := l.get("", p)
-	if len(one.Revisions) != 2 || one.Revisions[0].Title != "one" || one.Last().Title != "two" || one.Last().Actor.Ref != "bot" || one.Last().Reason != "because" ||
-		one.Last().AtMs != 1002 || one.State != proposal.StateRevised || one.CreatedAtMs != 1000 || one.UpdatedAtMs != 1002 {
+	if len(one.Revisions) != 2 || one.Revisions[0].Title != "one" || one.Last().Title != "two" ||
+		one.Last().Actor.Ref != "bot" || one.Last().Reason != "because" ||
+		one.Last().AtMs != 1002 || one.State != proposal.StateRevised || one.CreatedAtMs != 1000 ||
+		one.UpdatedAtMs != 1002 {
 		t.Errorf("%+v", one)
 	}
-	if a := one.Approvals[0]; a.Void != "It was given before revision 2." || a.Actor != person || a.Reason != "because" || one.Given()[0].Void != a.Void {
+	if a := one.Approvals[0]; a.Void != "It was given before revision 2." || a.Actor != person ||
+		a.Reason != "because" || one.Given()[0].Void != a.Void {
 		t.Errorf("%+v", one.Approvals)
 	}
 	// The same title again: a revision to the very bytes that were approved does not
 	// bring the approval back.
 	l.add(person, proposal.Revise(l.at(p), 3, draftOf("test.flow", "one"), nil))
-	if l.add(person, proposal.Apply(l.at(p), l.activation(one, first.ApprovalID))) || one.State != proposal.StateRevised {
+	if l.add(person, proposal.Apply(l.at(p), l.activation(one, first.ApprovalID))) ||
+		one.State != proposal.StateRevised {
 		t.Error("an approval of an earlier revision let the proposal be applied")
 	}
-	if len(one.History) != 3 || one.History[0].Move != "" || one.History[1].From != proposal.StateDraft || one.History[2].Move != proposal.MoveRevise || one.History[2].Actor != person {
+	if len(one.History) != 3 || one.History[0].Move != "" || one.History[1].From != proposal.StateDraft ||
+		one.History[2].Move != proposal.MoveRevise || one.History[2].Actor != person {
 		t.Errorf("%+v", one.History)
 	}
 }
@@ -55,16 +61,19 @@ func TestWhatIsInstalled(t *testing.T) {
 	l.apply("shop", own)
 	l.apply("home", far)
 	l.apply("", other)
-	for workspace, want := range map[string]string{"": "other a", "shop": "other a own", "home": "other a far", "elsewhere": "other a"} {
+	for workspace, want := range map[string]string{"": "other a", "shop": "other a own", "home": "other a far",
+		"elsewhere": "other a"} {
 		if got := l.texts(workspace); got != want {
 			t.Errorf("workspace %q has %q, want %q", workspace, got, want)
 		}
 	}
 	in, one := l.fold.Installed("")[1], l.get("", a)
-	if in.ProposalID != a || in.Artifact != one.Last().Artifact || in.Version != "1.0.0" || in.Ref != proposal.InstalledRef(in.Slot, "1.0.0", in.Artifact.SHA256) || in.AtMs != 1008 {
+	if in.ProposalID != a || in.Artifact != one.Last().Artifact || in.Version != "1.0.0" ||
+		in.Ref != proposal.InstalledRef(in.Slot, "1.0.0", in.Artifact.SHA256) || in.AtMs != 1008 {
 		t.Errorf("%+v", in)
 	}
-	if l.fold.RestoredBy(one) != l.get("", b).Last().Artifact.SHA256 || !l.fold.RestoredBy(l.get("", b)).IsZero() || !l.fold.RestoredBy(l.get("shop", own)).IsZero() {
+	if l.fold.RestoredBy(one) != l.get("", b).Last().Artifact.SHA256 || !l.fold.RestoredBy(l.get("", b)).IsZero() ||
+		!l.fold.RestoredBy(l.get("shop", own)).IsZero() {
 		t.Error("what would come back is not what was there before")
 	}
 	l.rollBack("", a)
@@ -99,7 +108,8 @@ func TestFindingAndListing(t *testing.T) {
 		{projections.ProposalFilter{Kind: proposal.Automation}, nil},
 		{projections.ProposalFilter{Kind: proposal.WorkflowChainPack, State: proposal.StateDraft}, []id.Proposal{b}},
 	} {
-		if got := ids(tt.filter); len(got) != len(tt.want) || len(got) > 0 && got[0] != tt.want[0] || len(got) > 1 && got[1] != tt.want[1] {
+		if got := ids(tt.filter); len(got) != len(tt.want) || len(got) > 0 && got[0] != tt.want[0] || len(got) > 1 &&
+			got[1] != tt.want[1] {
 			t.Errorf("%d: %v, want %v", i, got, tt.want)
 		}
 	}
@@ -109,7 +119,8 @@ func TestFindingAndListing(t *testing.T) {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
-	for ref, code := range map[string]fault.Code{"": fault.ProposalNotFound, "prop_": fault.ProposalNotFound, own.String(): fault.ProposalNotFound, "zzzz": fault.ProposalNotFound, "prop": fault.ValidationError} {
+	for ref, code := range map[string]fault.Code{"": fault.ProposalNotFound, "prop_": fault.ProposalNotFound,
+		own.String(): fault.ProposalNotFound, "zzzz": fault.ProposalNotFound, "prop": fault.ValidationError} {
 		if _, err := l.fold.Find("", ref); !fault.Is(err, code) {
 			t.Errorf("%q: %v, want %s", ref, err, code)
 		}
@@ -121,7 +132,8 @@ func TestTheWireObject(t *testing.T) {
 	d := draftOf("test.flow", "one")
 	d.SourceRunIDs = []id.Run{auditRun}
 	p := id.NewProposal(id.Seed{1})
-	created := proposal.Create(l.at(p), d, proposal.Owner{Tenant: "local", Workspace: "shop", Principal: "ada"}, []proposal.Duplicate{{Percent: 60, Ref: "near"}, {Percent: 90, Ref: "nearer"}})
+	created := proposal.Create(l.at(p), d, proposal.Owner{Tenant: "local", Workspace: "shop", Principal: "ada"},
+		[]proposal.Duplicate{{Percent: 60, Ref: "near"}, {Percent: 90, Ref: "nearer"}})
 	l.add(person, created)
 	bare := l.create(2, "shop", draftOf("test.flow", "two"))
 	artifact, _ := canon.Parse(d.Bytes)
@@ -132,28 +144,37 @@ func TestTheWireObject(t *testing.T) {
 		}
 		return string(b)
 	}
-	if got := wire(p); !strings.Contains(got, `"activation":null`) || !strings.Contains(got, `"duplicateOf":"nearer"`) || !strings.Contains(got, `"createdAt":"1970-01-01T00:00:01.000Z"`) ||
-		!strings.Contains(got, `"artifact":`+string(d.Bytes)) || !strings.Contains(wire(bare), `"duplicateOf":null`) || !strings.Contains(wire(bare), `"sourceRunIds":[]`) {
+	if got := wire(p); !strings.Contains(got, `"activation":null`) ||
+		!strings.Contains(got, `"duplicateOf":"nearer"`) ||
+		!strings.Contains(got, `"createdAt":"1970-01-01T00:00:01.000Z"`) ||
+		!strings.Contains(got, `"artifact":`+string(d.Bytes)) || !strings.Contains(wire(bare), `"duplicateOf":null`) ||
+		!strings.Contains(wire(bare), `"sourceRunIds":[]`) {
 		t.Error(got, wire(bare))
 	}
 	shapes := []string{wire(p), wire(bare)}
 	l.apply("shop", p)
 	a, _ := l.get("shop", p).Activation()
-	if got := wire(p); !strings.Contains(got, `"activation":{"approvalId":"`+a.ApprovalIDs[0].String()+`","installedArtifactRef":"`+a.InstalledRef+`"}`) {
+	if got := wire(p); !strings.Contains(got, `"activation":{"approvalId":"`+a.ApprovalIDs[0].String()+
+		`","installedArtifactRef":"`+a.InstalledRef+`"}`) {
 		t.Error(got)
 	}
 	shapes = append(shapes, wire(p))
 	l.rollBack("shop", p)
-	if got := wire(p); !strings.Contains(got, `"activation":null`) || !strings.Contains(got, `"updatedAt":"1970-01-01T00:00:01.004Z"`) {
+	if got := wire(p); !strings.Contains(got, `"activation":null`) ||
+		!strings.Contains(got, `"updatedAt":"1970-01-01T00:00:01.004Z"`) {
 		t.Error(got)
 	}
 	for _, e := range []struct {
 		event any
 		want  string
 	}{
-		{created.OnWire(), `{"duplicateOf":"nearer","kind":"workflow-chain-pack","proposalId":"` + p.String() + `","sourceRunIds":["` + auditRun.String() + `"]}`},
-		{a.OnWire(), `{"approvalId":"` + a.ApprovalIDs[0].String() + `","installedArtifactRef":"` + a.InstalledRef + `","kind":"workflow-chain-pack","proposalId":"` + p.String() + `"}`},
-		{proposal.Applied{Slot: a.Slot, ProposalID: p, InstalledRef: "r"}.OnWire(), `{"approvalId":null,"installedArtifactRef":"r","kind":"workflow-chain-pack","proposalId":"` + p.String() + `"}`},
+		{created.OnWire(), `{"duplicateOf":"nearer","kind":"workflow-chain-pack","proposalId":"` + p.String() +
+			`","sourceRunIds":["` + auditRun.String() + `"]}`},
+		{a.OnWire(), `{"approvalId":"` + a.ApprovalIDs[0].String() + `","installedArtifactRef":"` + a.InstalledRef +
+			`","kind":"workflow-chain-pack","proposalId":"` + p.String() + `"}`},
+		{proposal.Applied{Slot: a.Slot, ProposalID: p, InstalledRef: "r"}.OnWire(),
+			`{"approvalId":null,"installedArtifactRef":"r","kind":"workflow-chain-pack","proposalId":"` + p.String() +
+				`"}`},
 	} {
 		if got, err := canon.Marshal(e.event); err != nil || string(got) != e.want {
 			t.Errorf("%v\n%s\n%s", err, got, e.want)

@@ -21,7 +21,8 @@ type ProposalFilter struct {
 }
 
 func (f ProposalFilter) takes(p *Proposal) bool {
-	return p.Owner.Workspace == f.Workspace && (f.State == "" || p.State == f.State) && (f.Kind == "" || p.Kind == f.Kind)
+	return p.Owner.Workspace == f.Workspace && (f.State == "" || p.State == f.State) &&
+		(f.Kind == "" || p.Kind == f.Kind)
 }
 
 // List is what a filter takes, the newest first, as created.
@@ -55,12 +56,14 @@ func (p *Proposals) Find(workspace, ref string) (*Proposal, error) {
 		return found[0], nil
 	}
 	return nil, fault.New(fault.ValidationError, "%d proposals begin with %q", len(found), ref).
-		Suggest("Give more characters of the id.").With("field", "proposalId").With("expected", "the beginning of one id").With("got", ref)
+		Suggest("Give more characters of the id.").With("field", "proposalId").
+		With("expected", "the beginning of one id").With("got", ref)
 }
 
 func begins(p id.Proposal, ref string) bool {
 	const prefix = "prop_"
-	return ref != "" && ref != prefix && (strings.HasPrefix(p.String(), ref) || strings.HasPrefix(p.String(), prefix+ref))
+	return ref != "" && ref != prefix &&
+		(strings.HasPrefix(p.String(), ref) || strings.HasPrefix(p.String(), prefix+ref))
 }
 
 // Installed is what an applied proposal brought.
@@ -116,7 +119,8 @@ func (p *Proposals) Installed(workspace string) []Installed {
 			Ref: one.applied.InstalledRef, Workspace: at.workspace, AtMs: one.History[len(one.History)-1].AtMs, at: at})
 	}
 	slices.SortFunc(out, func(a, b Installed) int {
-		return cmp.Or(cmp.Compare(a.Slot.Kind, b.Slot.Kind), cmp.Compare(a.Slot.ID, b.Slot.ID), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Workspace, b.Workspace))
+		return cmp.Or(cmp.Compare(a.Slot.Kind, b.Slot.Kind), cmp.Compare(a.Slot.ID, b.Slot.ID),
+			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Workspace, b.Workspace))
 	})
 	return out
 }
@@ -153,7 +157,8 @@ func (p *Proposals) RestoredBy(one *Proposal) canon.Digest {
 func (p *Proposals) newest(without *Proposal) map[place]*Proposal {
 	out := map[place]*Proposal{}
 	for _, one := range p.order {
-		if one == without || one.State != proposal.StateApplied || one.applied.ArtifactSHA256 != one.Last().Artifact.SHA256 {
+		if one == without || one.State != proposal.StateApplied ||
+			one.applied.ArtifactSHA256 != one.Last().Artifact.SHA256 {
 			continue
 		}
 		at := placeOf(one)
@@ -167,7 +172,8 @@ func (p *Proposals) newest(without *Proposal) map[place]*Proposal {
 // Wire is a proposal as RFC 0096 shows it, with the artifact of its last revision.
 func (p *Proposal) Wire(artifact canon.Value) proposal.Proposal {
 	last := p.Last()
-	w := proposal.Proposal{ID: p.ID, Kind: p.Kind, State: p.State, Title: last.Title, Rationale: last.Rationale, Artifact: artifact,
+	w := proposal.Proposal{ID: p.ID, Kind: p.Kind, State: p.State, Title: last.Title, Rationale: last.Rationale,
+		Artifact:   artifact,
 		Provenance: p.Provenance, DuplicateOf: proposal.Nearest(last.Duplicates), Owner: p.Owner,
 		CreatedAt: event.TimeText(p.CreatedAtMs), UpdatedAt: event.TimeText(p.UpdatedAtMs)}
 	if applied, ok := p.Activation(); ok {

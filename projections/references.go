@@ -112,7 +112,8 @@ func (r *References) find(e *event.Event, code manifest.FindingCode, format stri
 }
 
 func (r *References) finding(e *event.Event, code manifest.FindingCode, format string, args ...any) manifest.Finding {
-	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(), fmt.Sprintf(format, args...))
+	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(),
+		fmt.Sprintf(format, args...))
 	index := e.Index // of its own: a pointer to the event would keep all of it
 	f.Event = &index
 	return f

@@ -108,7 +108,8 @@ func (r *References) Finish(again func(visit func(manifest.Segment) error, reset
 	r.Findings = append(s.found, r.Findings...)
 	for _, l := range r.late {
 		if at, met := s.met[l.cause]; !met || at > l.edge.Index {
-			r.Findings = append(r.Findings, r.finding(&l.edge, manifest.BrokenReference, "its cause %s is no event of the log", l.cause))
+			r.Findings = append(r.Findings,
+				r.finding(&l.edge, manifest.BrokenReference, "its cause %s is no event of the log", l.cause))
 		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b manifest.Finding) int { return int(*a.Event - *b.Event) })

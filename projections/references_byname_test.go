@@ -52,8 +52,10 @@ func newByName(log manifest.Log) *byName {
 
 // Reset starts over.
 func (r *byName) Reset() {
-	*r = byName{log: r.log, Objects: map[projections.ObjectRef]int64{}, keys: map[string]int64{}, events: map[id.Event]bool{},
-		runs: map[id.Run]canon.Digest{}, nodes: map[id.Node]nodeRef{}, gaps: map[id.Gap]bool{}, outputs: map[id.Output]outputRef{}}
+	*r = byName{log: r.log, Objects: map[projections.ObjectRef]int64{}, keys: map[string]int64{},
+		events: map[id.Event]bool{},
+		runs:   map[id.Run]canon.Digest{}, nodes: map[id.Node]nodeRef{}, gaps: map[id.Gap]bool{},
+		outputs: map[id.Output]outputRef{}}
 }
 
 // Visit checks one committed segment.
@@ -75,7 +77,8 @@ func (r *byName) find(e event.Event, code manifest.FindingCode, format string, a
 	if r.unread && code == manifest.BrokenReference {
 		return
 	}
-	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(), fmt.Sprintf(format, args...))
+	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(),
+		fmt.Sprintf(format, args...))
 	f.Event = &e.Index
 	r.Findings = append(r.Findings, f)
 }

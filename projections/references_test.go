@@ -56,7 +56,8 @@ func check(events []event.Event, owner string) checked {
 		panic(err)
 	}
 	out.Findings = r.Findings
-	if !reflect.DeepEqual(out.Objects, names.Objects) || !reflect.DeepEqual(out.Claims, names.Claims) || !sameFindings(out.Findings, names.Findings) {
+	if !reflect.DeepEqual(out.Objects, names.Objects) || !reflect.DeepEqual(out.Claims, names.Claims) ||
+		!sameFindings(out.Findings, names.Findings) {
 		panic(fmt.Sprintf("by fingerprints:\n%+v\nby names:\n%+v", out, names))
 	}
 	return out
@@ -78,7 +79,8 @@ func TestReferencesAreCheckedAsByName(t *testing.T) {
 		d := randomDrive(rt, t)
 		events := slices.Clone(d.events)
 		for range rapid.IntRange(1, 4).Draw(rt, "changes") {
-			i, j := rapid.IntRange(0, len(events)-1).Draw(rt, "event"), rapid.IntRange(0, len(events)-1).Draw(rt, "other")
+			i, j := rapid.IntRange(0, len(events)-1).Draw(rt, "event"), rapid.IntRange(0, len(events)-1).
+				Draw(rt, "other")
 			switch rapid.IntRange(0, 3).Draw(rt, "change") {
 			case 0: // two events change places, as far as they are about something
 				events[i].Data, events[j].Data = events[j].Data, events[i].Data
@@ -99,7 +101,8 @@ func TestReferencesAreCheckedAsByName(t *testing.T) {
 			found[f.Code] = true
 		}
 	})
-	for _, code := range []manifest.FindingCode{manifest.DuplicateKey, manifest.BrokenReference, manifest.EventIDMismatch} {
+	for _, code := range []manifest.FindingCode{manifest.DuplicateKey, manifest.BrokenReference,
+		manifest.EventIDMismatch} {
 		if !found[code] {
 			t.Errorf("no change was a %s: nothing is shown of it", code)
 		}
@@ -113,8 +116,9 @@ func TestACauseFarAway(t *testing.T) {
 	edge := slices.IndexFunc(d.events, func(e event.Event) bool { return e.Data.Kind() == "edge_created" })
 	far := slices.Clone(d.events[:edge])
 	for i := range int64(200) {
-		e := event.New(d.fold.ID, int64(edge)+i, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.ObservationRecorded{Key: "git_branch", Confidence: "high",
-			Value: event.ObservationValue{Type: "short_string", Value: fmt.Sprint("branch-", i)}})
+		e := event.New(d.fold.ID, int64(edge)+i, event.Scope{}, event.Actor{Kind: event.Engine}, 1,
+			event.ObservationRecorded{Key: "git_branch", Confidence: "high",
+				Value: event.ObservationValue{Type: "short_string", Value: fmt.Sprint("branch-", i)}})
 		far = append(far, e)
 	}
 	e := d.events[edge]
@@ -125,7 +129,8 @@ func TestACauseFarAway(t *testing.T) {
 	p := e.Data.(event.EdgeCreated)
 	p.Cause.EventID = id.EventOf("x", "y")
 	e.Data = p
-	if got := check(append(far, e), d.fold.ID).Findings; len(got) != 1 || !strings.Contains(got[0].Message, "no event of the log") {
+	if got := check(append(far, e), d.fold.ID).Findings; len(got) != 1 ||
+		!strings.Contains(got[0].Message, "no event of the log") {
 		t.Fatal(got)
 	}
 }
@@ -141,8 +146,10 @@ func TestBrokenReferences(t *testing.T) {
 		change func(event.Event) event.Event
 		want   string
 	}{
-		"node of no run": {"decision_trace_appended", func(e event.Event) event.Event { e.Scope.NodeID = stranger; return e }, "not one of its run"},
-		"unknown run":    {"gap_recorded", func(e event.Event) event.Event { e.Scope.RunID = id.NewRun(id.Seed{8}); return e }, "never started"},
+		"node of no run": {"decision_trace_appended",
+			func(e event.Event) event.Event { e.Scope.NodeID = stranger; return e }, "not one of its run"},
+		"unknown run": {"gap_recorded",
+			func(e event.Event) event.Event { e.Scope.RunID = id.NewRun(id.Seed{8}); return e }, "never started"},
 		"parent": {"node_created", func(e event.Event) event.Event {
 			p := e.Data.(event.NodeCreated)
 			p.ParentNodeID = &stranger
@@ -206,7 +213,8 @@ func TestBrokenReferences(t *testing.T) {
 			events[last] = tc.change(events[last])
 			got := check(events, d.fold.ID).Findings
 			if !slices.ContainsFunc(got, func(f manifest.Finding) bool {
-				return f.Code == manifest.BrokenReference && f.Severity == manifest.SeverityError && strings.Contains(f.Message, tc.want)
+				return f.Code == manifest.BrokenReference && f.Severity == manifest.SeverityError &&
+					strings.Contains(f.Message, tc.want)
 			}) {
 				t.Fatalf("want a finding with %q, got %+v", tc.want, got)
 			}
@@ -221,7 +229,8 @@ func TestEventIDsFollowFromTheirKeys(t *testing.T) {
 	events := slices.Clone(d.events)
 	last := &events[len(events)-1]
 	last.ID = id.EventOf("x", "y")
-	if got := check(events, d.fold.ID).Findings; len(got) != 1 || got[0].Code != manifest.EventIDMismatch || *got[0].Event != last.Index {
+	if got := check(events, d.fold.ID).Findings; len(got) != 1 || got[0].Code != manifest.EventIDMismatch ||
+		*got[0].Event != last.Index {
 		t.Fatal(got)
 	}
 	last.Actor = event.Actor{}
@@ -243,9 +252,12 @@ func TestDuplicateDedupeKeyIsFound(t *testing.T) {
 // that fits none of its runs: nothing may panic, nothing may be taken for known.
 func TestConsumersKnowEveryKind(t *testing.T) {
 	d := newDrive(t, gated)
-	payloads := []event.Payload{event.SessionCreated{}, event.RunStarted{}, event.NodeCreated{}, event.EdgeCreated{}, event.AdvanceRecorded{},
-		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{}, event.GapRecorded{Resolution: event.Resolution{Kind: event.Unresolved}},
-		event.DecisionTraceAppended{}, event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{},
+	payloads := []event.Payload{event.SessionCreated{}, event.RunStarted{}, event.NodeCreated{}, event.EdgeCreated{},
+		event.AdvanceRecorded{},
+		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{},
+		event.GapRecorded{Resolution: event.Resolution{Kind: event.Unresolved}},
+		event.DecisionTraceAppended{}, event.CapabilityObserved{}, event.DivergenceRecorded{},
+		event.ObservationRecorded{},
 		event.RunCancelRequested{}, event.RunClosed{}}
 	if len(payloads) != len(event.Domain.Kinds()) {
 		t.Fatalf("%d payloads for %d kinds: feed the new one too", len(payloads), len(event.Domain.Kinds()))
@@ -266,7 +278,8 @@ func TestWhatWasNotReadIsNotMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strange, err := event.Domain.DecodeLine([]byte(strings.Replace(strings.TrimSpace(string(line)), `"data":{`, `"data":{"added":1,`, 1)))
+	strange, err := event.Domain.DecodeLine([]byte(strings.Replace(strings.TrimSpace(string(line)), `"data":{`,
+		`"data":{"added":1,`, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

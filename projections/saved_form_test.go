@@ -31,7 +31,8 @@ func TestFormOfASavedFold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("what a fold holds is not what %s says. Raise SavedFormat if a version with the old one was released, see to nodeline.go, and run with -update:\n%s", name, b.String())
+		t.Errorf("what a fold holds is not what %s says. Raise SavedFormat if a version with the old one was "+
+			"released, see to nodeline.go, and run with -update:\n%s", name, b.String())
 	}
 }
 

@@ -67,7 +67,8 @@ func (r *Run) blockedAt(nodeID id.Node, tip TipState) bool {
 		return true
 	}
 	for _, g := range n.critical() {
-		if n.Preferences.Autonomy != event.FullAutoNeverStop || g.approval() && (g.Pointer != nil || tip.NeedsApproval) {
+		if n.Preferences.Autonomy != event.FullAutoNeverStop || g.approval() &&
+			(g.Pointer != nil || tip.NeedsApproval) {
 			return true
 		}
 	}

@@ -13,7 +13,8 @@ import (
 func TestBlockedThenMendedRunIsCleanAgain(t *testing.T) {
 	d := newDrive(t, gated)
 	root := d.r().Root
-	if o := d.try(root, notes("no")); o.Kind != event.Blocked || o.Blockers.Blockers[0].Code != reason.BlockerInvalidOutput {
+	if o := d.try(root, notes("no")); o.Kind != event.Blocked ||
+		o.Blockers.Blockers[0].Code != reason.BlockerInvalidOutput {
 		t.Fatalf("want INVALID_REQUIRED_OUTPUT, got %+v", o)
 	}
 	if got := d.status(); got != projections.Blocked {
@@ -154,8 +155,9 @@ func TestForeignBlockedAttemptReadsAsBlocked(t *testing.T) {
 	d := newDrive(t, gated)
 	root, child := d.r().Root, id.RootNode(id.NewRun(id.Seed{9}))
 	scope := event.Scope{RunID: d.run, NodeID: child}
-	d.fold.Apply(event.New(d.fold.ID, d.fold.Next, scope, event.Actor{}, 5, event.NodeCreated{NodeKind: event.BlockedAttemptNode,
-		ParentNodeID: &root, SnapshotRef: d.r().Node(root).SnapshotRef, WorkflowHash: d.w.Hash()}))
+	d.fold.Apply(event.New(d.fold.ID, d.fold.Next, scope, event.Actor{}, 5,
+		event.NodeCreated{NodeKind: event.BlockedAttemptNode,
+			ParentNodeID: &root, SnapshotRef: d.r().Node(root).SnapshotRef, WorkflowHash: d.w.Hash()}))
 	if got := d.status(); got != projections.Blocked {
 		t.Fatal(got)
 	}
@@ -168,7 +170,8 @@ func TestAPathThatRunsInACircleEnds(t *testing.T) {
 	ref := d.r().Node(d.r().Root).SnapshotRef
 	for _, n := range [][2]id.Node{{one, two}, {two, one}} {
 		d.fold.Apply(event.New(d.fold.ID, d.fold.Next, event.Scope{RunID: d.run, NodeID: n[0]}, event.Actor{}, 5,
-			event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &n[1], SnapshotRef: ref, WorkflowHash: d.w.Hash()}))
+			event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &n[1], SnapshotRef: ref,
+				WorkflowHash: d.w.Hash()}))
 	}
 	if got := d.r().Path(two); len(got) != 2 || got[0] != one || got[1] != two {
 		t.Error(got)

@@ -52,7 +52,8 @@ func TestTimelineHasWordsForEveryKind(t *testing.T) {
 	for i, m := range moments {
 		fmt.Fprintf(&got, "%-38s %s\n", names[i], m.Text)
 		kinds = append(kinds, m.Kind)
-		if strings.Contains(m.Text, "does not know") || strings.Contains(m.Text, "\n") || m.Text == "" || m.Index != events[i].Index {
+		if strings.Contains(m.Text, "does not know") || strings.Contains(m.Text, "\n") || m.Text == "" ||
+			m.Index != events[i].Index {
 			t.Errorf("%s: %+v", names[i], m)
 		}
 	}
@@ -85,10 +86,14 @@ func TestTimelineTellsWhatItDoesNotKnow(t *testing.T) {
 }
 
 func TestTimelineSurvivesEmptyPayloads(t *testing.T) {
-	for _, p := range []event.Payload{event.SessionCreated{}, event.RunStarted{}, event.NodeCreated{}, event.EdgeCreated{}, event.AdvanceRecorded{},
-		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{}, event.GapRecorded{}, event.DecisionTraceAppended{},
-		event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{}, event.RunCancelRequested{}, event.RunClosed{}} {
-		if m := projections.Timeline([]event.Event{{Data: p}}, func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
+	for _, p := range []event.Payload{event.SessionCreated{}, event.RunStarted{}, event.NodeCreated{},
+		event.EdgeCreated{}, event.AdvanceRecorded{},
+		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{}, event.GapRecorded{},
+		event.DecisionTraceAppended{},
+		event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{}, event.RunCancelRequested{},
+		event.RunClosed{}} {
+		if m := projections.Timeline([]event.Event{{Data: p}},
+			func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
 			t.Errorf("%s: no words", p.Kind())
 		}
 	}

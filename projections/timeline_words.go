@@ -140,7 +140,8 @@ func traceWords(p event.DecisionTraceAppended) string {
 }
 
 func observed(key string) string {
-	names := []string{"git_branch", "the git branch", "git_head_sha", "the git commit", "repo_root_hash", "the repository, by digest", "repo_root", "the repository"}
+	names := []string{"git_branch", "the git branch", "git_head_sha", "the git commit", "repo_root_hash",
+		"the repository, by digest", "repo_root", "the repository"}
 	if i := slices.Index(names, key); i >= 0 && i%2 == 0 {
 		return names[i+1]
 	}

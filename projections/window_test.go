@@ -51,7 +51,8 @@ func (s *scribe) write(facts ...fact) {
 	var events []event.Event
 	for i, f := range facts {
 		scope := event.Scope{RunID: s.run, NodeID: f.at}
-		events = append(events, event.New(s.owner, s.fold.Next+int64(i), scope, event.Actor{Kind: event.Agent}, 1000+s.fold.Next, f.what))
+		events = append(events, event.New(s.owner, s.fold.Next+int64(i), scope, event.Actor{Kind: event.Agent},
+			1000+s.fold.Next, f.what))
 	}
 	s.commit(events)
 }
@@ -68,22 +69,26 @@ func (s *scribe) from() id.Origin {
 
 func (s *scribe) recap(at id.Node) fact {
 	return fact{at, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: s.from().Output(0),
-		Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: fmt.Sprintf("note \"%d\"\n\tdone", s.count)}}}
+		Payload: event.OutputPayload{PayloadKind: event.Notes,
+			NotesMarkdown: fmt.Sprintf("note \"%d\"\n\tdone", s.count)}}}
 }
 
 func (s *scribe) artifact(at id.Node) fact {
 	return fact{at, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: s.from().Output(0),
-		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ContentType: "application/json", ByteLength: 3, SHA256: canon.Sum([]byte(fmt.Sprint(s.count)))}}}
+		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ContentType: "application/json", ByteLength: 3,
+			SHA256: canon.Sum([]byte(fmt.Sprint(s.count)))}}}
 }
 
 func (s *scribe) gap(at id.Node, severity event.Severity) fact {
 	g := s.from().Gap(0)
 	s.gaps = append(s.gaps, g)
-	return fact{at, event.GapRecorded{GapID: g, Reason: reason.NeedsApproval, Severity: severity, Summary: "open", Resolution: event.Resolution{Kind: event.Unresolved}}}
+	return fact{at, event.GapRecorded{GapID: g, Reason: reason.NeedsApproval, Severity: severity, Summary: "open",
+		Resolution: event.Resolution{Kind: event.Unresolved}}}
 }
 
 func (s *scribe) resolve(at id.Node, g id.Gap) fact {
-	return fact{at, event.GapRecorded{GapID: s.from().Gap(0), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "done",
+	return fact{at, event.GapRecorded{GapID: s.from().Gap(0), Reason: reason.NeedsApproval, Severity: event.Info,
+		Summary:    "done",
 		Resolution: event.Resolution{Kind: event.Resolves, ResolvesGapID: &g}}}
 }
 
@@ -92,12 +97,14 @@ func (s *scribe) advance(at id.Node, more ...fact) id.Node {
 	n := s.r().Node(at)
 	attempt := n.NextAttempt()
 	child := id.ChildNode(at, attempt, id.OpAck)
-	facts := []fact{{at, event.AdvanceRecorded{AttemptID: attempt, Outcome: event.AdvancedTo(child), RequestDigest: canon.Sum([]byte("r"))}}}
+	facts := []fact{{at, event.AdvanceRecorded{AttemptID: attempt, Outcome: event.AdvancedTo(child),
+		RequestDigest: canon.Sum([]byte("r"))}}}
 	if s.count%3 == 0 {
 		facts = append(facts, fact{at, event.ContextSet{Context: context("k", fmt.Sprint(s.count)), NodeID: &child}})
 	}
 	facts = append(facts,
-		fact{child, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &at, SnapshotRef: canon.Sum([]byte(child.String()))}},
+		fact{child, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &at,
+			SnapshotRef: canon.Sum([]byte(child.String()))}},
 		fact{id.Node{}, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: at, ToNodeID: child}})
 	s.write(append(facts, more...)...)
 	return child
@@ -105,8 +112,10 @@ func (s *scribe) advance(at id.Node, more ...fact) id.Node {
 
 func (s *scribe) checkpoint(at id.Node) {
 	point := id.ChildNode(at, id.NextAttempt(at, id.OpCheckpoint, len(s.r().Node(at).Checkpoints)), id.OpCheckpoint)
-	s.write(fact{point, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &at, SnapshotRef: canon.Sum([]byte("c"))}},
-		fact{id.Node{}, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: at, ToNodeID: point}}, s.recap(point))
+	s.write(fact{point, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &at,
+		SnapshotRef: canon.Sum([]byte("c"))}},
+		fact{id.Node{}, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: at, ToNodeID: point}},
+		s.recap(point))
 }
 
 // open are the nodes that windows keep however old they are.
@@ -142,21 +151,27 @@ func (s *scribe) any(t *rapid.T) {
 			s.write(s.resolve(at, rapid.SampledFrom(s.gaps).Draw(t, "gap")))
 		}
 	case 4:
-		s.write(fact{at, event.PreferencesChanged{ChangeID: s.from().Change(0), Effective: event.Preferences{Autonomy: event.FullAutoNeverStop, RiskPolicy: event.Conservative}}})
+		s.write(fact{at, event.PreferencesChanged{ChangeID: s.from().
+			Change(0), Effective: event.Preferences{Autonomy: event.FullAutoNeverStop,
+			RiskPolicy: event.Conservative}}})
 	case 5:
-		s.write(fact{at, event.CapabilityObserved{Capability: "web", Status: rapid.SampledFrom([]string{"available", "unavailable"}).Draw(t, "status"),
+		s.write(fact{at, event.CapabilityObserved{Capability: "web",
+			Status:     rapid.SampledFrom([]string{"available", "unavailable"}).Draw(t, "status"),
 			Provenance: event.Provenance{EnforcementGrade: "strong"}}})
 	case 6:
-		s.write(fact{at, event.AdvanceRecorded{AttemptID: s.r().Node(at).NextAttempt(), Outcome: event.BlockedBy(reason.Report{})}}, s.recap(at))
+		s.write(fact{at, event.AdvanceRecorded{AttemptID: s.r().Node(at).
+			NextAttempt(), Outcome: event.BlockedBy(reason.Report{})}}, s.recap(at))
 	case 7:
 		// Told of a second time, which only a log of another program does.
 		n := s.r().Node(at)
-		s.write(fact{at, event.NodeCreated{NodeKind: n.Kind, ParentNodeID: n.Parent, SnapshotRef: canon.Sum([]byte("again"))}})
+		s.write(fact{at, event.NodeCreated{NodeKind: n.Kind, ParentNodeID: n.Parent,
+			SnapshotRef: canon.Sum([]byte("again"))}})
 	case 8:
 		// The same with an edge, and a recap that nothing replaces.
 		n := s.r().Node(at)
 		if n.Parent != nil {
-			s.write(fact{id.Node{}, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: *n.Parent, ToNodeID: at}})
+			s.write(fact{id.Node{}, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: *n.Parent,
+				ToNodeID: at}})
 		}
 		if o, ok := n.Recap(); ok {
 			gone := s.artifact(at).what.(event.NodeOutputAppended)
@@ -178,8 +193,10 @@ func compare(full, part *projections.Fold, run id.Run) (misses int, err error) {
 	}
 	f, p := full.Runs[run], part.Runs[run]
 	for name, pair := range map[string][2]any{
-		"brief": {full.Brief(), part.Brief()}, "tips": {f.Tips(), p.Tips()}, "tip": {f.Tip, p.Tip}, "root": {f.Root, p.Root},
-		"next": {full.Next, part.Next}, "last": {full.Last, part.Last}, "closed": {f.Closed, p.Closed}, "at": {f.LastAtMs, p.LastAtMs},
+		"brief": {full.Brief(), part.Brief()}, "tips": {f.Tips(), p.Tips()}, "tip": {f.Tip, p.Tip},
+		"root": {f.Root, p.Root},
+		"next": {full.Next, part.Next}, "last": {full.Last, part.Last}, "closed": {f.Closed, p.Closed},
+		"at": {f.LastAtMs, p.LastAtMs},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			return 0, fmt.Errorf("%s: %v, full %v", name, pair[1], pair[0])
@@ -303,7 +320,8 @@ func TestWindowOfALongRun(t *testing.T) {
 		_ = part.Visit(s.segs[have], s.heads[have])
 		if i%20 > 0 {
 			// Looked at now and then: each look compares all of the run.
-		} else if _, err := compare(s.fold, part, s.run); err != nil || part.Missed() || !part.Knows(s.run, part.Runs[s.run].Tip) {
+		} else if _, err := compare(s.fold, part, s.run); err != nil || part.Missed() ||
+			!part.Knows(s.run, part.Runs[s.run].Tip) {
 			t.Fatalf("step %d: %v, missed %v", i, err, part.Missed())
 		}
 		data, _, ok := part.Save(1 << 20)
@@ -356,7 +374,8 @@ func TestLoadFoldRefuses(t *testing.T) {
 		_, _ = projections.LoadFold(bad)
 		_, _ = projections.LoadFold(data[:i])
 	}
-	for _, text := range []string{"", "{}", `{"contexts":[],"head":{},"last":0,"session":null}`, strings.Repeat("\t", 17)} {
+	for _, text := range []string{"", "{}", `{"contexts":[],"head":{},"last":0,"session":null}`,
+		strings.Repeat("\t", 17)} {
 		if _, err := projections.LoadFold([]byte(text)); err == nil {
 			t.Errorf("%q was loaded", text)
 		}

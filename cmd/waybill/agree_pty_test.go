@@ -11,7 +11,8 @@ import (
 // Whoever says no, or nothing, is told that nothing was changed, by every command that
 // asks, and with the same exit status: it still waits for somebody.
 func TestANoChangesNothing(t *testing.T) {
-	dir := folder(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\nsteps: [{id: a, title: A, prompt: Do it.}]\n")
+	dir := folder(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\n"+
+		"steps: [{id: a, title: A, prompt: Do it.}]\n")
 	s := sit(t, dir, 80, "start", "w.yaml")
 	s.leaves(0)
 	if err := os.WriteFile(filepath.Join(dir, "home/local/config.json"), []byte("{"), 0o600); err != nil {

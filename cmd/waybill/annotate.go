@@ -63,11 +63,13 @@ func newAnnotateCommand(a *app) *cobra.Command {
 	f.StringVar(&in.correction, "correction", "", "say that `TEXT` should stand in the place of what stands there")
 	f.StringVar(&in.label, "label", "", "label it with `TEXT`, a word or a few that are counted")
 	f.BoolVar(&in.flag, "flag", false, "flag it for somebody to look at")
-	f.StringVar(&in.node, "node", "", "it is about `NODE`: its id, the beginning of it, or the step that was pending there")
+	f.StringVar(&in.node, "node", "",
+		"it is about `NODE`: its id, the beginning of it, or the step that was pending there")
 	f.StringVar(&in.event, "event", "", "it is about `EVENT`: its id, or the beginning of it")
 	f.StringVar(&in.note, "note", "", "add `TEXT`")
 	f.StringVar(&in.supersedes, "supersedes", "", "put it in the place of `ANNOTATION`, an earlier one of the run")
-	f.Float64Var(&in.confidence, "confidence", 0, "how sure an agent is: `SHARE`, a number from 0 to 1; people give none")
+	f.Float64Var(&in.confidence, "confidence", 0,
+		"how sure an agent is: `SHARE`, a number from 0 to 1; people give none")
 	f.StringVar(&in.from, "from", "", "take what is said from the JSON in `FILE`; - is stdin")
 	return cmd
 }
@@ -79,7 +81,8 @@ func (in *annotateInput) request(cmd *cobra.Command, a *app) (req feedback.Reque
 		req.Confidence = &in.confidence
 	}
 	if given("supersedes") && in.supersedes == "" {
-		return req, usageFault(cmd, "--supersedes is given and empty").Suggest("Name an annotation of the run. Is a variable not set?")
+		return req, usageFault(cmd, "--supersedes is given and empty").
+			Suggest("Name an annotation of the run. Is a variable not set?")
 	}
 	var said []string
 	for _, name := range []string{"rating", "correction", "label", "flag"} {
@@ -95,7 +98,8 @@ func (in *annotateInput) request(cmd *cobra.Command, a *app) (req feedback.Reque
 			}
 		}
 		if len(beside) > 0 {
-			return req, usageFault(cmd, "--from says it all, and %s beside it %s", list(beside), plurally(len(beside), "says it again", "say it again")).
+			return req, usageFault(cmd, "--from says it all, and %s beside it %s", list(beside),
+				plurally(len(beside), "says it again", "say it again")).
 				Suggest("Give the file or the flags. --supersedes and --confidence alone may stand beside --from.")
 		}
 		data, err := a.readInput("--from", in.from, limits.SourceBytesMax)
@@ -107,15 +111,19 @@ func (in *annotateInput) request(cmd *cobra.Command, a *app) (req feedback.Reque
 	}
 	for _, name := range []string{"node", "event"} {
 		if given(name) && cmd.Flag(name).Value.String() == "" {
-			return req, usageFault(cmd, "--%s is given and empty", name).Suggest("Name a part of the run, or leave --%s out for the whole run. Is a variable not set?", name)
+			return req, usageFault(cmd, "--%s is given and empty", name).
+				Suggest("Name a part of the run, or leave --%s out for the whole run. Is a variable not set?", name)
 		}
 	}
 	switch len(said) {
 	case 0:
-		return req, usageFault(cmd, "nothing is said of the run: --rating, --correction, --label and --flag are missing").Suggest("Give one of the four, such as --rating 4.")
+		return req, usageFault(cmd,
+			"nothing is said of the run: --rating, --correction, --label and --flag are missing").
+			Suggest("Give one of the four, such as --rating 4.")
 	case 1:
 	default:
-		return req, usageFault(cmd, "%s are given together: one annotation says one thing", list(said)).Suggest("Give one, and make another call for the next.")
+		return req, usageFault(cmd, "%s are given together: one annotation says one thing", list(said)).
+			Suggest("Give one, and make another call for the next.")
 	}
 	req.Note, req.Signal = in.note, in.signal(said[0])
 	return req, nil
@@ -201,7 +209,8 @@ func (a *app) annotate(ctx context.Context, ref string, in annotateInput, req fe
 func (a *app) tellAnnotated(ctx context.Context, o *opened, req feedback.Request, said feedback.Annotation, p *page) {
 	run := shortRun(said.Target.RunID)
 	what := aboutWords(said.Target, "")
-	if details, err := o.Run(ctx, said.Target.RunID.String()); err == nil && said.Target != (feedback.RunTarget{RunID: said.Target.RunID}) {
+	if details, err := o.Run(ctx, said.Target.RunID.String()); err == nil &&
+		said.Target != (feedback.RunTarget{RunID: said.Target.RunID}) {
 		what = aboutWords(said.Target, stepAt(details, said.Target.NodeID)) + " of run " + run
 	} else {
 		what += " " + run
@@ -256,9 +265,11 @@ func one(n int, ref, thing string, run id.Run, missing fault.Code, look string) 
 	case 1:
 		return nil
 	case 0:
-		return fault.New(missing, "run %s has no %s that begins with %q", run, thing, ref).Suggest("See 'waybill %s %s'.", look, run)
+		return fault.New(missing, "run %s has no %s that begins with %q", run, thing, ref).
+			Suggest("See 'waybill %s %s'.", look, run)
 	}
-	return fault.New(fault.RunAmbiguous, "%d %ss of run %s begin with %q", n, thing, run, ref).Suggest("Give more of it.")
+	return fault.New(fault.RunAmbiguous, "%d %ss of run %s begin with %q", n, thing, run, ref).
+		Suggest("Give more of it.")
 }
 
 // annotationOf finds an annotation of the run by its id or the beginning of it, whatever

@@ -27,11 +27,12 @@ func newAnnotationsListCommand(a *app) *cobra.Command {
 	var q engine.AnnotationQuery
 	var signal string
 	cmd := &cobra.Command{
-		Use:     "list RUN",
-		Short:   "List what was said of a run",
-		Long:    annotationsListLong,
-		Example: "  waybill annotations list @last\n  waybill annotations list k3j2a7 --signal correction\n  waybill annotations list @last --history --json",
-		Args:    exactly("RUN"),
+		Use:   "list RUN",
+		Short: "List what was said of a run",
+		Long:  annotationsListLong,
+		Example: "  waybill annotations list @last\n  waybill annotations list k3j2a7 --signal correction\n" +
+			"  waybill annotations list @last --history --json",
+		Args: exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Signal = feedback.SignalKind(signal); signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
 				return usageFault(cmd, "there is no signal %q", signal).Suggest("Use %s.", wordsOf(feedback.Signals()))
@@ -48,7 +49,8 @@ func newAnnotationsListCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer("annotations", list, func(p *page) { a.tellAnnotations(cmd.Context(), o, args[0], q, list, p) })
+			return a.answer("annotations", list,
+				func(p *page) { a.tellAnnotations(cmd.Context(), o, args[0], q, list, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -56,12 +58,14 @@ func newAnnotationsListCommand(a *app) *cobra.Command {
 	f.StringVar(&signal, "signal", "", "only what is `SIGNAL`: "+wordsOf(feedback.Signals()))
 	f.IntVar(&q.Limit, "limit", 0, "at most `N` annotations; 0 is 100")
 	f.StringVar(&q.Cursor, "cursor", "", "go on behind the `CURSOR` of the page before")
-	_ = cmd.RegisterFlagCompletionFunc("signal", cobra.FixedCompletions(strings.Split(wordsOf(feedback.Signals()), ", "), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("signal",
+		cobra.FixedCompletions(strings.Split(wordsOf(feedback.Signals()), ", "), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // tellAnnotations shows the list, and below it what stands in none of its rows.
-func (a *app) tellAnnotations(ctx context.Context, o *opened, ref string, q engine.AnnotationQuery, list engine.AnnotationList, p *page) {
+func (a *app) tellAnnotations(ctx context.Context, o *opened, ref string, q engine.AnnotationQuery,
+	list engine.AnnotationList, p *page) {
 	run, err := o.Run(ctx, ref)
 	titles := map[string]string{} // without the run's steps they are called by their ids
 	name := ref
@@ -89,15 +93,18 @@ func (a *app) tellAnnotations(ctx context.Context, o *opened, ref string, q engi
 		p.line("%s", p.dim("More: --cursor "+list.NextCursor))
 	}
 	if from := list.ForkedFrom; from != nil {
-		p.text("", "The run was forked from "+shortRun(from.RunID)+", and starts without what was said of that. See it with '"+
+		p.text("", "The run was forked from "+shortRun(from.RunID)+
+			", and starts without what was said of that. See it with '"+
 			a.command("annotations", "list", shortRun(from.RunID))+"'.")
 	}
 	switch list.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:
-		p.text(p.warn(foreignMark+" "), "Some of it was said with another program or a newer version, and is not shown.")
+		p.text(p.warn(foreignMark+" "),
+			"Some of it was said with another program or a newer version, and is not shown.")
 	default:
-		p.text(p.bad("! "), "The log of annotations is "+toldHealth(list.Health)+": what stands behind is not told. See what to do with '"+a.command("verify")+"'.")
+		p.text(p.bad("! "), "The log of annotations is "+toldHealth(list.Health)+
+			": what stands behind is not told. See what to do with '"+a.command("verify")+"'.")
 	}
 }
 

@@ -35,14 +35,18 @@ func seen(t *testing.T, dir string, columns uint16, args ...string) string {
 func TestAPersonReadsAnnotations(t *testing.T) {
 	dir := folder(t, personFlow)
 	elsewhere(t, dir, "start", "w.yaml", "--title", "Flow")
-	if got := seen(t, dir, 80, "annotate", "@last", "--rating", "4", "--as", "ada", "--note", "Right, and slow: it took three rounds of looking before anybody saw it at all"); !strings.Contains(got, "✓ Annotated the run") || !strings.Contains(got, "★★★★☆") {
+	if got := seen(t, dir, 80, "annotate", "@last", "--rating", "4", "--as", "ada", "--note",
+		"Right, and slow: it took three rounds of looking before anybody saw it at all"); !strings.Contains(got,
+		"✓ Annotated the run") || !strings.Contains(got, "★★★★☆") {
 		t.Error(got)
 	}
-	elsewhere(t, dir, "annotate", "@last", "--node", "read", "--correction", "Read all of it,\nthen speak \x1b[31m", "--confidence", "0.75")
+	elsewhere(t, dir, "annotate", "@last", "--node", "read", "--correction", "Read all of it,\nthen speak \x1b[31m",
+		"--confidence", "0.75")
 	elsewhere(t, dir, "annotate", "@last", "--label", "off-brand")
 	elsewhere(t, dir, "annotate", "@last", "--flag")
 	for _, columns := range []uint16{80, 50} {
-		for _, call := range [][]string{{"annotations", "list", "@last"}, {"annotations", "summary"}, {"annotations", "summary", "@last"}, {"runs", "show"}, {"runs", "list"}} {
+		for _, call := range [][]string{{"annotations", "list", "@last"}, {"annotations", "summary"},
+			{"annotations", "summary", "@last"}, {"runs", "show"}, {"runs", "list"}} {
 			got := seen(t, dir, columns, call...)
 			if strings.Contains(got, "UNTRUSTED") || strings.Contains(got, "\x1b") {
 				t.Errorf("%q at %d columns:\n%s", call, columns, got)
@@ -55,11 +59,15 @@ func TestAPersonReadsAnnotations(t *testing.T) {
 		}
 	}
 	for what, wants := range map[string][]string{
-		"annotations list @last": {"  ada    ★★★★☆  the run\n          Right, and slow: it took three rounds of looking before anybody saw it\n          at all\n",
-			"agent  ✎ correction  “Read it”  75% sure\n          │ Read all of it,\n          │ then speak ␛[31m\n", "# off-brand  the run\n", "⚑ flag  the run\n"},
-		"annotations summary": {"  ★★★★☆ 4 · 1 rating\n  5 " + strings.Repeat(" ", 40) + " 0\n  4 " + strings.Repeat("█", 40) + " 1\n", "✎ 1 correction (25%) · ⚑ 1 flag (25%)\n  # off-brand 1\n", "★★★★☆ 4     4  1  1  Flow\n"},
-		"runs show":           {"★★★★☆ 4 · ⚑ 1 flag · 4 annotations\n"},
-		"runs list":           {"★4 ⚑1"},
+		"annotations list @last": {"  ada    ★★★★☆  the run\n" +
+			"          Right, and slow: it took three rounds of looking before anybody saw it\n          at all\n",
+			"agent  ✎ correction  “Read it”  75% sure\n          │ Read all of it,\n          │ then speak ␛[31m\n",
+			"# off-brand  the run\n", "⚑ flag  the run\n"},
+		"annotations summary": {"  ★★★★☆ 4 · 1 rating\n  5 " + strings.Repeat(" ", 40) + " 0\n  4 " +
+			strings.Repeat("█", 40) + " 1\n", "✎ 1 correction (25%) · ⚑ 1 flag (25%)\n  # off-brand 1\n",
+			"★★★★☆ 4     4  1  1  Flow\n"},
+		"runs show": {"★★★★☆ 4 · ⚑ 1 flag · 4 annotations\n"},
+		"runs list": {"★4 ⚑1"},
 	} {
 		got := seen(t, dir, 80, strings.Fields(what)...)
 		for _, want := range wants {

@@ -15,11 +15,12 @@ ANNOTATION is an id or the beginning of one, as the list shows it.`
 func newAnnotationsRetractCommand(a *app) *cobra.Command {
 	var req engine.RetractRequest
 	cmd := &cobra.Command{
-		Use:     "retract RUN ANNOTATION",
-		Short:   "Take an annotation back",
-		Long:    annotationsRetractLong,
-		Example: "  waybill annotations retract @last k3j2a7\n  waybill annotations retract k3j2a7 p4xq2m --reason \"Meant for another run\"",
-		Args:    exactly("RUN", "ANNOTATION"),
+		Use:   "retract RUN ANNOTATION",
+		Short: "Take an annotation back",
+		Long:  annotationsRetractLong,
+		Example: "  waybill annotations retract @last k3j2a7\n" +
+			"  waybill annotations retract k3j2a7 p4xq2m --reason \"Meant for another run\"",
+		Args: exactly("RUN", "ANNOTATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			o, err := a.open(ctx)
@@ -39,7 +40,8 @@ func newAnnotationsRetractCommand(a *app) *cobra.Command {
 				return err
 			}
 			return a.answer("retracted", done, func(p *page) {
-				what := "Annotation " + p.annotationName(done.AnnotationID) + " of run " + shortRun(at.Run) + " (" + p.signalWords(done.Signal) + ")"
+				what := "Annotation " + p.annotationName(done.AnnotationID) + " of run " + shortRun(at.Run) + " (" +
+					p.signalWords(done.Signal) + ")"
 				if done.Already {
 					p.text("", what+" was taken back before.")
 					return

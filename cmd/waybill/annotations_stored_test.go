@@ -16,7 +16,8 @@ func TestStoredAnnotationsHold(t *testing.T) {
 	call := func(args ...string) string {
 		t.Helper()
 		var out, errOut bytes.Buffer
-		if status := run(append(args, "--json"), strings.NewReader(""), &out, &errOut, []string{"HOME=" + dir, "USERPROFILE=" + dir, "WAYBILL_HOME=" + filepath.Join(dir, "home")}); status != 0 {
+		if status := run(append(args, "--json"), strings.NewReader(""), &out, &errOut,
+			[]string{"HOME=" + dir, "USERPROFILE=" + dir, "WAYBILL_HOME=" + filepath.Join(dir, "home")}); status != 0 {
 			t.Fatalf("%q: %s%s", args, out.String(), errOut.String())
 		}
 		var doc struct {
@@ -29,7 +30,8 @@ func TestStoredAnnotationsHold(t *testing.T) {
 	}
 	call("start", "wr.change_checklist", "--set", "change=x")
 	first := call("annotate", "@last", "--rating", "4", "--note", "n")
-	second := call("annotate", "@last", "--node", "reason", "--correction", "c", "--confidence", "0.5", "--supersedes", first)
+	second := call("annotate", "@last", "--node", "reason", "--correction", "c", "--confidence", "0.5", "--supersedes",
+		first)
 	call("annotate", "@last", "--label", "l")
 	call("annotate", "@last", "--flag")
 	call("annotations", "retract", "@last", second, "--reason", "r")

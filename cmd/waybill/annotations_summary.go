@@ -20,14 +20,16 @@ that run is summed up, with --workflow only the runs of that workflow.`
 func newAnnotationsSummaryCommand(a *app) *cobra.Command {
 	var q engine.SummaryQuery
 	cmd := &cobra.Command{
-		Use:     "summary [RUN]",
-		Short:   "Sum up what was said, by workflow and by run",
-		Long:    annotationsSummaryLong,
-		Example: "  waybill annotations summary\n  waybill annotations summary @last\n  waybill annotations summary --workflow team.build --json",
-		Args:    atMost("RUN"),
+		Use:   "summary [RUN]",
+		Short: "Sum up what was said, by workflow and by run",
+		Long:  annotationsSummaryLong,
+		Example: "  waybill annotations summary\n  waybill annotations summary @last\n" +
+			"  waybill annotations summary --workflow team.build --json",
+		Args: atMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && q.WorkflowID != "" {
-				return usageFault(cmd, "RUN names one run, and --workflow all of a workflow").Suggest("Give one of the two.")
+				return usageFault(cmd, "RUN names one run, and --workflow all of a workflow").
+					Suggest("Give one of the two.")
 			}
 			if len(args) > 0 {
 				q.Run = args[0]
@@ -71,10 +73,12 @@ func (a *app) tellSummary(sum engine.FeedbackSummary, p *page) {
 		p.feedbackTable(sum.Runs)
 	}
 	if shown == 0 {
-		p.text("", "Nothing was said of any run yet. '"+a.command("annotate", "@last", "--rating", "4")+"' rates the latest.")
+		p.text("", "Nothing was said of any run yet. '"+a.command("annotate", "@last", "--rating", "4")+
+			"' rates the latest.")
 	}
 	for _, s := range sum.Incomplete {
-		p.text(p.bad("! "), "What was said in session "+s.String()+" could not be read to its end, and there may be more. See why with '"+a.command("verify", s.String())+"'.")
+		p.text(p.bad("! "), "What was said in session "+s.String()+
+			" could not be read to its end, and there may be more. See why with '"+a.command("verify", s.String())+"'.")
 	}
 }
 
@@ -111,7 +115,8 @@ func (p *page) feedback(s projections.AnnotationSummary) {
 		return
 	}
 	if s.MeanRating != nil {
-		p.line("  %s %s", p.warn(stars(*s.MeanRating)), mean(*s.MeanRating)+p.dim(" · "+plural(int(s.Ratings.Count()), "rating")))
+		p.line("  %s %s", p.warn(stars(*s.MeanRating)), mean(*s.MeanRating)+
+			p.dim(" · "+plural(int(s.Ratings.Count()), "rating")))
 		p.chart(s.Ratings)
 	}
 	facts := []string{plural(int(s.Annotations), "annotation")}
@@ -141,7 +146,8 @@ func (p *page) chart(r projections.RatingCounts) {
 		if n > 0 {
 			bar = max(bar, 1)
 		}
-		p.line("  %d %s%s %s", feedback.RatingMax-i, p.good(strings.Repeat("█", bar)), strings.Repeat(" ", int(room)-bar), p.dim(itoa(int(n))))
+		p.line("  %d %s%s %s", feedback.RatingMax-i, p.good(strings.Repeat("█", bar)),
+			strings.Repeat(" ", int(room)-bar), p.dim(itoa(int(n))))
 	}
 }
 
@@ -212,9 +218,11 @@ func (p *page) feedbackTable(runs []engine.RunFeedback) {
 		if title == "" {
 			title = r.WorkflowID
 		}
-		rows = append(rows, []cell{{text: p.runName(r), paint: p.bold}, {text: rating, paint: p.warn}, {text: itoa(int(r.Annotations))},
+		rows = append(rows, []cell{{text: p.runName(r), paint: p.bold}, {text: rating, paint: p.warn},
+			{text: itoa(int(r.Annotations))},
 			{text: itoa(int(r.Corrections))}, {text: itoa(int(r.Flags))}, {text: title}})
 	}
-	p.table([]column{{title: "RUN"}, {title: "RATING"}, {title: "SAID", right: true}, {title: p.signed("✎", "CORRECTED"), right: true},
+	p.table([]column{{title: "RUN"}, {title: "RATING"}, {title: "SAID", right: true},
+		{title: p.signed("✎", "CORRECTED"), right: true},
 		{title: p.signed("⚑", "FLAGGED"), right: true}, {title: "TITLE", flex: true}}, rows)
 }

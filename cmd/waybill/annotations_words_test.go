@@ -26,12 +26,14 @@ func TestNothingWithinTheMarksClosesThem(t *testing.T) {
 }
 
 func TestStarsAndMeans(t *testing.T) {
-	for rating, want := range map[float64]string{1: "★☆☆☆☆ 1", 2.5: "★★★☆☆ 2.5", 4.49: "★★★★☆ 4.49", 5: "★★★★★ 5", 3.3: "★★★☆☆ 3.3", 10: "★★★★★ 10", -1: "☆☆☆☆☆ -1"} {
+	for rating, want := range map[float64]string{1: "★☆☆☆☆ 1", 2.5: "★★★☆☆ 2.5", 4.49: "★★★★☆ 4.49", 5: "★★★★★ 5",
+		3.3: "★★★☆☆ 3.3", 10: "★★★★★ 10", -1: "☆☆☆☆☆ -1"} {
 		if got := stars(rating) + " " + mean(rating); got != want {
 			t.Errorf("%v: %s", rating, got)
 		}
 	}
-	if strings.Join([]string{list(nil), list([]string{"a"}), list([]string{"a", "b"}), list([]string{"a", "b", "c"})}, "|") != "|a|a and b|a, b and c" {
+	if strings.Join([]string{list(nil), list([]string{"a"}), list([]string{"a", "b"}), list([]string{"a", "b", "c"})},
+		"|") != "|a|a and b|a, b and c" {
 		t.Error("lists are not joined as sentences have them")
 	}
 }

@@ -61,7 +61,8 @@ func (a *app) storeFlags() []string {
 
 // nothingPending is the answer to handing something in where nothing is asked for.
 func (a *app) nothingPending(answer engine.Answer) error {
-	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, and what was given would be lost", answer.Session.RunID, told(answer.Status)).
+	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, and what was given would be lost",
+		answer.Session.RunID, told(answer.Status)).
 		Suggest("See it with 'waybill runs show %s'.", shortRun(answer.Session.RunID))
 	return f
 }
@@ -116,7 +117,8 @@ func (a *app) tell(ctx context.Context, o *opened, answer engine.Answer, behind 
 	}
 	if behind {
 		// --run would hand in another step than the one that is shown.
-		p.text(p.warn("! "), "The run has gone on from here before. Handing this step in again, with the tokens that --json shows, begins a branch.")
+		p.text(p.warn("! "), "The run has gone on from here before. Handing this step in again, with the tokens that "+
+			"--json shows, begins a branch.")
 		p.line("Where the run stands: %s", a.command("continue", "--run", run))
 		return
 	}

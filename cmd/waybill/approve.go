@@ -55,10 +55,13 @@ func (a *app) approve(ctx context.Context, ref, comment string) error {
 	if shown.Approved {
 		return a.approvedBefore(ctx, o, at)
 	}
-	view := runview.New(runview.Options{In: a.in, Out: a.errOut, Getenv: a.getenv, NoColor: a.common.noColor, Short: shortRun})
+	view := runview.New(runview.Options{In: a.in, Out: a.errOut, Getenv: a.getenv, NoColor: a.common.noColor,
+		Short: shortRun})
 	if !view.Present() {
-		return fault.New(fault.RunWaiting, "step %q waits for a person's approval, and nobody is at a terminal here", shown.Step.Title).
-			Suggest("A person runs 'waybill approve %s' at a terminal.", shortRun(at.Run)).With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
+		return fault.New(fault.RunWaiting, "step %q waits for a person's approval, and nobody is at a terminal here",
+			shown.Step.Title).
+			Suggest("A person runs 'waybill approve %s' at a terminal.", shortRun(at.Run)).
+			With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
 	}
 	if err := askApproval(ctx, view, shown); err != nil {
 		return err

@@ -40,7 +40,8 @@ func subcommand(cmd *cobra.Command, args []string) error {
 // missingSubcommand is an error, not a page of help: a script that forgot a word must
 // not go on as if something had been done.
 func missingSubcommand(cmd *cobra.Command) error {
-	return usageFault(cmd, "'%s' needs one of its commands: %s", cmd.CommandPath(), strings.Join(subcommands(cmd), ", "))
+	return usageFault(cmd, "'%s' needs one of its commands: %s", cmd.CommandPath(),
+		strings.Join(subcommands(cmd), ", "))
 }
 
 // subcommands lists what may stand behind a group, as help shows it.

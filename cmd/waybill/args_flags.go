@@ -25,10 +25,12 @@ func flagFault(cmd *cobra.Command, err error) error {
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		_, usage := pflag.UnquoteUsage(flag)
-		return usageFault(cmd, "--%s cannot be %q", flag.Name, invalid.GetValue()).Suggest("--%s: %s.", flag.Name, usage)
+		return usageFault(cmd, "--%s cannot be %q", flag.Name, invalid.GetValue()).
+			Suggest("--%s: %s.", flag.Name, usage)
 	case errors.As(err, &missing):
 		name, usage := pflag.UnquoteUsage(missing.GetFlag())
-		return usageFault(cmd, "--%s needs a value", missing.GetFlag().Name).Suggest("--%s %s: %s.", missing.GetFlag().Name, name, usage)
+		return usageFault(cmd, "--%s needs a value", missing.GetFlag().Name).
+			Suggest("--%s %s: %s.", missing.GetFlag().Name, name, usage)
 	}
 	return usageFault(cmd, "%s", sentence(err))
 }

@@ -16,22 +16,25 @@ At a terminal you are asked first; without one --yes has to say so.`
 
 func newArtifactsCommand(a *app) *cobra.Command {
 	return newGroup("artifacts", groupStore, "Erase what was handed in",
-		"An artifact is what a step handed in, kept as a file under the digest of its bytes.", newArtifactsEraseCommand(a))
+		"An artifact is what a step handed in, kept as a file under the digest of its bytes.",
+		newArtifactsEraseCommand(a))
 }
 
 func newArtifactsEraseCommand(a *app) *cobra.Command {
 	var reason string
 	var yes bool
 	cmd := &cobra.Command{
-		Use:     "erase DIGEST --reason TEXT",
-		Short:   "Remove the bytes of an artifact for good",
-		Long:    artifactsEraseLong,
-		Example: "  waybill artifacts erase sha256:9f86d0… --reason \"It held a password\"\n  waybill runs events @last --json | jq -r '.data.events[].data.payload.sha256 // empty'",
-		Args:    exactly("DIGEST"),
+		Use:   "erase DIGEST --reason TEXT",
+		Short: "Remove the bytes of an artifact for good",
+		Long:  artifactsEraseLong,
+		Example: "  waybill artifacts erase sha256:9f86d0… --reason \"It held a password\"\n" +
+			"  waybill runs events @last --json | jq -r '.data.events[].data.payload.sha256 // empty'",
+		Args: exactly("DIGEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, err := canon.ParseDigest(args[0])
 			if err != nil {
-				return usageFault(cmd, "%q is no digest: %v", args[0], err).Suggest("Give it whole, as 'waybill runs events RUN' shows it: sha256: and 64 digits.")
+				return usageFault(cmd, "%q is no digest: %v", args[0], err).
+					Suggest("Give it whole, as 'waybill runs events RUN' shows it: sha256: and 64 digits.")
 			}
 			if reason == "" {
 				return usageFault(cmd, "'%s' needs --reason: it is all that is left of the artifact", cmd.CommandPath())

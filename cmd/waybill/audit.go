@@ -20,7 +20,8 @@ before it was carried out, and its outcome behind it. Secrets are taken out of w
 said. Nothing here changes the log.`
 
 func newAuditCommand(a *app) *cobra.Command {
-	return newGroup("audit", groupLook, "See who decided what about the store", auditLong, newAuditListCommand(a), newAuditVerifyCommand(a))
+	return newGroup("audit", groupLook, "See who decided what about the store", auditLong, newAuditListCommand(a),
+		newAuditVerifyCommand(a))
 }
 
 var auditListLong = `List what was decided about the store, the latest last: when, by whom, what about, and
@@ -39,13 +40,15 @@ func newAuditListCommand(a *app) *cobra.Command {
 	var q engine.AuditQuery
 	var since, action string
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List what was decided, by whom, and what came of it",
-		Long:    auditListLong,
-		Example: "  waybill audit list\n  waybill audit list --since 7d --action approve\n  waybill audit list --limit 20 --json",
-		Args:    none(),
+		Use:   "list",
+		Short: "List what was decided, by whom, and what came of it",
+		Long:  auditListLong,
+		Example: "  waybill audit list\n  waybill audit list --since 7d --action approve\n" +
+			"  waybill audit list --limit 20 --json",
+		Args: none(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if q.Action = audit.Action(strings.ReplaceAll(action, "-", "_")); action != "" && !slices.Contains(audit.Actions(), q.Action) {
+			if q.Action = audit.Action(strings.ReplaceAll(action, "-", "_")); action != "" &&
+				!slices.Contains(audit.Actions(), q.Action) {
 				return usageFault(cmd, "there is no action %q", action).Suggest("Use %s.", actionWords())
 			}
 			if q.Limit < 0 {
@@ -54,7 +57,8 @@ func newAuditListCommand(a *app) *cobra.Command {
 			if since != "" {
 				at, ok := sinceTime(since, a.clock())
 				if !ok {
-					return usageFault(cmd, "--since cannot be %q", since).Suggest("Give a date such as 2006-01-02, or how long ago: 36h, 7d, 2w.")
+					return usageFault(cmd, "--since cannot be %q", since).
+						Suggest("Give a date such as 2006-01-02, or how long ago: 36h, 7d, 2w.")
 				}
 				q.SinceMs = at.UnixMilli()
 			}
@@ -74,7 +78,8 @@ func newAuditListCommand(a *app) *cobra.Command {
 	f.StringVar(&since, "since", "", "only from `TIME` on: a date, or how long ago")
 	f.StringVar(&action, "action", "", "only what is `ACTION`")
 	f.IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0 lists all")
-	_ = cmd.RegisterFlagCompletionFunc("action", cobra.FixedCompletions(strings.Split(actionWords(), ", "), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("action", cobra.FixedCompletions(strings.Split(actionWords(), ", "),
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

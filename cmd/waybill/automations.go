@@ -19,7 +19,8 @@ const automationsLong = `Installed automations say when a workflow is to be star
 whatever starts things on this machine, call it as often as the schedules need.`
 
 func newAutomationsCommand(a *app) *cobra.Command {
-	return newGroup("automations", groupWork, "See and start what is scheduled", automationsLong, newAutomationsDueCommand(a))
+	return newGroup("automations", groupWork, "See and start what is scheduled", automationsLong,
+		newAutomationsDueCommand(a))
 }
 
 const automationsDueLong = `Tell which installed automations are due: the schedule has fired since it was installed, and
@@ -64,7 +65,8 @@ func newAutomationsDueCommand(a *app) *cobra.Command {
 			if at != "" {
 				when, err := time.Parse(time.RFC3339, at)
 				if err != nil || start {
-					return usageFault(cmd, "--at cannot be %q", at).Suggest("Give a time such as 2006-01-02T15:04:05Z, without --start.")
+					return usageFault(cmd, "--at cannot be %q", at).
+						Suggest("Give a time such as 2006-01-02T15:04:05Z, without --start.")
 				}
 				now = when.UnixMilli()
 			}
@@ -147,7 +149,8 @@ func (a *app) startAutomation(ctx context.Context, o *opened, row engine.Automat
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return o.Start(ctx, a.caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: recorded(w.Kind), SourceRef: w.Ref, Title: row.Title,
+	return o.Start(ctx, a.caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: recorded(w.Kind),
+		SourceRef: w.Ref, Title: row.Title,
 		Key: row.StartKey, Context: row.Context, Observations: gitobserver.Observe(root)})
 }
 
@@ -164,9 +167,11 @@ func (a *app) tellAutomations(doc automationsDue, all bool, p *page) {
 	}
 	rows := make([][]cell, 0, len(doc.Automations))
 	for _, r := range doc.Automations {
-		rows = append(rows, []cell{{text: r.AutomationID, paint: p.bold}, p.dueCell(r), {text: r.WorkflowID}, {text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {text: whenOf(r)}})
+		rows = append(rows, []cell{{text: r.AutomationID, paint: p.bold}, p.dueCell(r), {text: r.WorkflowID},
+			{text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {text: whenOf(r)}})
 	}
-	p.table([]column{{title: "AUTOMATION"}, {title: "STATE"}, {title: "WORKFLOW", flex: true}, {title: "SCHEDULE", spare: true}, {title: "TIME"}}, rows)
+	p.table([]column{{title: "AUTOMATION"}, {title: "STATE"}, {title: "WORKFLOW", flex: true},
+		{title: "SCHEDULE", spare: true}, {title: "TIME"}}, rows)
 	for _, s := range doc.Started {
 		if s.Error != nil {
 			p.text(p.bad("✗")+" ", clean(s.AutomationID)+": "+clean(s.Error.Message))

@@ -34,7 +34,8 @@ func (b *bar) verified(p engine.VerifyProgress) {
 	if p.Of > 0 {
 		done := min(p.Bytes, p.Of)
 		full := int(done * barWidth / p.Of)
-		text = fmt.Sprintf("[%s%s] %3d%%  %s", strings.Repeat("█", full), strings.Repeat("░", barWidth-full), done*100/p.Of, text)
+		text = fmt.Sprintf("[%s%s] %3d%%  %s", strings.Repeat("█", full), strings.Repeat("░", barWidth-full),
+			done*100/p.Of, text)
 	}
 	b.draw(text)
 }

@@ -74,8 +74,9 @@ func newBundleDiffCommand(a *app) *cobra.Command {
 		Short: "Compare two bundles, or a bundle with a session of the store",
 		Long: `Say how the logs of two bundles stand to each other: the same, one ahead of the other,
 or diverged, and from which event on. OTHER may be a SESSION or RUN of the store.`,
-		Example: "  waybill bundle diff monday.bundle.json friday.bundle.json\n  waybill bundle diff build.bundle.json @last",
-		Args:    exactly("FILE", "OTHER"),
+		Example: "  waybill bundle diff monday.bundle.json friday.bundle.json\n" +
+			"  waybill bundle diff build.bundle.json @last",
+		Args: exactly("FILE", "OTHER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, done, err := a.readBundle(cmd.Context(), args[0])
 			if err != nil {
@@ -126,7 +127,8 @@ func (a *app) diffBundle(ctx context.Context, b *bundlefile.File, other string) 
 
 func (a *app) tellBundle(doc engine.BundleShown, p *page) {
 	p.line("%s", p.bold("Bundle "+clean(doc.BundleID)))
-	p.facts(doc.SessionID.String(), plural(int(doc.Events), "event"), "exported "+clean(doc.ExportedAt), "by version "+clean(doc.AppVersion))
+	p.facts(doc.SessionID.String(), plural(int(doc.Events), "event"), "exported "+clean(doc.ExportedAt), "by version "+
+		clean(doc.AppVersion))
 	p.line("%s", p.dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {
 		damage := "the session was " + toldHealth(doc.Salvage.Health)
@@ -147,7 +149,8 @@ func (a *app) tellBundle(doc engine.BundleShown, p *page) {
 // tellBundledRun shows a run without commands that would need a store.
 func (a *app) tellBundledRun(r engine.RunDetails, p *page) {
 	p.painted(p.mark(r.Status)+" ", r.Title+"  "+told(r.Status), p.bold)
-	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done", "started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"))
+	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+
+		" done", "started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"))
 	p.said(r.RunSummary)
 	for i, s := range r.Steps {
 		p.stepRow(i+1, s, false)
@@ -160,9 +163,11 @@ func tellDiff(doc engine.BundleDiff, one, other string, p *page) {
 	case engine.Same:
 		p.line("The same: %s.", plural(int(doc.Events[0]), "event"))
 	case engine.Ahead:
-		p.text("", one+" went on: both share "+plural(int(doc.Common), "event")+", and it has "+itoa(int(doc.Events[0]-doc.Common))+" more.")
+		p.text("", one+" went on: both share "+plural(int(doc.Common), "event")+", and it has "+
+			itoa(int(doc.Events[0]-doc.Common))+" more.")
 	case engine.Behind:
-		p.text("", other+" went on: both share "+plural(int(doc.Common), "event")+", and it has "+itoa(int(doc.Events[1]-doc.Common))+" more.")
+		p.text("", other+" went on: both share "+plural(int(doc.Common), "event")+", and it has "+
+			itoa(int(doc.Events[1]-doc.Common))+" more.")
 	default:
 		p.text("", "Diverged: both share "+plural(int(doc.Common), "event")+", then go different ways.")
 	}

@@ -74,7 +74,8 @@ func (in *checkpointInput) keep(ctx context.Context, a *app) error {
 	}
 	defer o.close()
 	if in.state != "" {
-		answer, err := o.Checkpoint(ctx, a.caller(), engine.CheckpointCall{StateToken: in.state, CheckpointToken: in.token, Request: req})
+		answer, err := o.Checkpoint(ctx, a.caller(),
+			engine.CheckpointCall{StateToken: in.state, CheckpointToken: in.token, Request: req})
 		if err != nil {
 			return err
 		}

@@ -34,10 +34,13 @@ func (a *app) addCommonFlags(root *cobra.Command) {
 	f.StringVar(&a.common.workspace, "workspace", "", "use what is proposed and installed in the workspace `NAME`")
 	f.BoolVar(&a.common.json, "json", false, "answer with exactly one JSON document on stdout")
 	f.StringVar(&a.common.as, "as", "", "put on record that `REF` acts")
-	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault, "wait at most `DURATION`, such as 500ms or 10s, for another writer; 0 fails at once")
-	f.BoolVar(&a.common.allowNetworkFS, "allow-network-fs", false, "accept a store on a network filesystem that one machine alone uses")
+	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault,
+		"wait at most `DURATION`, such as 500ms or 10s, for another writer; 0 fails at once")
+	f.BoolVar(&a.common.allowNetworkFS, "allow-network-fs", false,
+		"accept a store on a network filesystem that one machine alone uses")
 	f.BoolVar(&a.common.noColor, "no-color", false, "print without colors, as with $NO_COLOR")
-	f.StringVar(&a.common.logLevel, "log-level", "warn", "print diagnostics on stderr from `LEVEL` on: debug, info, warn, error, off")
+	f.StringVar(&a.common.logLevel, "log-level", "warn",
+		"print diagnostics on stderr from `LEVEL` on: debug, info, warn, error, off")
 	f.StringVar(&a.common.logFormat, "log-format", "text", "print diagnostics as `FORMAT`: text or json")
 	root.SetFlagErrorFunc(flagFault)
 	a.given = f.Changed
@@ -76,7 +79,8 @@ func (a *app) checkCommon() error {
 	case c.tenant == "" && a.given("tenant"):
 		return emptyFlag("tenant")
 	case c.store != "" && c.tenant != "":
-		return fault.New(fault.UsageError, "--store names one store exactly and --tenant another one").Suggest("Give one of the two.")
+		return fault.New(fault.UsageError, "--store names one store exactly and --tenant another one").
+			Suggest("Give one of the two.")
 	case c.tenant != "" && !isTenantName(c.tenant):
 		return fault.New(fault.UsageError, "%q cannot name a tenant", c.tenant).
 			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
@@ -86,13 +90,15 @@ func (a *app) checkCommon() error {
 		return fault.New(fault.UsageError, "%q cannot name a workspace", c.workspace).
 			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
 	case c.lockWait < 0:
-		return fault.New(fault.UsageError, "--lock-wait %s is negative", c.lockWait).Suggest("Give 0 or more, such as 500ms or 10s.")
+		return fault.New(fault.UsageError, "--lock-wait %s is negative", c.lockWait).
+			Suggest("Give 0 or more, such as 500ms or 10s.")
 	}
 	if err := a.actor().Check(); err != nil {
 		return fault.New(fault.UsageError, "--as: %v", err).Suggest("Give a shorter name.")
 	}
 	if redact.Text(c.as, nil) != c.as { // it would stand in every record
-		return fault.New(fault.UsageError, "--as holds what looks like a secret").Suggest("Give a name, such as the one of your account.")
+		return fault.New(fault.UsageError, "--as holds what looks like a secret").
+			Suggest("Give a name, such as the one of your account.")
 	}
 	return a.checkLogging()
 }

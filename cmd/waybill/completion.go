@@ -18,7 +18,8 @@ func complete(cmd *cobra.Command, shell string, b *bytes.Buffer) error {
 	case "powershell":
 		return root.GenPowerShellCompletionWithDesc(b)
 	}
-	return usageFault(cmd, "there is no completion for the shell %q", shell).Suggest("Use bash, zsh, fish or powershell.")
+	return usageFault(cmd, "there is no completion for the shell %q", shell).
+		Suggest("Use bash, zsh, fish or powershell.")
 }
 
 // completionScript is the document "completion".

@@ -20,11 +20,13 @@ func newConfigCommand(a *app) *cobra.Command {
 	long := configLong
 	for _, row := range config.Table {
 		long += "  " + string(row.Key) + "\n"
-		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) + "."} {
+		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) +
+			"."} {
 			long += "      " + strings.ReplaceAll(terminal.Wrap(text, helpWidth-6), "\n", "\n      ") + "\n"
 		}
 	}
-	return newGroup("config", groupSetup, "Show or change how a store is configured", long, newConfigGetCommand(a), newConfigSetCommand(a))
+	return newGroup("config", groupSetup, "Show or change how a store is configured", long, newConfigGetCommand(a),
+		newConfigSetCommand(a))
 }
 
 // settings is the document "config".
@@ -57,7 +59,8 @@ func newConfigGetCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer("config", settings{[]config.Setting{s}}, func(p *page) { p.line("%s", plainValue(s.Value)) })
+			return a.answer("config", settings{[]config.Setting{s}},
+				func(p *page) { p.line("%s", plainValue(s.Value)) })
 		},
 	}
 }
@@ -69,8 +72,9 @@ func newConfigSetCommand(a *app) *cobra.Command {
 		Short: "Change one key of the configuration",
 		Long: `Set a key to a value, which is checked first. With --reset in place of VALUE the key
 goes back to its default.`,
-		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n  waybill config set lockWaitMs --reset",
-		Args:    atMost("KEY", "VALUE"),
+		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
+			"  waybill config set lockWaitMs --reset",
+		Args: atMost("KEY", "VALUE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || (len(args) == 2) == reset {
 				return usageFault(cmd, "'%s' needs KEY and VALUE, or KEY and --reset", cmd.CommandPath())
@@ -89,7 +93,8 @@ goes back to its default.`,
 			if err != nil {
 				return err
 			}
-			return a.answer("config", settings{[]config.Setting{s}}, func(p *page) { p.line("%s is %s", s.Key, plainValue(s.Value)) })
+			return a.answer("config", settings{[]config.Setting{s}},
+				func(p *page) { p.line("%s is %s", s.Key, plainValue(s.Value)) })
 		},
 	}
 	cmd.Flags().BoolVar(&reset, "reset", false, "go back to the default")

@@ -23,7 +23,8 @@ type contextInput struct {
 
 func (in *contextInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&in.set, "set", nil, "set the context key K: `K=V`; V is JSON where it parses, else text; null removes the key")
+	f.StringArrayVar(&in.set, "set", nil,
+		"set the context key K: `K=V`; V is JSON where it parses, else text; null removes the key")
 	f.StringVar(&in.file, "context", "", "set the context keys of the JSON object in `FILE`; - is stdin")
 }
 
@@ -40,7 +41,8 @@ func (in *contextInput) read(a *app) (canon.Value, error) {
 			return out, notStrict("--context "+in.file, err)
 		}
 		if out.Kind() != canon.Object {
-			return out, fault.New(fault.ValidationError, "--context %s holds a JSON %s, want an object", in.file, out.Kind())
+			return out, fault.New(fault.ValidationError, "--context %s holds a JSON %s, want an object", in.file,
+				out.Kind())
 		}
 	}
 	if len(in.set) == 0 {
@@ -51,7 +53,8 @@ func (in *contextInput) read(a *app) (canon.Value, error) {
 	for _, pair := range in.set {
 		key, text, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
-			return out, fault.New(fault.UsageError, "--set %q is not of the form KEY=VALUE", pair).Suggest(`Write --set key=value, or --set 'key={"json": true}'.`)
+			return out, fault.New(fault.UsageError, "--set %q is not of the form KEY=VALUE", pair).
+				Suggest(`Write --set key=value, or --set 'key={"json": true}'.`)
 		}
 		if _, twice := given.Get(key); twice {
 			return out, fault.New(fault.UsageError, "--set gives %q twice", key).Suggest("Give each key once.")
@@ -86,7 +89,8 @@ func scalar(key, text string) (canon.Value, error) {
 		}
 		return v, nil
 	}
-	return v, notStrict("--set "+key, err).Suggest("Correct it, or send it as a string: --set %s", command.Word(fmt.Sprintf("%s=%q", key, text)))
+	return v, notStrict("--set "+key, err).
+		Suggest("Correct it, or send it as a string: --set %s", command.Word(fmt.Sprintf("%s=%q", key, text)))
 }
 
 // notStrict says where and why a JSON text was refused (R5).

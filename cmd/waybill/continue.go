@@ -65,7 +65,8 @@ func (in *continueInput) check(cmd *cobra.Command) error {
 		return usageFault(cmd, "'%s' needs --run or --state to know which run is meant", cmd.CommandPath()).
 			Suggest("For the latest run: %s --run @last", cmd.CommandPath())
 	case in.run != "" && in.state+in.ack != "":
-		return usageFault(cmd, "--run finds the place by itself; --state and --ack name one exactly").Suggest("Give --run, or the tokens.")
+		return usageFault(cmd, "--run finds the place by itself; --state and --ack name one exactly").
+			Suggest("Give --run, or the tokens.")
 	case in.done && in.run == "":
 		return usageFault(cmd, "--done goes with --run").Suggest("With tokens, --ack alone acknowledges the step.")
 	case in.ack == "" && in.state != "" && in.gives(cmd):

@@ -38,7 +38,8 @@ func TestCommandLineDocIsCurrent(t *testing.T) {
 <!-- Generated from the commands themselves by 'go test ./cmd/waybill -update'. Do not edit. -->
 
 stdout carries the answer: text for people, or with ` + "`--json`" + ` exactly one JSON document,
-` + "`{\"v\":1,\"kind\":…,\"data\":…}`" + ` or ` + "`{\"v\":1,\"kind\":\"error\",\"error\":…}`" + `. Errors and diagnostics go to stderr.
+` + "`{\"v\":1,\"kind\":…,\"data\":…}`" + ` or ` + "`{\"v\":1,\"kind\":\"error\",\"error\":…}`" +
+		`. Errors and diagnostics go to stderr.
 Exit statuses: 0 done, 1 failed, 2 usage or input that did not validate, 3 waiting for someone,
 4 busy, 5 integrity, 6 not found; errors.md has every code. A FILE ends in .json, .yaml or .yml or
 has a slash in it; anything else is an ID. Without a terminal nothing ever waits for an answer.
@@ -103,26 +104,42 @@ func ownFlags(cmd *cobra.Command) string {
 
 // answers are the kinds of document that commands give.
 var answers = map[string]string{
-	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`", "waybill checkpoint": "`step`",
-	"waybill approve": "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`", "waybill replay": "`replay`",
+	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`",
+	"waybill checkpoint": "`step`",
+	"waybill approve":    "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`",
+	"waybill replay":   "`replay`",
 	"waybill annotate": "`annotation`, in the shape of RFC 0056", "waybill annotations list": "`annotations`",
 	"waybill annotations summary": "`annotation_summary`", "waybill annotations retract": "`retracted`",
-	"waybill runs graph": "`graph`", "waybill runs cancel": "`cancelled`", "waybill runs watch": "none: each line is an event, as it is stored, or `run.annotated` around an annotation",
-	"waybill workflows new": "`workflow_file`", "waybill schema": "`schemas` for the list; else what is printed is the schema",
-	"waybill mcp": "none: it speaks the protocol, and each tool gives a document (mcp.md)", "waybill trust": "`trust`, or `trusted` for the list",
-	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`", "waybill workflows validate": "`validation`",
-	"waybill workflows compile": "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`", "waybill runs events": "`events`",
-	"waybill runs timeline": "`timeline`", "waybill verify": "`verification`", "waybill config get": "`config`", "waybill config set": "`config`",
-	"waybill export": "`export`", "waybill import": "`import`", "waybill bundle show": "`bundle`", "waybill bundle verify": "`verification`",
-	"waybill bundle diff": "`bundle_diff`", "waybill sessions list": "`sessions`", "waybill sessions keep": "`kept`",
-	"waybill sessions delete": "`deleted`, or `trash_emptied` with --empty-trash", "waybill sessions restore": "`restored`", "waybill gc": "`gc`",
-	"waybill du": "`du`", "waybill artifacts erase": "`erased`", "waybill audit list": "`audit`", "waybill audit verify": "`audit_verification`",
-	"waybill proposals create": "`proposal`, in the shape of RFC 0096", "waybill proposals revise": "`proposal`", "waybill proposals list": "`proposals`",
-	"waybill proposals get": "`proposal`, or `proposal_history` with --history", "waybill proposals approve": "`proposal`", "waybill proposals apply": "`proposal`",
-	"waybill proposals reject": "`proposal`", "waybill proposals archive": "`proposal`", "waybill proposals rollback": "`proposal`",
-	"waybill proposals installed": "`installed`", "waybill proposals events": "`proposal_events`", "waybill automations due": "`automations`",
-	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
-	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`", "waybill doctor": "`doctor`",
+	"waybill runs graph": "`graph`", "waybill runs cancel": "`cancelled`",
+	"waybill runs watch":     "none: each line is an event, as it is stored, or `run.annotated` around an annotation",
+	"waybill workflows new":  "`workflow_file`",
+	"waybill schema":         "`schemas` for the list; else what is printed is the schema",
+	"waybill mcp":            "none: it speaks the protocol, and each tool gives a document (mcp.md)",
+	"waybill trust":          "`trust`, or `trusted` for the list",
+	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`",
+	"waybill workflows validate": "`validation`",
+	"waybill workflows compile":  "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`",
+	"waybill runs events":   "`events`",
+	"waybill runs timeline": "`timeline`", "waybill verify": "`verification`", "waybill config get": "`config`",
+	"waybill config set": "`config`",
+	"waybill export":     "`export`", "waybill import": "`import`", "waybill bundle show": "`bundle`",
+	"waybill bundle verify": "`verification`",
+	"waybill bundle diff":   "`bundle_diff`", "waybill sessions list": "`sessions`", "waybill sessions keep": "`kept`",
+	"waybill sessions delete":  "`deleted`, or `trash_emptied` with --empty-trash",
+	"waybill sessions restore": "`restored`", "waybill gc": "`gc`",
+	"waybill du": "`du`", "waybill artifacts erase": "`erased`", "waybill audit list": "`audit`",
+	"waybill audit verify":     "`audit_verification`",
+	"waybill proposals create": "`proposal`, in the shape of RFC 0096", "waybill proposals revise": "`proposal`",
+	"waybill proposals list":    "`proposals`",
+	"waybill proposals get":     "`proposal`, or `proposal_history` with --history",
+	"waybill proposals approve": "`proposal`", "waybill proposals apply": "`proposal`",
+	"waybill proposals reject": "`proposal`", "waybill proposals archive": "`proposal`",
+	"waybill proposals rollback":  "`proposal`",
+	"waybill proposals installed": "`installed`", "waybill proposals events": "`proposal_events`",
+	"waybill automations due": "`automations`",
+	"waybill capabilities":    "`capabilities`, in the shape of OpenWOP",
+	"waybill repair":          "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
+	"waybill doctor":     "`doctor`",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }
 
@@ -148,7 +165,8 @@ Retry: *never* — the same call fails again; *at once* — the same call may su
 | code | exit | retry | meaning | what to do |
 | --- | --- | --- | --- | --- |
 `)
-	words := map[fault.RetryKind]string{fault.NotRetryable: "never", fault.RetryableImmediate: "at once", fault.RetryableAfterMs: "in a second"}
+	words := map[fault.RetryKind]string{fault.NotRetryable: "never", fault.RetryableImmediate: "at once",
+		fault.RetryableAfterMs: "in a second"}
 	for _, row := range fault.Table {
 		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s |\n", row.Code, row.Exit, words[row.Retry.Kind],
 			strings.ReplaceAll(row.Meaning, "|", `\|`), row.Suggestion)
@@ -177,7 +195,8 @@ func TestHelpTeaches(t *testing.T) {
 		}
 		var out bytes.Buffer
 		args := append(strings.Fields(path)[1:], "--help")
-		if status := run(args, strings.NewReader(""), &out, &out, nil); status != 0 || !strings.Contains(out.String(), cmd.Long) {
+		if status := run(args, strings.NewReader(""), &out, &out, nil); status != 0 ||
+			!strings.Contains(out.String(), cmd.Long) {
 			t.Errorf("%s --help: exit status %d", path, status)
 		}
 	})

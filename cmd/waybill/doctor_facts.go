@@ -167,7 +167,8 @@ func (d *diagnosis) verify(ctx context.Context, o *opened) {
 		found, err := o.VerifySession(ctx, s.String())
 		v.Sessions++
 		if err != nil {
-			d.count([]manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, s.String(), "%s", fault.Of(err).Message)})
+			d.count([]manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, s.String(), "%s",
+				fault.Of(err).Message)})
 			continue
 		}
 		for _, row := range found.Sessions {
@@ -241,7 +242,8 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 		counts[e.Kind]++
 		w.Total++
 	}
-	for _, kind := range []source.SourceKind{source.SourceBundled, source.SourceInstalled, source.SourceUser, source.SourceProject} {
+	for _, kind := range []source.SourceKind{source.SourceBundled, source.SourceInstalled, source.SourceUser,
+		source.SourceProject} {
 		if kind == source.SourceInstalled && counts[kind] == 0 {
 			continue // nothing has to be there
 		}

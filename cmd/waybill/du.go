@@ -54,10 +54,12 @@ func (a *app) tellUsage(u engine.Usage, all bool, p *page) {
 				title += " (trash)"
 			}
 			rows = append(rows, []cell{a.sessionName(s.SessionID.String(), s.Runs, p), {text: title},
-				{text: size(s.TotalBytes)}, {text: size(s.Events.Bytes)}, {text: size(s.Own.Bytes)}, {text: size(s.Shared.Bytes)}})
+				{text: size(s.TotalBytes)}, {text: size(s.Events.Bytes)}, {text: size(s.Own.Bytes)},
+				{text: size(s.Shared.Bytes)}})
 		}
 		p.line("")
-		p.table([]column{{title: "SESSION"}, {title: "TITLE", flex: true}, {title: "TOTAL", right: true}, {title: "LOG", right: true, spare: true},
+		p.table([]column{{title: "SESSION"}, {title: "TITLE", flex: true}, {title: "TOTAL", right: true},
+			{title: "LOG", right: true, spare: true},
 			{title: "OBJECTS", right: true, spare: true}, {title: "SHARED", right: true, spare: true}}, rows)
 		if n := len(sessions) - len(rows); n > 0 {
 			p.line("%s", p.dim("and "+itoa(n)+" more: "+a.command("du", "--all")))
@@ -66,11 +68,13 @@ func (a *app) tellUsage(u engine.Usage, all bool, p *page) {
 	rows := [][]cell{}
 	unused := int64(0)
 	for _, o := range u.Objects {
-		rows = append(rows, []cell{{text: string(o.Kind) + "s"}, {text: itoa(int(o.Count))}, {text: size(o.Bytes)}, {text: size(o.Unused.Bytes)}})
+		rows = append(rows, []cell{{text: string(o.Kind) + "s"}, {text: itoa(int(o.Count))}, {text: size(o.Bytes)},
+			{text: size(o.Unused.Bytes)}})
 		unused += o.Unused.Bytes
 	}
 	p.line("")
-	p.table([]column{{title: "OBJECTS"}, {title: "COUNT", right: true}, {title: "SIZE", right: true}, {title: "UNUSED", right: true}}, rows)
+	p.table([]column{{title: "OBJECTS"}, {title: "COUNT", right: true}, {title: "SIZE", right: true},
+		{title: "UNUSED", right: true}}, rows)
 	rows = nil
 	for _, f := range u.Folders {
 		if f.Path != "." && f.Files > 0 {

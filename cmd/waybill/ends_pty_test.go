@@ -161,7 +161,8 @@ func TestApproveIntoAPipe(t *testing.T) {
 	s.sees("[y/N]")
 	s.types("y\n")
 	s.leaves(0)
-	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil || !strings.HasPrefix(string(out), `{"v":1,"kind":"step"`) {
+	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil ||
+		!strings.HasPrefix(string(out), `{"v":1,"kind":"step"`) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -188,7 +189,8 @@ func TestAResultFromAFile(t *testing.T) {
 	s.types("nothing.json\n")
 	s.sees("cannot be read")
 	s.sees("›")
-	if err := os.WriteFile(filepath.Join(dir, "wrong file.json"), []byte(`{"kind":"wr.gate_verdict"}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "wrong file.json"), []byte(`{"kind":"wr.gate_verdict"}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.types("'wrong file.json'\n")
@@ -201,7 +203,8 @@ func TestAResultFromAFile(t *testing.T) {
 	}{}
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	p.json(&pinned, "continue", "--run", "@last")
-	if err := os.WriteFile(filepath.Join(dir, "right.json"), asJSON(t, pinned.Pending.OutputContract.Example), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "right.json"), asJSON(t, pinned.Pending.OutputContract.Example),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.types("right.json\n")

@@ -43,7 +43,8 @@ func newExportCommand(a *app) *cobra.Command {
 		Args: exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.file == "-" && a.common.json {
-				return usageFault(cmd, "-o - writes the bundle to stdout, and --json the answer").Suggest("Give -o a file, or leave out --json.")
+				return usageFault(cmd, "-o - writes the bundle to stdout, and --json the answer").
+					Suggest("Give -o a file, or leave out --json.")
 			}
 			return a.export(cmd.Context(), args[0], in)
 		},
@@ -71,8 +72,9 @@ func (a *app) export(ctx context.Context, ref string, in exportInput) error {
 	if err != nil {
 		return err
 	}
-	req := engine.ExportRequest{Ref: s.String(), ExportedAt: a.clock().UTC().Format("2006-01-02T15:04:05.000Z"), AppVersion: version,
-		Salvage: in.salvage, Redact: in.redact}
+	req := engine.ExportRequest{Ref: s.String(), ExportedAt: a.clock().UTC().Format("2006-01-02T15:04:05.000Z"),
+		AppVersion: version,
+		Salvage:    in.salvage, Redact: in.redact}
 	if in.file == "-" {
 		out := bufio.NewWriterSize(a.out, 256<<10)
 		doc, err := o.Export(ctx, seed, req, out)
@@ -106,7 +108,8 @@ func outputFault(err error) error {
 		Suggest("What came out is no bundle. Nothing was changed: make the call again, or write to a file with -o.")
 }
 
-func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.ExportRequest, in exportInput) (engine.Export, error) {
+func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.ExportRequest,
+	in exportInput) (engine.Export, error) {
 	target, err := bundlefile.Create(in.file, in.force)
 	if err != nil {
 		return engine.Export{}, err
@@ -120,7 +123,8 @@ func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.E
 	if err != nil {
 		target.Abandon()
 		if ctx.Err() != nil {
-			return doc, fault.New(fault.Interrupted, "interrupted; nothing was exported").Suggest("Make the call again; nothing was left behind.")
+			return doc, fault.New(fault.Interrupted, "interrupted; nothing was exported").
+				Suggest("Make the call again; nothing was left behind.")
 		}
 		return doc, err
 	}
@@ -133,7 +137,8 @@ func (a *app) tellExport(doc engine.Export, p *page) {
 	if where == "" {
 		where = "stdout"
 	}
-	what := []string{plural(int(doc.Events), "event"), plural(int(doc.Snapshots), "snapshot"), plural(int(doc.Artifacts), "artifact")}
+	what := []string{plural(int(doc.Events), "event"), plural(int(doc.Snapshots), "snapshot"),
+		plural(int(doc.Artifacts), "artifact")}
 	if doc.Annotations > 0 {
 		what = append(what, plural(int(doc.Annotations), "annotation"))
 	}
@@ -141,13 +146,15 @@ func (a *app) tellExport(doc engine.Export, p *page) {
 	p.facts(doc.SessionID.String(), size(doc.Bytes))
 	p.line("%s", p.dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {
-		p.text(p.warn("! "), "This is a salvage: the session is "+toldHealth(doc.Salvage.Health)+", and what stands behind event "+itoa(int(doc.Events-1))+" is not in it.")
+		p.text(p.warn("! "), "This is a salvage: the session is "+toldHealth(doc.Salvage.Health)+
+			", and what stands behind event "+itoa(int(doc.Events-1))+" is not in it.")
 	}
 	if doc.Redacted != nil {
 		var n int64
 		for _, hits := range doc.Redacted {
 			n += hits
 		}
-		p.text("", plural(int(n), "secret")+" taken out. Look at it before you share it: only known patterns are found.")
+		p.text("", plural(int(n), "secret")+
+			" taken out. Look at it before you share it: only known patterns are found.")
 	}
 }

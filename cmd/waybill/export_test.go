@@ -19,7 +19,8 @@ import (
 func TestAnInterruptedExportLeavesNothing(t *testing.T) {
 	store, dir := filepath.Join(t.TempDir(), "s"), t.TempDir()
 	var out bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, errOut: &out, args: []string{"start", "wr.demo", "--store", store}, clock: time.Now, entropy: rand.Reader}
+	a := &app{in: strings.NewReader(""), out: &out, errOut: &out, args: []string{"start", "wr.demo", "--store", store},
+		clock: time.Now, entropy: rand.Reader}
 	if status := a.execute(); status != 0 {
 		t.Fatal(status, out.String())
 	}
@@ -35,7 +36,8 @@ func TestAnInterruptedExportLeavesNothing(t *testing.T) {
 	if left, _ := os.ReadDir(dir); !fault.Is(err, fault.Interrupted) || len(left) > 0 {
 		t.Errorf("%v, and left %v", err, left)
 	}
-	if _, err := exportTo(context.Background(), o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"}, exportInput{file: name}); err != nil {
+	if _, err := exportTo(context.Background(), o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"},
+		exportInput{file: name}); err != nil {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {

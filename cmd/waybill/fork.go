@@ -41,7 +41,8 @@ func newForkCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := o.Fork(ctx, a.caller(), seed, engine.ForkRequest{At: at, Title: title, Observations: gitobserver.Observe(root)})
+			answer, err := o.Fork(ctx, a.caller(), seed,
+				engine.ForkRequest{At: at, Title: title, Observations: gitobserver.Observe(root)})
 			if err != nil {
 				return err
 			}
@@ -49,7 +50,9 @@ func newForkCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&node, "at", "", "begin at `NODE`: its id, the beginning of it, or the step that was pending there; where the run stands otherwise")
+	f.StringVar(&node, "at", "",
+		"begin at `NODE`: its id, the beginning of it, or the step that was pending there; where the run stands "+
+			"otherwise")
 	f.StringVar(&title, "title", "", "call the new run `TEXT` in lists")
 	return cmd
 }

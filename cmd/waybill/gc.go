@@ -35,7 +35,8 @@ func newGCCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.answer("gc", r, func(p *page) { a.tellGC(r, req, p) }); err != nil || !req.Apply || !r.SafeMode {
+			if err := a.answer("gc", r, func(p *page) { a.tellGC(r, req, p) }); err != nil || !req.Apply ||
+				!r.SafeMode {
 				return err
 			}
 			return shown{fault.ExitIntegrity}
@@ -105,12 +106,14 @@ func (a *app) tellGoing(r engine.GCReport, p *page) {
 		bytes, count := int64(0), 0
 		for _, s := range r.Sessions {
 			if s.Reason == why {
-				rows, bytes, count = append(rows, [2]string{s.SessionID.String(), a.ago(s.LastAtMs)}), bytes+s.Bytes, count+1
+				rows, bytes, count = append(rows, [2]string{s.SessionID.String(), a.ago(s.LastAtMs)}), bytes+s.Bytes,
+					count+1
 			}
 		}
 		for _, t := range r.Trash {
 			if t.Reason == why {
-				rows, bytes, count = append(rows, [2]string{t.SessionID.String(), a.ago(t.TrashedAtMs)}), bytes+t.Bytes, count+1
+				rows, bytes, count = append(rows, [2]string{t.SessionID.String(), a.ago(t.TrashedAtMs)}), bytes+t.Bytes,
+					count+1
 			}
 		}
 		if count > 0 {

@@ -34,7 +34,8 @@ func (in *givenInput) flags(cmd *cobra.Command) {
 func (in *givenInput) request(a *app) (advance.Request, error) {
 	var out advance.Request
 	if in.notes != "" && in.notesFile != "" {
-		return out, fault.New(fault.UsageError, "--notes and --notes-file both give the notes").Suggest("Give one of the two.")
+		return out, fault.New(fault.UsageError, "--notes and --notes-file both give the notes").
+			Suggest("Give one of the two.")
 	}
 	// The line end that every editor leaves is no part of what was said; without it
 	// the same notes by flag and by file are the same request.

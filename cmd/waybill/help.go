@@ -14,7 +14,8 @@ func newHelpCommand(_ *app) *cobra.Command {
 		Use:     "help [COMMAND]",
 		GroupID: groupSetup,
 		Short:   "Tell about a command",
-		Long:    "Tell what a command is for, what it takes, and how it is used.\n'waybill COMMAND --help' prints the same.",
+		Long: "Tell what a command is for, what it takes, and how it is used.\n" +
+			"'waybill COMMAND --help' prints the same.",
 		Example: "  waybill help\n  waybill help runs list",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, rest, err := cmd.Root().Find(args)

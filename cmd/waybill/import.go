@@ -97,12 +97,15 @@ func (a *app) tellImport(doc engine.Import, p *page) {
 	case engine.Same:
 		p.line("The store holds exactly this already: %s, %s. Nothing was written.", doc.SessionID, what)
 	case engine.Ahead:
-		p.text("", "The store's "+doc.SessionID.String()+" holds all of this already, and has "+what+". Nothing was written.")
+		p.text("", "The store's "+doc.SessionID.String()+" holds all of this already, and has "+what+
+			". Nothing was written.")
 	case engine.Behind:
-		p.text("", "The bundle holds more than the store's "+doc.SessionID.String()+", which has "+what+". Nothing was written: a session goes on in one place. Import it with --as-new to have both.")
+		p.text("", "The bundle holds more than the store's "+doc.SessionID.String()+", which has "+what+
+			". Nothing was written: a session goes on in one place. Import it with --as-new to have both.")
 	}
 	if doc.Health != manifest.Healthy && doc.Health != manifest.UnknownVersion {
-		p.text(p.warn("! "), "The session here is damaged ("+toldHealth(doc.Health)+"). What can be done: "+a.command("repair", doc.SessionID.String()))
+		p.text(p.warn("! "), "The session here is damaged ("+toldHealth(doc.Health)+"). What can be done: "+
+			a.command("repair", doc.SessionID.String()))
 	}
 	if doc.Health == manifest.UnknownVersion {
 		p.text(p.warn("! "), "It holds facts of another program: it can be read here, and not gone on with.")

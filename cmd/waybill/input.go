@@ -15,7 +15,8 @@ func (a *app) readInput(flag, name string, limit int) ([]byte, error) {
 	from := a.in
 	if name == "-" {
 		if a.stdinTaken != "" {
-			return nil, fault.New(fault.UsageError, "%s and %s cannot both read stdin", a.stdinTaken, flag).Suggest("Put one of the two into a file.")
+			return nil, fault.New(fault.UsageError, "%s and %s cannot both read stdin", a.stdinTaken, flag).
+				Suggest("Put one of the two into a file.")
 		}
 		a.stdinTaken = flag
 	} else {
@@ -33,14 +34,16 @@ func (a *app) readInput(flag, name string, limit int) ([]byte, error) {
 		return nil, unreadable(flag, name, err)
 	}
 	if len(data) > limit {
-		return nil, fault.New(fault.ValidationError, "%s %s: more than %d bytes, which is the most that is allowed", flag, name, limit).
+		return nil, fault.New(fault.ValidationError, "%s %s: more than %d bytes, which is the most that is allowed",
+			flag, name, limit).
 			Suggest("Keep large things in files and pass their paths.").With("maxBytes", limit)
 	}
 	return data, nil
 }
 
 func unreadable(flag, name string, err error) error {
-	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, plainCause(err)).Suggest("Name a file that you may read.")
+	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, plainCause(err)).
+		Suggest("Name a file that you may read.")
 }
 
 // plainCause is why a file could not be used, without its name: the sentence around

@@ -26,7 +26,9 @@ func briefInspection(e catalog.Entry) inspection {
 		n += more
 	}
 	if n > 0 {
-		doc.Truncated = fmt.Sprintf("The prompts of %s are cut at %d bytes here; 'waybill workflows compile %s' has them whole.", plural(n, "step"), promptShownMax, doc.WorkflowID)
+		doc.Truncated = fmt.Sprintf(
+			"The prompts of %s are cut at %d bytes here; 'waybill workflows compile %s' has them whole.",
+			plural(n, "step"), promptShownMax, doc.WorkflowID)
 	}
 	return doc
 }

@@ -14,7 +14,8 @@ them: the current one signs, and tokens of the previous one are accepted as well
 are called by a fingerprint, which says nothing about them.`
 
 func newKeysCommand(a *app) *cobra.Command {
-	return newGroup("keys", groupSetup, "Show or replace the keys that tokens are signed with", keysLong, newKeysListCommand(a), newKeysRotateCommand(a))
+	return newGroup("keys", groupSetup, "Show or replace the keys that tokens are signed with", keysLong,
+		newKeysListCommand(a), newKeysRotateCommand(a))
 }
 
 func newKeysListCommand(a *app) *cobra.Command {
@@ -113,7 +114,8 @@ func (a *app) rotate(ctx context.Context, o *opened, ifCurrent string, yes bool)
 			p.line("The old keyring lies in %s.", clean(k.Quarantine))
 		}
 		if k.Previous == "" {
-			p.text("", "Tokens that were handed out before are worthless. Runs are not: "+a.command("continue", "--run", "RUN")+" goes on.")
+			p.text("", "Tokens that were handed out before are worthless. Runs are not: "+
+				a.command("continue", "--run", "RUN")+" goes on.")
 		}
 	})
 }
@@ -122,7 +124,8 @@ func (a *app) rotate(ctx context.Context, o *opened, ifCurrent string, yes bool)
 func cost(have engine.KeyList) string {
 	switch {
 	case have.State != engine.KeysReady:
-		return "a new keyring makes every token that was handed out worthless; runs are not lost, 'waybill continue --run RUN' goes on"
+		return "a new keyring makes every token that was handed out worthless; runs are not lost, 'waybill continue " +
+			"--run RUN' goes on"
 	case have.Previous != "":
 		return "tokens of key " + have.Previous + ", which is the previous one, become worthless"
 	}

@@ -59,9 +59,11 @@ func asJSON(t *testing.T, v any) []byte {
 func manyCommands(n int) string {
 	steps := make([]string, n)
 	for i := range steps {
-		steps[i] = fmt.Sprintf(`{"id":"step-%d","title":"Step %d","action":{"kind":"command","argv":["sleep","0.01"]}}`, i, i)
+		steps[i] = fmt.Sprintf(`{"id":"step-%d","title":"Step %d","action":{"kind":"command","argv":["sleep","0.01"]}}`,
+			i, i)
 	}
-	return `{"id":"test.kill","name":"Kill","description":"d","version":"1.0.0","steps":[` + strings.Join(steps, ",") + `]}`
+	return `{"id":"test.kill","name":"Kill","description":"d","version":"1.0.0","steps":[` + strings.Join(steps, ",") +
+		`]}`
 }
 
 // TestKilledAtAnyMoment: a run of 200 command steps is killed thirty times, at

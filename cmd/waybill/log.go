@@ -27,7 +27,8 @@ func logLevel(word string) (zerolog.Level, bool) {
 
 func (a *app) checkLogging() error {
 	if _, ok := logLevel(a.common.logLevel); !ok {
-		return fault.New(fault.UsageError, "there is no log level %q", a.common.logLevel).Suggest("Use debug, info, warn, error or off.")
+		return fault.New(fault.UsageError, "there is no log level %q", a.common.logLevel).
+			Suggest("Use debug, info, warn, error or off.")
 	}
 	if a.common.logFormat != "text" && a.common.logFormat != "json" {
 		return fault.New(fault.UsageError, "there is no log format %q", a.common.logFormat).Suggest("Use text or json.")

@@ -60,5 +60,6 @@ func (a *app) mcpServer(log zerolog.Logger) mcpserver.Server {
 
 // agentResults are the types of the documents that agents are given.
 var agentResults = mcpserver.Results{
-	"workflows": workflowList{}, "workflow": inspection{}, "step": engine.Answer{}, "blocked": engine.Answer{}, "candidates": engine.ResumeList{},
+	"workflows": workflowList{}, "workflow": inspection{}, "step": engine.Answer{}, "blocked": engine.Answer{},
+	"candidates": engine.ResumeList{},
 }

@@ -45,7 +45,8 @@ func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) 
 		return catalog.Entry{}, err
 	}
 	if len(id) > limits.TitleBytesMax {
-		return catalog.Entry{}, fault.New(fault.WorkflowNotFound, "no workflow has an id of %d bytes", len(id)).Suggest("See the ids with 'waybill workflows list'.")
+		return catalog.Entry{}, fault.New(fault.WorkflowNotFound, "no workflow has an id of %d bytes", len(id)).
+			Suggest("See the ids with 'waybill workflows list'.")
 	}
 	e, err := all.Find(id)
 	if fault.Is(err, fault.WorkflowNotFound) && isFile(id) {
@@ -56,7 +57,8 @@ func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) 
 }
 
 // StartWorkflow implements mcpserver.UseCases.
-func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpserver.StartWorkflow) (mcpserver.Document, error) {
+func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpserver.StartWorkflow) (mcpserver.Document,
+	error) {
 	w, err := c.find(ctx, in.WorkflowID)
 	if err != nil {
 		return c.fault(err)
@@ -77,24 +79,31 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		if err != nil {
 			return engine.Answer{}, err
 		}
-		return o.Start(ctx, c.caller(by), seed, engine.Start{Workflow: w.Compiled, SourceKind: recorded(w.Kind), SourceRef: w.Ref,
-			Context: in.Context.Value(), Preferences: in.Preferences.Changes(), Observations: gitobserver.Observe(root)})
+		return o.Start(ctx, c.caller(by), seed, engine.Start{Workflow: w.Compiled, SourceKind: recorded(w.Kind),
+			SourceRef: w.Ref,
+			Context:   in.Context.Value(), Preferences: in.Preferences.Changes(),
+			Observations: gitobserver.Observe(root)})
 	})
 }
 
 // ContinueWorkflow implements mcpserver.UseCases.
-func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor, in mcpserver.ContinueWorkflow) (mcpserver.Document, error) {
+func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
+	in mcpserver.ContinueWorkflow) (mcpserver.Document, error) {
 	req := requestOf(in.Output)
 	req.Context = in.Context.Value()
 	return c.answer(ctx, func(o *opened) (engine.Answer, error) {
-		return o.Continue(ctx, c.caller(by), engine.Continue{StateToken: in.StateToken, AckToken: in.AckToken, Request: req})
+		return o.Continue(ctx, c.caller(by), engine.Continue{StateToken: in.StateToken, AckToken: in.AckToken,
+			Request: req})
 	})
 }
 
 // CheckpointWorkflow implements mcpserver.UseCases.
-func (c agentCalls) CheckpointWorkflow(ctx context.Context, by event.Actor, in mcpserver.CheckpointWorkflow) (mcpserver.Document, error) {
+func (c agentCalls) CheckpointWorkflow(ctx context.Context, by event.Actor,
+	in mcpserver.CheckpointWorkflow) (mcpserver.Document, error) {
 	return c.answer(ctx, func(o *opened) (engine.Answer, error) {
-		return o.Checkpoint(ctx, c.caller(by), engine.CheckpointCall{StateToken: in.StateToken, CheckpointToken: in.CheckpointToken, Request: requestOf(in.Output)})
+		return o.Checkpoint(ctx, c.caller(by),
+			engine.CheckpointCall{StateToken: in.StateToken, CheckpointToken: in.CheckpointToken,
+				Request: requestOf(in.Output)})
 	})
 }
 

@@ -28,7 +28,8 @@ func inProcess(t *testing.T, p program) *agent {
 	ended := make(chan int, 1)
 	var diagnostics bytes.Buffer
 	go func() {
-		ended <- run([]string{"mcp"}, inR, outW, &diagnostics, []string{"HOME=" + p.dir, "USERPROFILE=" + p.dir, "WAYBILL_HOME=" + p.store})
+		ended <- run([]string{"mcp"}, inR, outW, &diagnostics,
+			[]string{"HOME=" + p.dir, "USERPROFILE=" + p.dir, "WAYBILL_HOME=" + p.store})
 		_ = outW.Close()
 	}()
 	c := &agent{t: t, in: inW, out: bufio.NewReaderSize(outR, 1<<20)}
@@ -55,13 +56,16 @@ long. An agent's program starts it, in the folder whose workflows it should find
 ` + "```json\n" + `{"mcpServers": {"waybill": {"command": "waybill", "args": ["mcp"]}}}
 ` + "```" + `
 
-Flags such as ` + "`--store DIR`, `--tenant NAME` and `--as REF`" + ` stand behind "mcp". The server keeps nothing between
+Flags such as ` + "`--store DIR`, `--tenant NAME` and `--as REF`" +
+		` stand behind "mcp". The server keeps nothing between
 calls: it may be killed and started again at any moment, tokens stay good, and people can look at the same
 runs with the other commands meanwhile.
 
-Each result is one document, as structured content and as the same text: ` + "`{\"v\":1,\"kind\":K,\"data\":{…}}`" + `, the
+Each result is one document, as structured content and as the same text: ` + "`{\"v\":1,\"kind\":K,\"data\":{…}}`" +
+		`, the
 one that the command line prints with --json. What goes wrong is data too, with isError:
-` + "`{\"v\":1,\"kind\":\"error\",\"error\":{code,message,retry,suggestion,details?}}`" + `; errors.md has every code. Only what is
+` + "`{\"v\":1,\"kind\":\"error\",\"error\":{code,message,retry,suggestion,details?}}`" +
+		`; errors.md has every code. Only what is
 wrong with the protocol itself, such as an unknown tool, is a protocol error. Parameters are closed: one that is
 not known is refused, and so is a "…" of ` + "`next.params`" + ` that was left as it was. Numbers beyond 2^53, keys that
 stand twice and JSON nested over 64 levels are refused with the place.
@@ -78,7 +82,8 @@ Facts are recorded with an agent as actor, under the name that its program gives
 }
 
 func toolDoc(b *strings.Builder, d mcpserver.Definition) {
-	fmt.Fprintf(b, "\n## %s\n\n%s. `%s`\n\nWhat an agent is told:\n\n```text\n%s\n```\n", d.Name, d.Title, d.Signature, d.Teaches)
+	fmt.Fprintf(b, "\n## %s\n\n%s. `%s`\n\nWhat an agent is told:\n\n```text\n%s\n```\n", d.Name, d.Title, d.Signature,
+		d.Teaches)
 	if len(d.Parameters) > 0 {
 		b.WriteString("\n| parameter | type | | |\n| --- | --- | --- | --- |\n")
 	}
@@ -100,7 +105,8 @@ func toolDoc(b *strings.Builder, d mcpserver.Definition) {
 	for i, c := range d.Errors {
 		codes[i] = "`" + string(c) + "`"
 	}
-	fmt.Fprintf(b, "\nKind of its document: %s.\nErrors to reckon with, besides those of the store: %s.\n", strings.Join(kinds, " or "), strings.Join(codes, ", "))
+	fmt.Fprintf(b, "\nKind of its document: %s.\nErrors to reckon with, besides those of the store: %s.\n",
+		strings.Join(kinds, " or "), strings.Join(codes, ", "))
 }
 
 // dialogue is what an agent and the server say to each other. Only ids, tokens and
@@ -124,19 +130,24 @@ func dialogue(t *testing.T, b *strings.Builder) {
 	one := say("A run begins with its first step.", "start_workflow", map[string]any{"workflowId": "team.talk"})
 	blocked := say("The step is handed in with nothing. It is not accepted, and blockers say why.", "continue_workflow",
 		map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken})
-	two := say("It is handed in with notes and the tokens of that answer: its `next.params`, filled in.", "continue_workflow", blocked.ready("Did the first thing."))
+	two := say("It is handed in with notes and the tokens of that answer: its `next.params`, filled in.",
+		"continue_workflow", blocked.ready("Did the first thing."))
 	other := c.tool("start_workflow", `{"workflowId":"team.walk"}`)
-	say("A second workflow was started in the same chat, and the tokens are mixed up. Nothing is recorded.", "continue_workflow",
+	say("A second workflow was started in the same chat, and the tokens are mixed up. Nothing is recorded.",
+		"continue_workflow",
 		map[string]any{"stateToken": two.Data.StateToken, "ackToken": other.Data.AckToken})
 	say("A new chat finds the run again.", "resume_session", map[string]any{"runId": one.Data.Session.RunID})
 	three := c.tool("continue_workflow", two.ready("ACME"))
 	conforms("continue_workflow", three)
-	end := say("The last step is handed in, and the run is complete.", "continue_workflow", three.ready("Did the last thing."))
+	end := say("The last step is handed in, and the run is complete.", "continue_workflow",
+		three.ready("Did the last thing."))
 	if !end.Data.IsComplete {
 		t.Errorf("the dialogue does not come to its end: %s", end.raw)
 	}
-	for tool, args := range map[string]any{"list_workflows": "{}", "inspect_workflow": `{"workflowId":"team.talk"}`, "resume_session": "{}",
-		"checkpoint_workflow": map[string]any{"stateToken": other.Data.StateToken, "checkpointToken": other.Data.CheckpointToken, "output": map[string]any{"notesMarkdown": "n"}}} {
+	for tool, args := range map[string]any{"list_workflows": "{}", "inspect_workflow": `{"workflowId":"team.talk"}`,
+		"resume_session": "{}",
+		"checkpoint_workflow": map[string]any{"stateToken": other.Data.StateToken,
+			"checkpointToken": other.Data.CheckpointToken, "output": map[string]any{"notesMarkdown": "n"}}} {
 		r := c.tool(tool, args)
 		conforms(tool, r)
 		if r.isError {
@@ -185,7 +196,8 @@ func schemas(t *testing.T, c *agent) func(tool string, r reply) {
 }
 
 // longWord is what nobody can read: the end is cut, the beginning says what it is.
-var longWord = regexp.MustCompile(`\b(st\.v1\.|ack\.v1\.|chk\.v1\.|(?:run|sess|node|attempt)_|sha256:)[A-Za-z0-9_.-]{16,}`)
+var longWord = regexp.MustCompile(
+	`\b(st\.v1\.|ack\.v1\.|chk\.v1\.|(?:run|sess|node|attempt)_|sha256:)[A-Za-z0-9_.-]{16,}`)
 
 // aTime is when a run was last at work.
 var aTime = regexp.MustCompile(`"lastAtMs":\d+`)

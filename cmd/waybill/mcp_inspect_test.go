@@ -37,8 +37,10 @@ func TestAnAgentSeesLoopsAndNoWholePrompts(t *testing.T) {
 	file := fmt.Sprintf(`{"id":"test.long","name":"Long","description":"d","version":"1.0.0","steps":[
 		{"id":"short","title":"S","prompt":"Short."}, {"id":"long","title":"L","promptBlocks":{"goal":%[1]q}},
 		{"id":"again","type":"loop","title":"A","loop":{"type":"for","count":2,"maxIterations":2},
-			"body":[{"id":"turn","title":"T","prompt":"Turn.","promptFragments":[{"id":"more","text":%[1]q}]}]}]}`, long)
-	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "long.json"), []byte(file), 0o600); err != nil {
+			"body":[{"id":"turn","title":"T","prompt":"Turn.","promptFragments":[{"id":"more","text":%[1]q}]}]}]}`,
+		long)
+	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "long.json"), []byte(file),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := p.agent()
@@ -48,7 +50,8 @@ func TestAnAgentSeesLoopsAndNoWholePrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := doc.Data
-	if len(d.Steps) != 3 || d.Steps[0].Prompt != "Short." || d.Steps[2].Type != "loop" || len(d.Loops) != 1 || d.Loops[0].LoopID != "again" || d.Loops[0].Body[0].StepID != "turn" {
+	if len(d.Steps) != 3 || d.Steps[0].Prompt != "Short." || d.Steps[2].Type != "loop" || len(d.Loops) != 1 ||
+		d.Loops[0].LoopID != "again" || d.Loops[0].Body[0].StepID != "turn" {
 		t.Fatalf("got %s", raw)
 	}
 	for _, text := range []string{d.Steps[1].Prompt, d.Loops[0].Body[0].PromptFragments[0].Text} {
@@ -56,15 +59,19 @@ func TestAnAgentSeesLoopsAndNoWholePrompts(t *testing.T) {
 			t.Errorf("%d bytes: %q", len(text), text)
 		}
 	}
-	if strings.Contains(raw, "promptBlocks") || d.Truncated != "The prompts of 2 steps are cut at 1000 bytes here; 'waybill workflows compile test.long' has them whole." {
+	if strings.Contains(raw, "promptBlocks") ||
+		d.Truncated != "The prompts of 2 steps are cut at 1000 bytes here; 'waybill workflows compile test.long' has "+
+			"them whole." {
 		t.Errorf("got %s", raw)
 	}
-	if raw := c.tool("inspect_workflow", `{"workflowId":"test.talk"}`).raw; strings.Contains(raw, `"truncated"`) || !strings.Contains(raw, `"loops":[]`) {
+	if raw := c.tool("inspect_workflow", `{"workflowId":"test.talk"}`).raw; strings.Contains(raw, `"truncated"`) ||
+		!strings.Contains(raw, `"loops":[]`) {
 		t.Errorf("got %s", raw)
 	}
 	c.ends()
 	text, err := p.command("workflows", "inspect", "test.long", "--json").Output()
-	if err != nil || json.Unmarshal(text, &whole) != nil || !strings.Contains(whole.Data.Steps[1].Prompt, strings.TrimSpace(long)) || whole.Data.Truncated != "" {
+	if err != nil || json.Unmarshal(text, &whole) != nil ||
+		!strings.Contains(whole.Data.Steps[1].Prompt, strings.TrimSpace(long)) || whole.Data.Truncated != "" {
 		t.Errorf("%v: %s", err, text)
 	}
 }

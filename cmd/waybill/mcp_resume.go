@@ -31,7 +31,8 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 	if err != nil {
 		return c.fault(err)
 	}
-	next := "Call resume_session without ids, with words of the run's notes or with nothing, and ask the user which run is meant."
+	next := "Call resume_session without ids, with words of the run's notes or with nothing, and ask the user which " +
+		"run is meant."
 	if err := sought(q, list, next); err != nil {
 		return c.fault(err)
 	}
@@ -47,17 +48,20 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 func soughtBy(in mcpserver.ResumeSession) (q resume.Query, err error) {
 	q.Text = in.Query
 	if len(q.Text) > limits.ResumeQueryBytesMax {
-		return q, fault.New(fault.ValidationError, "query: %d bytes, at most %d are allowed", len(q.Text), limits.ResumeQueryBytesMax).
+		return q, fault.New(fault.ValidationError, "query: %d bytes, at most %d are allowed", len(q.Text),
+			limits.ResumeQueryBytesMax).
 			Suggest("Send the few words that the run's notes are sure to hold.")
 	}
 	if in.SessionID != "" {
 		if q.Session, err = id.ParseSession(in.SessionID); err != nil {
-			return q, fault.New(fault.ValidationError, "sessionId: %v", err).Suggest("Send the whole id, sess_…; words belong into query.")
+			return q, fault.New(fault.ValidationError, "sessionId: %v", err).
+				Suggest("Send the whole id, sess_…; words belong into query.")
 		}
 	}
 	if in.RunID != "" {
 		if q.Run, err = id.ParseRun(in.RunID); err != nil {
-			return q, fault.New(fault.ValidationError, "runId: %v", err).Suggest("Send the whole id, run_…; words belong into query.")
+			return q, fault.New(fault.ValidationError, "runId: %v", err).
+				Suggest("Send the whole id, run_…; words belong into query.")
 		}
 	}
 	return q, nil

@@ -17,7 +17,8 @@ import (
 func TestAnAgentGoesOnAfterItsServerWasKilled(t *testing.T) {
 	p := talker(t, "test.talk")
 	c := p.agent()
-	if list := c.tool("list_workflows", "{}"); !strings.Contains(list.raw, `"test.talk"`) || strings.Contains(list.raw, `"test.later"`) {
+	if list := c.tool("list_workflows", "{}"); !strings.Contains(list.raw, `"test.talk"`) ||
+		strings.Contains(list.raw, `"test.later"`) {
 		t.Fatalf("got %s", list.raw)
 	}
 	p.workflow("test.later")
@@ -28,8 +29,10 @@ func TestAnAgentGoesOnAfterItsServerWasKilled(t *testing.T) {
 	if one.Kind != "step" || one.Data.Pending.StepID != "one" || one.Data.Next.Tool != "continue_workflow" {
 		t.Fatalf("got %s", one.raw)
 	}
-	blocked := c.tool("continue_workflow", map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken})
-	if blocked.Kind != "blocked" || blocked.isError || len(blocked.Data.Blockers) != 1 || blocked.Data.AckToken == one.Data.AckToken {
+	blocked := c.tool("continue_workflow",
+		map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken})
+	if blocked.Kind != "blocked" || blocked.isError || len(blocked.Data.Blockers) != 1 ||
+		blocked.Data.AckToken == one.Data.AckToken {
 		t.Fatalf("got %s", blocked.raw)
 	}
 	first := blocked.ready("The first thing is done.")
@@ -107,15 +110,18 @@ func TestTwoWorkflowsInOneChat(t *testing.T) {
 			t.Errorf("%s is not named: %s", want, mixed.Error.Message)
 		}
 	}
-	if !strings.Contains(mixed.Error.Suggestion, "send the ack token that came with its state token") || strings.Contains(mixed.Error.Suggestion, "'waybill ") {
+	if !strings.Contains(mixed.Error.Suggestion, "send the ack token that came with its state token") ||
+		strings.Contains(mixed.Error.Suggestion, "'waybill ") {
 		t.Errorf("suggestion: %s", mixed.Error.Suggestion)
 	}
-	if mixed.Error.Details["stateRunId"] != a.Data.Session.RunID || mixed.Error.Details["ackRunId"] != b.Data.Session.RunID {
+	if mixed.Error.Details["stateRunId"] != a.Data.Session.RunID ||
+		mixed.Error.Details["ackRunId"] != b.Data.Session.RunID {
 		t.Errorf("details: %v", mixed.Error.Details)
 	}
 	stale := c.tool("continue_workflow", a.ready("Talked."))
 	old := c.tool("continue_workflow", map[string]any{"stateToken": stale.Data.StateToken, "ackToken": a.Data.AckToken})
-	if old.Error.Code != "TOKEN_SCOPE_MISMATCH" || strings.Contains(old.Error.Suggestion, "'waybill ") || !strings.Contains(old.Error.Suggestion, "resume_session") {
+	if old.Error.Code != "TOKEN_SCOPE_MISMATCH" || strings.Contains(old.Error.Suggestion, "'waybill ") ||
+		!strings.Contains(old.Error.Suggestion, "resume_session") {
 		t.Errorf("tokens of two answers: %s", old.raw)
 	}
 	runs["test.talk"] = stale
@@ -139,14 +145,16 @@ func TestTwoWorkflowsInOneChat(t *testing.T) {
 	if len(found.Data.Candidates) != 2 || found.Data.Candidates[0].RunID != a.Data.Session.RunID {
 		t.Fatalf("got %s", found.raw)
 	}
-	if look := c.tool("continue_workflow", map[string]any{"stateToken": found.Data.Candidates[0].StateToken}); look.Data.Session.RunID != a.Data.Session.RunID {
+	if look := c.tool("continue_workflow",
+		map[string]any{"stateToken": found.Data.Candidates[0].StateToken}); look.Data.Session.RunID != a.Data.Session.RunID {
 		t.Errorf("got %s", look.raw)
 	}
 	for args, code := range map[string]string{
 		`{"runId":"run_aaaaaaaaaaaaaaaaaaaaaaaaaa"}`:                  "RUN_NOT_FOUND",
 		`{"sessionId":"sess_aaaaaaaaaaaaaaaaaaaaaaaaaa","query":"x"}`: "SESSION_NOT_FOUND",
 	} {
-		if r := c.tool("resume_session", args); r.Error.Code != code || !strings.Contains(r.Error.Suggestion, "resume_session") {
+		if r := c.tool("resume_session", args); r.Error.Code != code ||
+			!strings.Contains(r.Error.Suggestion, "resume_session") {
 			t.Errorf("%s: %s", args, r.raw)
 		}
 	}

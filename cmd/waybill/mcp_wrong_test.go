@@ -70,7 +70,8 @@ func TestHowFarAnAgentMayGo(t *testing.T) {
 		return c.tool("start_workflow", `{"workflowId":"test.talk","preferences":{"autonomy":"full_auto_never_stop"}}`)
 	}
 	r := start()
-	if r.Error.Code != "VALIDATION_ERROR" || !strings.Contains(r.Error.Message, "full_auto_stop_on_user_deps") || !strings.Contains(r.Error.Suggestion, "user") {
+	if r.Error.Code != "VALIDATION_ERROR" || !strings.Contains(r.Error.Message, "full_auto_stop_on_user_deps") ||
+		!strings.Contains(r.Error.Suggestion, "user") {
 		t.Errorf("got %s", r.raw)
 	}
 	if _, err := os.Stat(p.store); err == nil {
@@ -82,7 +83,8 @@ func TestHowFarAnAgentMayGo(t *testing.T) {
 	if r = start(); r.Kind != "step" || !strings.Contains(r.raw, `"autonomy":"full_auto_never_stop"`) {
 		t.Errorf("got %s", r.raw)
 	}
-	if r = c.tool("start_workflow", `{"workflowId":"test.talk","preferences":{"autonomy":"reckless"}}`); r.Error.Code != "VALIDATION_ERROR" {
+	if r = c.tool("start_workflow",
+		`{"workflowId":"test.talk","preferences":{"autonomy":"reckless"}}`); r.Error.Code != "VALIDATION_ERROR" {
 		t.Errorf("got %s", r.raw)
 	}
 	c.ends()
@@ -100,16 +102,27 @@ func TestWhatAnAgentGetsWrong(t *testing.T) {
 		args       map[string]any
 		code, says string // what message or suggestion must hold
 	}{
-		{"a workflow that is not there", "start_workflow", map[string]any{"workflowId": "test.tolk"}, "WORKFLOW_NOT_FOUND", "test.talk"},
+		{"a workflow that is not there", "start_workflow", map[string]any{"workflowId": "test.tolk"},
+			"WORKFLOW_NOT_FOUND", "test.talk"},
 		{"a path", "start_workflow", map[string]any{"workflowId": "./talk.yaml"}, "WORKFLOW_NOT_FOUND", "is a path"},
-		{"an id that goes on and on", "start_workflow", map[string]any{"workflowId": big}, "WORKFLOW_NOT_FOUND", "307200 bytes"},
+		{"an id that goes on and on", "start_workflow", map[string]any{"workflowId": big}, "WORKFLOW_NOT_FOUND",
+			"307200 bytes"},
 		{"next.params as they were", "continue_workflow", one.Data.Next.Params, "VALIDATION_ERROR", "the notes are"},
-		{"too much context", "start_workflow", map[string]any{"workflowId": "test.talk", "context": map[string]any{"b": big}}, "VALIDATION_ERROR", "262144"},
-		{"a token cut off", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken[:40]}, "TOKEN_INVALID_FORMAT", "resume_session"},
-		{"a token changed", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken[:len(one.Data.StateToken)-3] + "AAA"}, "TOKEN_BAD_SIGNATURE", "resume_session"},
-		{"output without ack", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken, "output": map[string]any{"notesMarkdown": "n"}}, "VALIDATION_ERROR", "ackToken"},
-		{"an approval", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken,
-			"output": map[string]any{"artifacts": []any{map[string]any{"kind": "wr.human_approval"}}}}, "VALIDATION_ERROR", "approve"},
+		{"too much context", "start_workflow",
+			map[string]any{"workflowId": "test.talk", "context": map[string]any{"b": big}}, "VALIDATION_ERROR",
+			"262144"},
+		{"a token cut off", "continue_workflow", map[string]any{"stateToken": one.Data.StateToken[:40]},
+			"TOKEN_INVALID_FORMAT", "resume_session"},
+		{"a token changed", "continue_workflow",
+			map[string]any{"stateToken": one.Data.StateToken[:len(one.Data.StateToken)-3] + "AAA"},
+			"TOKEN_BAD_SIGNATURE", "resume_session"},
+		{"output without ack", "continue_workflow",
+			map[string]any{"stateToken": one.Data.StateToken, "output": map[string]any{"notesMarkdown": "n"}},
+			"VALIDATION_ERROR", "ackToken"},
+		{"an approval", "continue_workflow",
+			map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken,
+				"output": map[string]any{"artifacts": []any{map[string]any{"kind": "wr.human_approval"}}}},
+			"VALIDATION_ERROR", "approve"},
 	}
 	for _, row := range rows {
 		r := c.tool(row.tool, row.args)
@@ -117,8 +130,11 @@ func TestWhatAnAgentGetsWrong(t *testing.T) {
 			t.Errorf("%s: %s", row.name, r.raw)
 		}
 	}
-	tooMuch := c.tool("continue_workflow", map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken, "context": map[string]any{"b": big}})
-	if d := tooMuch.Error.Details; d["maxBytes"] != 262144.0 || d["measuredBytes"].(float64) < 300<<10 || d["method"] == nil {
+	tooMuch := c.tool("continue_workflow",
+		map[string]any{"stateToken": one.Data.StateToken, "ackToken": one.Data.AckToken,
+			"context": map[string]any{"b": big}})
+	if d := tooMuch.Error.Details; d["maxBytes"] != 262144.0 || d["measuredBytes"].(float64) < 300<<10 ||
+		d["method"] == nil {
 		t.Errorf("too much context: %s", tooMuch.raw)
 	}
 	long := c.tool("continue_workflow", one.ready(strings.Repeat("long ", 2000)))
@@ -134,7 +150,8 @@ func TestACheckpointKeepsWhatIsDone(t *testing.T) {
 	p := talker(t, "test.talk")
 	c := p.agent()
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
-	args := map[string]any{"stateToken": one.Data.StateToken, "checkpointToken": one.Data.CheckpointToken, "output": map[string]any{"notesMarkdown": "Half of it."}}
+	args := map[string]any{"stateToken": one.Data.StateToken, "checkpointToken": one.Data.CheckpointToken,
+		"output": map[string]any{"notesMarkdown": "Half of it."}}
 	kept := c.tool("checkpoint_workflow", args)
 	if kept.Kind != "step" || kept.Data.Pending.StepID != "one" {
 		t.Fatalf("got %s", kept.raw)
@@ -146,7 +163,8 @@ func TestACheckpointKeepsWhatIsDone(t *testing.T) {
 	if r := c.tool("checkpoint_workflow", args); !strings.HasPrefix(r.Error.Code, "TOKEN_") {
 		t.Errorf("an ack token in its place: %s", r.raw)
 	}
-	if two := c.tool("continue_workflow", kept.ready("All of it.")); two.Data.Pending == nil || two.Data.Pending.StepID != "two" {
+	if two := c.tool("continue_workflow", kept.ready("All of it.")); two.Data.Pending == nil ||
+		two.Data.Pending.StepID != "two" {
 		t.Errorf("got %s", two.raw)
 	}
 	c.ends()
@@ -172,7 +190,8 @@ steps:
 // when it has answered. An agent that only follows next.params goes all the way round.
 func TestALoopOverManyServers(t *testing.T) {
 	p := talker(t, "test.talk")
-	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(threeRounds), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(threeRounds),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	kill := func(c *agent) {
@@ -188,7 +207,8 @@ func TestALoopOverManyServers(t *testing.T) {
 			break
 		}
 		went = append(went, r.Data.Pending.StepInstanceKey)
-		if n := len(went) - 1; r.Data.Pending.StepID == "turn" && !strings.Contains(r.Data.Pending.Prompt, fmt.Sprintf("This is turn %d.", n)) {
+		if n := len(went) - 1; r.Data.Pending.StepID == "turn" &&
+			!strings.Contains(r.Data.Pending.Prompt, fmt.Sprintf("This is turn %d.", n)) {
 			t.Errorf("turn %d: %s", n, r.Data.Pending.Prompt)
 		}
 		c = p.agent()

@@ -67,7 +67,8 @@ func (a *app) fail(err error) int {
 	if a.wantsJSON() {
 		raw, encErr := canon.Marshal(errorBody{f.Code, f.Message, f.Retry, f.Suggestion, f.Details})
 		if encErr != nil { // details that JSON does not have must not hide the error
-			raw, _ = canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry, Suggestion: f.Suggestion})
+			raw, _ = canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry,
+				Suggestion: f.Suggestion})
 		}
 		told = a.write([]byte(`{"v":1,"kind":"error","error":`+string(raw)+"}\n")) == nil
 	}

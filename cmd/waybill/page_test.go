@@ -56,7 +56,8 @@ func TestTextWrapsBehindItsLead(t *testing.T) {
 }
 
 func TestShellWordsSurviveAShell(t *testing.T) {
-	for word, want := range map[string]string{"": "''", "a-b_c.d/e:f=g@h%i+j,k": "a-b_c.d/e:f=g@h%i+j,k", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "…": "'…'", "~": "'~'"} {
+	for word, want := range map[string]string{"": "''", "a-b_c.d/e:f=g@h%i+j,k": "a-b_c.d/e:f=g@h%i+j,k",
+		"a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "…": "'…'", "~": "'~'"} {
 		if got := command.Word(word); got != want {
 			t.Errorf("%q: %s", word, got)
 		}
@@ -66,7 +67,8 @@ func TestShellWordsSurviveAShell(t *testing.T) {
 func TestAges(t *testing.T) {
 	now := time.UnixMilli(10_000_000_000)
 	a := &app{clock: func() time.Time { return now }}
-	for d, want := range map[time.Duration]string{0: "now", -time.Hour: "now", 59 * time.Second: "now", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
+	for d, want := range map[time.Duration]string{0: "now", -time.Hour: "now", 59 * time.Second: "now",
+		time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
 		time.Hour: "1 h", 47 * time.Hour: "47 h", 48 * time.Hour: "2 days", 1000 * time.Hour: "41 days"} {
 		if got := a.ago(now.Add(-d).UnixMilli()); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
@@ -84,27 +86,32 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestAnAnswerThatCannotBeWrittenIsAnError(t *testing.T) {
 	var errOut bytes.Buffer
-	if status := run([]string{"version"}, strings.NewReader(""), failing{}, &errOut, nil); status != fault.ExitFailed || !strings.Contains(errOut.String(), "no room") {
+	if status := run([]string{"version"}, strings.NewReader(""), failing{}, &errOut, nil); status != fault.ExitFailed ||
+		!strings.Contains(errOut.String(), "no room") {
 		t.Errorf("exit status %d, %s", status, errOut.String())
 	}
 }
 
 func TestABugIsAnsweredLikeAnError(t *testing.T) {
 	var out, errOut bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut, args: []string{"start", "wr.demo", "--json", "--store", t.TempDir() + "/s"}, entropy: strings.NewReader("")}
+	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut,
+		args: []string{"start", "wr.demo", "--json", "--store", t.TempDir() + "/s"}, entropy: strings.NewReader("")}
 	// No clock: the command runs into a nil function. No entropy comes first.
-	if status := a.execute(); status != fault.ExitFailed || !strings.Contains(out.String(), `"code":"INTERNAL_ERROR"`) || strings.Count(out.String(), "\n") != 1 {
+	if status := a.execute(); status != fault.ExitFailed ||
+		!strings.Contains(out.String(), `"code":"INTERNAL_ERROR"`) || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("exit status %d: %s", status, out.String())
 	}
 	out.Reset()
 	a.entropy = strings.NewReader(strings.Repeat("x", 1000))
-	if status := a.execute(); status != fault.ExitFailed || !strings.Contains(out.String(), "a bug of its own") || strings.Count(out.String(), "\n") != 1 {
+	if status := a.execute(); status != fault.ExitFailed || !strings.Contains(out.String(), "a bug of its own") ||
+		strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("exit status %d: %s", status, out.String())
 	}
 }
 
 func TestTenantsStayInTheirFolder(t *testing.T) {
-	for name, ok := range map[string]bool{"local": true, "a": true, "a-b_c9": true, "": false, "-a": false, "_a": false, "..": false, "a/b": false, `a\b`: false, "A": false, "ä": false,
+	for name, ok := range map[string]bool{"local": true, "a": true, "a-b_c9": true, "": false, "-a": false, "_a": false,
+		"..": false, "a/b": false, `a\b`: false, "A": false, "ä": false,
 		strings.Repeat("x", 64): true, strings.Repeat("x", 65): false} {
 		if isTenantName(name) != ok {
 			t.Errorf("%q: %v", name, !ok)

@@ -16,7 +16,8 @@ type preferenceInput struct {
 
 func (in *preferenceInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.autonomy, "autonomy", "", "from this step on: `LEVEL` is guided, full_auto_stop_on_user_deps or full_auto_never_stop")
+	f.StringVar(&in.autonomy, "autonomy", "",
+		"from this step on: `LEVEL` is guided, full_auto_stop_on_user_deps or full_auto_never_stop")
 	f.StringVar(&in.risk, "risk", "", "from this step on: `POLICY` is conservative, balanced or aggressive")
 	f.StringVar(&in.preset, "preset", "", "set both as they go together: `LEVEL` as for --autonomy")
 }
@@ -27,7 +28,8 @@ func (in *preferenceInput) changes() ([]event.PreferenceChange, error) {
 	p := event.Preferences{Autonomy: event.Autonomy(in.autonomy), RiskPolicy: event.RiskPolicy(in.risk)}
 	if in.preset != "" {
 		if in.autonomy+in.risk != "" {
-			return nil, fault.New(fault.UsageError, "--preset sets both autonomy and risk").Suggest("Give --preset, or --autonomy and --risk.")
+			return nil, fault.New(fault.UsageError, "--preset sets both autonomy and risk").
+				Suggest("Give --preset, or --autonomy and --risk.")
 		}
 		var ok bool
 		if p, ok = event.Preset(event.Autonomy(in.preset)); !ok {

@@ -22,8 +22,10 @@ Anybody may propose, agents included. Approving is a person's, at a terminal.`
 
 func newProposalsCommand(a *app) *cobra.Command {
 	return newGroup("proposals", groupWork, "Propose, review and install what was learned", proposalsLong,
-		newProposalsCreateCommand(a), newProposalsListCommand(a), newProposalsGetCommand(a), newProposalsReviseCommand(a),
-		newProposalsApproveCommand(a), newProposalsApplyCommand(a), newProposalsRejectCommand(a), newProposalsArchiveCommand(a),
+		newProposalsCreateCommand(a), newProposalsListCommand(a), newProposalsGetCommand(a),
+		newProposalsReviseCommand(a),
+		newProposalsApproveCommand(a), newProposalsApplyCommand(a), newProposalsRejectCommand(a),
+		newProposalsArchiveCommand(a),
 		newProposalsRollbackCommand(a), newProposalsInstalledCommand(a), newProposalsEventsCommand(a))
 }
 
@@ -56,7 +58,8 @@ func (a *app) likely(cmd *cobra.Command, kind proposal.Kind) (out []similar.Cand
 	}
 	for _, e := range c.Entries {
 		if v, ok := sourceValue(e); ok {
-			out = append(out, similar.Candidate{Ref: "workflow:" + e.ID, Digest: canon.Sum(v.JCS()), Signature: similar.Of(v)})
+			out = append(out, similar.Candidate{Ref: "workflow:" + e.ID, Digest: canon.Sum(v.JCS()),
+				Signature: similar.Of(v)})
 		}
 	}
 	return out

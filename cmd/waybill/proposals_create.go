@@ -32,7 +32,8 @@ func newProposalsCreateCommand(a *app) *cobra.Command {
 		Args:    exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Contains(req.FromRuns, "") {
-				return usageFault(cmd, "--from-run is given and empty").Suggest("Name a run, such as @last. Is a variable not set?")
+				return usageFault(cmd, "--from-run is given and empty").
+					Suggest("Name a run, such as @last. Is a variable not set?")
 			}
 			if err := a.readDraft(cmd, args[0], &req); err != nil {
 				return err
@@ -53,7 +54,8 @@ func newProposalsCreateCommand(a *app) *cobra.Command {
 			return a.proposalAnswer(done, func(p *page) {
 				p.text(p.good("✓ "), "Proposed: "+titleOfProposal(done.Proposal)+".")
 				p.likeness(done.About.Duplicates)
-				p.line("%s", p.dim("It has no effect yet. Look at it: "+a.command("proposals", "get", shortProposal(done.Proposal.ID))))
+				p.line("%s", p.dim("It has no effect yet. Look at it: "+
+					a.command("proposals", "get", shortProposal(done.Proposal.ID))))
 			})
 		},
 	}
@@ -70,11 +72,12 @@ afterwards.`
 func newProposalsReviseCommand(a *app) *cobra.Command {
 	var req engine.ProposeRequest
 	cmd := &cobra.Command{
-		Use:     "revise ID FILE",
-		Short:   "Change what is proposed; approvals so far are void",
-		Long:    proposalsReviseLong,
-		Example: "  waybill proposals revise q4yplb ./release.json\n  waybill proposals revise q4yplb ./release.json --reason \"The check comes first\"",
-		Args:    exactly("ID", "FILE"),
+		Use:   "revise ID FILE",
+		Short: "Change what is proposed; approvals so far are void",
+		Long:  proposalsReviseLong,
+		Example: "  waybill proposals revise q4yplb ./release.json\n" +
+			"  waybill proposals revise q4yplb ./release.json --reason \"The check comes first\"",
+		Args: exactly("ID", "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.readDraft(cmd, args[1], &req); err != nil {
 				return err
@@ -89,7 +92,8 @@ func newProposalsReviseCommand(a *app) *cobra.Command {
 				return err
 			}
 			return a.proposalAnswer(done, func(p *page) {
-				p.text(p.good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision, titleOfProposal(done.Proposal)))
+				p.text(p.good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
+					titleOfProposal(done.Proposal)))
 				p.likeness(done.About.Duplicates)
 			})
 		},

@@ -27,11 +27,12 @@ it. Where the quorum is more than one, as many different people have to approve.
 func newProposalsApproveCommand(a *app) *cobra.Command {
 	req := engine.DecideRequest{}
 	cmd := &cobra.Command{
-		Use:     "approve ID",
-		Short:   "Approve a proposal, as a person at a terminal",
-		Long:    proposalsApproveLong,
-		Example: "  waybill proposals approve q4yplb\n  waybill proposals approve q4yplb --as ada --reason \"Tried it twice\"",
-		Args:    exactly("ID"),
+		Use:   "approve ID",
+		Short: "Approve a proposal, as a person at a terminal",
+		Long:  proposalsApproveLong,
+		Example: "  waybill proposals approve q4yplb\n" +
+			"  waybill proposals approve q4yplb --as ada --reason \"Tried it twice\"",
+		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.decider(&req, args[0])
 			return a.approveProposal(cmd.Context(), req)
@@ -61,12 +62,15 @@ func (a *app) approveProposal(ctx context.Context, req engine.DecideRequest) err
 		return err
 	}
 	me := proposal.PrincipalOf(a.actor(), req.AtTerminal)
-	if req.AtTerminal && slices.ContainsFunc(d.Approvals, func(ap projections.ProposalApproval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
+	if req.AtTerminal && slices.ContainsFunc(d.Approvals,
+		func(ap projections.ProposalApproval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
 		return a.answer("proposal", wire, func(p *page) { a.approved("Approved already", wire, d.About, p) })
 	}
 	if !req.AtTerminal {
-		return fault.New(fault.ProposalPending, "%s waits for a person's approval, and nobody is at a terminal here", wire.ID).
-			Suggest("A person runs 'waybill proposals approve %s' at a terminal.", shortProposal(wire.ID)).With("proposalId", wire.ID.String())
+		return fault.New(fault.ProposalPending, "%s waits for a person's approval, and nobody is at a terminal here",
+			wire.ID).
+			Suggest("A person runs 'waybill proposals approve %s' at a terminal.", shortProposal(wire.ID)).
+			With("proposalId", wire.ID.String())
 	}
 	if err := o.MayApprove(ctx, a.caller(), req); err != nil {
 		return err
@@ -104,11 +108,12 @@ refused. Nothing is installed then.`
 func newProposalsApplyCommand(a *app) *cobra.Command {
 	req := engine.ApplyRequest{}
 	cmd := &cobra.Command{
-		Use:     "apply ID",
-		Short:   "Install what was approved",
-		Long:    proposalsApplyLong,
-		Example: "  waybill proposals apply q4yplb\n  waybill proposals apply q4yplb --override --reason \"The release waits for it\"",
-		Args:    exactly("ID"),
+		Use:   "apply ID",
+		Short: "Install what was approved",
+		Long:  proposalsApplyLong,
+		Example: "  waybill proposals apply q4yplb\n" +
+			"  waybill proposals apply q4yplb --override --reason \"The release waits for it\"",
+		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.decider(&req.DecideRequest, args[0])
 			req.Check = a.checkInstallable(cmd.Context())
@@ -123,7 +128,8 @@ func newProposalsApplyCommand(a *app) *cobra.Command {
 			}
 			return a.proposalAnswer(done, func(p *page) {
 				p.text(p.good("✓ "), "Installed: "+titleOfProposal(done.Proposal)+".")
-				p.line("%s", p.dim("Take it back: "+a.command("proposals", "rollback", shortProposal(done.Proposal.ID))))
+				p.line("%s", p.dim("Take it back: "+
+					a.command("proposals", "rollback", shortProposal(done.Proposal.ID))))
 			})
 		},
 	}
@@ -145,13 +151,15 @@ func unsound(err error) error {
 	if len(errs) == 1 && errs[0].Fix != "" {
 		f.Suggest("%s 'waybill proposals revise ID FILE' records what you mended.", errs[0].Fix)
 	} else {
-		f.Suggest("There are %s; --json shows all. 'waybill proposals revise ID FILE' records what you mended.", plural(len(errs), "problem"))
+		f.Suggest("There are %s; --json shows all. 'waybill proposals revise ID FILE' records what you mended.",
+			plural(len(errs), "problem"))
 	}
 	return err
 }
 
 // checkInstallable judges an artifact beside all that can be named from here.
-func (a *app) checkInstallable(ctx context.Context) func(proposal.Kind, canon.Value, []engine.InstalledArtifact) []problem.Problem {
+func (a *app) checkInstallable(ctx context.Context) func(proposal.Kind, canon.Value,
+	[]engine.InstalledArtifact) []problem.Problem {
 	return func(kind proposal.Kind, artifact canon.Value, beside []engine.InstalledArtifact) []problem.Problem {
 		with := &catalog.Library{}
 		if finder, err := a.finder(); err == nil {
@@ -162,12 +170,14 @@ func (a *app) checkInstallable(ctx context.Context) func(proposal.Kind, canon.Va
 			files = append(append(files, installations(beside).workflows()...), own.workflows()...)
 			with = catalog.NewLibrary(files, bindings).WithPrompts(installations(beside).prompts())
 		}
-		return installable.Check(installable.Kind(kind), artifact, installable.Options{Library: with.Options, Schedule: cron.Schedules{}.Check})
+		return installable.Check(installable.Kind(kind), artifact,
+			installable.Options{Library: with.Options, Schedule: cron.Schedules{}.Check})
 	}
 }
 
 // newProposalsDecisionCommand is a decision that takes a proposal and a reason.
-func newProposalsDecisionCommand(a *app, cmd *cobra.Command, said string, do func(*opened, context.Context, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
+func newProposalsDecisionCommand(a *app, cmd *cobra.Command, said string,
+	do func(*opened, context.Context, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
 	req := engine.DecideRequest{}
 	cmd.Args = exactly("ID")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -191,10 +201,11 @@ func newProposalsDecisionCommand(a *app, cmd *cobra.Command, said string, do fun
 
 func newProposalsRejectCommand(a *app) *cobra.Command {
 	return newProposalsDecisionCommand(a, &cobra.Command{
-		Use:     "reject ID",
-		Short:   "Refuse a proposal",
-		Long:    "Refuse a proposal. It can be revised, and is open again then, or archived.",
-		Example: "  waybill proposals reject q4yplb\n  waybill proposals reject q4yplb --reason \"We have one that does this\"",
+		Use:   "reject ID",
+		Short: "Refuse a proposal",
+		Long:  "Refuse a proposal. It can be revised, and is open again then, or archived.",
+		Example: "  waybill proposals reject q4yplb\n" +
+			"  waybill proposals reject q4yplb --reason \"We have one that does this\"",
 	}, "Rejected", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.RejectProposal(ctx, a.caller(), req)
 	})
@@ -202,10 +213,11 @@ func newProposalsRejectCommand(a *app) *cobra.Command {
 
 func newProposalsArchiveCommand(a *app) *cobra.Command {
 	return newProposalsDecisionCommand(a, &cobra.Command{
-		Use:     "archive ID",
-		Short:   "Put a proposal away",
-		Long:    "Put a proposal away that nobody will apply. What is on record stays; a revision opens it again.",
-		Example: "  waybill proposals archive q4yplb\n  waybill proposals archive q4yplb --reason \"Not needed any more\"",
+		Use:   "archive ID",
+		Short: "Put a proposal away",
+		Long:  "Put a proposal away that nobody will apply. What is on record stays; a revision opens it again.",
+		Example: "  waybill proposals archive q4yplb\n" +
+			"  waybill proposals archive q4yplb --reason \"Not needed any more\"",
 	}, "Archived", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.ArchiveProposal(ctx, a.caller(), req)
 	})
@@ -217,7 +229,8 @@ func newProposalsRollbackCommand(a *app) *cobra.Command {
 		Short: "Take back what a proposal installed",
 		Long: `Take out of use what an applied proposal brought. What was installed in its place before is
 in use again. Runs that have begun go on with the workflow that they are pinned to.`,
-		Example: "  waybill proposals rollback q4yplb\n  waybill proposals rollback q4yplb --reason \"It skips the check\"",
+		Example: "  waybill proposals rollback q4yplb\n" +
+			"  waybill proposals rollback q4yplb --reason \"It skips the check\"",
 	}, "Rolled back", func(o *opened, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.RollBackProposal(ctx, a.caller(), req)
 	})

@@ -22,7 +22,8 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 		Example: "  waybill proposals list\n  waybill proposals list --state draft --kind prompt-template --json",
 		Args:    none(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q := engine.ProposalQuery{Workspace: a.common.workspace, State: proposal.State(state), Kind: proposal.Kind(kind)}
+			q := engine.ProposalQuery{Workspace: a.common.workspace, State: proposal.State(state),
+				Kind: proposal.Kind(kind)}
 			if state != "" && !slices.Contains(proposal.States(), q.State) {
 				return usageFault(cmd, "there is no state %q", state).Suggest("Use %s.", wordsOf(proposal.States()))
 			}
@@ -44,8 +45,10 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 	f := cmd.Flags()
 	f.StringVar(&state, "state", "", "only those that are `STATE`")
 	f.StringVar(&kind, "kind", "", "only those of `KIND`")
-	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(strings.Split(wordsOf(proposal.States()), ", "), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(wordsOf(proposal.Kinds()), ", "), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(strings.Split(wordsOf(proposal.States()), ", "),
+		cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(wordsOf(proposal.Kinds()), ", "),
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -102,7 +105,8 @@ Workflows among it are in 'waybill workflows list' as well, with the source "ins
 			}
 			if !c.Proposals() {
 				return fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
-					Suggest("'waybill config set %s on' turns it on.", config.Proposals).With("capability", string(config.Proposals))
+					Suggest("'waybill config set %s on' turns it on.", config.Proposals).
+					With("capability", string(config.Proposals))
 			}
 			list, err := o.Installed(cmd.Context(), a.common.workspace)
 			if err != nil {

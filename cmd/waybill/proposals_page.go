@@ -78,7 +78,8 @@ func markers(rules []redact.Rule) (out []string) {
 
 func (a *app) tellProposals(list engine.ProposalList, q engine.ProposalQuery, p *page) {
 	if list.Health != manifest.Healthy && list.Health != "" {
-		p.text(p.bad("! "), "The log of the proposals is "+toldHealth(list.Health)+"; what follows is what could be read. See 'waybill verify'.")
+		p.text(p.bad("! "), "The log of the proposals is "+toldHealth(list.Health)+
+			"; what follows is what could be read. See 'waybill verify'.")
 	}
 	if len(list.Proposals) == 0 {
 		if q.State != "" || q.Kind != "" {
@@ -92,10 +93,12 @@ func (a *app) tellProposals(list engine.ProposalList, q engine.ProposalQuery, p 
 	rows := make([][]cell, 0, len(list.Proposals))
 	for _, w := range list.Proposals {
 		about := list.About[w.ID.String()]
-		rows = append(rows, []cell{{text: p.proposalName(w.ID), paint: p.bold}, {text: string(w.State), paint: p.statePaint(w.State)}, {text: string(w.Kind)},
+		rows = append(rows, []cell{{text: p.proposalName(w.ID), paint: p.bold},
+			{text: string(w.State), paint: p.statePaint(w.State)}, {text: string(w.Kind)},
 			{text: titleOfProposal(w)}, {text: approvalsOf(w, about)}})
 	}
-	p.table([]column{{title: "ID"}, {title: "STATE"}, {title: "KIND", spare: true}, {title: "TITLE", flex: true}, {title: "APPROVALS", right: true}}, rows)
+	p.table([]column{{title: "ID"}, {title: "STATE"}, {title: "KIND", spare: true}, {title: "TITLE", flex: true},
+		{title: "APPROVALS", right: true}}, rows)
 }
 
 func approvalsOf(w proposal.Proposal, about engine.ProposalAbout) string {
@@ -219,20 +222,23 @@ func (a *app) proposed(v canon.Value, of id.Proposal, most int, p *page) {
 
 func (a *app) tellInstalled(list engine.InstalledList, p *page) {
 	if list.Health != manifest.Healthy {
-		p.text(p.bad("! "), "The log of the proposals is "+toldHealth(list.Health)+": what cannot be told for sure is not in use. See 'waybill verify'.")
+		p.text(p.bad("! "), "The log of the proposals is "+toldHealth(list.Health)+
+			": what cannot be told for sure is not in use. See 'waybill verify'.")
 	}
 	if len(list.Installed) == 0 {
 		p.line("Nothing is installed.")
 		return
 	}
-	columns := []column{{title: "KIND", spare: true}, {title: "ID", flex: true}, {title: "VERSION", spare: true}, {title: "PROPOSAL"}}
+	columns := []column{{title: "KIND", spare: true}, {title: "ID", flex: true}, {title: "VERSION", spare: true},
+		{title: "PROPOSAL"}}
 	apart := slices.ContainsFunc(list.Installed, func(i engine.InstalledArtifact) bool { return i.Workspace != "" })
 	if apart { // else the column would be empty
 		columns = append(columns, column{title: "WORKSPACE"})
 	}
 	rows := make([][]cell, 0, len(list.Installed))
 	for _, i := range list.Installed {
-		row := []cell{{text: string(i.Slot.Kind)}, {text: i.Slot.ID, paint: p.bold}, {text: i.Version}, {text: p.proposalName(i.ProposalID)}}
+		row := []cell{{text: string(i.Slot.Kind)}, {text: i.Slot.ID, paint: p.bold}, {text: i.Version},
+			{text: p.proposalName(i.ProposalID)}}
 		if apart {
 			row = append(row, cell{text: i.Workspace})
 		}

@@ -100,14 +100,16 @@ func TestAProposalIsApprovedAtTheTerminal(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	text := p.does(0, "proposals", "get", name, "--history")
-	create, approve, apply := strings.Index(text, "create by agent"), strings.Index(text, "approve by human: Tried it"), strings.Index(text, "apply by agent")
+	create, approve, apply := strings.Index(text, "create by agent"), strings.Index(text, "approve by human: Tried it"),
+		strings.Index(text, "apply by agent")
 	if create < 0 || approve < create || apply < approve {
 		t.Errorf("the history is not in its order:\n%s", text)
 	}
 	if text := p.does(0, "audit", "list"); !strings.Contains(text, "approved proposal "+name[5:13]+": Tried it") {
 		t.Errorf("%s", text)
 	}
-	if text := p.does(1, "proposals", "rollback", name); !strings.Contains(text, `agent does not have the role "reviewer" [PROPOSAL_FORBIDDEN]`) {
+	if text := p.does(1, "proposals", "rollback", name); !strings.Contains(text,
+		`agent does not have the role "reviewer" [PROPOSAL_FORBIDDEN]`) {
 		t.Errorf("%s", text)
 	}
 	s = sit(t, dir, 80, "proposals", "rollback", name, "--reason", "It skips the check")
@@ -150,7 +152,8 @@ func TestAnApprovalWantsBothEndsOfATerminal(t *testing.T) {
 	dir, name, p := proposed(t)
 	for _, c := range []struct{ call, says string }{
 		{"yes | waybill proposals approve " + name, "waits for a person's approval"},
-		{"waybill proposals approve " + name + " 2>said; status=$?; cat said; exit $status", "waits for a person's approval"},
+		{"waybill proposals approve " + name + " 2>said; status=$?; cat said; exit $status",
+			"waits for a person's approval"},
 		{"waybill proposals approve " + name + " </dev/null", "waits for a person's approval"},
 		{"waybill proposals approve " + name + " --as ada </dev/null", "waits for a person's approval"},
 	} {
@@ -172,7 +175,8 @@ func TestAnApprovalWantsBothEndsOfATerminal(t *testing.T) {
 	s.sees("[y/N]")
 	s.types("y\n")
 	s.leaves(0)
-	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil || !strings.HasPrefix(string(out), `{"v":1,"kind":"proposal"`) {
+	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil ||
+		!strings.HasPrefix(string(out), `{"v":1,"kind":"proposal"`) {
 		t.Errorf("%v: %s", err, out)
 	}
 	p.does(0, "proposals", "apply", name)
@@ -207,7 +211,8 @@ func TestAQuorumIsOfDifferentPeople(t *testing.T) {
 	s.leaves(0)
 	// Who is no reviewer any more has approved nothing.
 	p.does(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["guest"]}`)
-	if text := p.does(3, "proposals", "apply", name); !strings.Contains(text, `bob does not hold the role "reviewer" now`) {
+	if text := p.does(3, "proposals", "apply", name); !strings.Contains(text,
+		`bob does not hold the role "reviewer" now`) {
 		t.Errorf("%s", text)
 	}
 	p.does(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["reviewer"]}`)
@@ -233,10 +238,12 @@ func TestAnOverrideIsAPersons(t *testing.T) {
 	s = sit(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada")
 	s.sees("✓ Installed: Check before release.")
 	s.leaves(0)
-	if text := p.does(0, "proposals", "get", name, "--history"); !strings.Contains(text, "apply, past the gate, by ada: It cannot wait") {
+	if text := p.does(0, "proposals", "get", name, "--history"); !strings.Contains(text,
+		"apply, past the gate, by ada: It cannot wait") {
 		t.Errorf("%s", text)
 	}
-	if text := p.does(0, "audit", "list", "--action", "override"); !strings.Contains(text, "installed, past the approval gate, proposal "+name[5:13]+": It cannot wait") {
+	if text := p.does(0, "audit", "list", "--action", "override"); !strings.Contains(text,
+		"installed, past the approval gate, proposal "+name[5:13]+": It cannot wait") {
 		t.Errorf("%s", text)
 	}
 }
@@ -249,7 +256,8 @@ func TestABigArtifactIsCutForThoseWhoOnlyLook(t *testing.T) {
 	for range 60 {
 		steps += `{"id":"s` + string(rune('a'+len(steps)%26)) + `","title":"T","prompt":"p"},`
 	}
-	p.put("big.json", strings.Replace(strings.Replace(checkProposal, `[{"id":"look"`, `[`+steps+`{"id":"the-end"`, 1), "Check before release", "Very big", 1))
+	p.put("big.json", strings.Replace(strings.Replace(checkProposal, `[{"id":"look"`, `[`+steps+`{"id":"the-end"`, 1),
+		"Check before release", "Very big", 1))
 	name := p.propose("big.json")
 	s := sit(t, dir, 50, "proposals", "get", name)
 	s.sees("more lines")

@@ -43,7 +43,8 @@ func (c calls) with(stdin string, args ...string) []byte {
 	c.Helper()
 	var out, errOut bytes.Buffer
 	env := []string{"HOME=" + c.dir, "USERPROFILE=" + c.dir, "WAYBILL_HOME=" + filepath.Join(c.dir, "home")}
-	if status := run(append(args, "--json"), strings.NewReader(stdin), &out, &errOut, env); status != 0 || errOut.Len() > 0 {
+	if status := run(append(args, "--json"), strings.NewReader(stdin), &out, &errOut, env); status != 0 ||
+		errOut.Len() > 0 {
 		c.Fatalf("%v: exit status %d\n%s%s", args, status, out.String(), errOut.String())
 	}
 	if err := validDocument(out.Bytes()); err != nil {
@@ -77,8 +78,10 @@ func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
 		`{"steps":[{"id":"a","title":"A","prompt":"p"}],"id":"team.other","name":"N","description":"d","version":"1.0.0"}`,
 	} {
 		c := newCalls(t)
-		name, _ := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.first","steps":[]}}`, "proposals", "create", "-"))
-		_, was := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":`+artifact+`}`, "proposals", "revise", name, "-"))
+		name, _ := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.first","steps":[]}}`,
+			"proposals", "create", "-"))
+		_, was := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":`+artifact+`}`, "proposals", "revise",
+			name, "-"))
 		_, applied := artifactIn(t, c.ok("proposals", "apply", name, "--as", "ada"))
 		_, now := artifactIn(t, c.ok("proposals", "get", name))
 		want, err := canon.Parse([]byte(artifact))
@@ -98,7 +101,8 @@ func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
 				t.Errorf("%s has\n%s\nand proposed was\n%s", what, got, want.JCS())
 			}
 		}
-		if base, digest := filepath.Base(places[0]), canon.Sum(bytesThere).String(); base != strings.ReplaceAll(digest, ":", "_")+".json" {
+		if base, digest := filepath.Base(places[0]), canon.Sum(bytesThere).
+			String(); base != strings.ReplaceAll(digest, ":", "_")+".json" {
 			t.Errorf("%s holds %s", base, digest)
 		}
 	}
@@ -109,14 +113,17 @@ func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
 func TestWhatTheLogDoesNotNameIsNotInstalled(t *testing.T) {
 	c := newCalls(t)
 	text := `{"description":"d","id":"team.forged","name":"N","steps":[{"id":"a","prompt":"p","title":"A"}],"version":"1.0.0"}`
-	name, _ := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.real","name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}}`,
+	name, _ := artifactIn(t, c.with(
+		`{"kind":"workflow-chain-pack","artifact":{"id":"team.real","name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}}`,
 		"proposals", "create", "-"))
 	c.ok("proposals", "apply", name, "--as", "ada")
 	at := filepath.Join(c.dir, "home/local/installed")
-	if err := os.WriteFile(filepath.Join(at, strings.ReplaceAll(canon.Sum([]byte(text)).String(), ":", "_")+".json"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(at, strings.ReplaceAll(canon.Sum([]byte(text)).String(), ":", "_")+".json"),
+		[]byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") || !strings.Contains(list, "team.real") {
+	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") ||
+		!strings.Contains(list, "team.real") {
 		t.Errorf("listed are %s", list)
 	}
 	// Other bytes under a digest that the log names: those that were proposed are in use.
@@ -126,7 +133,8 @@ func TestWhatTheLogDoesNotNameIsNotInstalled(t *testing.T) {
 		}
 		return err
 	})
-	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") || !strings.Contains(list, "team.real") {
+	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") ||
+		!strings.Contains(list, "team.real") {
 		t.Errorf("listed are %s", list)
 	}
 }
@@ -184,7 +192,8 @@ func TestProposalsAreInTheShapeOfTheWire(t *testing.T) {
 	data := c.with(file, "proposals", "create", "-", "--workspace", "blue")
 	check(data)
 	name, _ := artifactIn(t, data)
-	for _, call := range []string{"proposals get ID", "proposals reject ID", "proposals archive ID", "proposals revise ID -", "proposals apply ID --as ada", "proposals rollback ID --as ada"} {
+	for _, call := range []string{"proposals get ID", "proposals reject ID", "proposals archive ID",
+		"proposals revise ID -", "proposals apply ID --as ada", "proposals rollback ID --as ada"} {
 		check(c.with(file, append(strings.Fields(strings.ReplaceAll(call, "ID", name)), "--workspace", "blue")...))
 	}
 	check(c.with(file, "proposals", "create", "-"))
@@ -197,7 +206,8 @@ func TestProposalsAreInTheShapeOfTheWire(t *testing.T) {
 func TestCapabilitiesAreInTheShapeOfTheWire(t *testing.T) {
 	schema := published(t, "capabilities")
 	c := newCalls(t)
-	for _, set := range []string{"proposals on", "proposalsActivation approval-gate", "feedback off", "proposals off", "feedback on"} {
+	for _, set := range []string{"proposals on", "proposalsActivation approval-gate", "feedback off", "proposals off",
+		"feedback on"} {
 		c.ok(append([]string{"config", "set"}, strings.Fields(set)...)...)
 		var v any
 		data := c.ok("capabilities")
@@ -207,7 +217,8 @@ func TestCapabilitiesAreInTheShapeOfTheWire(t *testing.T) {
 		if err := schema.Validate(v); err != nil {
 			t.Errorf("%s: %v\n%s", set, err, data)
 		}
-		if has, want := strings.Contains(string(data), `"proposals"`), set != "proposals off" && set != "feedback on"; has != want {
+		if has, want := strings.Contains(string(data), `"proposals"`), set != "proposals off" &&
+			set != "feedback on"; has != want {
 			t.Errorf("%s: %s", set, data)
 		}
 	}

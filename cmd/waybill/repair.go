@@ -47,7 +47,8 @@ func newRepairCommand(a *app) *cobra.Command {
 			}
 			o, err := a.open(cmd.Context())
 			if fault.Is(err, fault.StoreCorrupt) {
-				return fault.Of(err).Suggest("Restore that file from a backup: without it nothing says what the folder is.")
+				return fault.Of(err).
+					Suggest("Restore that file from a backup: without it nothing says what the folder is.")
 			}
 			if err != nil {
 				return err
@@ -176,7 +177,8 @@ func (p *page) lost(all engine.Lost, log string) {
 		}
 		p.text("    ", text)
 		for _, run := range l.Runs {
-			p.text("      ", "run "+shortRun(run.RunID)+": "+plural(int(run.Events), "event")+" of "+plural(run.NodeCount, "node"))
+			p.text("      ", "run "+shortRun(run.RunID)+": "+plural(int(run.Events), "event")+" of "+
+				plural(run.NodeCount, "node"))
 		}
 	}
 }

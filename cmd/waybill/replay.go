@@ -59,6 +59,8 @@ func (p *page) replay(r engine.ReplayReport) {
 	}
 	p.text(p.good("✓")+" ", plural(int(r.Events), "event")+" came out the same, byte by byte.")
 	if len(r.Undecided) > 0 {
-		p.text(p.warn("! "), plural(len(r.Undecided), "attempt")+" could not be decided again: what was handed in is not all kept, since notes were cut or an artifact was erased.")
+		p.text(p.warn("! "), plural(len(r.Undecided), "attempt")+
+			" could not be decided again: what was handed in is not all kept, since notes were cut or an artifact "+
+			"was erased.")
 	}
 }

@@ -52,7 +52,8 @@ func newResumeCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := sought(q, list, "See all runs with 'waybill runs list', or the likely ones with 'waybill resume'."); err != nil {
+			if err := sought(q, list,
+				"See all runs with 'waybill runs list', or the likely ones with 'waybill resume'."); err != nil {
 				return err
 			}
 			for i := range list.Candidates {
@@ -73,17 +74,20 @@ func newResumeCommand(a *app) *cobra.Command {
 func (in *resumeInput) query(words []string) (resume.Query, error) {
 	q := resume.Query{Text: strings.Join(words, " ")}
 	if len(q.Text) > limits.ResumeQueryBytesMax {
-		return q, fault.New(fault.ValidationError, "the query has %d bytes; at most %d are allowed", len(q.Text), limits.ResumeQueryBytesMax)
+		return q, fault.New(fault.ValidationError, "the query has %d bytes; at most %d are allowed", len(q.Text),
+			limits.ResumeQueryBytesMax)
 	}
 	var err error
 	if in.session != "" {
 		if q.Session, err = id.ParseSession(in.session); err != nil {
-			return q, fault.New(fault.ValidationError, "--session: %v", err).Suggest("Give the whole id, sess_…; words go without a flag.")
+			return q, fault.New(fault.ValidationError, "--session: %v", err).
+				Suggest("Give the whole id, sess_…; words go without a flag.")
 		}
 	}
 	if in.run != "" {
 		if q.Run, err = id.ParseRun(in.run); err != nil {
-			return q, fault.New(fault.ValidationError, "--run: %v", err).Suggest("Give the whole id, run_…; words go without a flag.")
+			return q, fault.New(fault.ValidationError, "--run: %v", err).
+				Suggest("Give the whole id, run_…; words go without a flag.")
 		}
 	}
 	return q, nil
@@ -142,7 +146,8 @@ func (a *app) tellCandidates(list engine.ResumeList, p *page) {
 	}
 	if list.Skipped > 0 {
 		p.line("")
-		p.text(p.warn("! "), plural(int(list.Skipped), "session")+" could not be offered: damaged, or written by another program. 'waybill verify' says more.")
+		p.text(p.warn("! "), plural(int(list.Skipped), "session")+
+			" could not be offered: damaged, or written by another program. 'waybill verify' says more.")
 	}
 }
 

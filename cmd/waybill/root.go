@@ -90,9 +90,15 @@ func newRoot(a *app) *cobra.Command {
 		&cobra.Group{ID: groupStore, Title: "Take along, keep and clean up:"},
 		&cobra.Group{ID: groupSetup, Title: "Set up:"})
 	a.addCommonFlags(root)
-	root.AddCommand(newRunCommand(a), newStartCommand(a), newContinueCommand(a), newCheckpointCommand(a), newApproveCommand(a), newProposalsCommand(a), newAutomationsCommand(a), newForkCommand(a), newAnnotateCommand(a), newAnnotationsCommand(a),
-		newMCPCommand(a), newTrustCommand(a), newWorkflowsCommand(a), newRunsCommand(a), newResumeCommand(a), newReplayCommand(a), newVerifyCommand(a), newRepairCommand(a), newKeysCommand(a), newDoctorCommand(a), newExportCommand(a), newImportCommand(a), newBundleCommand(a), newAuditCommand(a), newSessionsCommand(a), newGCCommand(a), newDUCommand(a), newArtifactsCommand(a),
-		newConfigCommand(a), newCapabilitiesCommand(a), newSchemaCommand(a), newCompletionCommand(a), newVersionCommand(a))
+	root.AddCommand(newRunCommand(a), newStartCommand(a), newContinueCommand(a), newCheckpointCommand(a),
+		newApproveCommand(a), newProposalsCommand(a), newAutomationsCommand(a), newForkCommand(a),
+		newAnnotateCommand(a), newAnnotationsCommand(a),
+		newMCPCommand(a), newTrustCommand(a), newWorkflowsCommand(a), newRunsCommand(a), newResumeCommand(a),
+		newReplayCommand(a), newVerifyCommand(a), newRepairCommand(a), newKeysCommand(a), newDoctorCommand(a),
+		newExportCommand(a), newImportCommand(a), newBundleCommand(a), newAuditCommand(a), newSessionsCommand(a),
+		newGCCommand(a), newDUCommand(a), newArtifactsCommand(a),
+		newConfigCommand(a), newCapabilitiesCommand(a), newSchemaCommand(a), newCompletionCommand(a),
+		newVersionCommand(a))
 	a.offerEverything(root)
 	return root
 }

@@ -140,7 +140,8 @@ func (a *app) runRun(ctx context.Context, in *runInput, args []string) error {
 
 // begin starts the run, once it is clear that its commands may run: a refusal
 // leaves nothing behind.
-func (s *stage) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position, error) {
+func (s *stage) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position,
+	error) {
 	var none engine.Position
 	if err := s.performer.Allow(ctx, req.Workflow, opts); err != nil {
 		return none, s.app.trustWith(ref, err)
@@ -159,7 +160,8 @@ func (a *app) trustWith(ref string, err error) error {
 	if !fault.Is(err, fault.WorkflowUntrusted) || ref == "" {
 		return err
 	}
-	return fault.Of(err).Suggest("'%s' shows its commands and asks; --trust allows this one call.", a.command("trust", ref))
+	return fault.Of(err).Suggest("'%s' shows its commands and asks; --trust allows this one call.",
+		a.command("trust", ref))
 }
 
 // carry performs the run and shows its end.

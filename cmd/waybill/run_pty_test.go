@@ -49,7 +49,8 @@ func sitWith(t *testing.T, dir string, columns uint16, name string, args ...stri
 	t.Helper()
 	s := &seat{T: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
 	s.cmd.Dir = dir
-	s.cmd.Env = append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir, "TERM=xterm", "NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor")
+	s.cmd.Env = append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir, "TERM=xterm",
+		"NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor")
 	var err error
 	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
 		t.Fatal(err)
@@ -199,7 +200,8 @@ func TestCtrlDLeavesToo(t *testing.T) {
 
 func TestNotesFromTheEditor(t *testing.T) {
 	dir := folder(t, personFlow)
-	script := "#!/bin/sh\n{ echo 'because of this:'; echo; echo '- one'; cat \"$1\"; } >\"$1.new\" && mv \"$1.new\" \"$1\"\n"
+	script := "#!/bin/sh\n{ echo 'because of this:'; echo; echo '- one'; cat \"$1\"; } >\"$1.new\" && mv \"$1.new\" " +
+		"\"$1\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "editor"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,8 @@ func (p performers) Hold(ctx context.Context, s id.Session) (func() error, error
 	}
 	var busy *lock.Busy
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return nil, fault.Wrap(err, fault.StoreReadOnly, "the store cannot be written to, and so nobody can perform its runs")
+		return nil, fault.Wrap(err, fault.StoreReadOnly,
+			"the store cannot be written to, and so nobody can perform its runs")
 	}
 	if !errors.As(err, &busy) {
 		return nil, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)

@@ -16,11 +16,12 @@ once. What is on record stays. The same call again changes nothing.`
 func newRunsCancelCommand(a *app) *cobra.Command {
 	var req engine.CancelRequest
 	cmd := &cobra.Command{
-		Use:     "cancel RUN",
-		Short:   "End a run for good",
-		Long:    runsCancelLong,
-		Example: "  waybill runs cancel @last --reason \"Not needed any more\"\n  waybill runs cancel k3j2a7 --failed --reason \"The release was withdrawn\"",
-		Args:    exactly("RUN"),
+		Use:   "cancel RUN",
+		Short: "End a run for good",
+		Long:  runsCancelLong,
+		Example: "  waybill runs cancel @last --reason \"Not needed any more\"\n" +
+			"  waybill runs cancel k3j2a7 --failed --reason \"The release was withdrawn\"",
+		Args: exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := a.open(cmd.Context())
 			if err != nil {
@@ -38,7 +39,8 @@ func newRunsCancelCommand(a *app) *cobra.Command {
 			return a.answer("cancelled", done, func(p *page) {
 				switch {
 				case done.Status == projections.Cancelling:
-					p.text(p.warn("!")+" ", "Run "+shortRun(done.RunID)+" is told to stop; whoever carries it out closes it.")
+					p.text(p.warn("!")+" ", "Run "+shortRun(done.RunID)+
+						" is told to stop; whoever carries it out closes it.")
 				case done.Already:
 					p.line("%s Run %s is %s already.", p.mark(done.Status), shortRun(done.RunID), told(done.Status))
 				default:

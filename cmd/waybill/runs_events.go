@@ -36,7 +36,8 @@ they are stored: one JSON object a line, in their order. Without RUN, of the lat
 				if v.Health != manifest.Healthy {
 					// Beside the lines, not among them: whoever reads those reads JSON.
 					p := a.newPage(a.errOut)
-					p.text(p.bad("! "), "The session is "+toldHealth(v.Health)+": what stands behind these events is not told.")
+					p.text(p.bad("! "), "The session is "+toldHealth(v.Health)+
+						": what stands behind these events is not told.")
 					_, _ = a.errOut.Write(p.Bytes())
 				}
 				return a.write(lines)

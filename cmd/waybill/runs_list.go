@@ -24,8 +24,9 @@ cannot be read is named below the list.
 
 With --limit the JSON document carries nextCursor where more runs follow; --cursor
 continues there.`,
-		Example: "  waybill runs list\n  waybill runs list --status in_progress --status blocked\n  waybill runs list --json --limit 20",
-		Args:    none(),
+		Example: "  waybill runs list\n  waybill runs list --status in_progress --status blocked\n" +
+			"  waybill runs list --json --limit 20",
+		Args: none(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, word := range status {
 				// People write what they see in lists, in one word.
@@ -79,7 +80,8 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 	}
 	switch {
 	case len(rows) > 0:
-		p.table(p.narrow(p.withSaid(list.Runs, []column{{title: "RUN"}, {title: "STATUS"}, {title: "DONE"}, {title: "TITLE", flex: true}, {title: "LAST", right: true}}, rows)))
+		p.table(p.narrow(p.withSaid(list.Runs, []column{{title: "RUN"}, {title: "STATUS"}, {title: "DONE"},
+			{title: "TITLE", flex: true}, {title: "LAST", right: true}}, rows)))
 	case filtered:
 		p.line("No run is in that state.")
 	case len(list.Unreadable) > 0:
@@ -107,7 +109,8 @@ func (a *app) tellRuns(list engine.RunPage, filtered bool, p *page) {
 const foreignMark = "*"
 
 // foreignNote says what the mark means, wherever one stands.
-const foreignNote = "Holds facts of another program or a newer version. They are shown as far as they are known; nothing can be added."
+const foreignNote = "Holds facts of another program or a newer version. They are shown as far as they are known; " +
+	"nothing can be added."
 
 // The widths below which a list does without its bars, and without the last column.
 const (
@@ -159,7 +162,8 @@ func (p *page) runRow(a *app, r engine.RunSummary) []cell {
 		// be taken for how things are.
 		status = cell{text: toldHealth(r.Health), paint: p.bad}
 	}
-	return []cell{{text: name, paint: p.bold}, status, {text: p.progress(r.Progress)}, {text: r.Title}, {text: a.ago(r.LastAtMs)}}
+	return []cell{{text: name, paint: p.bold}, status, {text: p.progress(r.Progress)}, {text: r.Title},
+		{text: a.ago(r.LastAtMs)}}
 }
 
 // statusPaint colors what is over, and what waits for someone; what simply goes on

@@ -23,8 +23,9 @@ goes on. Without RUN the latest run is shown.
 
 The head, with --head, is a digest of all that the session's log holds. Note it, sign it or
 mail it: 'waybill verify --expect-head' says later whether the log still holds that.`,
-		Example: "  waybill runs show\n  waybill runs show k3j2a7\n  waybill runs show @last --json | jq .data.progress",
-		Args:    atMost("RUN"),
+		Example: "  waybill runs show\n  waybill runs show k3j2a7\n" +
+			"  waybill runs show @last --json | jq .data.progress",
+		Args: atMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := a.open(cmd.Context())
 			if err != nil {
@@ -52,7 +53,8 @@ mail it: 'waybill verify --expect-head' says later whether the log still holds t
 // what is open, and how to go on.
 func (a *app) tellRun(r engine.RunDetails, p *page) {
 	p.painted(p.mark(r.Status)+" ", r.Title+"  "+told(r.Status), p.bold)
-	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+" done",
+	p.facts(clean(r.Workflow.WorkflowID), r.RunID.String(), count(int(r.Progress.Completed), int(r.Progress.Total))+
+		" done",
 		"started "+clockTime(r.StartedAtMs, "2 Jan 2006 15:04"), "last "+clockTime(r.LastAtMs, "2 Jan 2006 15:04"))
 	if f := r.ForkedFrom; f != nil {
 		p.facts("forked from " + shortRun(f.RunID) + " at " + shortNode(f.NodeID))
@@ -96,7 +98,8 @@ func (a *app) tellRun(r engine.RunDetails, p *page) {
 func waitsForApproval(r engine.RunDetails) bool {
 	for _, s := range r.Steps {
 		for _, g := range r.Gaps {
-			if s.State == engine.StepPending && g.Reason == reason.NeedsApproval && g.Pointer != nil && *g.Pointer == reason.WorkflowStep(s.StepID) {
+			if s.State == engine.StepPending && g.Reason == reason.NeedsApproval && g.Pointer != nil &&
+				*g.Pointer == reason.WorkflowStep(s.StepID) {
 				return true
 			}
 		}

@@ -29,11 +29,12 @@ Without RUN, the latest run is watched. Nothing is written and nobody waits for 
 func newRunsWatchCommand(a *app) *cobra.Command {
 	var all, stay bool
 	cmd := &cobra.Command{
-		Use:     "watch [RUN]",
-		Short:   "Print what happens in a run as it happens",
-		Long:    runsWatchLong,
-		Example: "  waybill runs watch\n  waybill runs watch k3j2a7 --all --json | jq -c .kind\n  waybill runs watch @last --stay",
-		Args:    atMost("RUN"),
+		Use:   "watch [RUN]",
+		Short: "Print what happens in a run as it happens",
+		Long:  runsWatchLong,
+		Example: "  waybill runs watch\n  waybill runs watch k3j2a7 --all --json | jq -c .kind\n" +
+			"  waybill runs watch @last --stay",
+		Args: atMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -99,7 +100,8 @@ func (a *app) watching(run id.Run, over, stay bool) {
 	case over && stay:
 		p.text("", "Run "+shortRun(run)+" is over. Watching what is said of it. Ctrl-C stops.")
 	case over:
-		p.text("", "Nothing more happens in run "+shortRun(run)+". See what did with '"+a.command("runs", "timeline", shortRun(run))+"'.")
+		p.text("", "Nothing more happens in run "+shortRun(run)+". See what did with '"+
+			a.command("runs", "timeline", shortRun(run))+"'.")
 	default:
 		p.text("", "Watching run "+shortRun(run)+" from here on. Ctrl-C stops.")
 	}

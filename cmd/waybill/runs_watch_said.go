@@ -45,8 +45,10 @@ func (t *teller) said(said engine.Said) error {
 		return t.app.document(annotatedKind, raw)
 	}
 	p := t.app.newPage(t.app.out)
-	text := "Annotated " + aboutWords(said.Target, said.Step) + ": " + p.signalWords(said.Signal) + sureWords(said.About.Confidence)
-	t.day = p.moment(t.day, projections.Moment{AtMs: said.AtMs, Actor: event.Actor{Ref: said.Actor.PrincipalRef}, Text: text})
+	text := "Annotated " + aboutWords(said.Target, said.Step) + ": " + p.signalWords(said.Signal) +
+		sureWords(said.About.Confidence)
+	t.day = p.moment(t.day, projections.Moment{AtMs: said.AtMs, Actor: event.Actor{Ref: said.Actor.PrincipalRef},
+		Text: text})
 	p.remarks("          ", said.Signal, said.Note, plainly)
 	return t.app.write(p.Bytes())
 }

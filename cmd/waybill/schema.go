@@ -62,7 +62,8 @@ func allSchemas() []schemaName {
 		out = append(out, schemaOf(name, stored[name].title, stored[name].make))
 	}
 	for _, kind := range documentKinds() {
-		out = append(out, schemaOf(documentPrefix+kind, "The document "+kind, func() *schema.Schema { return documentSchema(kind) }))
+		out = append(out, schemaOf(documentPrefix+kind, "The document "+kind,
+			func() *schema.Schema { return documentSchema(kind) }))
 	}
 	return out
 }
@@ -84,8 +85,9 @@ func newSchemaCommand(a *app) *cobra.Command {
 		GroupID: groupSetup,
 		Short:   "Print the JSON Schema of a file, a record or a document",
 		Long:    schemaLong,
-		Example: "  waybill schema workflow > workflow.schema.json\n  waybill schema document-run | jq '.properties.data.properties | keys'\n  waybill schema --list",
-		Args:    atMost("NAME"),
+		Example: "  waybill schema workflow > workflow.schema.json\n" +
+			"  waybill schema document-run | jq '.properties.data.properties | keys'\n  waybill schema --list",
+		Args: atMost("NAME"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -102,7 +104,8 @@ func newSchemaCommand(a *app) *cobra.Command {
 			all := allSchemas()
 			at := slices.IndexFunc(all, func(s schemaName) bool { return s.Name == args[0] })
 			if at < 0 {
-				f := usageFault(cmd, "there is no schema called %q", args[0]).Suggest("'waybill schema' lists the names.")
+				f := usageFault(cmd, "there is no schema called %q", args[0]).
+					Suggest("'waybill schema' lists the names.")
 				if near := nearest.Of(args[0], schemaNames()); near != "" {
 					f.Suggest("Did you mean %s? 'waybill schema' lists all.", near)
 				}

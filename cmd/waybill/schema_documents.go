@@ -29,17 +29,26 @@ func documentTypes() map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for kind, data := range map[string]any{
 		"step": engine.Answer{}, "blocked": engine.Answer{},
-		"annotation": feedback.Annotation{}, "annotations": engine.AnnotationList{}, "annotation_summary": engine.FeedbackSummary{}, "retracted": engine.Retracted{},
-		"runs": engine.RunPage{}, "run": engine.RunDetails{}, "timeline": engine.History{}, "graph": engine.Graph{}, "events": eventsDocument{},
+		"annotation": feedback.Annotation{}, "annotations": engine.AnnotationList{},
+		"annotation_summary": engine.FeedbackSummary{}, "retracted": engine.Retracted{},
+		"runs": engine.RunPage{}, "run": engine.RunDetails{}, "timeline": engine.History{}, "graph": engine.Graph{},
+		"events":     eventsDocument{},
 		"candidates": engine.ResumeList{}, "replay": engine.ReplayReport{}, "cancelled": engine.Cancelled{},
-		"verification": engine.Verification{}, "audit": engine.AuditTrail{}, "audit_verification": engine.AuditVerification{},
-		"export": engine.Export{}, "import": engine.Import{}, "bundle": engine.BundleShown{}, "bundle_diff": engine.BundleDiff{},
-		"sessions": engine.SessionList{}, "kept": engine.KeptSession{}, "deleted": engine.DeletedSessions{}, "trash_emptied": engine.DeletedSessions{},
-		"restored": engine.TrashedSession{}, "gc": engine.GCReport{}, "du": engine.Usage{}, "erased": engine.ErasedArtifact{},
+		"verification": engine.Verification{}, "audit": engine.AuditTrail{},
+		"audit_verification": engine.AuditVerification{},
+		"export":             engine.Export{}, "import": engine.Import{}, "bundle": engine.BundleShown{},
+		"bundle_diff": engine.BundleDiff{},
+		"sessions":    engine.SessionList{}, "kept": engine.KeptSession{}, "deleted": engine.DeletedSessions{},
+		"trash_emptied": engine.DeletedSessions{},
+		"restored":      engine.TrashedSession{}, "gc": engine.GCReport{}, "du": engine.Usage{},
+		"erased": engine.ErasedArtifact{},
 		"repair": engine.RepairReport{}, "keys": engine.KeyList{}, "doctor": doctor.Report{},
-		"workflows": workflowList{}, "workflow": inspection{}, "validation": validation{}, "compiled": compiledDocument{}, "workflow_file": newWorkflow{},
-		"trust": trustDocument{}, "trusted": trust.List{}, "config": settings{}, "version": build{}, "completion": completionScript{}, "schemas": schemaList{},
-		"proposal": proposal.Proposal{}, "proposals": engine.ProposalList{}, "proposal_history": engine.ProposalDetails{}, "proposal_events": engine.ProposalEvents{},
+		"workflows": workflowList{}, "workflow": inspection{}, "validation": validation{},
+		"compiled": compiledDocument{}, "workflow_file": newWorkflow{},
+		"trust": trustDocument{}, "trusted": trust.List{}, "config": settings{}, "version": build{},
+		"completion": completionScript{}, "schemas": schemaList{},
+		"proposal": proposal.Proposal{}, "proposals": engine.ProposalList{},
+		"proposal_history": engine.ProposalDetails{}, "proposal_events": engine.ProposalEvents{},
 		"installed": engine.InstalledList{}, "automations": automationsDue{}, "capabilities": capabilities.Document{},
 		"error": errorBody{},
 	} {
@@ -58,7 +67,8 @@ func documentSchema(kind string) *schema.Schema {
 	if kind == "error" {
 		part = "error"
 	}
-	s := schema.Object(map[string]*schema.Schema{"v": schema.Const(1), "kind": schema.Const(kind), part: schema.Of(documentTypes()[kind])}, "v", "kind", part)
+	s := schema.Object(map[string]*schema.Schema{"v": schema.Const(1), "kind": schema.Const(kind),
+		part: schema.Of(documentTypes()[kind])}, "v", "kind", part)
 	switch kind {
 	case "events":
 		// Events are told as they are stored, those of other programs too.

@@ -26,24 +26,33 @@ import (
 func storedSchemas() map[string]storedSchema {
 	shapes := filestore.Shapes()
 	return map[string]storedSchema{
-		"event":             {"An event of a session's log", func() *schema.Schema { return eventSchema(event.Domain) }},
-		"audit-event":       {"An event of the audit log", func() *schema.Schema { return eventSchema(audit.Table) }},
-		"annotation-event":  {"An event of a session's annotations", func() *schema.Schema { return eventSchema(feedback.Table) }},
-		"proposal-event":    {"An event of a store's proposals", func() *schema.Schema { return eventSchema(proposal.Table) }},
+		"event": {"An event of a session's log",
+			func() *schema.Schema { return eventSchema(event.Domain) }},
+		"audit-event": {"An event of the audit log", func() *schema.Schema { return eventSchema(audit.Table) }},
+		"annotation-event": {"An event of a session's annotations",
+			func() *schema.Schema { return eventSchema(feedback.Table) }},
+		"proposal-event": {"An event of a store's proposals",
+			func() *schema.Schema { return eventSchema(proposal.Table) }},
 		"side-log-event":    {"An event of a side log of any name", sideLogSchema},
 		"manifest-record":   {"A line of a log's manifest", manifestSchema},
 		"snapshot":          {"The execution state at a node", snapshotSchema},
 		"compiled-workflow": {"A workflow that runs are pinned to", compiledSchema},
 		"bundle":            {"A session in one file", bundleSchema},
-		"store":             {"The control file store.json", controlSchema("store", func() *schema.Schema { return schema.Open(recordSchema(shapes["store"])) })},
-		"keyring":           {"The control file keys/keyring.json", controlSchema("keyring", func() *schema.Schema { return keyringSchema(shapes["keyring"]) })},
-		"config":            {"The control file config.json", controlSchema("config", configSchema)},
-		"trust":             {"The control file trust.json", controlSchema("trust", recordOf(trust.List{}))},
-		"imported":          {"The control file imported.json of a session", controlSchema("imported", recordOf(imported.Mark{}))},
-		"keep":              {"The control file keep of a session", controlSchema("keep", recordOf(engine.Note{}))},
-		"trash":             {"The control file trash.json of a deleted session", controlSchema("trash", recordOf(engine.Note{}))},
-		"erased":            {"The control file of an erased artifact", controlSchema("erased", recordOf(engine.Tombstone{}))},
-		"repair":            {"The control file repair.json of a folder in the quarantine", controlSchema("repair", recordOf(shapes["repair"]))},
+		"store": {"The control file store.json",
+			controlSchema("store", func() *schema.Schema { return schema.Open(recordSchema(shapes["store"])) })},
+		"keyring": {"The control file keys/keyring.json",
+			controlSchema("keyring", func() *schema.Schema { return keyringSchema(shapes["keyring"]) })},
+		"config": {"The control file config.json", controlSchema("config", configSchema)},
+		"trust":  {"The control file trust.json", controlSchema("trust", recordOf(trust.List{}))},
+		"imported": {"The control file imported.json of a session",
+			controlSchema("imported", recordOf(imported.Mark{}))},
+		"keep": {"The control file keep of a session", controlSchema("keep", recordOf(engine.Note{}))},
+		"trash": {"The control file trash.json of a deleted session",
+			controlSchema("trash", recordOf(engine.Note{}))},
+		"erased": {"The control file of an erased artifact",
+			controlSchema("erased", recordOf(engine.Tombstone{}))},
+		"repair": {"The control file repair.json of a folder in the quarantine",
+			controlSchema("repair", recordOf(shapes["repair"]))},
 	}
 }
 
@@ -93,7 +102,9 @@ func eventSchema(table *event.Table) *schema.Schema {
 	s.Properties[table.OwnerField] = idSchema(owners[table.OwnerField])
 	s.Required = append(s.Required, table.OwnerField)
 	for _, p := range table.Payloads() {
-		s.OneOf = append(s.OneOf, &schema.Schema{Properties: map[string]*schema.Schema{"kind": schema.Const(p.Kind()), "data": recordSchema(p)}})
+		s.OneOf = append(s.OneOf,
+			&schema.Schema{Properties: map[string]*schema.Schema{"kind": schema.Const(p.Kind()),
+				"data": recordSchema(p)}})
 	}
 	return s
 }
@@ -119,7 +130,8 @@ func idSchema(prefix string) *schema.Schema {
 
 func manifestSchema() *schema.Schema {
 	closed, pinned := recordSchema(manifest.SegmentClosed{}), recordSchema(manifest.SnapshotPinned{})
-	closed.Properties["kind"], pinned.Properties["kind"] = schema.Const(manifest.KindSegmentClosed), schema.Const(manifest.KindSnapshotPinned)
+	closed.Properties["kind"], pinned.Properties["kind"] = schema.Const(manifest.KindSegmentClosed),
+		schema.Const(manifest.KindSnapshotPinned)
 	closed.Properties["segmentRelPath"].Pattern = `^events/\d{8,16}-\d{8,16}\.jsonl$`
 	for _, s := range []*schema.Schema{closed, pinned} {
 		s.Properties["v"] = schema.Const(manifest.RecordVersion)
@@ -171,7 +183,8 @@ func configSchema() *schema.Schema {
 			least, most := float64(row.Least), float64(row.Most)
 			one = &schema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
 		case canon.Object: // names, and words for each
-			one = &schema.Schema{Type: "object", AdditionalProperties: &schema.Schema{Type: "array", Items: &schema.Schema{Type: "string"}}}
+			one = &schema.Schema{Type: "object", AdditionalProperties: &schema.Schema{Type: "array",
+				Items: &schema.Schema{Type: "string"}}}
 		}
 		s.Properties[string(row.Key)] = one
 	}
@@ -183,22 +196,30 @@ func configSchema() *schema.Schema {
 func bundleSchema() *schema.Schema {
 	object := &schema.Schema{Type: "object"}
 	byDigest := func(value *schema.Schema) *schema.Schema {
-		return &schema.Schema{Type: "object", PropertyNames: &schema.Schema{Pattern: schema.DigestForm}, AdditionalProperties: value}
+		return &schema.Schema{Type: "object", PropertyNames: &schema.Schema{Pattern: schema.DigestForm},
+			AdditionalProperties: value}
 	}
 	list := func() *schema.Schema { return &schema.Schema{Type: "array", Items: object} }
 	log := schema.Object(map[string]*schema.Schema{"events": list(), "manifest": list()}, "events", "manifest")
-	artifact := &schema.Schema{OneOf: []*schema.Schema{{Type: "string"}, schema.Object(map[string]*schema.Schema{"erased": object}, "erased")}}
+	artifact := &schema.Schema{OneOf: []*schema.Schema{{Type: "string"},
+		schema.Object(map[string]*schema.Schema{"erased": object}, "erased")}}
 	session := schema.Object(map[string]*schema.Schema{
 		"sessionId": {Type: "string", Pattern: schema.IDForm("sess")},
-		"events":    list(), "manifest": list(), "snapshots": byDigest(object), "pinnedWorkflows": byDigest(object), "artifacts": byDigest(artifact),
-		"logs": {Type: "object", PropertyNames: &schema.Schema{Pattern: "^[a-z][a-z0-9_]{0,31}$"}, AdditionalProperties: log},
+		"events":    list(), "manifest": list(), "snapshots": byDigest(object), "pinnedWorkflows": byDigest(object),
+		"artifacts": byDigest(artifact),
+		"logs": {Type: "object", PropertyNames: &schema.Schema{Pattern: "^[a-z][a-z0-9_]{0,31}$"},
+			AdditionalProperties: log},
 	}, "sessionId", "events", "manifest", "snapshots", "pinnedWorkflows")
-	entry := schema.Object(map[string]*schema.Schema{"path": {Type: "string", Pattern: "^session/"}, "sha256": {Type: "string", Pattern: schema.DigestForm},
-		"bytes": {Type: "integer"}}, "path", "sha256", "bytes")
-	integrity := schema.Object(map[string]*schema.Schema{"kind": schema.Const(bundle.IntegrityKind), "entries": {Type: "array", Items: entry}}, "kind", "entries")
+	entry := schema.Object(map[string]*schema.Schema{"path": {Type: "string", Pattern: "^session/"},
+		"sha256": {Type: "string", Pattern: schema.DigestForm},
+		"bytes":  {Type: "integer"}}, "path", "sha256", "bytes")
+	integrity := schema.Object(map[string]*schema.Schema{"kind": schema.Const(bundle.IntegrityKind),
+		"entries": {Type: "array", Items: entry}}, "kind", "entries")
 	return schema.Object(map[string]*schema.Schema{
-		"bundleId": {Type: "string"}, "bundleSchemaVersion": schema.Const(bundle.SchemaVersion), "exportedAt": {Type: "string"},
-		"producer": schema.Open(recordSchema(bundle.Producer{})), "salvage": recordSchema(bundle.Salvage{}), "redacted": recordSchema(bundle.Redacted{}),
-		"session": session, "integrity": integrity,
+		"bundleId": {Type: "string"}, "bundleSchemaVersion": schema.Const(bundle.SchemaVersion),
+		"exportedAt": {Type: "string"},
+		"producer":   schema.Open(recordSchema(bundle.Producer{})), "salvage": recordSchema(bundle.Salvage{}),
+		"redacted": recordSchema(bundle.Redacted{}),
+		"session":  session, "integrity": integrity,
 	}, "bundleId", "bundleSchemaVersion", "exportedAt", "producer", "session", "integrity")
 }

@@ -40,7 +40,8 @@ var storedFiles = []struct {
 	{`^proposals/manifest\.jsonl$`, true, []string{"manifest-record"}},
 	{`^audit/manifest\.jsonl$`, true, []string{"manifest-record"}},
 	{`^(sessions|trash)/[^/]+/events/\d+-\d+\.jsonl$`, true, []string{"event", "side-log-event"}},
-	{`^(sessions|trash)/[^/]+/annotations/events/\d+-\d+\.jsonl$`, true, []string{"annotation-event", "side-log-event"}},
+	{`^(sessions|trash)/[^/]+/annotations/events/\d+-\d+\.jsonl$`, true,
+		[]string{"annotation-event", "side-log-event"}},
 	{`^(sessions|trash)/[^/]+/annotations/manifest\.jsonl$`, true, []string{"manifest-record"}},
 	{`^(sessions|trash)/[^/]+/manifest\.jsonl$`, true, []string{"manifest-record"}},
 	{`^(sessions|trash)/[^/]+/imported\.json$`, false, []string{"imported"}},
@@ -95,7 +96,8 @@ func validStore(t *testing.T, root string) map[string][][]byte {
 // schemas say.
 func TestStoredSchemasHold(t *testing.T) {
 	asked := validStore(t, "../../testdata/format/store")
-	for _, name := range []string{"event", "manifest-record", "snapshot", "compiled-workflow", "store", "keyring", "config", "trust"} {
+	for _, name := range []string{"event", "manifest-record", "snapshot", "compiled-workflow", "store", "keyring",
+		"config", "trust"} {
 		if len(asked[name]) == 0 {
 			t.Errorf("nothing in the example store is of schema %s", name)
 		}
@@ -204,7 +206,8 @@ func TestSchemasRefuse(t *testing.T) {
 			t.Errorf("%s: %s in place of %s is not refused", row.schema, row.new, row.old)
 		}
 	}
-	if more := strings.Replace(step, `"next":null`, `"next":null,"later":1`, 1); valid("document-step", []byte(more)) != nil {
+	if more := strings.Replace(step, `"next":null`, `"next":null,"later":1`, 1); valid("document-step",
+		[]byte(more)) != nil {
 		t.Error("documents are open: a later version may say more")
 	}
 }

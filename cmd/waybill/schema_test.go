@@ -13,7 +13,8 @@ import (
 func TestSchemaFilesAreCurrent(t *testing.T) {
 	for _, name := range schemaNames() {
 		var out, errOut bytes.Buffer
-		if status := run([]string{"schema", name}, strings.NewReader(""), &out, &errOut, nil); status != 0 || errOut.Len() > 0 {
+		if status := run([]string{"schema", name}, strings.NewReader(""), &out, &errOut, nil); status != 0 ||
+			errOut.Len() > 0 {
 			t.Fatalf("schema %s: exit status %d, %s", name, status, errOut.String())
 		}
 		current(t, "../../docs/schema/"+name+".schema.json", out.String())

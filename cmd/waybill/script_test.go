@@ -55,7 +55,8 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat, "grow": grow, "control": control, "alike": alike,
+			"exits": exits, "json": jsonIs, "get": getJSON, "files": files, "race": race, "repeat": repeat,
+			"grow": grow, "control": control, "alike": alike,
 		},
 	})
 }

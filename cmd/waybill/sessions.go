@@ -64,10 +64,12 @@ func (a *app) tellSessions(list engine.SessionList, p *page) {
 	if len(rows) == 0 {
 		p.line("No sessions yet.")
 	} else {
-		p.table([]column{{title: "SESSION"}, {title: "TITLE", flex: true}, {title: "STATE"}, {title: "EVENTS", right: true}, {title: "LAST", right: true, spare: true}}, rows)
+		p.table([]column{{title: "SESSION"}, {title: "TITLE", flex: true}, {title: "STATE"},
+			{title: "EVENTS", right: true}, {title: "LAST", right: true, spare: true}}, rows)
 	}
 	if len(list.Trash) > 0 {
-		p.line("%s", p.dim(plural(len(list.Trash), "session")+" in the trash: "+a.command("sessions", "list", "--trash")))
+		p.line("%s", p.dim(plural(len(list.Trash), "session")+" in the trash: "+
+			a.command("sessions", "list", "--trash")))
 	}
 }
 
@@ -82,9 +84,11 @@ func (a *app) tellTrash(list []engine.TrashedSession, p *page) {
 		if t.Note != nil {
 			reason = t.Note.Reason
 		}
-		rows = append(rows, []cell{a.sessionName(t.SessionID.String(), t.Runs, p), {text: titleOfRuns(t.Runs)}, {text: reason}, {text: a.ago(t.TrashedAtMs)}})
+		rows = append(rows, []cell{a.sessionName(t.SessionID.String(), t.Runs, p), {text: titleOfRuns(t.Runs)},
+			{text: reason}, {text: a.ago(t.TrashedAtMs)}})
 	}
-	p.table([]column{{title: "SESSION"}, {title: "TITLE", flex: true}, {title: "REASON", flex: true, spare: true}, {title: "DELETED", right: true}}, rows)
+	p.table([]column{{title: "SESSION"}, {title: "TITLE", flex: true}, {title: "REASON", flex: true, spare: true},
+		{title: "DELETED", right: true}}, rows)
 	p.line("%s", p.dim("Take one back: "+a.command("sessions", "restore", "SESSION")))
 }
 

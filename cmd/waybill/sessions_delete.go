@@ -60,7 +60,8 @@ func (a *app) deleteSessions(ctx context.Context, o *opened, req engine.DeleteRe
 	if err != nil {
 		return err
 	}
-	err = a.sure(yes, "Move "+plural(len(rows), "session")+" to the trash?", func(p *page) { a.tellSessions(engine.SessionList{Sessions: rows}, p) })
+	err = a.sure(yes, "Move "+plural(len(rows), "session")+" to the trash?",
+		func(p *page) { a.tellSessions(engine.SessionList{Sessions: rows}, p) })
 	if err != nil {
 		return err
 	}

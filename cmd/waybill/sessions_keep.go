@@ -12,11 +12,12 @@ it grows. --off takes that back. Who kept it, when and why stays on record.`
 func newSessionsKeepCommand(a *app) *cobra.Command {
 	var req engine.KeepRequest
 	cmd := &cobra.Command{
-		Use:     "keep SESSION|RUN",
-		Short:   "Keep a session from being cleaned up",
-		Long:    sessionsKeepLong,
-		Example: "  waybill sessions keep @last --reason \"The model for the next release\"\n  waybill sessions keep k3j2a7 --off",
-		Args:    exactly("SESSION or RUN"),
+		Use:   "keep SESSION|RUN",
+		Short: "Keep a session from being cleaned up",
+		Long:  sessionsKeepLong,
+		Example: "  waybill sessions keep @last --reason \"The model for the next release\"\n" +
+			"  waybill sessions keep k3j2a7 --off",
+		Args: exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Ref = args[0]
 			o, err := a.open(cmd.Context())

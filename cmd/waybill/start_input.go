@@ -51,7 +51,8 @@ func (in *startInput) request(ctx context.Context, a *app, ref string) (engine.S
 	if err != nil {
 		return out, err
 	}
-	return engine.Start{Workflow: w.Compiled, SourceKind: recorded(w.Kind), SourceRef: w.Ref, Title: in.title, Key: in.key,
+	return engine.Start{Workflow: w.Compiled, SourceKind: recorded(w.Kind), SourceRef: w.Ref, Title: in.title,
+		Key:     in.key,
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }
 
@@ -60,7 +61,8 @@ func (in *startInput) check() error {
 	case !utf8.ValidString(in.title) || !utf8.ValidString(in.key):
 		return fault.New(fault.ValidationError, "--title and --key must be valid UTF-8")
 	case len(in.title) > limits.TitleBytesMax:
-		return fault.New(fault.ValidationError, "--title: %d bytes, at most %d are allowed", len(in.title), limits.TitleBytesMax)
+		return fault.New(fault.ValidationError, "--title: %d bytes, at most %d are allowed", len(in.title),
+			limits.TitleBytesMax)
 	}
 	return nil
 }

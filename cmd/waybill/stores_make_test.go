@@ -49,19 +49,24 @@ var goldenSources = map[string]string{
 var goldenCalls = []string{
 	"config set lockWaitMs 3000", "config set agentMaxAutonomy guided",
 	"start checklist.json --title Complete --set ticket=T1 --set severity=high",
-	"continue --run @last --notes one --artifact result.json --artifact private.json", "continue --run @last --notes two", "continue --run @last --notes Decision:yes",
+	"continue --run @last --notes one --artifact result.json --artifact private.json",
+	"continue --run @last --notes two", "continue --run @last --notes Decision:yes",
 	"keep {Complete}", "forget .git",
 	"start checklist.json --title Blocked --set ticket=T2", "! continue --run @last --done",
 	"start loop.json --title Loops --set parts=[\"x\"]", "continue --run @last --notes n --artifact continue.json",
 	"continue --run @last --notes n --artifact stop.json", "continue --run @last --notes n",
-	"start checklist.json --title Branches --set ticket=T3", "checkpoint --run @last --notes kept", "continue --run @last --notes one", "fork @last",
+	"start checklist.json --title Branches --set ticket=T3", "checkpoint --run @last --notes kept",
+	"continue --run @last --notes one", "fork @last",
 	"runs cancel @last --reason over",
 	"trust command.json --yes", "run command.json",
-	"start ship.json --title Approved", "! continue --run @last --notes plan", "approve", "continue --run @last --done", "continue --run @last --notes n",
-	"--store other start ship.json --title Travelled", "! --store other continue --run @last --notes plan", "--store other approve",
+	"start ship.json --title Approved", "! continue --run @last --notes plan", "approve", "continue --run @last --done",
+	"continue --run @last --notes n",
+	"--store other start ship.json --title Travelled", "! --store other continue --run @last --notes plan",
+	"--store other approve",
 	"--store other export @last -o travelled.json", "import travelled.json", "import travelled.json --as-new",
 	"start checklist.json --title Deleted --set ticket=T4", "sessions delete @last --yes --reason trial",
-	"start checklist.json --title Unfinished --set ticket=T5", "continue --run @last --notes one", "! continue --run @last --notes undecided", "tear", "repair --apply --yes",
+	"start checklist.json --title Unfinished --set ticket=T5", "continue --run @last --notes one",
+	"! continue --run @last --notes undecided", "tear", "repair --apply --yes",
 	"artifacts erase {private.json} --yes --reason private", "keys rotate --yes",
 	"export {Complete} -o bundle.json",
 }
@@ -69,19 +74,25 @@ var goldenCalls = []string{
 // learningCalls add what people said, and what was proposed and installed: records that the
 // first store of this format was made without.
 var learningCalls = []string{
-	"annotate {Complete} --rating 4 --note good", "annotate {Complete} --label slow", "annotate {Complete} --correction other", "annotate {Complete} --flag --confidence 0.5",
+	"annotate {Complete} --rating 4 --note good", "annotate {Complete} --label slow",
+	"annotate {Complete} --correction other", "annotate {Complete} --flag --confidence 0.5",
 	"retract {Complete}",
-	"config set principals {\"sam\":[\"reviewer\",\"lead\"]}", "config set roles {\"lead\":[\"proposals:apply\",\"proposals:override\"]}",
-	"propose pack.json --from-run {Complete} --reason learned", "proposals revise {proposal} pack2.json --reason better",
+	"config set principals {\"sam\":[\"reviewer\",\"lead\"]}",
+	"config set roles {\"lead\":[\"proposals:apply\",\"proposals:override\"]}",
+	"propose pack.json --from-run {Complete} --reason learned",
+	"proposals revise {proposal} pack2.json --reason better",
 	"proposals approve {proposal}", "proposals apply {proposal}",
-	"propose prompt.json", "! proposals apply {proposal}", "proposals reject {proposal} --reason no", "proposals archive {proposal}",
-	"propose nightly.json", "proposals approve {proposal}", "proposals apply {proposal}", "proposals rollback {proposal} --reason noisy",
+	"propose prompt.json", "! proposals apply {proposal}", "proposals reject {proposal} --reason no",
+	"proposals archive {proposal}",
+	"propose nightly.json", "proposals approve {proposal}", "proposals apply {proposal}",
+	"proposals rollback {proposal} --reason noisy",
 	"export {Complete} -o bundle.json",
 }
 
 // goldenStores are the stores that were made in the format of this version, each when the
 // records in it were new.
-var goldenStores = map[string][]string{"v1": goldenCalls, "v1-learning": append(goldenCalls[:len(goldenCalls)-1:len(goldenCalls)-1], learningCalls...)}
+var goldenStores = map[string][]string{"v1": goldenCalls,
+	"v1-learning": append(goldenCalls[:len(goldenCalls)-1:len(goldenCalls)-1], learningCalls...)}
 
 // TestMakeStore writes the golden stores of this version of the format, where there are
 // none yet. It never touches one that is there.
@@ -121,7 +132,9 @@ func makeStore(t *testing.T, name string, calls []string) {
 		switch {
 		case args[0] == "propose":
 			var doc struct{ Data struct{ ID string } }
-			if err := json.Unmarshal([]byte(g.waybill(0, append([]string{"proposals", "create", "--as", "sam", "--json"}, args[1:]...)...)), &doc); err != nil {
+			if err := json.Unmarshal(
+				[]byte(g.waybill(0, append([]string{"proposals", "create", "--as", "sam", "--json"}, args[1:]...)...)),
+				&doc); err != nil {
 				t.Fatal(err)
 			}
 			names["{proposal}"] = doc.Data.ID
@@ -130,7 +143,8 @@ func makeStore(t *testing.T, name string, calls []string) {
 				Annotations []struct{ AnnotationID string }
 			}
 			g.data(&list, "annotations", "list", args[1])
-			g.waybill(0, "annotations", "retract", args[1], list.Annotations[1].AnnotationID, "--reason", "wrong", "--as", "sam")
+			g.waybill(0, "annotations", "retract", args[1], list.Annotations[1].AnnotationID, "--reason", "wrong",
+				"--as", "sam")
 		case args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve":
 			s := sit(t, dir, 80, append(args, "--as", "sam")...)
 			s.sees("[y/N]")

@@ -24,9 +24,11 @@ type gold struct {
 func (g gold) waybill(status int, args ...string) string {
 	g.Helper()
 	var out, errOut bytes.Buffer
-	env := []string{"HOME=" + g.dir, "USERPROFILE=" + g.dir, "WAYBILL_HOME=" + filepath.Join(g.dir, "home"), "PATH=" + os.Getenv("PATH")}
+	env := []string{"HOME=" + g.dir, "USERPROFILE=" + g.dir, "WAYBILL_HOME=" + filepath.Join(g.dir, "home"), "PATH=" +
+		os.Getenv("PATH")}
 	if got := run(args, strings.NewReader(""), &out, &errOut, env); got != status {
-		g.Fatalf("waybill %s: exit status %d, want %d\n%s%s", strings.Join(args, " "), got, status, out.String(), errOut.String())
+		g.Fatalf("waybill %s: exit status %d, want %d\n%s%s", strings.Join(args, " "), got, status, out.String(),
+			errOut.String())
 	}
 	return out.String()
 }
@@ -82,7 +84,8 @@ func TestStoresOfEveryVersion(t *testing.T) {
 	}
 	versions, err := filepath.Glob(filepath.Join(root, "v*"))
 	if err != nil || !slices.Contains(versions, filepath.Join(root, "v1")) {
-		t.Fatalf("the golden stores are %q (%v): 'go test ./cmd/waybill -run TestMakeStore -update' makes that of this version", versions, err)
+		t.Fatalf("the golden stores are %q (%v): 'go test ./cmd/waybill -run TestMakeStore -update' makes that of "+
+			"this version", versions, err)
 	}
 	for _, golden := range versions {
 		t.Run(filepath.Base(golden), func(t *testing.T) { keepsReading(t, golden) })
@@ -115,7 +118,8 @@ func keepsReading(t *testing.T, golden string) {
 	if g.data(&imported, "import", filepath.Join(golden, "bundle.json")); imported.Relation != "same" {
 		t.Errorf("the bundle's session is %q to the one that it was made from", imported.Relation)
 	}
-	if g.data(&imported, "import", filepath.Join(golden, "bundle.json"), "--store", "other"); imported.Relation != "imported" {
+	if g.data(&imported, "import", filepath.Join(golden, "bundle.json"), "--store",
+		"other"); imported.Relation != "imported" {
 		t.Errorf("a new store has the bundle as %q", imported.Relation)
 	}
 	g.waybill(0, "verify", "--store", "other")
@@ -131,7 +135,8 @@ func (g gold) goesOn() {
 	}
 	g.data(&list, "runs", "list")
 	for _, title := range []string{"Unfinished", "Blocked"} {
-		at := slices.IndexFunc(list.Runs, func(r struct{ RunID, Title, Status string }) bool { return r.Title == title })
+		at := slices.IndexFunc(list.Runs,
+			func(r struct{ RunID, Title, Status string }) bool { return r.Title == title })
 		if at < 0 {
 			g.Fatalf("there is no run %q", title)
 		}
@@ -140,7 +145,8 @@ func (g gold) goesOn() {
 			Status     string
 		}
 		for range 3 {
-			if g.data(&answer, "continue", "--run", list.Runs[at].RunID, "--notes", "Decision: go on"); answer.IsComplete {
+			if g.data(&answer, "continue", "--run", list.Runs[at].RunID, "--notes",
+				"Decision: go on"); answer.IsComplete {
 				break
 			}
 		}
@@ -161,8 +167,10 @@ func (g gold) projections() string {
 	tell := func(args ...string) {
 		fmt.Fprintf(&b, "waybill %s\n%s\n", strings.Join(args, " "), g.waybill(0, append(args, "--json")...))
 	}
-	for _, call := range []string{"runs list", "sessions list", "verify", "audit list", "audit verify", "trust --list", "keys list", "config get lockWaitMs",
-		"annotations summary", "proposals list", "proposals events", "proposals installed", "automations due --at 2027-01-01T00:00:00Z"} {
+	for _, call := range []string{"runs list", "sessions list", "verify", "audit list", "audit verify", "trust --list",
+		"keys list", "config get lockWaitMs",
+		"annotations summary", "proposals list", "proposals events", "proposals installed",
+		"automations due --at 2027-01-01T00:00:00Z"} {
 		tell(strings.Fields(call)...)
 	}
 	var list struct {
@@ -194,7 +202,8 @@ func unstamped(bundle []byte) string {
 func firstDifference(a, b string) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			return fmt.Sprintf("%q, and it was %q", a[max(0, i-60):min(len(a), i+60)], b[max(0, i-60):min(len(b), i+60)])
+			return fmt.Sprintf("%q, and it was %q", a[max(0, i-60):min(len(a), i+60)],
+				b[max(0, i-60):min(len(b), i+60)])
 		}
 	}
 	return fmt.Sprintf("%d bytes, and it was %d", len(a), len(b))
@@ -227,7 +236,9 @@ var freeData = []string{"store", "config", "side-log-event"}
 
 // mayMiss are the members that are optional, by the schemas that say so.
 var mayMiss = map[string][]string{
-	"annotation-event": {"actor", "scope", "timestampMs"}, "proposal-event": {"actor", "timestampMs"}, "event": {"actor", "ignorable", "scope", "timestampMs"}, "audit-event": {"actor", "timestampMs"}, "side-log-event": {"actor", "ignorable", "scope", "timestampMs"},
+	"annotation-event": {"actor", "scope", "timestampMs"}, "proposal-event": {"actor", "timestampMs"},
+	"event": {"actor", "ignorable", "scope", "timestampMs"}, "audit-event": {"actor", "timestampMs"},
+	"side-log-event":  {"actor", "ignorable", "scope", "timestampMs"},
 	"manifest-record": {"pins", "prev"}, "compiled-workflow": {"inputs", "assessments", "references"},
 }
 

@@ -15,7 +15,8 @@ const offeredRuns = 30
 
 // offerWorkflows offers ids, with the workflows' names; where none fits, the shell
 // goes on with files.
-func (a *app) offerWorkflows(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) offerWorkflows(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -64,7 +65,8 @@ func (a *app) offerRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra.Co
 
 // offerProposals offers the latest proposals by their short names, with what they are
 // about.
-func (a *app) offerProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) offerProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault // a FILE may follow
 	}
@@ -87,13 +89,16 @@ func (a *app) offerProposals(cmd *cobra.Command, args []string, _ string) ([]cob
 // offerEverything says what the tab key offers where. It stands in one place, so
 // that a command that takes a run or a workflow is not forgotten.
 func (a *app) offerEverything(root *cobra.Command) {
-	for _, path := range [][]string{{"run"}, {"start"}, {"trust"}, {"workflows", "inspect"}, {"workflows", "validate"}, {"workflows", "compile"}} {
+	for _, path := range [][]string{{"run"}, {"start"}, {"trust"}, {"workflows", "inspect"}, {"workflows", "validate"},
+		{"workflows", "compile"}} {
 		if cmd, _, err := root.Find(path); err == nil {
 			cmd.ValidArgsFunction = a.offerWorkflows
 		}
 	}
-	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"runs", "graph"}, {"runs", "watch"}, {"runs", "cancel"},
-		{"sessions", "keep"}, {"sessions", "delete"}, {"approve"}, {"fork"}, {"replay"}, {"verify"}, {"export"}, {"repair"},
+	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"runs", "graph"},
+		{"runs", "watch"}, {"runs", "cancel"},
+		{"sessions", "keep"}, {"sessions", "delete"}, {"approve"}, {"fork"}, {"replay"}, {"verify"}, {"export"},
+		{"repair"},
 		{"annotate"}, {"annotations", "list"}, {"annotations", "summary"}, {"annotations", "retract"}} {
 		if cmd, _, err := root.Find(path); err == nil {
 			cmd.ValidArgsFunction = a.offerRuns

@@ -13,7 +13,8 @@ func (a *app) sure(yes bool, question string, show func(*page)) error {
 	}
 	// With --json a program reads the answer, even where a terminal is near.
 	if !a.isTerminal(a.in) || a.common.json {
-		return fault.New(fault.UsageError, "nobody is here who could be asked: %s", question).Suggest("Say --yes if it is to be done, or do it at a terminal.")
+		return fault.New(fault.UsageError, "nobody is here who could be asked: %s", question).
+			Suggest("Say --yes if it is to be done, or do it at a terminal.")
 	}
 	if !a.agree(show, question+" [y/N] ") {
 		return disagreed()

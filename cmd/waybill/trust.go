@@ -48,7 +48,8 @@ func newTrustCommand(a *app) *cobra.Command {
 		Args: atMost("FILE, ID or HASH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) != in.list || in.list && (in.yes || in.revoke) || in.revoke && in.yes {
-				return usageFault(cmd, "'%s' wants one workflow, with --yes or --revoke, or --list alone", cmd.CommandPath())
+				return usageFault(cmd, "'%s' wants one workflow, with --yes or --revoke, or --list alone",
+					cmd.CommandPath())
 			}
 			o, err := a.open(cmd.Context())
 			if err != nil {
@@ -70,7 +71,8 @@ func newTrustCommand(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&in.yes, "yes", false, "agree without being asked")
-	f.BoolVar(&in.revoke, "revoke", false, "take trust back: of a FILE as it is now, of every version of an ID, or of a HASH")
+	f.BoolVar(&in.revoke, "revoke", false,
+		"take trust back: of a FILE as it is now, of every version of an ID, or of a HASH")
 	f.BoolVar(&in.list, "list", false, "list what is trusted, and who agreed")
 	return cmd
 }
@@ -85,7 +87,8 @@ func (a *app) trustable(ctx context.Context, o *opened, ref string) (compile.Com
 	}
 	w, err := o.Pinned(ctx, hash)
 	if err != nil {
-		return w, fault.Wrap(err, fault.WorkflowNotFound, "no run of this store is pinned to %s", hash).Suggest("Name the workflow's file or id instead.")
+		return w, fault.Wrap(err, fault.WorkflowNotFound, "no run of this store is pinned to %s", hash).
+			Suggest("Name the workflow's file or id instead.")
 	}
 	return w, nil
 }
@@ -117,9 +120,11 @@ func (a *app) giveTrust(ctx context.Context, o *opened, w compile.Compiled, yes 
 		case len(doc.Commands) == 0:
 			p.line("%s has no commands: there is nothing to trust.", clean(w.WorkflowID))
 		case already:
-			p.line("%s is trusted already, since %s.", clean(w.WorkflowID), clockTime(doc.Entry.AtMs, "2 Jan 2006 15:04"))
+			p.line("%s is trusted already, since %s.", clean(w.WorkflowID),
+				clockTime(doc.Entry.AtMs, "2 Jan 2006 15:04"))
 		default:
-			p.line("%s %s is trusted: %s may run.", p.good("✓"), clean(w.WorkflowID), plural(len(doc.Commands), "command"))
+			p.line("%s %s is trusted: %s may run.", p.good("✓"), clean(w.WorkflowID),
+				plural(len(doc.Commands), "command"))
 		}
 	})
 }
@@ -137,7 +142,8 @@ func (a *app) askTrust(w compile.Compiled, commands []catalog.Command) error {
 	if asked || !a.common.json {
 		_, _ = a.errOut.Write(p.Bytes())
 	}
-	untrusted := fault.New(fault.WorkflowUntrusted, "nobody has agreed to the commands of %s", w.WorkflowID).With("workflowHash", w.Hash().String())
+	untrusted := fault.New(fault.WorkflowUntrusted, "nobody has agreed to the commands of %s", w.WorkflowID).
+		With("workflowHash", w.Hash().String())
 	if !asked {
 		return untrusted.Suggest("Read them, then run this at a terminal, or say --yes.")
 	}

@@ -27,10 +27,12 @@ func (a *app) listTrust(ctx context.Context, o *opened) error {
 			if e.Actor.Ref != "" {
 				by = e.Actor.Ref + " (" + by + ")"
 			}
-			rows = append(rows, []cell{{text: e.WorkflowID}, {text: short(e.WorkflowHash)}, {text: plural(int(e.Commands), "command")},
+			rows = append(rows, []cell{{text: e.WorkflowID}, {text: short(e.WorkflowHash)},
+				{text: plural(int(e.Commands), "command")},
 				{text: by}, {text: clockTime(e.AtMs, "2006-01-02 15:04")}})
 		}
-		p.table([]column{{title: "WORKFLOW", flex: true}, {title: "HASH"}, {title: "ALLOWS"}, {title: "BY"}, {title: "SINCE"}}, rows)
+		p.table([]column{{title: "WORKFLOW", flex: true}, {title: "HASH"}, {title: "ALLOWS"}, {title: "BY"},
+			{title: "SINCE"}}, rows)
 	})
 }
 

@@ -29,9 +29,10 @@ A head that you keep elsewhere shows that a log did not lose its end: give it wi
 
 Errors, which say that something was lost or changed, end with exit status 5. Warnings,
 such as the remains of an interrupted write, do not.`,
-		Example: "  waybill verify\n  waybill verify @last --expect-head sha256:d5bd4727…\n  waybill verify --json | jq .data.ok",
-		Args:    atMost("SESSION or RUN"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.verify(cmd, args, f) },
+		Example: "  waybill verify\n  waybill verify @last --expect-head sha256:d5bd4727…\n" +
+			"  waybill verify --json | jq .data.ok",
+		Args: atMost("SESSION or RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd, args, f) },
 	}
 	cmd.Flags().BoolVar(&f.digests, "digests", false, "hash everything, decode nothing")
 	cmd.Flags().BoolVar(&f.watch, "watch-progress", false, "show how far it is, where standard error is a terminal")
@@ -60,7 +61,8 @@ func (a *app) verify(cmd *cobra.Command, args []string, f verifyFlags) error {
 	defer thrifty()()
 	store, err := a.open(cmd.Context())
 	if fault.Is(err, fault.StoreCorrupt) {
-		return fault.Of(err).Suggest("Restore that file from a backup; without it nothing else of the store can be checked.")
+		return fault.Of(err).Suggest(
+			"Restore that file from a backup; without it nothing else of the store can be checked.")
 	}
 	if err != nil {
 		return err
@@ -99,7 +101,9 @@ func (a *app) verify(cmd *cobra.Command, args []string, f verifyFlags) error {
 
 // headMismatch is the answer where a log is whole, and not the one that it was.
 func headMismatch(s engine.SessionVerdict, expected canon.Digest) error {
-	return fault.New(fault.HeadMismatch, "the log of %s does not hold the head %s: it lost its end since, or another log stands in its place", s.SessionID, expected).
+	return fault.New(fault.HeadMismatch,
+		"the log of %s does not hold the head %s: it lost its end since, or another log stands in its place",
+		s.SessionID, expected).
 		Suggest("Compare with the copy that the head is from. The head of the log is now %s.", s.Head.Digest).
 		With("sessionId", s.SessionID.String()).With("expected", expected.String()).With("head", s.Head.Digest.String())
 }

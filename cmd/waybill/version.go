@@ -28,7 +28,8 @@ func newVersionCommand(a *app) *cobra.Command {
 		Example: "  waybill version\n  waybill version --json",
 		Args:    none(),
 		RunE: func(*cobra.Command, []string) error {
-			b := build{Version: version, Commit: commit(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+			b := build{Version: version, Commit: commit(), Go: runtime.Version(), OS: runtime.GOOS,
+				Arch: runtime.GOARCH}
 			return a.answer("version", b, func(p *page) {
 				p.line("waybill %s (%s, %s/%s)", b.Version, b.Go, b.OS, b.Arch)
 			})

@@ -27,7 +27,8 @@ func (a *app) open(ctx context.Context) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := filestore.Options{LockWait: a.common.lockWait, AllowNetworkFS: a.common.allowNetworkFS, Now: a.clock, Random: a.entropy}
+	options := filestore.Options{LockWait: a.common.lockWait, AllowNetworkFS: a.common.allowNetworkFS, Now: a.clock,
+		Random: a.entropy}
 	store, err := filestore.OpenDir(dir, options)
 	if fault.Is(err, fault.StoreInvalid) {
 		f := *fault.Of(err)
@@ -72,8 +73,10 @@ func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.
 // wire puts the one store behind every port. It does everything that the engine
 // asks for, so that what belongs together is locked and synced together.
 func wire(dir string, store *filestore.Store) *opened {
-	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store, Inspector: store, Digests: store, Heads: store,
-		Controls: controls{store}, Streams: store, Marks: store, Trash: store, Retention: store, Repairs: store, Arrivals: store, Graves: store, SideLogs: store}
+	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
+		Inspector: store, Digests: store, Heads: store,
+		Controls: controls{store}, Streams: store, Marks: store, Trash: store, Retention: store, Repairs: store,
+		Arrivals: store, Graves: store, SideLogs: store}
 	return &opened{Engine: e, Settings: engine.Settings{Controls: controls{store}, Auditor: e}, dir: dir, store: store}
 }
 
@@ -93,7 +96,8 @@ func (c controls) Control(ctx context.Context, f ports.ControlFile) (ports.Contr
 }
 
 // UpdateControl implements ports.Controls.
-func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
 	return c.store.UpdateControl(ctx, f.Name, f.Kind, func(old controlfile.Document) (controlfile.Document, error) {
 		next, err := change(ports.Control{V: old.V, Data: old.Data})
 		return controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, err

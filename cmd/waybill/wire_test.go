@@ -16,7 +16,8 @@ import (
 func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	var said bytes.Buffer
-	if status := run([]string{"start", "wr.demo", "--store", dir}, strings.NewReader(""), &said, &said, []string{"HOME=" + dir}); status != 0 {
+	if status := run([]string{"start", "wr.demo", "--store", dir}, strings.NewReader(""), &said, &said,
+		[]string{"HOME=" + dir}); status != 0 {
 		t.Fatal(said.String())
 	}
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("no configuration"), 0o600); err != nil {
@@ -35,7 +36,8 @@ func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wait, ok := a.configuredWait(row.ctx, store); ok || strings.Contains(errOut.String(), "config.json") != row.warns {
+		if wait, ok := a.configuredWait(row.ctx, store); ok ||
+			strings.Contains(errOut.String(), "config.json") != row.warns {
 			t.Errorf("%s: %v, %v, said %q", name, wait, ok, errOut.String())
 		}
 		_ = store.Close()

@@ -21,7 +21,8 @@ error that names both.`
 
 func newWorkflowsCommand(a *app) *cobra.Command {
 	return newGroup("workflows", groupLook, "List, check, write and look into workflows", workflowsLong,
-		newWorkflowsListCommand(a), newWorkflowsInspectCommand(a), newWorkflowsValidateCommand(a), newWorkflowsCompileCommand(a), newWorkflowsNewCommand(a))
+		newWorkflowsListCommand(a), newWorkflowsInspectCommand(a), newWorkflowsValidateCommand(a),
+		newWorkflowsCompileCommand(a), newWorkflowsNewCommand(a))
 }
 
 // workflowRow is one workflow as programs see it (locks section 7): with what they
@@ -45,7 +46,9 @@ type workflowRow struct {
 
 // rowOf is the row for an entry of the catalog, usable or not.
 func rowOf(e catalog.Entry) workflowRow {
-	return workflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version, SourceKind: e.Kind, SourceRef: e.Ref,
-		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(), SameIDIn: e.Twins, Problems: e.Problems,
+	return workflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version,
+		SourceKind: e.Kind, SourceRef: e.Ref,
+		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(),
+		SameIDIn: e.Twins, Problems: e.Problems,
 		ProblemCount: len(e.Problems)}
 }

@@ -26,8 +26,9 @@ func newWorkflowsCompileCommand(a *app) *cobra.Command {
 		Long: `Compile a workflow and print the result: everything resolved, in the one form that a
 run is pinned to. With -o its exact bytes are written to a file; their SHA-256 is the
 workflow's hash.`,
-		Example: "  waybill workflows compile wr.demo\n  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json",
-		Args:    exactly("FILE or ID"),
+		Example: "  waybill workflows compile wr.demo\n" +
+			"  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json",
+		Args: exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			as, ok := sourceKind(kind)
 			if !ok {
@@ -44,7 +45,8 @@ workflow's hash.`,
 			if out != "" {
 				// A file of the user's, not of the store: it gets the mode that they chose.
 				if err := os.WriteFile(out, w.Bytes(), 0o666); err != nil {
-					return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", out, plainCause(err)).Suggest("Name a file that you may write.")
+					return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", out, plainCause(err)).
+						Suggest("Name a file that you may write.")
 				}
 			}
 			return a.answer("compiled", compiledDocument{w.Hash(), w.Document}, func(p *page) {
@@ -58,7 +60,8 @@ workflow's hash.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "", "compile the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
+	cmd.Flags().StringVar(&kind, "source-kind", "",
+		"compile the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the exact bytes to `FILE`")
 	return cmd
 }

@@ -31,7 +31,8 @@ type inspection struct {
 // inspectionOf is the document for a usable entry of the catalog.
 func inspectionOf(e catalog.Entry) inspection {
 	w := e.Compiled
-	return inspection{workflowRow: rowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps, Loops: w.Loops, Commands: catalog.Commands(w)}
+	return inspection{workflowRow: rowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps,
+		Loops: w.Loops, Commands: catalog.Commands(w)}
 }
 
 func newWorkflowsInspectCommand(a *app) *cobra.Command {

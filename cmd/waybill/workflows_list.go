@@ -50,8 +50,9 @@ func newWorkflowsListCommand(a *app) *cobra.Command {
 		Long: `List every workflow that is found from the working directory, with its id, its source
 and its name. One that does not validate, or whose id another file has too, is listed
 with the reason; JSON has at most three of its problems, and validate names them all.`,
-		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | select(.valid) | .workflowId'",
-		Args:    none(),
+		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | " +
+			"select(.valid) | .workflowId'",
+		Args: none(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.catalog(cmd.Context())
 			if err != nil {
@@ -97,7 +98,8 @@ func (p *page) workflows(entries []catalog.Entry) {
 // whyBroken is the first reason why an entry cannot be named by its id.
 func whyBroken(e catalog.Entry) string {
 	if e.Valid() {
-		return "Its id is also that of " + strings.Join(e.Twins, ", ") + ": name the file instead, or rename one of them."
+		return "Its id is also that of " + strings.Join(e.Twins, ", ") +
+			": name the file instead, or rename one of them."
 	}
 	var errs []problem.Problem
 	for _, f := range e.Problems {

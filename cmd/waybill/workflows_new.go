@@ -31,23 +31,27 @@ type newWorkflow struct {
 func newWorkflowsNewCommand(a *app) *cobra.Command {
 	var from, out string
 	cmd := &cobra.Command{
-		Use:     "new [ID]",
-		Short:   "Write a workflow file to start from",
-		Long:    workflowsNewLong,
-		Example: "  waybill workflows new team.release\n  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
-		Args:    atMost("ID"),
+		Use:   "new [ID]",
+		Short: "Write a workflow file to start from",
+		Long:  workflowsNewLong,
+		Example: "  waybill workflows new team.release\n" +
+			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
+		Args: atMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "-" && a.common.json {
-				return usageFault(cmd, "-o - writes the workflow to stdout, and --json an answer about it").Suggest("Leave out --json, or name a file with -o.")
+				return usageFault(cmd, "-o - writes the workflow to stdout, and --json an answer about it").
+					Suggest("Leave out --json, or name a file with -o.")
 			}
 			if len(args) == 0 {
 				if from == "" {
-					return usageFault(cmd, "'%s' needs ID", cmd.CommandPath()).Suggest("For a copy under a name of its own: --from FILE|ID.")
+					return usageFault(cmd, "'%s' needs ID", cmd.CommandPath()).
+						Suggest("For a copy under a name of its own: --from FILE|ID.")
 				}
 				return a.newWorkflow(cmd.Context(), "", from, out)
 			}
 			if problem := source.NewIDProblem(source.SourceProject, args[0]); problem != "" {
-				return fault.New(fault.ValidationError, "%s", problem).Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(args[0])))
+				return fault.New(fault.ValidationError, "%s", problem).
+					Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(args[0])))
 			}
 			return a.newWorkflow(cmd.Context(), args[0], from, out)
 		},
@@ -78,12 +82,14 @@ func (a *app) newWorkflow(ctx context.Context, id, from, out string) error {
 			id = source.SuggestID(source.SourceProject, e.ID)
 		}
 		if data, err = source.Copy(e.Data, id); err != nil {
-			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).Suggest("Correct it first: 'waybill workflows validate %s'.", from)
+			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).
+				Suggest("Correct it first: 'waybill workflows validate %s'.", from)
 		}
 		ending = endingOf(e)
 	}
 	// What could not be run is not written.
-	if err := catalog.Read(catalog.File{Kind: source.SourceProject, Ref: "the new file", Data: data}, with).Usable(); err != nil {
+	if err := catalog.Read(catalog.File{Kind: source.SourceProject, Ref: "the new file", Data: data}, with).
+		Usable(); err != nil {
 		return err
 	}
 	if out == "-" {
@@ -140,11 +146,13 @@ func titleOf(id string) string {
 // writeNew writes a file that is not there yet.
 func writeNew(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return fault.Wrap(err, fault.StoreIO, "%s cannot be made: %v", filepath.Dir(name), plainCause(err)).Suggest("Name another file with -o.")
+		return fault.Wrap(err, fault.StoreIO, "%s cannot be made: %v", filepath.Dir(name), plainCause(err)).
+			Suggest("Name another file with -o.")
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return fault.New(fault.ValidationError, "%s is there already", name).Suggest("Name another file with -o, or take that one away.")
+		return fault.New(fault.ValidationError, "%s is there already", name).
+			Suggest("Name another file with -o, or take that one away.")
 	}
 	if err == nil {
 		_, err = file.Write(data)
@@ -153,7 +161,8 @@ func writeNew(name string, data []byte) error {
 		}
 	}
 	if err != nil {
-		return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", name, plainCause(err)).Suggest("Name a file that you may write.")
+		return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", name, plainCause(err)).
+			Suggest("Name a file that you may write.")
 	}
 	return nil
 }

@@ -26,12 +26,14 @@ type validation struct {
 
 // sourceKind reads a value of --source-kind; "" stands for the file's own.
 func sourceKind(word string) (source.SourceKind, bool) {
-	kinds := []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin}
+	kinds := []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser,
+		source.SourceProject, source.SourceRemote, source.SourcePlugin}
 	return source.SourceKind(word), slices.Contains(kinds, source.SourceKind(word))
 }
 
 func noSuchSourceKind(cmd *cobra.Command, kind string) error {
-	return usageFault(cmd, "there is no source kind %q", kind).Suggest("Use bundled, installed, user, project, remote or plugin.")
+	return usageFault(cmd, "there is no source kind %q", kind).
+		Suggest("Use bundled, installed, user, project, remote or plugin.")
 }
 
 func newWorkflowsValidateCommand(a *app) *cobra.Command {
@@ -42,8 +44,9 @@ func newWorkflowsValidateCommand(a *app) *cobra.Command {
 		Long: `Check a workflow file and list everything that is wrong with it at once: where, what,
 and what to write instead. Exit status 0 means that it can be run, 2 that it cannot.
 Warnings alone do not fail.`,
-		Example: "  waybill workflows validate ./release.yaml\n  waybill workflows validate ./release.yaml --json | jq .data.problems",
-		Args:    exactly("FILE or ID"),
+		Example: "  waybill workflows validate ./release.yaml\n" +
+			"  waybill workflows validate ./release.yaml --json | jq .data.problems",
+		Args: exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			as, ok := sourceKind(kind)
 			if !ok {
@@ -53,14 +56,16 @@ Warnings alone do not fail.`,
 			if err != nil {
 				return err
 			}
-			doc := validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref, WorkflowHash: e.Compiled.Hash(), Problems: e.Problems}
+			doc := validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref,
+				WorkflowHash: e.Compiled.Hash(), Problems: e.Problems}
 			if err := a.answer("validation", doc, func(p *page) { p.validation(args[0], e) }); err != nil || doc.OK {
 				return err
 			}
 			return shown{fault.ExitUsage}
 		},
 	}
-	cmd.Flags().StringVar(&kind, "source-kind", "", "judge the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
+	cmd.Flags().StringVar(&kind, "source-kind", "",
+		"judge the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
 	return cmd
 }
 

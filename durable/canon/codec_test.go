@@ -51,9 +51,11 @@ func TestMarshal(t *testing.T) {
 		want string
 	}{
 		{"full", record{
-			Any: canon.OfList(canon.OfInt(1), canon.Value{}), Digest: canon.Sum(nil), Flag: true, Float: 0.5, Inner: inner{1},
-			List: []inner{{2}}, Map: map[string]int{"b": 2, "a": 1}, Node: aNode, Nullable: &aNode, Optional: &inner{3},
-			Text: "x", Hidden: "never written", private: "never written", Whole: -1 << 53, Small: 4}, full},
+			Any: canon.OfList(canon.OfInt(1), canon.Value{}), Digest: canon.Sum(nil), Flag: true, Float: 0.5,
+			Inner: inner{1},
+			List:  []inner{{2}}, Map: map[string]int{"b": 2, "a": 1}, Node: aNode, Nullable: &aNode,
+			Optional: &inner{3},
+			Text:     "x", Hidden: "never written", private: "never written", Whole: -1 << 53, Small: 4}, full},
 		{"least", record{Node: aNode}, least},
 	}
 	for _, tt := range tests {
@@ -91,7 +93,8 @@ func TestMarshalRefuses(t *testing.T) {
 		{"invalid text", holder{"\xff"}, "v: canon: text is not valid UTF-8"},
 		{"invalid key", holder{map[string]int{"\xff": 1}}, "v: canon: text is not valid UTF-8"},
 		{"invalid text in a value", holder{canon.OfList(canon.OfString("\xff"))}, "v: canon: text is not valid UTF-8"},
-		{"invalid key in a value", holder{canon.OfMembers(canon.Member{Name: "\xff"})}, "v: canon: text is not valid UTF-8"},
+		{"invalid key in a value", holder{canon.OfMembers(canon.Member{Name: "\xff"})},
+			"v: canon: text is not valid UTF-8"},
 		{"NaN", holder{math.NaN()}, "v: not a JSON number"},
 		{"infinity in a value", holder{canon.OfFloat(math.Inf(1))}, "v: not a JSON number"},
 		{"2^53 + 1", holder{int64(1<<53 + 1)}, "v: number is not exactly a double; send it as a string"},
@@ -130,14 +133,16 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{"text for a map's number", `"map":{}`, `"map":{"a/b":"x"}`, "/map/a~1b", "want number, got string"},
 		{"number for an id", `"node":"NODE"`, `"node":1`, "/node", "want string, got number"},
 		{"another id", `"node":"NODE"`, `"node":"run_x"`, "/node", "want node_ and 26 characters of a-z2-7"},
-		{"digest in capitals", `"flag"`, `"digest":"sha256:E3B0","flag"`, "/digest", "want sha256: and 64 lowercase hexadecimal digits"},
+		{"digest in capitals", `"flag"`, `"digest":"sha256:E3B0","flag"`, "/digest",
+			"want sha256: and 64 lowercase hexadecimal digits"},
 		{"not an object", least, `[]`, "", "want object, got array"},
 	}
 	for _, tt := range tests {
 		text := strings.Replace(least, tt.old, tt.new, 1)
 		var got *canon.ParseError
 		err := canon.Unmarshal(sample(text), new(record))
-		if want := (canon.ParseError{Pointer: tt.pointer, Line: 1, Reason: tt.reason}); !errors.As(err, &got) || *got != want {
+		if want := (canon.ParseError{Pointer: tt.pointer, Line: 1, Reason: tt.reason}); !errors.As(err, &got) ||
+			*got != want {
 			t.Errorf("%s: got %v, want %v", tt.name, err, &want)
 		}
 	}

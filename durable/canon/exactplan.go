@@ -94,7 +94,8 @@ func buildExact(t reflect.Type, made map[reflect.Type]*exactPlan) *exactPlan {
 		p.form = exactStruct
 		for _, f := range fieldsOf(t) {
 			name := string(AppendString([]byte{','}, f.name)) + ":"
-			p.fields = append(p.fields, exactField{name, f.index, f.omitZero, buildExact(t.FieldByIndex(f.index).Type, made)})
+			p.fields = append(p.fields,
+				exactField{name, f.index, f.omitZero, buildExact(t.FieldByIndex(f.index).Type, made)})
 		}
 	}
 	return p

@@ -75,7 +75,8 @@ func TestDocumentsOfTheRFC(t *testing.T) {
 			"\ud83d\ude00": "Emoji: Grinning Face",
 			"\u0080": "Control",
 			"\u00f6": "Latin Small Letter O With Diaeresis"}`,
-			"{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\u0080\":\"Control\",\"ö\":\"Latin Small Letter O With Diaeresis\"," +
+			"{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\u0080\":\"Control\",\"ö\":\"Latin Small Letter O With " +
+				"Diaeresis\"," +
 				"\"€\":\"Euro Sign\",\"😀\":\"Emoji: Grinning Face\",\"\ufb33\":\"Hebrew Letter Dalet With Dagesh\"}"},
 	}
 	for _, tt := range tests {
@@ -189,7 +190,8 @@ func utf16Bytes(s string) (out []byte) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, `{"b":[1,2.5,-0,1e20,1e-7],"a":{"x":null,"y":true}}`, `"\ud83d\ude00\u0000"`, `{"A":1,"a":2}`,
-		`{"a":1,"a":2}`, `9007199254740993`, `[1e400]`, "\xff", "\ufeff1", `{"\ufb33":1,"\ud83d\ude00":2}`, `[[[[]]]] x`,
+		`{"a":1,"a":2}`, `9007199254740993`, `[1e400]`, "\xff", "\ufeff1", `{"\ufb33":1,"\ud83d\ude00":2}`,
+		`[[[[]]]] x`,
 		strings.Repeat("[", 65), `0.1000000000000000055`, `"\/"`, ` { "k" : [ ] } `, `-0.0e-0`, `{"ſ":1,"S":2}`,
 	} {
 		f.Add([]byte(seed))

@@ -44,7 +44,8 @@ func TestParseRefuses(t *testing.T) {
 		{"duplicate key", "{\"a\":1,\n\"b\":2,\n\"a\":3\n}", "", 3, `duplicate key "a"`},
 		{"duplicate key in order", `{"a":1,"a":1}`, "", 1, `duplicate key "a"`},
 		{"duplicate key, one escaped", `{"x":{"a":1,"\u0061":2}}`, "/x", 1, `duplicate key "a"`},
-		{"case twins", "{\"x\":[0,{\"ab\":1,\n\"c\":2,\n\"aB\":3\n}]}", "/x/1", 3, `keys "aB" and "ab" differ only in case`},
+		{"case twins", "{\"x\":[0,{\"ab\":1,\n\"c\":2,\n\"aB\":3\n}]}", "/x/1", 3,
+			`keys "aB" and "ab" differ only in case`},
 		{"case twins beyond ASCII", `{"é":1,"É":2}`, "", 1, `keys "É" and "é" differ only in case`},
 		{"case twins by folding", `{"s":1,"ſ":2}`, "", 1, `keys "s" and "ſ" differ only in case`},
 		{"invalid UTF-8", "{\"a\":\n\"\xff\"}", "", 2, "text is not valid UTF-8"},
@@ -137,7 +138,8 @@ func TestParseAccepts(t *testing.T) {
 		{" [ 1 ,\r\n\t2 ] ", `[1,2]`},
 		{`{"b":1,"a":{}}`, `{"a":{},"b":1}`},
 		{`{"İ":1,"i":2}`, `{"i":2,"İ":1}`}, // no twins: neither folds to the other
-		{strings.Repeat("[", 64) + "1" + strings.Repeat("]", 64), strings.Repeat("[", 64) + "1" + strings.Repeat("]", 64)},
+		{strings.Repeat("[", 64) + "1" + strings.Repeat("]", 64), strings.Repeat("[", 64) + "1" +
+			strings.Repeat("]", 64)},
 	}
 	for _, tt := range tests {
 		got, err := canon.Canonicalize([]byte(tt.text))
@@ -162,7 +164,8 @@ func TestParseKeepsLines(t *testing.T) {
 		name string
 		v    canon.Value
 		want int
-	}{{"object", v, 1}, {"array", list, 2}, {"number", list.Item(0), 3}, {"boolean", list.Item(1), 5}, {"string", text, 7}} {
+	}{{"object", v, 1}, {"array", list, 2}, {"number", list.Item(0), 3}, {"boolean", list.Item(1), 5},
+		{"string", text, 7}} {
 		if tt.v.Line() != tt.want {
 			t.Errorf("%s: line %d, want %d", tt.name, tt.v.Line(), tt.want)
 		}

@@ -193,7 +193,8 @@ func (v Value) strict(path trail, depth int) error {
 		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("nested deeper than %d levels", depth)}
 	}
 	if i, j, ok := twins(v.keys); ok {
-		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("keys %q and %q differ only in case", v.keys[i], v.keys[j])}
+		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("keys %q and %q differ only in case", v.keys[i],
+			v.keys[j])}
 	}
 	for i, item := range v.list {
 		where := turn{item: i}

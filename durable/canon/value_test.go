@@ -30,7 +30,8 @@ func TestWithAndWithout(t *testing.T) {
 		{"absent member left out", `{"a":1,"c":3}`, base.Without("b")},
 		{"on what is no object", `{"b":true}`, canon.OfInt(1).With("b", canon.OfBool(true))},
 		{"from what is no object", `[1]`, canon.OfList(canon.OfInt(1)).Without("b")},
-		{"the later of two members", `{"a":2}`, canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)}, canon.Member{Name: "a", Value: canon.OfInt(2)})},
+		{"the later of two members", `{"a":2}`, canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)},
+			canon.Member{Name: "a", Value: canon.OfInt(2)})},
 	}
 	for _, tt := range tests {
 		if got := string(tt.got.JCS()); got != tt.want {
@@ -85,8 +86,10 @@ func TestStrict(t *testing.T) {
 		{"three levels", nested(3), ""},
 		{"four levels", nested(4), "nested deeper than 3 levels at /0/0/0"},
 		{"twins", twin, `keys "userName" and "username" differ only in case at the document`},
-		{"twins inside", canon.OfList(canon.OfMembers(canon.Member{Name: "a", Value: twin})), `keys "userName" and "username" differ only in case at /0/a`},
-		{"same keys in two objects", canon.OfList(canon.OfMembers(canon.Member{Name: "A"}), canon.OfMembers(canon.Member{Name: "a"})), ""},
+		{"twins inside", canon.OfList(canon.OfMembers(canon.Member{Name: "a", Value: twin})),
+			`keys "userName" and "username" differ only in case at /0/a`},
+		{"same keys in two objects", canon.OfList(canon.OfMembers(canon.Member{Name: "A"}),
+			canon.OfMembers(canon.Member{Name: "a"})), ""},
 	}
 	for _, tt := range tests {
 		got := ""
@@ -100,7 +103,8 @@ func TestStrict(t *testing.T) {
 }
 
 func TestEqual(t *testing.T) {
-	all := []string{`null`, `false`, `true`, `0`, `1`, `""`, `"1"`, `[]`, `[1]`, `[1,2]`, `[2,1]`, `{}`, `{"a":1}`, `{"b":1}`, `{"a":2}`, `{"a":1,"b":1}`}
+	all := []string{`null`, `false`, `true`, `0`, `1`, `""`, `"1"`, `[]`, `[1]`, `[1,2]`, `[2,1]`, `{}`, `{"a":1}`,
+		`{"b":1}`, `{"a":2}`, `{"a":1,"b":1}`}
 	for _, a := range all {
 		for _, b := range all {
 			if got := parse(t, a).Equal(parse(t, "\n"+b)); got != (a == b) {
@@ -161,13 +165,16 @@ func TestDigest(t *testing.T) {
 	if back, err := canon.ParseFileName(d.FileName()); err != nil || back != d {
 		t.Errorf("got %s, %v", back, err)
 	}
-	for _, bad := range []string{"", hex, "sha256:", "sha256:" + hex[1:], "sha256:" + hex + "0", "sha256:" + strings.ToUpper(hex),
-		"SHA256:" + hex, "sha512:" + hex, "sha256_" + hex, "sha256:" + hex[1:] + "g", " sha256:" + hex, "sha256:" + hex[1:] + "\n"} {
+	for _, bad := range []string{"", hex, "sha256:", "sha256:" + hex[1:], "sha256:" + hex + "0", "sha256:" +
+		strings.ToUpper(hex),
+		"SHA256:" + hex, "sha512:" + hex, "sha256_" + hex, "sha256:" + hex[1:] + "g", " sha256:" + hex, "sha256:" +
+			hex[1:] + "\n"} {
 		if got, err := canon.ParseDigest(bad); err == nil {
 			t.Errorf("%q is accepted as %s", bad, got)
 		}
 	}
-	for _, bad := range []string{"", "sha256:" + hex, "sha256_" + hex + ".json", "sha256_" + hex[1:], "../sha256_" + hex, "sha256__" + hex[1:]} {
+	for _, bad := range []string{"", "sha256:" + hex, "sha256_" + hex + ".json", "sha256_" + hex[1:], "../sha256_" +
+		hex, "sha256__" + hex[1:]} {
 		if got, err := canon.ParseFileName(bad); err == nil {
 			t.Errorf("%q is accepted as the name of %s", bad, got)
 		}

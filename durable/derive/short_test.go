@@ -17,7 +17,8 @@ func TestShorts(t *testing.T) {
 		text   string
 		want   string
 	}{
-		{0, 0, "", "14b280339f35753f"}, {'a', 0, "", "52e099186c1afe4f"}, {0, 1, "", "4c91592c12c7b0f8"}, {0, 0, "a", "6684b986c03cb1fd"}, {0, 0, "a\x00", "cebe5fecc838482f"}, {'a', 1, "bc", "6483175b7c35b616"},
+		{0, 0, "", "14b280339f35753f"}, {'a', 0, "", "52e099186c1afe4f"}, {0, 1, "", "4c91592c12c7b0f8"},
+		{0, 0, "a", "6684b986c03cb1fd"}, {0, 0, "a\x00", "cebe5fecc838482f"}, {'a', 1, "bc", "6483175b7c35b616"},
 	} {
 		got := s.Sum(row.kind, row.within, []byte(row.text))
 		if fmt.Sprintf("%016x", got) != row.want {

@@ -40,7 +40,8 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 
 // Advance carries an attempt at a position: it is decided and recorded once; the
 // same attempt again is answered from the log (locks 1.2; R15, R16).
-func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer, error) {
+func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
+	error) {
 	defer g.settle(ctx)
 	fold := g.take(at.Session)
 	p, err := g.open(ctx, at, fold)
@@ -98,7 +99,8 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		if err != nil {
 			return err
 		}
-		plan, err := advance.Decide(workflow, facts, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
+		plan, err := advance.Decide(workflow, facts, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor,
+			AtMs: by.AtMs})
 		if err != nil {
 			return err
 		}
@@ -134,7 +136,9 @@ func mayAttempt(p place, attempt id.Attempt) error {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
 	}
 	if attempt != p.node.NextAttempt() {
-		return fault.New(fault.Invariant, "the attempt is not the next one of node %s and has no recorded outcome: the log lost facts, or the token is of another log", p.node.ID)
+		return fault.New(fault.Invariant,
+			"the attempt is not the next one of node %s and has no recorded outcome: the log lost facts, or the "+
+				"token is of another log", p.node.ID)
 	}
 	return nil
 }
@@ -159,11 +163,13 @@ func (g *Engine) wholeFacts(ctx context.Context, at Position, p place) (f advanc
 		return advance.Facts{}, err
 	}
 	var erased error
-	f = advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state, SnapshotRef: p.node.SnapshotRef,
+	f = advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state,
+		SnapshotRef: p.node.SnapshotRef,
 		Preferences: p.node.Preferences, Context: p.node.Context, HasChild: p.node.AckedChildren > 0,
 		Capabilities: p.node.Capabilities, Checkpoints: len(p.node.Checkpoints), Approvals: int(p.node.Approvals)}
 	for _, gap := range p.node.OpenGaps {
-		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer, Severity: gap.Severity})
+		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer,
+			Severity: gap.Severity})
 	}
 	outputs, err := g.counting(ctx, at.Session, p.node, p.fold.Next)
 	if err != nil {
@@ -198,7 +204,8 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 
 // replay answers a recorded attempt over the log prefix that ends with it, once
 // that prefix is sure to survive a power cut.
-func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold, done projections.Attempt, req advance.Request) (Answer, error) {
+func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
+	done projections.Attempt, req advance.Request) (Answer, error) {
 	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)
 	if err != nil {
 		return Answer{}, err

@@ -108,7 +108,8 @@ func TestAStepIsMeantBeforeAnID(t *testing.T) {
 	for _, c := range letters {
 		steps = append(steps, fmt.Sprintf(`{"id":"%c","title":"T","prompt":"p"}`, c))
 	}
-	a := w.start(`{"id":"test.letters","name":"L","description":"d","version":"1.0.0","steps":[` + strings.Join(steps, ",") + `]}`)
+	a := w.start(`{"id":"test.letters","name":"L","description":"d","version":"1.0.0","steps":[` +
+		strings.Join(steps, ",") + `]}`)
 	at := map[string]engine.Position{}
 	for !a.IsComplete {
 		at[a.Pending.StepID] = a.Position()

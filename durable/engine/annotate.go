@@ -19,7 +19,8 @@ import (
 // the annotation stands in a log beside it. What is asked about must be there:
 // TARGET_NOT_FOUND, ANNOTATION_NOT_FOUND of one to supersede, VALIDATION_ERROR where
 // that one stands no more.
-func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Position, req feedback.Request) (feedback.Annotation, error) {
+func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Position,
+	req feedback.Request) (feedback.Annotation, error) {
 	defer g.settle(ctx)
 	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return feedback.Annotation{}, err
@@ -143,7 +144,8 @@ func (g *Engine) noting(ctx context.Context, at Position, t feedback.Target) (*n
 		switch s, err := g.state(ctx, p.node); {
 		case err == nil && s.PendingStep() != nil:
 			n.place.StepID = s.PendingStep().StepID
-		case err != nil && !missing(err) && !fault.Is(err, fault.StoreCorrupt) && !fault.Is(err, fault.SessionUnhealthy):
+		case err != nil && !missing(err) && !fault.Is(err, fault.StoreCorrupt) &&
+			!fault.Is(err, fault.SessionUnhealthy):
 			return nil, err // the disk could not say
 		}
 	}
@@ -171,7 +173,8 @@ func (g *Engine) nodeOf(ctx context.Context, at Position, t feedback.Target) (no
 		return node, err
 	}
 	if !found {
-		return node, fault.New(fault.TargetNotFound, "run %s has no event %s", at.Run, t.EventID).With("eventId", t.EventID.String())
+		return node, fault.New(fault.TargetNotFound, "run %s has no event %s", at.Run, t.EventID).
+			With("eventId", t.EventID.String())
 	}
 	if !t.NodeID.IsZero() && t.NodeID != node {
 		return node, fault.New(fault.TargetNotFound, "event %s is not about node %s", t.EventID, t.NodeID).
@@ -218,7 +221,8 @@ func (g *Engine) remarks(ctx context.Context, log manifest.Log) (*remarks, error
 // are those that were read; else the log is not read again from its beginning, however
 // long it is. The session's lock is held as well, so that the session is not moved away
 // meanwhile.
-func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all *remarks, about id.Annotation) (e event.Event, err error) {
+func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all *remarks,
+	about id.Annotation) (e event.Event, err error) {
 	inside := func(ports.Witness, manifest.Verdict) error {
 		if all == nil {
 			all = &remarks{sums: n.g.savedTally(ctx, n.log)}
@@ -226,7 +230,8 @@ func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all 
 		e, err = n.inside(ctx, by, data, all, about)
 		return err
 	}
-	err = ports.WithHealthySession(ctx, n.g.Locks, n.g.Logs, manifest.SessionEvents(n.at.Session), n.head, nothing{}, inside)
+	err = ports.WithHealthySession(ctx, n.g.Locks, n.g.Logs, manifest.SessionEvents(n.at.Session), n.head, nothing{},
+		inside)
 	return e, n.conflict(err)
 }
 
@@ -234,12 +239,14 @@ func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all 
 func (n *noting) conflict(err error) error {
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		n.g.forget(n.at.Session)
-		err = fault.Wrap(err, fault.StoreConflict, "session %s was moved away or replaced while it was annotated", n.at.Session)
+		err = fault.Wrap(err, fault.StoreConflict, "session %s was moved away or replaced while it was annotated",
+			n.at.Session)
 	}
 	return err
 }
 
-func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all *remarks, about id.Annotation) (e event.Event, err error) {
+func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all *remarks,
+	about id.Annotation) (e event.Event, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
 		if all.Annotations != nil {
 			if err := n.stands(all, about); err != nil {
@@ -281,10 +288,12 @@ func (n *noting) stands(all *remarks, about id.Annotation) error {
 	case !ok || have.Target.RunID != n.at.Run:
 		return noAnnotation(n.at, about)
 	case have.State == projections.AnnotationSuperseded:
-		return fault.New(fault.ValidationError, "annotation %s does not stand any more: %s stands in its place", about, have.About.SupersededBy).
+		return fault.New(fault.ValidationError, "annotation %s does not stand any more: %s stands in its place", about,
+			have.About.SupersededBy).
 			Suggest("Name %s instead.", have.About.SupersededBy).With("supersededBy", have.About.SupersededBy.String())
 	case have.State == projections.AnnotationRetracted:
-		return fault.Wrap(errTakenBack, fault.ValidationError, "annotation %s does not stand any more: it was retracted", about).Suggest("Add a new one.")
+		return fault.Wrap(errTakenBack, fault.ValidationError,
+			"annotation %s does not stand any more: it was retracted", about).Suggest("Add a new one.")
 	}
 	return nil
 }

@@ -30,8 +30,10 @@ func TestAnnotatingIsOnRecord(t *testing.T) {
 	list, err := n.g.AuditList(context.Background(), engine.AuditQuery{})
 	must(t, err)
 	said, taken := list.Entries[0], list.Entries[1]
-	if said.Actor.Ref != "ada" || said.AtMs != by || said.Target != (audit.Target{Kind: audit.OfRun, ID: a.Session.RunID.String()}) ||
-		said.Details["annotationId"] != made.AnnotationID.String() || said.Details["signal"] != "correction" || said.Details["nodeId"] != a.NodeID.String() ||
+	if said.Actor.Ref != "ada" || said.AtMs != by ||
+		said.Target != (audit.Target{Kind: audit.OfRun, ID: a.Session.RunID.String()}) ||
+		said.Details["annotationId"] != made.AnnotationID.String() || said.Details["signal"] != "correction" ||
+		said.Details["nodeId"] != a.NodeID.String() ||
 		said.Source == nil || said.Source.Log != "annotations" || said.Source.SessionID != a.Session.SessionID {
 		t.Errorf("%+v", said)
 	}
@@ -54,7 +56,8 @@ func TestALineThatWasNotWrittenComesLater(t *testing.T) {
 	dying := n.process() // keeps no audit log: as if it died after its commit
 	made, err := dying.Annotate(context.Background(), n.by(), annotationSeed(1), a.Position(), remark(feedback.Flag()))
 	must(t, err)
-	_, err = dying.Retract(context.Background(), n.by(), a.Position(), engine.RetractRequest{Annotation: made.AnnotationID})
+	_, err = dying.Retract(context.Background(), n.by(), a.Position(),
+		engine.RetractRequest{Annotation: made.AnnotationID})
 	must(t, err)
 	n.want("annotate+ retract+", "audit_incomplete")
 	n.made = 1
@@ -71,15 +74,24 @@ func TestAuditVerifyMissesAnnotations(t *testing.T) {
 		harm func(t *testing.T, n *noted, a engine.Answer)
 		want string
 	}{
-		"the folder of annotations is deleted": {func(t *testing.T, n *noted, a engine.Answer) { must(t, os.RemoveAll(n.annotationsDir(a))) },
+		"the folder of annotations is deleted": {func(t *testing.T, n *noted,
+			a engine.Answer) {
+			must(t, os.RemoveAll(n.annotationsDir(a)))
+		},
 			"audit_unfounded audit_unfounded"},
 		"the session is deleted by hand": {func(t *testing.T, n *noted, a engine.Answer) {
 			must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
 		},
 			"audit_session_missing audit_session_missing"},
-		"the audit log is deleted": {func(t *testing.T, n *noted, _ engine.Answer) { must(t, os.RemoveAll(filepath.Join(n.dir, "audit"))) },
+		"the audit log is deleted": {func(t *testing.T, n *noted,
+			_ engine.Answer) {
+			must(t, os.RemoveAll(filepath.Join(n.dir, "audit")))
+		},
 			"audit_incomplete"},
-		"a line is another": {func(t *testing.T, n *noted, _ engine.Answer) { n.flip("audit/events/00000001-00000001.jsonl", 40) },
+		"a line is another": {func(t *testing.T, n *noted,
+			_ engine.Answer) {
+			n.flip("audit/events/00000001-00000001.jsonl", 40)
+		},
 			"audit_incomplete segment_damaged"},
 		"the last annotation is cut off": {func(t *testing.T, n *noted, a engine.Answer) {
 			name := filepath.Join(n.annotationsDir(a), "manifest.jsonl")
@@ -88,7 +100,9 @@ func TestAuditVerifyMissesAnnotations(t *testing.T) {
 			must(t, os.WriteFile(name, b[:strings.LastIndex(string(b), `{"bytes":`)], 0o600))
 		}, "audit_unfounded"},
 		"the session is deleted on record": {func(t *testing.T, n *noted, a engine.Answer) {
-			_, err := n.everybody().DeleteSessions(context.Background(), n.by(), engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
+			_, err := n.everybody().
+				DeleteSessions(context.Background(), n.by(),
+					engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
 			must(t, err)
 		}, ""},
 	} {

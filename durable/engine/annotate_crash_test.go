@@ -42,7 +42,8 @@ type remarking struct {
 func ownFiles(f *crashfs.FS, s id.Session) map[string]string {
 	out := map[string]string{}
 	for name, b := range f.Files() {
-		if root := manifest.SessionEvents(s).Root; name == root+"/manifest.jsonl" || strings.HasPrefix(name, root+"/events/") {
+		if root := manifest.SessionEvents(s).Root; name == root+"/manifest.jsonl" ||
+			strings.HasPrefix(name, root+"/events/") {
 			out[name] = string(b)
 		}
 	}
@@ -76,7 +77,8 @@ func remarkings(t *testing.T) []remarking {
 	out := []remarking{
 		{name: "the first one", base: bare.Revive(), call: annotate(remark(feedback.Flag()))},
 		{name: "a later one", base: some.Revive(), call: annotate(remark(feedback.Flag()))},
-		{name: "in place of another", base: some.Revive(), call: annotate(instead(feedback.Annotation{AnnotationID: last}, feedback.Rating(5)))},
+		{name: "in place of another", base: some.Revive(),
+			call: annotate(instead(feedback.Annotation{AnnotationID: last}, feedback.Rating(5)))},
 		{name: "retract", base: some.Revive(), call: func(g *engine.Engine, _ byte) error {
 			_, err := g.Retract(ctx, caller(9), at, engine.RetractRequest{Annotation: last, Reason: "r"})
 			return err

@@ -41,18 +41,21 @@ func (h *heap) fill(until int) {
 	h.Helper()
 	s, ctx := storeOn(h, h.disk), context.Background()
 	log := manifest.SessionSide(h.at.Session, feedback.Table)
-	err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ignored{}, func(w ports.Witness, v manifest.Verdict) error {
-		head := v.Head
-		for ; h.made < until; h.made++ {
-			data := feedback.Record(id.NewAnnotation(annotationSeed(h.made)), remark(feedback.Rating(int64(1+h.made%5))), feedback.Place{NodeID: h.at.Node, StepID: "first"})
-			e := event.New(log.Owner, head.Next, event.Scope{RunID: h.at.Run}, event.Actor{Kind: event.Human, Ref: "ada"}, int64(h.made), data)
-			var err error
-			if head, err = s.Append(ctx, w, head, manifest.Plan{Log: log, Events: []event.Event{e}}); err != nil {
-				return err
+	err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ignored{},
+		func(w ports.Witness, v manifest.Verdict) error {
+			head := v.Head
+			for ; h.made < until; h.made++ {
+				data := feedback.Record(id.NewAnnotation(annotationSeed(h.made)),
+					remark(feedback.Rating(int64(1+h.made%5))), feedback.Place{NodeID: h.at.Node, StepID: "first"})
+				e := event.New(log.Owner, head.Next, event.Scope{RunID: h.at.Run},
+					event.Actor{Kind: event.Human, Ref: "ada"}, int64(h.made), data)
+				var err error
+				if head, err = s.Append(ctx, w, head, manifest.Plan{Log: log, Events: []event.Event{e}}); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	must(h.T, err)
 }
 
@@ -100,7 +103,8 @@ func (f askedFile) Write(p []byte) (int, error) {
 }
 
 func (c *asked) String() string {
-	return fmt.Sprintf("%d files opened, %d bytes read, %d written, %d entries listed", c.opened.Load(), c.read.Load(), c.written.Load(), c.listed.Load())
+	return fmt.Sprintf("%d files opened, %d bytes read, %d written, %d entries listed", c.opened.Load(), c.read.Load(),
+		c.written.Load(), c.listed.Load())
 }
 
 // annotate finds the run and annotates it, as one command does.
@@ -147,13 +151,15 @@ func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
 		}
 		g, act := h.process()
 		must(t, engine.Act(g, context.Background(), caller(1), ofStore(audit.GC), nothing))
-		costOf[n] = map[string]*asked{"annotate": h.annotate(), "sum up": summary, "sum one run up": single, "another act": act}
+		costOf[n] = map[string]*asked{"annotate": h.annotate(), "sum up": summary, "sum one run up": single,
+			"another act": act}
 	}
 	for what, few := range costOf[100] {
 		more := costOf[many][what]
 		t.Logf("%s: with 100 %v; with %d %v", what, few, many, more)
 		// A look at a log's beginning reads ahead, but not without end.
-		if more.opened.Load() > few.opened.Load() || more.listed.Load() > few.listed.Load() || more.read.Load() > few.read.Load()+64<<10 || more.written.Load() > few.written.Load()+1<<10 {
+		if more.opened.Load() > few.opened.Load() || more.listed.Load() > few.listed.Load() ||
+			more.read.Load() > few.read.Load()+64<<10 || more.written.Load() > few.written.Load()+1<<10 {
 			t.Errorf("%s: with %d annotations %v; with 100 %v", what, many, more, few)
 		}
 	}
@@ -210,8 +216,10 @@ func TestSumsAreRightWhateverLiesInTheCache(t *testing.T) {
 			forged[i] ^= 1
 		}
 	}
-	for name, data := range map[string][]byte{"none": nil, "forged": forged, "another session's": read(b), "half": good[:len(good)/2], "twice": append(append([]byte{}, good...), good...),
-		"from the beginning": caches[0], "from before what was retracted": caches[30], "from before what was superseded": caches[40], "right": good} {
+	for name, data := range map[string][]byte{"none": nil, "forged": forged, "another session's": read(b),
+		"half": good[:len(good)/2], "twice": append(append([]byte{}, good...), good...),
+		"from the beginning": caches[0], "from before what was retracted": caches[30],
+		"from before what was superseded": caches[40], "right": good} {
 		if must(t, os.RemoveAll(cache(a))); data != nil {
 			must(t, os.WriteFile(cache(a), data, 0o600))
 		}

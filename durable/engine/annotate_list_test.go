@@ -85,12 +85,14 @@ func TestPagesOfAnnotations(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d rows, want %d", len(got), len(want))
 	}
-	for _, bad := range []engine.AnnotationQuery{{Limit: -1}, {Limit: 1001}, {Signal: "praise"}, {Cursor: "x"}, {Cursor: "-1"}, {Cursor: "+1"}, {Cursor: "007"}, {Cursor: "99999999999999999999"}} {
+	for _, bad := range []engine.AnnotationQuery{{Limit: -1}, {Limit: 1001}, {Signal: "praise"}, {Cursor: "x"},
+		{Cursor: "-1"}, {Cursor: "+1"}, {Cursor: "007"}, {Cursor: "99999999999999999999"}} {
 		if _, err := g.Annotations(ctx, a.Session.RunID.String(), bad); !fault.Is(err, fault.ValidationError) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	if last := n.list(a, engine.AnnotationQuery{Cursor: "9000000000000000"}); len(last.Annotations) > 0 || last.NextCursor != "" {
+	if last := n.list(a, engine.AnnotationQuery{Cursor: "9000000000000000"}); len(last.Annotations) > 0 ||
+		last.NextCursor != "" {
 		t.Errorf("behind the end: %+v", last)
 	}
 }
@@ -103,7 +105,8 @@ func sums(s engine.FeedbackSummary) string {
 		if w.MeanRating != nil {
 			mean = fmt.Sprint(*w.MeanRating)
 		}
-		out = append(out, fmt.Sprintf("%s: %d in %d of %d, %s stars, %d corrected, %d flagged, %v", w.WorkflowID, w.Annotations, w.AnnotatedRuns, w.Runs, mean, w.CorrectedRuns, w.FlaggedRuns, w.Labels))
+		out = append(out, fmt.Sprintf("%s: %d in %d of %d, %s stars, %d corrected, %d flagged, %v", w.WorkflowID,
+			w.Annotations, w.AnnotatedRuns, w.Runs, mean, w.CorrectedRuns, w.FlaggedRuns, w.Labels))
 	}
 	for _, r := range s.Runs {
 		out = append(out, fmt.Sprintf("%d of %s", r.Annotations, r.WorkflowID))
@@ -154,7 +157,8 @@ func TestSummaries(t *testing.T) {
 		}
 	}
 	// Of a session that cannot be read to its end the runs are not all known.
-	must(t, os.WriteFile(filepath.Join(n.dir, "sessions", long.Session.SessionID.String(), "manifest.jsonl"), []byte("{}\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(n.dir, "sessions", long.Session.SessionID.String(), "manifest.jsonl"),
+		[]byte("{}\n"), 0o600))
 	if got := n.sumUp(engine.SummaryQuery{}); got != two+"; 2 of test.two; 2 of test.two; 1 incomplete" {
 		t.Error(got)
 	}

@@ -29,7 +29,8 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 			var err error
 			// A lock is fair to nobody: whoever finds it taken for too long asks again.
 			for try := 0; try == 0 || fault.Is(err, fault.SessionLocked) && try < 100; try++ {
-				made[i], err = processes[i%2].Annotate(context.Background(), caller(int64(i)), annotationSeed(i), a.Position(), remark(feedback.Label(fmt.Sprint("of ", i))))
+				made[i], err = processes[i%2].Annotate(context.Background(), caller(int64(i)), annotationSeed(i),
+					a.Position(), remark(feedback.Label(fmt.Sprint("of ", i))))
 			}
 			if err != nil {
 				t.Error(err)
@@ -46,7 +47,8 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 			t.Errorf("annotation %d is there %d times", i, seen[m.AnnotationID])
 		}
 	}
-	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore("gc"), nothing)) // completes what nobody got to
+	// completes what nobody got to
+	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore("gc"), nothing))
 	v, err := n.everybody().AuditVerify(context.Background())
 	if err != nil || !v.OK || len(v.Findings) > 0 || v.Events != writers+2 || len(seen) != writers {
 		t.Errorf("%d annotations, %v: %+v", len(seen), err, v)
@@ -73,7 +75,8 @@ func TestOneTakesBackOneStandsInPlace(t *testing.T) {
 		for i := range each {
 			one, other := n.everybody(), n.everybody()
 			wg.Go(func() {
-				_, err := one.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(), instead(first, feedback.Rating(1)))
+				_, err := one.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(),
+					instead(first, feedback.Rating(1)))
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -83,7 +86,8 @@ func TestOneTakesBackOneStandsInPlace(t *testing.T) {
 				}
 			})
 			wg.Go(func() {
-				got, err := other.Retract(context.Background(), caller(9), a.Position(), engine.RetractRequest{Annotation: first.AnnotationID})
+				got, err := other.Retract(context.Background(), caller(9), a.Position(),
+					engine.RetractRequest{Annotation: first.AnnotationID})
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -98,7 +102,8 @@ func TestOneTakesBackOneStandsInPlace(t *testing.T) {
 		}
 		wg.Wait()
 		if superseded+retracted != 1 || retracted == 1 && already != each-1 || retracted == 0 && already > 0 {
-			t.Errorf("round %d: superseded %d times, retracted %d times, %d found that done", round, superseded, retracted, already)
+			t.Errorf("round %d: superseded %d times, retracted %d times, %d found that done", round, superseded,
+				retracted, already)
 		}
 		if got := n.found(); len(got) > 0 {
 			t.Error(got)
@@ -121,16 +126,19 @@ func TestAnnotatingWhatIsDeleted(t *testing.T) {
 		for i := range writers {
 			g := n.everybody()
 			wg.Go(func() {
-				_, err := g.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(), remark(feedback.Rating(2)))
+				_, err := g.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(),
+					remark(feedback.Rating(2)))
 				made[i] = err == nil
-				if err != nil && fault.ExitOf(err) != fault.ExitNotFound && !fault.Is(err, fault.StoreConflict) && !fault.Is(err, fault.SessionLocked) {
+				if err != nil && fault.ExitOf(err) != fault.ExitNotFound && !fault.Is(err, fault.StoreConflict) &&
+					!fault.Is(err, fault.SessionLocked) {
 					t.Errorf("%v", err)
 				}
 			})
 		}
 		g := n.everybody()
 		wg.Go(func() {
-			_, err := g.DeleteSessions(context.Background(), caller(10), engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
+			_, err := g.DeleteSessions(context.Background(), caller(10),
+				engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
 			if err != nil {
 				t.Errorf("delete: %v", err)
 			}

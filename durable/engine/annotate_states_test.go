@@ -37,8 +37,10 @@ func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
 	retract := func(of feedback.Annotation) error { _, err := n.retract(a, of.AnnotationID); return err }
 	absent := feedback.Annotation{AnnotationID: id.NewAnnotation(id.Seed{0xee})}
 	before := n.log(a.Session.SessionID)
-	refused("supersede twice", supersede(first), fault.ValidationError, second.AnnotationID.String()+" stands in its place")
-	refused("retract what was superseded", retract(first), fault.ValidationError, second.AnnotationID.String()+" stands in its place")
+	refused("supersede twice", supersede(first), fault.ValidationError, second.AnnotationID.String()+
+		" stands in its place")
+	refused("retract what was superseded", retract(first), fault.ValidationError, second.AnnotationID.String()+
+		" stands in its place")
 	for name, of := range map[string]feedback.Annotation{"another run's": elsewhere, "an unknown one": absent} {
 		refused("supersede "+name, supersede(of), fault.AnnotationNotFound, of.AnnotationID.String())
 		refused("retract "+name, retract(of), fault.AnnotationNotFound, of.AnnotationID.String())
@@ -51,7 +53,8 @@ func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	before = n.log(a.Session.SessionID)
-	if got, err := n.retract(a, second.AnnotationID); err != nil || !got.Already || asJSON(t, got.Annotation) != asJSON(t, second) {
+	if got, err := n.retract(a, second.AnnotationID); err != nil || !got.Already ||
+		asJSON(t, got.Annotation) != asJSON(t, second) {
 		t.Errorf("once more: %+v, %v", got, err)
 	}
 	refused("supersede what was retracted", supersede(second), fault.ValidationError, "it was retracted")
@@ -63,7 +66,8 @@ func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
 	}
 	list := n.list(a, engine.AnnotationQuery{History: true})
 	one, two := list.About[first.AnnotationID.String()], list.About[second.AnnotationID.String()]
-	if !slices.Equal(stands(list), []id.Annotation{first.AnnotationID, second.AnnotationID}) || one.SupersededBy != second.AnnotationID || one.Retracted ||
+	if !slices.Equal(stands(list), []id.Annotation{first.AnnotationID, second.AnnotationID}) ||
+		one.SupersededBy != second.AnnotationID || one.Retracted ||
 		two.SupersedesAnnotationID != first.AnnotationID || !two.Retracted || two.RetractedReason != "it was wrong" {
 		t.Errorf("%+v", list)
 	}
@@ -127,7 +131,11 @@ func TestStoresKnowNothingOfEachOther(t *testing.T) {
 			_, err := mine.try(mine.by(), at, remark(feedback.Flag()))
 			return err
 		},
-		"locate": func(at engine.Position, _ id.Annotation) error { _, err := g.Locate(ctx, at.Run.String()); return err },
+		"locate": func(at engine.Position, _ id.Annotation) error {
+			_,
+				err := g.Locate(ctx, at.Run.String())
+			return err
+		},
 		"list": func(at engine.Position, _ id.Annotation) error {
 			_, err := g.Annotations(ctx, at.Run.String(), engine.AnnotationQuery{})
 			return err
@@ -140,13 +148,18 @@ func TestStoresKnowNothingOfEachOther(t *testing.T) {
 			_, err := g.Retract(ctx, mine.by(), at, engine.RetractRequest{Annotation: name})
 			return err
 		},
-		"retract in a run": func(_ engine.Position, name id.Annotation) error { _, err := mine.retract(a, name); return err },
+		"retract in a run": func(_ engine.Position, name id.Annotation) error {
+			_,
+				err := mine.retract(a, name)
+			return err
+		},
 		"retract one of ours": func(at engine.Position, _ id.Annotation) error {
 			_, err := g.Retract(ctx, mine.by(), at, engine.RetractRequest{Annotation: own.AnnotationID})
 			return err
 		},
 		"supersede": func(_ engine.Position, name id.Annotation) error {
-			_, err := mine.try(mine.by(), a.Position(), instead(feedback.Annotation{AnnotationID: name}, feedback.Flag()))
+			_, err := mine.try(mine.by(), a.Position(),
+				instead(feedback.Annotation{AnnotationID: name}, feedback.Flag()))
 			return err
 		},
 	}
@@ -191,9 +204,13 @@ func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
 		t.Errorf("%+v, %v", sum, err)
 	}
 	for name, call := range map[string]func() error{
-		"annotate":  func() error { _, err := n.try(n.by(), a.Position(), remark(feedback.Flag())); return err },
-		"supersede": func() error { _, err := n.try(n.by(), a.Position(), instead(first, feedback.Flag())); return err },
-		"retract":   func() error { _, err := n.retract(a, first.AnnotationID); return err },
+		"annotate": func() error { _, err := n.try(n.by(), a.Position(), remark(feedback.Flag())); return err },
+		"supersede": func() error {
+			_,
+				err := n.try(n.by(), a.Position(), instead(first, feedback.Flag()))
+			return err
+		},
+		"retract": func() error { _, err := n.retract(a, first.AnnotationID); return err },
 	} {
 		if err := call(); !fault.Is(err, fault.SessionUnhealthy) {
 			t.Errorf("%s: %v", name, err)
@@ -233,12 +250,17 @@ func TestAFamilyThatIsOff(t *testing.T) {
 			_, err := g.Annotations(ctx, "no run", engine.AnnotationQuery{Cursor: "none"})
 			return err
 		},
-		"sum up":      func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{}); return err },
-		"sum one up":  func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: "no run"}); return err },
+		"sum up": func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{}); return err },
+		"sum one up": func() error {
+			_,
+				err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: "no run"})
+			return err
+		},
 		"of nobody's": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
 	} {
 		err := call()
-		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 || fault.Of(err).Details["capability"] != "feedback" || fault.Of(err).Suggestion == "" {
+		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 ||
+			fault.Of(err).Details["capability"] != "feedback" || fault.Of(err).Suggestion == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -83,7 +83,8 @@ func (n *noted) note(a engine.Answer, req feedback.Request) feedback.Annotation 
 }
 
 func (n *noted) retract(a engine.Answer, name id.Annotation) (engine.Retracted, error) {
-	return n.everybody().Retract(context.Background(), n.person("ada"), a.Position(), engine.RetractRequest{Annotation: name, Reason: "it was wrong"})
+	return n.everybody().Retract(context.Background(), n.person("ada"), a.Position(),
+		engine.RetractRequest{Annotation: name, Reason: "it was wrong"})
 }
 
 func (n *noted) list(a engine.Answer, q engine.AnnotationQuery) engine.AnnotationList {
@@ -128,7 +129,8 @@ func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	before := n.own(a)
-	made := n.note(a, feedback.Request{Create: feedback.Create{Signal: feedback.Correction("use sk-canary0123456789"), Note: "token: hunter2-canary"}})
+	made := n.note(a, feedback.Request{Create: feedback.Create{Signal: feedback.Correction("use sk-canary0123456789"),
+		Note: "token: hunter2-canary"}})
 	const want = `{"annotationId":"%s","target":{"runId":"%s"},"signal":{"correction":"use [REDACTED:secret_key]","kind":"correction"},` +
 		`"actor":{"principalRef":"ada"},"note":"token: [REDACTED:named_secret]","createdAt":"%s"}`
 	createdAt := time.UnixMilli(n.clock).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -136,10 +138,12 @@ func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	list := n.list(a, engine.AnnotationQuery{})
-	if len(list.Annotations) != 1 || asJSON(t, list.Annotations[0]) != asJSON(t, made) || list.Health != "healthy" || list.ForkedFrom != nil || list.NextCursor != "" {
+	if len(list.Annotations) != 1 || asJSON(t, list.Annotations[0]) != asJSON(t, made) || list.Health != "healthy" ||
+		list.ForkedFrom != nil || list.NextCursor != "" {
 		t.Errorf("%+v", list)
 	}
-	if got, want := asJSON(t, list.About), fmt.Sprintf(`{"%s":{"nodeId":"%s","stepId":"first"}}`, made.AnnotationID, a.NodeID); got != want {
+	if got, want := asJSON(t, list.About), fmt.Sprintf(`{"%s":{"nodeId":"%s","stepId":"first"}}`, made.AnnotationID,
+		a.NodeID); got != want {
 		t.Errorf("about %s, want %s", got, want)
 	}
 	if n.own(a) != before {
@@ -165,7 +169,8 @@ func TestRunsThatEndedAreAnnotated(t *testing.T) {
 			t.Errorf("%s: %+v", name, list)
 		}
 	}
-	if about := n.list(completed, engine.AnnotationQuery{}).About; len(about) != 1 || strings.Contains(asJSON(t, about), "stepId") {
+	if about := n.list(completed, engine.AnnotationQuery{}).About; len(about) != 1 ||
+		strings.Contains(asJSON(t, about), "stepId") {
 		t.Errorf("of a run that is complete no step is pending: %+v", about)
 	}
 }
@@ -183,7 +188,8 @@ func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
 			must(t, harm(filepath.Join(n.dir, "snapshots", file)))
 		}
 		made := n.note(a, remark(feedback.Flag()))
-		if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.NodeID != a.NodeID || about.StepID != "" {
+		if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.NodeID != a.NodeID ||
+			about.StepID != "" {
 			t.Errorf("%s: %+v", name, about)
 		}
 	}
@@ -217,7 +223,8 @@ func TestTargets(t *testing.T) {
 		{"the run", feedback.Target{}, second.NodeID.String() + " second"},
 		{"a node", feedback.Target{NodeID: first.NodeID}, first.NodeID.String() + " first"},
 		{"an event of a node", feedback.Target{EventID: ofNode}, first.NodeID.String() + " first"},
-		{"an event and its node", feedback.Target{EventID: ofNode, NodeID: first.NodeID}, first.NodeID.String() + " first"},
+		{"an event and its node", feedback.Target{EventID: ofNode, NodeID: first.NodeID}, first.NodeID.String() +
+			" first"},
 		{"an event of the run", feedback.Target{EventID: ofRun}, " "},
 		{"an unknown node", feedback.Target{NodeID: id.RootNode(id.NewRun(id.Seed{99}))}, "TARGET_NOT_FOUND"},
 		{"another run's node", feedback.Target{NodeID: other.NodeID}, "TARGET_NOT_FOUND"},
@@ -231,13 +238,15 @@ func TestTargets(t *testing.T) {
 		made, err := n.try(n.person("ada"), second.Position(), about(test.target))
 		list := n.list(second, engine.AnnotationQuery{})
 		if err != nil {
-			if string(fault.CodeOf(err)) != test.at || len(list.Annotations) != before || fault.ExitOf(err) != fault.ExitNotFound {
+			if string(fault.CodeOf(err)) != test.at || len(list.Annotations) != before ||
+				fault.ExitOf(err) != fault.ExitNotFound {
 				t.Errorf("%s: %v, want %s", test.name, err, test.at)
 			}
 			continue
 		}
 		at := list.About[made.AnnotationID.String()]
-		if got := at.NodeID.String() + " " + at.StepID; got != test.at || made.Target.EventID != test.target.EventID || made.Target.NodeID != test.target.NodeID {
+		if got := at.NodeID.String() + " " + at.StepID; got != test.at || made.Target.EventID != test.target.EventID ||
+			made.Target.NodeID != test.target.NodeID {
 			t.Errorf("%s: at %q, want %q; %+v", test.name, got, test.at, made)
 		}
 	}
@@ -252,7 +261,8 @@ func TestOnlyAgentsAreSure(t *testing.T) {
 	req.Confidence = &sure
 	made, err := n.try(n.by(), a.Position(), req)
 	must(t, err)
-	if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.Confidence == nil || *about.Confidence != sure || made.Actor.PrincipalRef != "agent" {
+	if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.Confidence == nil ||
+		*about.Confidence != sure || made.Actor.PrincipalRef != "agent" {
 		t.Errorf("%+v, %+v", about, made)
 	}
 	for _, kind := range []event.ActorKind{event.Human, event.Engine} {

@@ -99,7 +99,8 @@ func TestAnnotationsTravel(t *testing.T) {
 			hasEvent = hasEvent || e.ID == row.Target.EventID
 			hasNode = hasNode || e.Scope.NodeID == about.NodeID
 		}
-		if row.Target.RunID.String() != run || !hasEvent || !hasNode || !old.EventID.IsZero() && old.EventID == row.Target.EventID || !old.NodeID.IsZero() && old.NodeID == row.Target.NodeID {
+		if row.Target.RunID.String() != run || !hasEvent || !hasNode || !old.EventID.IsZero() &&
+			old.EventID == row.Target.EventID || !old.NodeID.IsZero() && old.NodeID == row.Target.NodeID {
 			t.Errorf("%+v came as %+v at %+v", old, row.Target, about)
 		}
 	}
@@ -122,18 +123,22 @@ func TestAnnotationsTravel(t *testing.T) {
 func TestExportRedactsAnnotations(t *testing.T) {
 	n := newNoted(t)
 	a := n.start(twoSteps)
-	raw := feedback.Record(id.NewAnnotation(id.Seed{1}), remark(feedback.Correction("x")), feedback.Place{NodeID: a.NodeID})
+	raw := feedback.Record(id.NewAnnotation(id.Seed{1}), remark(feedback.Correction("x")),
+		feedback.Place{NodeID: a.NodeID})
 	raw.Note, raw.Signal.Correction = "use sk-canary0123456789", "token: hunter2-canary"
-	other := feedback.Record(id.NewAnnotation(id.Seed{2}), remark(feedback.Label("x")), feedback.Place{NodeID: a.NodeID})
+	other := feedback.Record(id.NewAnnotation(id.Seed{2}), remark(feedback.Label("x")),
+		feedback.Place{NodeID: a.NodeID})
 	other.Signal.Label = "ghp_canary0123456789012345678901234567890"
 	taken := feedback.Retract(other.AnnotationID, "x")
 	taken.Reason = "password=canary-canary"
-	n.slipIn(a, feedback.Table, line(a, a.Session.RunID, raw), line(a, a.Session.RunID, other), line(a, a.Session.RunID, taken))
+	n.slipIn(a, feedback.Table, line(a, a.Session.RunID, raw), line(a, a.Session.RunID, other),
+		line(a, a.Session.RunID, taken))
 	if text := n.log(a.Session.SessionID); strings.Count(text, "canary") != 5 {
 		t.Fatal(text)
 	}
 	var out bytes.Buffer
-	done, err := n.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(), ExportedAt: "at 1", AppVersion: "1", Redact: true}, &out)
+	done, err := n.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),
+		ExportedAt: "at 1", AppVersion: "1", Redact: true}, &out)
 	if err != nil || strings.Contains(out.String(), "canary") || len(done.Redacted) < 3 {
 		t.Errorf("%v, %+v:\n%s", err, done, out.String())
 	}
@@ -142,7 +147,8 @@ func TestExportRedactsAnnotations(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	list := told(t, to.g, a.Session.RunID.String())
-	if len(list.Annotations) != 2 || !strings.Contains(list.Annotations[0].Note, "[REDACTED:") || !list.About[other.AnnotationID.String()].Retracted {
+	if len(list.Annotations) != 2 || !strings.Contains(list.Annotations[0].Note, "[REDACTED:") ||
+		!list.About[other.AnnotationID.String()].Retracted {
 		t.Errorf("%+v", list)
 	}
 	if got := to.found(); len(got) > 0 {

@@ -20,20 +20,22 @@ import (
 func (n *noted) slipIn(a engine.Answer, table *event.Table, events ...event.Event) {
 	n.Helper()
 	log := manifest.SessionSide(a.Session.SessionID, table)
-	err := ports.WithHealthySession(context.Background(), n.g.Locks, n.g.Logs, log, manifest.Head{}, ignored{}, func(w ports.Witness, v manifest.Verdict) error {
-		for i := range events {
-			events[i].Index = v.Head.Next + int64(i)
-		}
-		_, err := n.g.Logs.Append(context.Background(), w, v.Head, manifest.Plan{Log: log, Events: events})
-		return err
-	})
+	err := ports.WithHealthySession(context.Background(), n.g.Locks, n.g.Logs, log, manifest.Head{}, ignored{},
+		func(w ports.Witness, v manifest.Verdict) error {
+			for i := range events {
+				events[i].Index = v.Head.Next + int64(i)
+			}
+			_, err := n.g.Logs.Append(context.Background(), w, v.Head, manifest.Plan{Log: log, Events: events})
+			return err
+		})
 	if err != nil {
 		n.Fatal(err)
 	}
 }
 
 func line(a engine.Answer, run id.Run, p event.Payload) event.Event {
-	return event.New(a.Session.SessionID.String(), 0, event.Scope{RunID: run}, event.Actor{Kind: event.Human, Ref: "ada"}, 5, p)
+	return event.New(a.Session.SessionID.String(), 0, event.Scope{RunID: run},
+		event.Actor{Kind: event.Human, Ref: "ada"}, 5, p)
 }
 
 // doubted is of another version of the table.
@@ -66,7 +68,8 @@ func (n *noted) found() (out []string) {
 			if f.Event != nil {
 				at = string('0' + rune(*f.Event))
 			}
-			if out = append(out, string(f.Code)+" "+at); !strings.HasSuffix(f.Path, "/annotations") && !strings.Contains(f.Path, "/annotations/") {
+			if out = append(out, string(f.Code)+" "+at); !strings.HasSuffix(f.Path, "/annotations") &&
+				!strings.Contains(f.Path, "/annotations/") {
 				n.Errorf("%+v", f)
 			}
 			if v.OK == (f.Severity == manifest.SeverityError) && len(s.Findings) == 1 {
@@ -90,38 +93,56 @@ func TestVerifyReadsAnnotations(t *testing.T) {
 			n.note(next, instead(first, feedback.Flag()))
 		}, nil},
 		"a run of another session": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, other.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{})))
+			n.slipIn(a, feedback.Table,
+				line(a, other.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{})))
 		}, []string{"broken_reference 1"}},
 		"a node of another run": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{NodeID: other.NodeID}), feedback.Place{NodeID: other.NodeID})))
+			n.slipIn(a, feedback.Table,
+				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{NodeID: other.NodeID}),
+					feedback.Place{NodeID: other.NodeID})))
 		}, []string{"broken_reference 1"}},
 		"a place that is none": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{NodeID: other.NodeID})))
+			n.slipIn(a, feedback.Table,
+				line(a, a.Session.RunID,
+					feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{NodeID: other.NodeID})))
 		}, []string{"broken_reference 1"}},
 		"an event that is none": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: id.EventOf("x", "y")}), feedback.Place{})))
+			n.slipIn(a, feedback.Table,
+				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: id.EventOf("x", "y")}),
+					feedback.Place{})))
 		}, []string{"broken_reference 1"}},
 		"an event of another node": {func(n *noted, a, next, _ engine.Answer, _ feedback.Annotation) {
 			all, _, err := n.g.Events(context.Background(), a.Session.RunID.String())
 			must(n.T, err)
 			i := slices.IndexFunc(all, func(e event.Event) bool { return e.Scope.NodeID == a.NodeID })
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: all[i].ID}), feedback.Place{NodeID: next.NodeID})))
+			n.slipIn(a, feedback.Table,
+				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: all[i].ID}),
+					feedback.Place{NodeID: next.NodeID})))
 		}, []string{"broken_reference 1"}},
 		"in place of nothing": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()), feedback.Place{})))
+			n.slipIn(a, feedback.Table,
+				line(a, a.Session.RunID,
+					feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()),
+						feedback.Place{})))
 		}, []string{"broken_reference 1"}},
 		"in place of what comes later": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()), feedback.Place{})),
+			n.slipIn(a, feedback.Table,
+				line(a, a.Session.RunID,
+					feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()),
+						feedback.Place{})),
 				line(a, a.Session.RunID, feedback.Record(name(2), remark(feedback.Flag()), feedback.Place{})))
 		}, []string{"broken_reference 1"}},
 		"retracts nothing": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
 			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(name(2), "")))
 		}, []string{"broken_reference 1"}},
 		"twice the same": {func(n *noted, a, _, _ engine.Answer, first feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Record(first.AnnotationID, remark(feedback.Rating(1)), feedback.Place{})))
+			n.slipIn(a, feedback.Table,
+				line(a, a.Session.RunID, feedback.Record(first.AnnotationID, remark(feedback.Rating(1)),
+					feedback.Place{})))
 		}, []string{"duplicate_dedupe_key 1"}},
 		"retracted twice": {func(n *noted, a, _, _ engine.Answer, first feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")), line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")))
+			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")),
+				line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")))
 		}, []string{"duplicate_dedupe_key 2"}},
 		"an id of its own": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
 			e := line(a, a.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{}))
@@ -160,7 +181,8 @@ func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(names[len(names)-1], []byte("{}\n"), 0o600))
 	must(t, os.RemoveAll(filepath.Join(n.dir, "cache")))
-	report, err := n.everybody().Repair(context.Background(), n.person("ada"), engine.RepairCall{Ref: a.Session.SessionID.String(), Apply: true})
+	report, err := n.everybody().
+		Repair(context.Background(), n.person("ada"), engine.RepairCall{Ref: a.Session.SessionID.String(), Apply: true})
 	if err != nil || !report.Applied || len(report.Findings) > 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -93,11 +93,13 @@ func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery)
 // stands behind.
 func (q AnnotationQuery) check() (after int64, err error) {
 	if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
-		return 0, fault.New(fault.ValidationError, "limit: expected 1 to %d, got %d", limits.AnnotationsPageMax, q.Limit).
+		return 0, fault.New(fault.ValidationError, "limit: expected 1 to %d, got %d", limits.AnnotationsPageMax,
+			q.Limit).
 			Suggest("Ask for fewer, and for the rest with nextCursor.").With("field", "limit")
 	}
 	if q.Signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
-		return 0, fault.New(fault.ValidationError, "signal: expected one of %v, got %q", feedback.Signals(), q.Signal).With("field", "signal")
+		return 0, fault.New(fault.ValidationError, "signal: expected one of %v, got %q", feedback.Signals(), q.Signal).
+			With("field", "signal")
 	}
 	if q.Cursor == "" {
 		return -1, nil
@@ -210,7 +212,8 @@ func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary
 }
 
 func feedbackOf(s id.Session, run *projections.Run, t *projections.AnnotationTally) RunFeedback {
-	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Title, AnnotationSummary: t.Of(run.ID).Summary()}
+	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Title,
+		AnnotationSummary: t.Of(run.ID).Summary()}
 }
 
 // tally sums a session's annotations up, from where that was saved. whole is false where

@@ -69,7 +69,8 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 			if o.JSON.IsNull() {
 				text = fmt.Sprintf("%d bytes, %s", o.Payload.ByteLength, o.Payload.SHA256)
 			}
-			out.Artifacts = append(out.Artifacts, ports.Result{Name: cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), Text: text})
+			out.Artifacts = append(out.Artifacts,
+				ports.Result{Name: cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), Text: text})
 		}
 	}
 	g.keep(at.Session, fold)

@@ -31,7 +31,8 @@ func (g *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, 
 	return g.approve(ctx, by, shown.Position, comment, shown.seen)
 }
 
-func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, seen canon.Digest) (Answer, error) {
+func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, seen canon.Digest) (Answer,
+	error) {
 	defer g.settle(ctx)
 	fold := g.take(at.Session)
 	p, err := g.stand(ctx, at, fold)
@@ -56,7 +57,8 @@ func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs, Seen: seen})
+		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs,
+			Seen: seen})
 		if err == nil && len(plan.Events) == 0 {
 			said = advance.ApprovalComment(facts.Outputs)
 		}
@@ -83,7 +85,8 @@ func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled
 		return nil
 	}
 	waits := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
-	open := slices.ContainsFunc(p.node.OpenGaps, func(g projections.Gap) bool { return g.Same(reason.NeedsApproval, waits.Pointer) })
+	open := slices.ContainsFunc(p.node.OpenGaps,
+		func(g projections.Gap) bool { return g.Same(reason.NeedsApproval, waits.Pointer) })
 	if !open && p.node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}

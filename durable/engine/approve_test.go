@@ -44,20 +44,25 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 			}
 			blocked := w.must(a, advance.Request{Notes: "the plan", Artifacts: []advance.Artifact{report("plan", "1")},
 				Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(autonomy)}}})
-			if blocked.Kind() != "blocked" || blocked.Status != projections.Blocked || blocked.NextIntent != engine.AwaitConfirmation || !blocked.HandedIn() {
+			if blocked.Kind() != "blocked" || blocked.Status != projections.Blocked ||
+				blocked.NextIntent != engine.AwaitConfirmation || !blocked.HandedIn() {
 				t.Fatalf("%+v", blocked)
 			}
-			if strings.Contains(strings.Join(blocked.Next.Command, " "), "--notes") || blocked.Next.Params["output"] != nil {
+			if strings.Contains(strings.Join(blocked.Next.Command, " "), "--notes") ||
+				blocked.Next.Params["output"] != nil {
 				t.Error("the suggested call would void the approval:", blocked.Next)
 			}
 			ok := w.mustApprove(blocked, "go ahead")
-			if ok.Kind() != "step" || ok.Status != projections.InProgress || ok.NextIntent != engine.PerformThenContinue || !ok.HandedIn() || ok.AckToken != blocked.AckToken {
+			if ok.Kind() != "step" || ok.Status != projections.InProgress ||
+				ok.NextIntent != engine.PerformThenContinue || !ok.HandedIn() || ok.AckToken != blocked.AckToken {
 				t.Fatalf("%+v", ok)
 			}
-			if b := w.must(ok, advance.Request{}); b.Pending == nil || b.Pending.StepID != "build" || b.Status != projections.InProgress {
+			if b := w.must(ok, advance.Request{}); b.Pending == nil || b.Pending.StepID != "build" ||
+				b.Status != projections.InProgress {
 				t.Fatalf("%+v", b)
 			}
-			if v, err := w.process().VerifySession(context.Background(), engine.Last); err != nil || !v.OK || len(v.Findings) > 0 {
+			if v, err := w.process().VerifySession(context.Background(), engine.Last); err != nil || !v.OK ||
+				len(v.Findings) > 0 {
 				t.Errorf("%+v, %v", v, err)
 			}
 		})
@@ -120,7 +125,8 @@ func TestApprovalRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := w.events(a)
 			_, err := w.g.Approve(context.Background(), tc.by, tc.at, "")
-			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.says) || fault.Of(err).Suggestion == "" || w.events(a) != n {
+			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.says) || fault.Of(err).Suggestion == "" ||
+				w.events(a) != n {
 				t.Fatal(err)
 			}
 		})
@@ -136,7 +142,8 @@ func TestApprovalOfACheckpointedStep(t *testing.T) {
 	ok = w.mustKeep(ok, note("another draft"))
 	at := ok.Position()
 	at.Node = id.ChildNode(a.NodeID, a.CheckpointID, id.OpCheckpoint)
-	if again, err := w.g.Approve(context.Background(), w.person("ada"), at, ""); err != nil || again.NodeID != a.NodeID || len(again.Warnings) > 0 {
+	if again, err := w.g.Approve(context.Background(), w.person("ada"), at, ""); err != nil ||
+		again.NodeID != a.NodeID || len(again.Warnings) > 0 {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	if b := w.must(ok, advance.Request{}); b.Pending.StepID != "build" {

@@ -24,7 +24,8 @@ import (
 // The caller has refused before what would be refused in any case: an intention that is
 // recorded stays, and with actions that make a store, so does the store. Neither the
 // lock of a log nor the store's own may be held.
-func (g *Engine) act(ctx context.Context, by Caller, what audit.Act, do func() (details map[string]string, err error)) error {
+func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
+	do func() (details map[string]string, err error)) error {
 	unrecorded := func() error { _, err := do(); return err }
 	if g.Controls == nil {
 		return unrecorded()
@@ -74,13 +75,15 @@ func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what aud
 }
 
 // conclude commits what became of an intention.
-func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intended id.Event, details map[string]string, failure error) error {
+func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intended id.Event, details map[string]string,
+	failure error) error {
 	c, err := g.auditCourse(ctx, store)
 	if err != nil {
 		return err
 	}
 	return c.write(ctx, func(next int64) event.Event {
-		return event.New(c.log.Owner, next, event.Scope{}, by.Actor, by.AtMs, audit.Conclude(intended, details, failure))
+		return event.New(c.log.Owner, next, event.Scope{}, by.Actor, by.AtMs,
+			audit.Conclude(intended, details, failure))
 	})
 }
 
@@ -145,7 +148,8 @@ func auditFault(err error) error {
 	if !fault.Is(err, fault.SessionUnhealthy) {
 		return err
 	}
-	f := fault.Wrap(err, fault.SessionUnhealthy, "the audit log takes no lines, and without one nothing was done: %s", fault.Of(err).Message)
+	f := fault.Wrap(err, fault.SessionUnhealthy, "the audit log takes no lines, and without one nothing was done: %s",
+		fault.Of(err).Message)
 	f.Details = fault.Of(err).Details
 	return f.Suggest("See what is wrong with 'waybill audit verify'; 'waybill repair' is the way out.")
 }

@@ -45,7 +45,8 @@ func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, aud
 // store's keys: nobody else can make one that lets facts go unrecorded. Else it begins
 // with an empty one, which costs a full reading.
 func (g *Engine) auditCourse(ctx context.Context, store id.Store) (*auditCourse, error) {
-	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)), imports: &importBook{g: g}}
+	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)),
+		imports: &importBook{g: g}}
 	c.saved = c.ledger.Head
 	// Without the lock, only to know before sessions are looked at which of their facts
 	// want a line, and from where on they must be read.
@@ -168,7 +169,8 @@ func (c *auditCourse) whole(ctx context.Context) error {
 
 // auditFacts reads the facts of a log from a head on; from the beginning where that is
 // no head of it any more. What came with a bundle stands in the beginning.
-func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head, imports *importBook) (out foundFacts, v manifest.Verdict, err error) {
+func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head,
+	imports *importBook) (out foundFacts, v manifest.Verdict, err error) {
 	facts := projections.NewAuditFacts(log, from)
 	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
 	if out.again = errors.Is(err, manifest.ErrNotOnChain); out.again {

@@ -103,8 +103,9 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 	g, err := onAudited(kept, 2)
 	must(t, err)
 	must(t, engine.Act(g, context.Background(), caller(3), ofStore(audit.GC), nothing))
-	return map[string]*crashfs.FS{"no store": crashfs.New(), "no audit log": started.Revive(), "a fact without its line": killed.Revive(),
-		"an audit log": kept.Revive()}
+	return map[string]*crashfs.FS{"no store": crashfs.New(), "no audit log": started.Revive(),
+		"a fact without its line": killed.Revive(),
+		"an audit log":            kept.Revive()}
 }
 
 // TestExploreCrashesOfActs: in whatever state a power cut leaves the disk, an act that
@@ -122,9 +123,11 @@ func TestExploreCrashesOfActs(t *testing.T) {
 			}, func(s crashfs.State, done bool) bool {
 				at := auditOf(t, s.FS)
 				ok := at.codes == "" && at.cancels == facts && len(at.trust) <= 1
-				ok = ok && (!at.trusted || len(at.trust) == 1)                             // nothing is done that was not intended
-				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted) // nothing is called done that was not
-				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded)         // what was answered is there
+				// nothing is done that was not intended
+				ok = ok && (!at.trusted || len(at.trust) == 1)
+				// nothing is called done that was not
+				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted)
+				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // what was answered is there
 				next := s.FS.Revive()
 				ok = ok && act(next, 4) == nil
 				after := auditOf(t, next)
@@ -155,7 +158,8 @@ func TestFaultsOfActs(t *testing.T) {
 					ok := at.codes == "" && (!at.trusted || len(at.trust) > 0)
 					killed := flaw.Err == nil
 					ok = ok && (err != nil || killed || at.trusted)
-					ok = ok && (err == nil || killed || !at.trusted || fault.Is(err, fault.StoreOutcomeUnknown) || at.trust[0] == audit.Failed || at.trust[0] == audit.Open)
+					ok = ok && (err == nil || killed || !at.trusted || fault.Is(err, fault.StoreOutcomeUnknown) ||
+						at.trust[0] == audit.Failed || at.trust[0] == audit.Open)
 					next := left.Revive()
 					again := act(next, 4)
 					after := auditOf(t, next)

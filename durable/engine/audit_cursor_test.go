@@ -42,10 +42,12 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 		v, err := keeper.AuditVerify(context.Background())
 		must(t, err)
 		forged := projections.NewAuditLedger()
-		forged.Head, forged.Seen[manifest.SessionEvents(a.Session.SessionID).Root] = v.Head, w.headOf(a.Session.SessionID)
+		forged.Head, forged.Seen[manifest.SessionEvents(a.Session.SessionID).Root] = v.Head,
+			w.headOf(a.Session.SessionID)
 		doc, err := forged.Save()
 		must(t, err)
-		must(t, os.WriteFile(filepath.Join(w.dir, "cache/audit-2"), []byte(strings.Repeat("0", 64)+" "+string(doc)+"\n"), 0o600))
+		must(t, os.WriteFile(filepath.Join(w.dir, "cache/audit-2"),
+			[]byte(strings.Repeat("0", 64)+" "+string(doc)+"\n"), 0o600))
 		if got := w.verified(); got != "audit_incomplete" {
 			t.Error(got)
 		}
@@ -125,8 +127,10 @@ func TestLinesOfSessionsThatAreGone(t *testing.T) {
 	gone := func(a engine.Answer) error {
 		return os.RemoveAll(filepath.Join(w.dir, "sessions", a.Session.SessionID.String()))
 	}
-	what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: a.Session.SessionID.String()}}
-	must(t, engine.Act(w.g, context.Background(), w.by(), what, func() (map[string]string, error) { return nil, gone(a) }))
+	what := audit.Act{Action: audit.Delete,
+		Target: audit.Target{Kind: audit.OfSession, ID: a.Session.SessionID.String()}}
+	must(t, engine.Act(w.g, context.Background(), w.by(), what,
+		func() (map[string]string, error) { return nil, gone(a) }))
 	w.want("cancel cancel delete", "")
 	must(t, gone(b))
 	w.want("cancel cancel delete", "audit_session_missing")

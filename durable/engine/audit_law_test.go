@@ -70,7 +70,8 @@ func (p *auditPlay) cancel(keeps bool) {
 	}
 	at := p.open[0]
 	p.open = p.open[1:]
-	if _, err := p.engine(keeps).Cancel(context.Background(), p.by(), &desk{}, at, engine.CancelRequest{Reason: "r"}); err != nil {
+	if _, err := p.engine(keeps).
+		Cancel(context.Background(), p.by(), &desk{}, at, engine.CancelRequest{Reason: "r"}); err != nil {
 		p.Fatal(err)
 	}
 	p.facts++
@@ -177,13 +178,15 @@ func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 		wg.Add(2)
 		go func() {
 			defer wg.Done()
-			if err := engine.Act(actor, context.Background(), caller(int64(i)), ofStore(audit.GC), nothing); err != nil {
+			if err := engine.Act(actor, context.Background(), caller(int64(i)), ofStore(audit.GC),
+				nothing); err != nil {
 				t.Error(err)
 			}
 		}()
 		go func() {
 			defer wg.Done()
-			if _, err := canceller.Cancel(context.Background(), caller(int64(i)), &desk{}, at, engine.CancelRequest{}); err != nil {
+			if _, err := canceller.Cancel(context.Background(), caller(int64(i)), &desk{}, at,
+				engine.CancelRequest{}); err != nil {
 				t.Error(err)
 			}
 		}()

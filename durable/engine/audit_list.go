@@ -109,13 +109,15 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *impo
 	case ctx.Err() != nil:
 		return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
 	case err != nil:
-		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s", fault.Of(err).Message)
+		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s",
+			fault.Of(err).Message)
 		out.trouble, out.facts = &f, nil // which of them are of this store may be what is not known
 	case v.Health == manifest.UnknownVersion && g.allBrought(ctx, log, v.Head, imports):
 		// Another program's session, as a bundle brought it: it was decided elsewhere, so
 		// that none of it has or wants a line, whatever it says.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
-		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "the log is %s: there may be more that was decided here", v.Health)
+		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root,
+			"the log is %s: there may be more that was decided here", v.Health)
 		out.trouble = &f
 	}
 	return out, nil

@@ -31,7 +31,8 @@ func (c storeControls) Control(ctx context.Context, f ports.ControlFile) (ports.
 	return ports.Control{V: doc.V, Data: doc.Data}, err
 }
 
-func (c storeControls) UpdateControl(ctx context.Context, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+func (c storeControls) UpdateControl(ctx context.Context, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
 	return c.Store.UpdateControl(ctx, f.Name, f.Kind, func(old controlfile.Document) (controlfile.Document, error) {
 		next, err := change(ports.Control{V: old.V, Data: old.Data})
 		return controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, err
@@ -99,7 +100,8 @@ func (w *world) verified() string {
 		out = append(out, string(f.Code))
 	}
 	slices.Sort(out)
-	if errs := slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool { return f.Severity == manifest.SeverityError }); errs == v.OK {
+	if errs := slices.ContainsFunc(v.Findings,
+		func(f manifest.Finding) bool { return f.Severity == manifest.SeverityError }); errs == v.OK {
 		w.Errorf("ok is %v: %+v", v.OK, v.Findings)
 	}
 	return strings.Join(out, " ")
@@ -145,20 +147,24 @@ func TestAnActStandsBetweenTwoLines(t *testing.T) {
 		t.Fatal(err, list)
 	}
 	e := list.Entries[0]
-	if e.Outcome != audit.Succeeded || e.Reason != "too big" || e.Actor != (event.Actor{Kind: event.Human, Ref: "ada"}) || e.AtMs != w.clock ||
+	if e.Outcome != audit.Succeeded || e.Reason != "too big" ||
+		e.Actor != (event.Actor{Kind: event.Human, Ref: "ada"}) || e.AtMs != w.clock ||
 		len(e.Details) != 3 || e.Details["both"] != "after" || e.Details["kept"] != "1" || e.Source != nil {
 		t.Errorf("%+v", e)
 	}
 	broken := fault.New(fault.StoreFull, "secret path /home/you")
-	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.Repair), func() (map[string]string, error) { return nil, broken }); !errors.Is(err, broken) {
+	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.Repair),
+		func() (map[string]string, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	w.want("gc repair!", "")
 	// Whoever interrupts an act that goes on has done it all the same.
 	ended, end := context.WithCancel(ctx)
-	must(t, engine.Act(w.g, ended, w.by(), ofStore(audit.EmptyTrash), func() (map[string]string, error) { end(); return nil, nil }))
+	must(t, engine.Act(w.g, ended, w.by(), ofStore(audit.EmptyTrash),
+		func() (map[string]string, error) { end(); return nil, nil }))
 	w.want("gc repair! empty_trash", "")
-	if err := engine.Act(w.g, ended, w.by(), ofStore(audit.GC), func() (map[string]string, error) { t.Error("done"); return nil, nil }); !fault.Is(err, fault.Interrupted) {
+	if err := engine.Act(w.g, ended, w.by(), ofStore(audit.GC),
+		func() (map[string]string, error) { t.Error("done"); return nil, nil }); !fault.Is(err, fault.Interrupted) {
 		t.Error(err)
 	}
 	w.want("gc repair! empty_trash", "")
@@ -194,7 +200,8 @@ func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.g = audited(s)
-	if err := act(ofStore(audit.GC)); !fault.Is(err, fault.StoreLocked) || fault.Of(err).Retry.Kind == fault.NotRetryable {
+	if err := act(ofStore(audit.GC)); !fault.Is(err, fault.StoreLocked) ||
+		fault.Of(err).Retry.Kind == fault.NotRetryable {
 		t.Error(err)
 	}
 	_ = unlock()
@@ -205,7 +212,8 @@ func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(name, append(b, 'x'), 0o600))
 	err = act(ofStore(audit.GC))
-	if f := fault.Of(err); !fault.Is(err, fault.SessionUnhealthy) || !strings.Contains(f.Message, "audit log") || !strings.Contains(f.Suggestion, "audit verify") {
+	if f := fault.Of(err); !fault.Is(err, fault.SessionUnhealthy) || !strings.Contains(f.Message, "audit log") ||
+		!strings.Contains(f.Suggestion, "audit verify") {
 		t.Errorf("%+v", f)
 	}
 	if got := w.verified(); got != "segment_damaged" {
@@ -226,7 +234,11 @@ func TestRecordingMakesNoStoreThatTheActWouldNotMake(t *testing.T) {
 	w := auditWorld(t)
 	ctx := context.Background()
 	did := 0
-	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), func() (map[string]string, error) { did++; return nil, nil }))
+	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), func() (map[string]string, error) {
+		did++
+		return nil,
+			nil
+	}))
 	if _, err := os.Stat(w.dir); did != 1 || !errors.Is(err, os.ErrNotExist) {
 		t.Error("a cleanup of nothing made a store, or was not carried out:", did, err)
 	}
@@ -263,7 +275,8 @@ func TestFactsHaveTheirLines(t *testing.T) {
 	w.mustApprove(a, "fine") // approved already: no fact, no line
 	b := w.cancelled("not needed, sk-canary0123456789")
 	never := []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoNeverStop)}}
-	if _, err := w.g.Start(ctx, w.by(), id.Seed{99}, engine.Start{Workflow: w.compiled(twoSteps), SourceKind: "project", SourceRef: "x", Preferences: never}); err != nil {
+	if _, err := w.g.Start(ctx, w.by(), id.Seed{99}, engine.Start{Workflow: w.compiled(twoSteps), SourceKind: "project",
+		SourceRef: "x", Preferences: never}); err != nil {
 		t.Fatal(err)
 	}
 	w.want("approve cancel override", "")
@@ -272,10 +285,12 @@ func TestFactsHaveTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := list.Entries[0], list.Entries[1]
-	if first.Actor.Ref != "ada" || first.Target.ID != a.Session.RunID.String() || first.Source.SessionID != a.Session.SessionID || first.Details["nodeId"] != a.NodeID.String() {
+	if first.Actor.Ref != "ada" || first.Target.ID != a.Session.RunID.String() ||
+		first.Source.SessionID != a.Session.SessionID || first.Details["nodeId"] != a.NodeID.String() {
 		t.Errorf("%+v", first)
 	}
-	if second.Target.ID != b.Session.RunID.String() || second.Reason != "not needed, [REDACTED:secret_key]" || second.Details["endsAs"] != "cancelled" {
+	if second.Target.ID != b.Session.RunID.String() || second.Reason != "not needed, [REDACTED:secret_key]" ||
+		second.Details["endsAs"] != "cancelled" {
 		t.Errorf("%+v", second)
 	}
 	// A fork of a run that nothing stops decides nothing anew.
@@ -324,9 +339,10 @@ func TestImportedFactsAreNoActsHere(t *testing.T) {
 	v, err := s.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(a.Session.SessionID)}, ignored{})
 	must(t, err)
 	mark := imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: v.Head.Next, Head: v.Head.Digest}
-	must(t, s.UpdateSessionControl(context.Background(), a.Session.SessionID, ports.ImportedFile, func(ports.Control) (ports.Control, error) {
-		return ports.Control{V: imported.Version, Data: mark.Value()}, nil
-	}))
+	must(t, s.UpdateSessionControl(context.Background(), a.Session.SessionID, ports.ImportedFile,
+		func(ports.Control) (ports.Control, error) {
+			return ports.Control{V: imported.Version, Data: mark.Value()}, nil
+		}))
 	w.g = w.auditor()
 	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
 	w.want("gc", "")
@@ -352,7 +368,8 @@ func TestQueries(t *testing.T) {
 		want int
 	}{
 		{engine.AuditQuery{}, 3}, {engine.AuditQuery{Action: audit.GC}, 1}, {engine.AuditQuery{SinceMs: mid}, 2},
-		{engine.AuditQuery{Limit: 1}, 1}, {engine.AuditQuery{Action: audit.Cancel, Limit: 5}, 2}, {engine.AuditQuery{Action: audit.Rotate}, 0},
+		{engine.AuditQuery{Limit: 1}, 1}, {engine.AuditQuery{Action: audit.Cancel, Limit: 5}, 2},
+		{engine.AuditQuery{Action: audit.Rotate}, 0},
 	} {
 		list, err := w.g.AuditList(context.Background(), test.q)
 		if err != nil || len(list.Entries) != test.want || list.Entries == nil {

@@ -61,7 +61,8 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 		if missing > 0 {
 			// A call was interrupted, or its line is being written at this moment.
 			out = append(out, manifest.NewFinding(manifest.AuditIncomplete, s.root,
-				"%d of what was decided here has no line in the audit log yet; the next one that is written completes it", missing))
+				"%d of what was decided here has no line in the audit log yet; the next one that is written "+
+					"completes it", missing))
 		}
 		if s.trouble != nil {
 			out = append(out, *s.trouble)
@@ -80,7 +81,8 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 			code, says = manifest.AuditSessionMissing, "is about a session that is not here, and nobody deleted it"
 		}
 		if row.trouble == nil && !lost(*e.Source, there) {
-			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of %s", e.EventID, says, e.Source.EventIndex, e.Source.Root()))
+			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of %s", e.EventID,
+				says, e.Source.EventIndex, e.Source.Root()))
 		}
 	}
 	return out

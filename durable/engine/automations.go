@@ -46,7 +46,8 @@ type AutomationRow struct {
 
 // Automations evaluates the installed automations at a moment. Nothing waits for them:
 // whoever asks starts what is due.
-func (g *Engine) Automations(ctx context.Context, times ports.Schedules, workspace string, atMs int64) (AutomationList, error) {
+func (g *Engine) Automations(ctx context.Context, times ports.Schedules, workspace string, atMs int64) (AutomationList,
+	error) {
 	out := AutomationList{Automations: []AutomationRow{}, AtMs: atMs}
 	if _, err := g.provides(ctx, config.Proposals, config.Config.Proposals); err != nil {
 		return out, err
@@ -93,20 +94,23 @@ func (g *Engine) startedSessions(ctx context.Context) (map[id.Session]bool, erro
 	return out, err
 }
 
-func evaluated(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool, atMs int64) AutomationRow {
+func evaluated(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool,
+	atMs int64) AutomationRow {
 	row := AutomationRow{AutomationID: i.Slot.ID, Ref: i.Ref, ProposalID: i.ProposalID}
 	auto, err := installable.AutomationOf(i.Value)
 	if err != nil {
 		row.Problem = fault.Of(err).Message
 		return row
 	}
-	row.WorkflowID, row.Title, row.Schedule, row.Context, row.Enabled = auto.WorkflowID, auto.Title, auto.Schedule, auto.Context, auto.Enabled
+	row.WorkflowID, row.Title, row.Schedule, row.Context, row.Enabled = auto.WorkflowID, auto.Title, auto.Schedule,
+		auto.Context, auto.Enabled
 	last, fired, err := times.LastBefore(auto.Schedule.Cron, auto.Schedule.Timezone, atMs)
 	if err != nil {
 		row.Problem = fault.Of(err).Message
 		return row
 	}
-	if next, ok, err := times.NextAfter(auto.Schedule.Cron, auto.Schedule.Timezone, atMs); err == nil && ok && auto.Enabled {
+	if next, ok, err := times.NextAfter(auto.Schedule.Cron, auto.Schedule.Timezone, atMs); err == nil && ok &&
+		auto.Enabled {
 		row.NextAtMs = next
 	}
 	// What fired before it was installed is nobody's to catch up on.

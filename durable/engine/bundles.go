@@ -31,7 +31,8 @@ type BundleShown struct {
 // refused as an import of it would be.
 func ShowBundle(ctx context.Context, src ports.Bundle) (BundleShown, error) {
 	g, e := ReadOnly(src), src.Envelope()
-	out := BundleShown{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion, SessionID: src.Session(), Salvage: e.Salvage,
+	out := BundleShown{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
+		SessionID: src.Session(), Salvage: e.Salvage,
 		SideLogs: []string{}, Runs: []RunDetails{}}
 	if e.Redacted != nil {
 		out.Redacted = e.Redacted.Rules
@@ -80,7 +81,8 @@ const diffedMax = 10
 
 // DiffBundles compares two logs, wherever they lie. Chains tell how far they are one:
 // the heads of their groups are equal up to where they part.
-func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t id.Session) (out BundleDiff, err error) {
+func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t id.Session) (out BundleDiff,
+	err error) {
 	sides := [...]struct {
 		g *Engine
 		s id.Session

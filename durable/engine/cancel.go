@@ -35,7 +35,8 @@ type Cancelled struct {
 // whoever does closes the run when they have stopped. The same call again answers
 // what is recorded. RUN_CLOSED says that the run ended otherwise, VALIDATION_ERROR
 // that it is complete.
-func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position, req CancelRequest) (Cancelled, error) {
+func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position,
+	req CancelRequest) (Cancelled, error) {
 	defer g.settle(ctx)
 	c := advance.Cancellation{Reason: req.Reason, Outcome: event.OutcomeCancelled, Actor: by.Actor, AtMs: by.AtMs}
 	if req.Failed {
@@ -74,7 +75,8 @@ func (g *Engine) mayCancel(ctx context.Context, at Position, c advance.Cancellat
 }
 
 // cancel records what is missing, closing the run if nobody carries it out.
-func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Position, c advance.Cancellation) (Cancelled, error) {
+func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Position,
+	c advance.Cancellation) (Cancelled, error) {
 	release, err := performers.Hold(ctx, at.Session)
 	switch {
 	case err == nil:
@@ -100,7 +102,8 @@ func (g *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, 
 
 // end appends what plan comes to under the session's lock, and tells how the run
 // stands then.
-func (g *Engine) end(ctx context.Context, at Position, plan func(place) (manifest.Plan, error)) (out Cancelled, err error) {
+func (g *Engine) end(ctx context.Context, at Position, plan func(place) (manifest.Plan, error)) (out Cancelled,
+	err error) {
 	fold := g.take(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
 		p, err := findRun(fold, at)
@@ -164,7 +167,8 @@ func (g *Engine) notComplete(ctx context.Context, p place) error {
 }
 
 func ending(at Position, p place) advance.Ending {
-	return advance.Ending{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested, Closed: p.run.Closed}
+	return advance.Ending{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested,
+		Closed: p.run.Closed}
 }
 
 // openRun is open for use cases that concern a run as a whole.

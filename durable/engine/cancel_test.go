@@ -58,19 +58,28 @@ func TestCancel(t *testing.T) {
 		last   fault.Code
 		ends   string
 	}{
-		{"nobody carries it out", []engine.CancelRequest{plain}, desk{}, "cancelled", "", "requested by agent: no need; cancelled by engine: no need"},
-		{"as failed", []engine.CancelRequest{failed}, desk{}, "failed", "", "requested by agent: broken; failed by engine: broken"},
+		{"nobody carries it out", []engine.CancelRequest{plain}, desk{}, "cancelled", "",
+			"requested by agent: no need; cancelled by engine: no need"},
+		{"as failed", []engine.CancelRequest{failed}, desk{}, "failed", "",
+			"requested by agent: broken; failed by engine: broken"},
 		{"without a reason", []engine.CancelRequest{{}}, desk{}, "cancelled", "",
 			"requested by agent: No reason was given.; cancelled by engine: No reason was given."},
-		{"a performer is at work", []engine.CancelRequest{plain}, desk{held: true}, "cancelling", "", "requested by agent: no need"},
+		{"a performer is at work", []engine.CancelRequest{plain}, desk{held: true}, "cancelling", "",
+			"requested by agent: no need"},
 		{"a performer leaves meanwhile", []engine.CancelRequest{failed}, desk{held: true, leaves: true}, "failed", "",
 			"requested by agent: broken; failed by engine: broken"},
-		{"twice is once", []engine.CancelRequest{plain, {Reason: "another"}}, desk{}, "cancelled", "", "requested by agent: no need; cancelled by engine: no need"},
-		{"twice while a performer is at work", []engine.CancelRequest{plain, plain}, desk{held: true}, "cancelling", "", "requested by agent: no need"},
-		{"it cannot end in two ways", []engine.CancelRequest{plain, failed}, desk{}, "cancelled", fault.RunClosed, "requested by agent: no need; cancelled by engine: no need"},
-		{"nor be asked to", []engine.CancelRequest{failed, plain}, desk{held: true}, "cancelling", fault.RunClosed, "requested by agent: broken"},
-		{"a reason that is too long", []engine.CancelRequest{{Reason: strings.Repeat("x", 513)}}, desk{}, "in_progress", fault.ValidationError, ""},
-		{"a reason that is no text", []engine.CancelRequest{{Reason: "\xff"}}, desk{}, "in_progress", fault.ValidationError, ""},
+		{"twice is once", []engine.CancelRequest{plain, {Reason: "another"}}, desk{}, "cancelled", "",
+			"requested by agent: no need; cancelled by engine: no need"},
+		{"twice while a performer is at work", []engine.CancelRequest{plain, plain}, desk{held: true}, "cancelling", "",
+			"requested by agent: no need"},
+		{"it cannot end in two ways", []engine.CancelRequest{plain, failed}, desk{}, "cancelled", fault.RunClosed,
+			"requested by agent: no need; cancelled by engine: no need"},
+		{"nor be asked to", []engine.CancelRequest{failed, plain}, desk{held: true}, "cancelling", fault.RunClosed,
+			"requested by agent: broken"},
+		{"a reason that is too long", []engine.CancelRequest{{Reason: strings.Repeat("x", 513)}}, desk{}, "in_progress",
+			fault.ValidationError, ""},
+		{"a reason that is no text", []engine.CancelRequest{{Reason: "\xff"}}, desk{}, "in_progress",
+			fault.ValidationError, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -81,14 +90,16 @@ func TestCancel(t *testing.T) {
 				if want := map[bool]fault.Code{true: row.last}[last]; fault.CodeOf(err) != want {
 					t.Fatalf("call %d: %v", i, err)
 				}
-				if err == nil && (got.Already != (i > 0) || last && got.Status != row.status || got.RunID != at.Run || got.SessionID != at.Session) {
+				if err == nil && (got.Already != (i > 0) || last && got.Status != row.status || got.RunID != at.Run ||
+					got.SessionID != at.Session) {
 					t.Errorf("call %d: %+v", i, got)
 				}
 			}
 			if got := w.ends(at); got != row.ends {
 				t.Errorf("recorded %q, want %q", got, row.ends)
 			}
-			if run, err := w.process().Run(context.Background(), at.Run.String()); err != nil || run.Status != row.status {
+			if run, err := w.process().Run(context.Background(), at.Run.String()); err != nil ||
+				run.Status != row.status {
 				t.Errorf("the run is %s, %v", run.Status, err)
 			}
 			w.replays(at)
@@ -119,7 +130,8 @@ func TestWhatIsCompleteIsNotCancelled(t *testing.T) {
 	a := w.start(twoSteps)
 	a = w.must(w.must(a, note("done")), note("done"))
 	_, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
-	if fault.CodeOf(err) != fault.ValidationError || !strings.Contains(err.Error(), "is complete") || w.ends(a.Position()) != "" {
+	if fault.CodeOf(err) != fault.ValidationError || !strings.Contains(err.Error(), "is complete") ||
+		w.ends(a.Position()) != "" {
 		t.Errorf("%v; recorded %q", err, w.ends(a.Position()))
 	}
 	at := a.Position()

@@ -24,7 +24,8 @@ func newCargo() *cargo {
 
 // Reset implements ports.Visitor.
 func (c *cargo) Reset() {
-	*c = cargo{refs: map[manifest.ObjectKind]*digests{manifest.Snapshot: {}, manifest.Workflow: {}, manifest.Artifact: {}}}
+	*c = cargo{refs: map[manifest.ObjectKind]*digests{manifest.Snapshot: {}, manifest.Workflow: {},
+		manifest.Artifact: {}}}
 }
 
 // Visit implements ports.Visitor.

@@ -49,7 +49,8 @@ func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 // CheckpointAt keeps a checkpoint at a position, for callers that need no token:
 // attempt is the CheckpointID of an answer. The same one again is answered from
 // the log over its prefix (locks, "Checkpoint idempotency"; R15).
-func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer, error) {
+func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attempt id.Attempt,
+	req advance.Request) (Answer, error) {
 	fold := g.take(at.Session)
 	p, err := g.stand(ctx, at, fold)
 	if err != nil {
@@ -85,7 +86,10 @@ func (g *Engine) planCheckpoint(ctx context.Context, p place, at Position, a adv
 		return manifest.Plan{}, err
 	}
 	if a.ID != nextCheckpoint(p.node) {
-		return manifest.Plan{}, fault.New(fault.Invariant, "the checkpoint is not the next one of node %s and is not recorded: the log lost facts, or the token is of another log", p.node.ID)
+		return manifest.Plan{},
+			fault.New(fault.Invariant,
+				"the checkpoint is not the next one of node %s and is not recorded: the log lost facts, or the token "+
+					"is of another log", p.node.ID)
 	}
 	state, err := g.state(ctx, p.node)
 	if err != nil {
@@ -95,7 +99,8 @@ func (g *Engine) planCheckpoint(ctx context.Context, p place, at Position, a adv
 	if err != nil {
 		return manifest.Plan{}, err
 	}
-	facts := advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state, SnapshotRef: p.node.SnapshotRef}
+	facts := advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state,
+		SnapshotRef: p.node.SnapshotRef}
 	return advance.Checkpoint(w, facts, a)
 }
 
@@ -128,7 +133,8 @@ func takesMore(p place) error {
 
 // record looks at a position again under the session's lock, and appends what is
 // planned for it; an empty plan says that nothing is left to record.
-func (g *Engine) record(ctx context.Context, at Position, fold *projections.Fold, plan func(place) (manifest.Plan, error)) (appended bool, err error) {
+func (g *Engine) record(ctx context.Context, at Position, fold *projections.Fold,
+	plan func(place) (manifest.Plan, error)) (appended bool, err error) {
 	log := manifest.SessionEvents(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
 		p, err := find(fold, at)
@@ -165,7 +171,8 @@ func (g *Engine) recorded(ctx context.Context, keys token.Keys, at Position, fol
 }
 
 // replayCheckpoint answers a recorded checkpoint over the prefix that ends with it.
-func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, point id.Node, req advance.Request) (Answer, error) {
+func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, point id.Node,
+	req advance.Request) (Answer, error) {
 	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool {
 		return slices.ContainsFunc(seg.Events, func(e event.Event) bool {
 			_, created := e.Data.(event.NodeCreated)
@@ -188,7 +195,8 @@ func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Posit
 		have = append(have, o.Payload)
 	}
 	if !slices.Equal(have, req.Payloads()) {
-		a.warnDiffers("This checkpoint is recorded with other content; the recorded answer is returned and nothing was stored.")
+		a.warnDiffers("This checkpoint is recorded with other content; the recorded answer is returned and nothing " +
+			"was stored.")
 	}
 	return a, g.confirm(ctx, at.Session, prefix)
 }

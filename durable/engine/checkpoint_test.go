@@ -19,7 +19,8 @@ import (
 
 // keep makes a checkpoint by the tokens of an answer.
 func (w *world) keep(a engine.Answer, req advance.Request) (engine.Answer, error) {
-	return w.g.Checkpoint(context.Background(), w.by(), engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken, Request: req})
+	return w.g.Checkpoint(context.Background(), w.by(),
+		engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken, Request: req})
 }
 
 func (w *world) mustKeep(a engine.Answer, req advance.Request) engine.Answer {
@@ -54,14 +55,16 @@ func (w *world) stateOf(a engine.Answer, n id.Node) string {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return token.MintState(keys.Current, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: n, WorkflowHash: a.Workflow.WorkflowHash})
+	return token.MintState(keys.Current, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: n,
+		WorkflowHash: a.Workflow.WorkflowHash})
 }
 
 func TestCheckpointMovesNothingOn(t *testing.T) {
 	w := newWorld(t)
 	a := w.must(w.start(longOne), note("zero"))
 	kept := w.mustKeep(a, advance.Request{Notes: "half of it", Artifacts: []advance.Artifact{report("draft", "1")}})
-	if kept.Kind() != "step" || kept.NodeID != a.NodeID || kept.AckToken != a.AckToken || kept.Status != projections.InProgress || kept.Recap != "" {
+	if kept.Kind() != "step" || kept.NodeID != a.NodeID || kept.AckToken != a.AckToken ||
+		kept.Status != projections.InProgress || kept.Recap != "" {
 		t.Fatalf("%+v", kept)
 	}
 	if kept.CheckpointToken == a.CheckpointToken || kept.CheckpointToken == "" {
@@ -74,7 +77,8 @@ func TestCheckpointMovesNothingOn(t *testing.T) {
 	if b := w.must(kept, note("one")); b.Pending.StepID != "s2" {
 		t.Errorf("%+v", b.Pending)
 	}
-	if v, err := w.process().VerifySession(context.Background(), engine.Last); err != nil || !v.OK || len(v.Findings) > 0 {
+	if v, err := w.process().VerifySession(context.Background(), engine.Last); err != nil || !v.OK ||
+		len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
@@ -116,19 +120,23 @@ func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
 	kept := w.mustKeep(a, note("half"))
 	point := id.ChildNode(a.NodeID, a.CheckpointID, id.OpCheckpoint)
 	state := w.stateOf(a, point)
-	if seen := w.look(state); seen.NodeID != a.NodeID || seen.StateToken != a.StateToken || seen.AckToken != a.AckToken {
+	if seen := w.look(state); seen.NodeID != a.NodeID || seen.StateToken != a.StateToken ||
+		seen.AckToken != a.AckToken {
 		t.Fatalf("%+v", seen)
 	}
-	again, err := w.g.Checkpoint(context.Background(), w.by(), engine.CheckpointCall{StateToken: state, CheckpointToken: kept.CheckpointToken, Request: note("more")})
+	again, err := w.g.Checkpoint(context.Background(), w.by(),
+		engine.CheckpointCall{StateToken: state, CheckpointToken: kept.CheckpointToken, Request: note("more")})
 	if err != nil || again.NodeID != a.NodeID {
 		t.Fatal(err)
 	}
-	b, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: state, AckToken: a.AckToken, Request: note("zero")})
+	b, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: state, AckToken: a.AckToken,
+		Request: note("zero")})
 	if err != nil || b.Pending.StepID != "s1" {
 		t.Fatal(err)
 	}
 	// A checkpoint of another node is no way to this one.
-	_, err = w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: state, AckToken: b.AckToken, Request: note("x")})
+	_, err = w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: state, AckToken: b.AckToken,
+		Request: note("x")})
 	if !fault.Is(err, fault.TokenScopeMismatch) {
 		t.Error(err)
 	}
@@ -147,19 +155,27 @@ func TestCheckpointRefusals(t *testing.T) {
 		code         fault.Code
 		says         []string
 	}{
-		"an ack token":          {a.StateToken, a.AckToken, note("x"), fault.TokenScopeMismatch, []string{"kind ack", "kind checkpoint"}},
-		"a state token":         {a.StateToken, a.StateToken, note("x"), fault.TokenScopeMismatch, []string{"kind state", "kind checkpoint"}},
-		"in the wrong places":   {a.CheckpointToken, a.StateToken, note("x"), fault.TokenScopeMismatch, []string{"kind checkpoint", "kind state"}},
-		"two runs":              {a.StateToken, b.CheckpointToken, note("x"), fault.TokenScopeMismatch, []string{a.Session.RunID.String(), b.Session.RunID.String(), "test.long", "test.two", "checkpoint token"}},
-		"two nodes":             {a.StateToken, next.CheckpointToken, note("x"), fault.TokenScopeMismatch, []string{"checkpoint token of node"}},
-		"none":                  {a.StateToken, "", note("x"), fault.TokenInvalidFormat, nil},
-		"empty":                 {a.StateToken, a.CheckpointToken, advance.Request{}, fault.ValidationError, []string{"empty"}},
-		"context":               {a.StateToken, a.CheckpointToken, advance.Request{Notes: "x", Context: set("k", "v")}, fault.ValidationError, []string{"context"}},
+		"an ack token": {a.StateToken, a.AckToken, note("x"), fault.TokenScopeMismatch,
+			[]string{"kind ack", "kind checkpoint"}},
+		"a state token": {a.StateToken, a.StateToken, note("x"), fault.TokenScopeMismatch,
+			[]string{"kind state", "kind checkpoint"}},
+		"in the wrong places": {a.CheckpointToken, a.StateToken, note("x"), fault.TokenScopeMismatch,
+			[]string{"kind checkpoint", "kind state"}},
+		"two runs": {a.StateToken, b.CheckpointToken, note("x"), fault.TokenScopeMismatch,
+			[]string{a.Session.RunID.String(), b.Session.RunID.String(), "test.long", "test.two", "checkpoint token"}},
+		"two nodes": {a.StateToken, next.CheckpointToken, note("x"), fault.TokenScopeMismatch,
+			[]string{"checkpoint token of node"}},
+		"none": {a.StateToken, "", note("x"), fault.TokenInvalidFormat, nil},
+		"empty": {a.StateToken, a.CheckpointToken, advance.Request{}, fault.ValidationError,
+			[]string{"empty"}},
+		"context": {a.StateToken, a.CheckpointToken, advance.Request{Notes: "x", Context: set("k", "v")},
+			fault.ValidationError, []string{"context"}},
 		"a complete run's node": {done.StateToken, open.CheckpointToken, note("x"), fault.TokenScopeMismatch, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := w.events(a)
-			_, err := w.g.Checkpoint(context.Background(), w.by(), engine.CheckpointCall{StateToken: tc.state, CheckpointToken: tc.point, Request: tc.req})
+			_, err := w.g.Checkpoint(context.Background(), w.by(),
+				engine.CheckpointCall{StateToken: tc.state, CheckpointToken: tc.point, Request: tc.req})
 			if !fault.Is(err, tc.code) || fault.Of(err).Suggestion == "" || w.events(a) != n {
 				t.Fatalf("want %s, got %v", tc.code, err)
 			}
@@ -174,15 +190,19 @@ func TestCheckpointRefusals(t *testing.T) {
 		t.Error("a complete run hands out a checkpoint token")
 	}
 	// As an ack token it says which is which, too.
-	_, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: next.StateToken, AckToken: next.CheckpointToken, Request: note("x")})
-	if !fault.Is(err, fault.TokenScopeMismatch) || !strings.Contains(err.Error(), "kind checkpoint") || !strings.Contains(err.Error(), "kind ack") {
+	_, err := w.g.Continue(context.Background(), w.by(),
+		engine.Continue{StateToken: next.StateToken, AckToken: next.CheckpointToken, Request: note("x")})
+	if !fault.Is(err, fault.TokenScopeMismatch) || !strings.Contains(err.Error(), "kind checkpoint") ||
+		!strings.Contains(err.Error(), "kind ack") {
 		t.Error(err)
 	}
-	_, err = w.g.CheckpointAt(context.Background(), w.by(), done.Position(), id.NextAttempt(done.NodeID, id.OpCheckpoint, 0), note("x"))
+	_, err = w.g.CheckpointAt(context.Background(), w.by(), done.Position(),
+		id.NextAttempt(done.NodeID, id.OpCheckpoint, 0), note("x"))
 	if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), "complete") {
 		t.Error(err)
 	}
-	_, err = w.g.CheckpointAt(context.Background(), w.by(), next.Position(), id.NextAttempt(next.NodeID, id.OpCheckpoint, 4), note("x"))
+	_, err = w.g.CheckpointAt(context.Background(), w.by(), next.Position(),
+		id.NextAttempt(next.NodeID, id.OpCheckpoint, 4), note("x"))
 	if !fault.Is(err, fault.Invariant) {
 		t.Error(err)
 	}
@@ -198,7 +218,8 @@ func TestRacingCallersOfOneCheckpoint(t *testing.T) {
 		g := w.process()
 		wg.Go(func() {
 			b, err := g.Checkpoint(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5},
-				engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken, Request: note("race")})
+				engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
+					Request: note("race")})
 			if errs[i] = err; err == nil {
 				answers[i] = text(t, b)
 			}

@@ -22,11 +22,13 @@ func TestTokenOfAnotherWorkflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := token.MintState(keys.Current, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID, WorkflowHash: canon.Sum([]byte("another"))})
+	forged := token.MintState(keys.Current, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
+		NodeID: a.NodeID, WorkflowHash: canon.Sum([]byte("another"))})
 	before := w.events(a)
 	for _, ack := range []string{"", a.AckToken} {
 		_, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: forged, AckToken: ack})
-		if !fault.Is(err, fault.TokenWorkflowHashMismatch) || !strings.Contains(fault.Of(err).Message, a.Workflow.WorkflowHash.String()) {
+		if !fault.Is(err, fault.TokenWorkflowHashMismatch) ||
+			!strings.Contains(fault.Of(err).Message, a.Workflow.WorkflowHash.String()) {
 			t.Errorf("with ack %q: %v", ack, err)
 		}
 	}
@@ -40,7 +42,8 @@ func TestVerifyOfNoSession(t *testing.T) {
 	w := newWorld(t)
 	w.start(twoSteps)
 	none := id.NewSession(id.Seed{77}).String()
-	if _, err := w.process().VerifySession(context.Background(), none); !fault.Is(err, fault.SessionNotFound) || !strings.Contains(err.Error(), none) {
+	if _, err := w.process().VerifySession(context.Background(), none); !fault.Is(err, fault.SessionNotFound) ||
+		!strings.Contains(err.Error(), none) {
 		t.Error(err)
 	}
 }

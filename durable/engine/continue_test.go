@@ -17,14 +17,16 @@ import (
 func TestAWorkflowRunsToItsEnd(t *testing.T) {
 	w := newWorld(t)
 	a := w.start(twoSteps)
-	if a.Status != projections.InProgress || a.Pending.StepID != "first" || a.NextIntent != engine.PerformThenContinue || a.Kind() != "step" {
+	if a.Status != projections.InProgress || a.Pending.StepID != "first" ||
+		a.NextIntent != engine.PerformThenContinue || a.Kind() != "step" {
 		t.Fatalf("start: %+v", a)
 	}
 	if len(a.Warnings) != 1 || a.Warnings[0].Code != engine.VariableAbsent {
 		t.Error("a variable that is not set is a warning:", a.Warnings)
 	}
 	blocked := w.must(a, note("not yet"))
-	if blocked.Kind() != "blocked" || blocked.Status != projections.Blocked || blocked.NodeID != a.NodeID || blocked.AckToken == a.AckToken {
+	if blocked.Kind() != "blocked" || blocked.Status != projections.Blocked || blocked.NodeID != a.NodeID ||
+		blocked.AckToken == a.AckToken {
 		t.Fatalf("blocked: %+v", blocked)
 	}
 	b := w.must(blocked, advance.Request{Notes: "done", Context: set("what", "it")})
@@ -32,7 +34,8 @@ func TestAWorkflowRunsToItsEnd(t *testing.T) {
 		t.Fatalf("second: %+v", b)
 	}
 	c := w.must(b, advance.Request{})
-	if !c.IsComplete || c.Status != projections.CompleteStatus || c.Pending != nil || c.AckToken != "" || c.Next != nil || c.NextIntent != engine.CompleteIntent {
+	if !c.IsComplete || c.Status != projections.CompleteStatus || c.Pending != nil || c.AckToken != "" ||
+		c.Next != nil || c.NextIntent != engine.CompleteIntent {
 		t.Fatalf("complete: %+v", c)
 	}
 	if _, err := w.g.Rehydrate(context.Background(), c.Position()); err != nil {
@@ -182,8 +185,9 @@ func TestTokenRefusals(t *testing.T) {
 		code       fault.Code
 		says       string
 	}{
-		"no token":             {"hello", "", advance.Request{}, fault.TokenInvalidFormat, "hello"},
-		"newer token":          {strings.Replace(a.StateToken, ".v1.", ".v2.", 1), "", advance.Request{}, fault.TokenUnsupportedVersion, "v2"},
+		"no token": {"hello", "", advance.Request{}, fault.TokenInvalidFormat, "hello"},
+		"newer token": {strings.Replace(a.StateToken, ".v1.", ".v2.", 1), "", advance.Request{},
+			fault.TokenUnsupportedVersion, "v2"},
 		"tampered":             {tampered, "", advance.Request{}, fault.TokenBadSignature, ""},
 		"of another store":     {foreign.StateToken, "", advance.Request{}, fault.TokenBadSignature, ""},
 		"ack as state":         {a.AckToken, "", advance.Request{}, fault.TokenScopeMismatch, "ack"},
@@ -193,7 +197,8 @@ func TestTokenRefusals(t *testing.T) {
 		"ack token without st": {"", a.AckToken, advance.Request{}, fault.TokenInvalidFormat, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: tc.state, AckToken: tc.ack, Request: tc.req})
+			_, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: tc.state, AckToken: tc.ack,
+				Request: tc.req})
 			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.says) {
 				t.Fatalf("want %s with %q, got %v", tc.code, tc.says, err)
 			}
@@ -217,7 +222,8 @@ func TestTokensWhereNoStoreIs(t *testing.T) {
 func TestMixedUpRunsAreBothNamed(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.start(longOne), w.start(twoSteps)
-	_, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: a.StateToken, AckToken: b.AckToken})
+	_, err := w.g.Continue(context.Background(), w.by(),
+		engine.Continue{StateToken: a.StateToken, AckToken: b.AckToken})
 	f := fault.Of(err)
 	for _, want := range []string{a.Session.RunID.String(), b.Session.RunID.String(), "test.long", "test.two"} {
 		if !strings.Contains(f.Message, want) {
@@ -249,7 +255,8 @@ const asking = `{"id":"test.asking","name":"Asking","description":"d","version":
 func TestNextIsReadyToCopy(t *testing.T) {
 	w := newWorld(t)
 	a := w.start(asking)
-	if got := strings.Join(a.Next.Command, " "); !strings.HasSuffix(got, "--set ticket=…") || a.Next.Params["context"] == nil {
+	if got := strings.Join(a.Next.Command, " "); !strings.HasSuffix(got, "--set ticket=…") ||
+		a.Next.Params["context"] == nil {
 		t.Error(got, a.Next.Params)
 	}
 	b := w.must(a, advance.Request{Context: set("ticket", "T-1")})

@@ -35,7 +35,8 @@ func endings(t *testing.T) []ending {
 	at := a.Position()
 	cancel := func(held bool) func(*engine.Engine) error {
 		return func(g *engine.Engine) error {
-			_, err := g.Cancel(context.Background(), caller(2), &desk{held: held}, at, engine.CancelRequest{Reason: "r"})
+			_, err := g.Cancel(context.Background(), caller(2), &desk{held: held}, at,
+				engine.CancelRequest{Reason: "r"})
 			return err
 		}
 	}
@@ -173,7 +174,8 @@ func TestFaultsOfEnds(t *testing.T) {
 				case err == nil && !after:
 					t.Error("the call answered, and nothing is recorded")
 					ok = false
-				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown && code != fault.StoreAnswerUnread:
+				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown &&
+					code != fault.StoreAnswerUnread:
 					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
 					ok = false
 				}

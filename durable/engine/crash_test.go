@@ -61,7 +61,8 @@ func startCall(w compile.Compiled) func(*engine.Engine) (engine.Answer, error) {
 
 func continueCall(a engine.Answer, req advance.Request) func(*engine.Engine) (engine.Answer, error) {
 	return func(g *engine.Engine) (engine.Answer, error) {
-		return g.Continue(context.Background(), caller(2), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken, Request: req})
+		return g.Continue(context.Background(), caller(2),
+			engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken, Request: req})
 	}
 }
 
@@ -79,11 +80,14 @@ func useCases(t *testing.T) []useCase {
 		t.Fatal(err)
 	}
 	point := func(g *engine.Engine) (engine.Answer, error) {
-		return g.Checkpoint(context.Background(), caller(2), engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
-			Request: advance.Request{Notes: "half", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "draft"))}}})
+		return g.Checkpoint(context.Background(), caller(2),
+			engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
+				Request: advance.Request{Notes: "half",
+					Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "draft"))}}})
 	}
 	asked, approve := approvalCase(t)
-	full := advance.Request{Notes: "done", Context: set("more", "x"), Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}}
+	full := advance.Request{Notes: "done", Context: set("more", "x"),
+		Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}}
 	return []useCase{
 		{"start in a store that is not there", empty, startCall(w), 0, 0},
 		{"continue: advanced, with all that can come with it", started.Revive(), continueCall(a, full), 1, 0},
@@ -265,7 +269,8 @@ func TestFaultsOfUseCases(t *testing.T) {
 				case code == fault.StoreAnswerUnread && !after:
 					t.Error("the call says that it is recorded, and it is not")
 					ok = false
-				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown && code != fault.StoreAnswerUnread:
+				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown &&
+					code != fault.StoreAnswerUnread:
 					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
 					ok = false
 				}
@@ -292,7 +297,8 @@ func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
 			last := -1
 			learn := u.base.Revive()
 			learn.Before = func(op crashfs.Op) {
-				if op.Do == "sync" && op.Name != "" && len(op.Name) > 14 && op.Name[len(op.Name)-14:] == manifest.FileName {
+				if op.Do == "sync" && op.Name != "" && len(op.Name) > 14 &&
+					op.Name[len(op.Name)-14:] == manifest.FileName {
 					last = op.N
 				}
 			}

@@ -33,7 +33,8 @@ func (r DecideRequest) principal(by Caller) proposal.Principal {
 // shown: PROPOSAL_CHANGED where it was revised meanwhile, PROPOSAL_FORBIDDEN for whoever
 // does not hold the role, or is not at a terminal. The same approval again changes
 // nothing.
-func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideRequest, shown canon.Digest) (Proposed, error) {
+func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideRequest, shown canon.Digest) (Proposed,
+	error) {
 	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if err := proposal.CheckApprove(d.one.State); err != nil {
 			return nil, nil, err
@@ -42,7 +43,9 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 			return nil, nil, err
 		}
 		if now := d.one.Last().Artifact.SHA256; now != shown {
-			return nil, nil, fault.New(fault.ProposalChanged, "%s was revised while it was looked at: the approval was meant for %s, and it is %s now", d.one.ID, shown, now).
+			return nil, nil, fault.New(fault.ProposalChanged,
+				"%s was revised while it was looked at: the approval was meant for %s, and it is %s now", d.one.ID,
+				shown, now).
 				With("proposalId", d.one.ID.String()).With("shown", shown.String()).With("now", now.String())
 		}
 		gate := d.policy.Gate(shown, d.one.Given())
@@ -73,7 +76,8 @@ func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest)
 			return nil, nil, err
 		}
 		last := d.one.Last()
-		a := proposal.Activation{Mode: d.policy.Mode, By: by.Actor, SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}
+		a := proposal.Activation{Mode: d.policy.Mode, By: by.Actor, SHA256: last.Artifact.SHA256, Slot: last.Slot,
+			Version: last.Version}
 		if err := d.mayApply(req, &a); err != nil {
 			return nil, nil, err
 		}
@@ -92,7 +96,8 @@ func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest)
 func (d decision) mayApply(req ApplyRequest, a *proposal.Activation) error {
 	if d.policy.Mode == proposal.DirectRBAC {
 		if req.Override {
-			return fault.New(fault.ValidationError, "there is no approval gate to go past: this store activates by %s", d.policy.Mode).Suggest("Leave --override out.")
+			return fault.New(fault.ValidationError, "there is no approval gate to go past: this store activates by %s",
+				d.policy.Mode).Suggest("Leave --override out.")
 		}
 		return d.policy.CheckScope(d.who, config.ScopeApply)
 	}
@@ -191,7 +196,8 @@ type decision struct {
 }
 
 // decide records one decision, and gives the proposal as it stands then.
-func (g *Engine) decide(ctx context.Context, by Caller, req DecideRequest, plan func(decision) (proposal.Record, []manifest.Object, error)) (Proposed, error) {
+func (g *Engine) decide(ctx context.Context, by Caller, req DecideRequest,
+	plan func(decision) (proposal.Record, []manifest.Object, error)) (Proposed, error) {
 	defer g.settle(ctx)
 	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {

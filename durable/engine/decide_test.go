@@ -15,7 +15,8 @@ import (
 
 // unsound finds fault with everything.
 func unsound(proposal.Kind, canon.Value, []engine.InstalledArtifact) []problem.Problem {
-	return []problem.Problem{{Severity: problem.Warning, Message: "so so"}, {Severity: problem.Error, Pointer: "/steps/0", Message: "no good"}}
+	return []problem.Problem{{Severity: problem.Warning, Message: "so so"},
+		{Severity: problem.Error, Pointer: "/steps/0", Message: "no good"}}
 }
 
 const (
@@ -24,7 +25,8 @@ const (
 )
 
 // refusedWith wants an error of a code, and a store in which nothing is another.
-func (r *review) refusedWith(code fault.Code, exit int, what string, call func() (engine.Proposed, error)) *fault.Fault {
+func (r *review) refusedWith(code fault.Code, exit int, what string,
+	call func() (engine.Proposed, error)) *fault.Fault {
 	r.Helper()
 	before := r.onDisk()
 	_, err := call()
@@ -37,7 +39,8 @@ func (r *review) refusedWith(code fault.Code, exit int, what string, call func()
 	return f
 }
 
-func (r *review) applyAs(p engine.Proposed, by engine.Caller, change func(*engine.ApplyRequest)) func() (engine.Proposed, error) {
+func (r *review) applyAs(p engine.Proposed, by engine.Caller,
+	change func(*engine.ApplyRequest)) func() (engine.Proposed, error) {
 	req := engine.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")}
 	change(&req)
 	return func() (engine.Proposed, error) { return r.another().ApplyProposal(context.Background(), by, req) }
@@ -63,8 +66,10 @@ func TestWhoApproves(t *testing.T) {
 
 	// While nobody is named, the person at the terminal is who decides, and nobody else.
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent approves in a store of nobody's", r.approveAs(p, agent, true))
-	r.refusedWith(fault.ProposalForbidden, 1, "a person approves from elsewhere", r.approveAs(p, r.person("ada"), false))
-	r.refusedWith(fault.ProposalForbidden, 1, "an agent overrides", r.applyAs(p, agent, func(a *engine.ApplyRequest) { a.Override = true }))
+	r.refusedWith(fault.ProposalForbidden, 1, "a person approves from elsewhere",
+		r.approveAs(p, r.person("ada"), false))
+	r.refusedWith(fault.ProposalForbidden, 1, "an agent overrides",
+		r.applyAs(p, agent, func(a *engine.ApplyRequest) { a.Override = true }))
 	r.refusedWith(fault.ProposalPending, 3, "nobody approved", r.applyAs(p, r.person("ada"), asItIs))
 
 	r.configure("principals", twoReviewers, "roles", leads, "proposalsQuorum", "2")
@@ -72,11 +77,13 @@ func TestWhoApproves(t *testing.T) {
 	r.refusedWith(fault.ProposalForbidden, 1, "a reviewer from elsewhere", r.approveAs(p, r.person("ada"), false))
 	for _, who := range []string{"cyd", "dan", "eve", ""} {
 		f := r.refusedWith(fault.ProposalForbidden, 1, "no reviewer: "+who, r.approveAs(p, r.person(who), true))
-		if f.Details["role"] != "reviewer" || !strings.Contains(f.Message, `"reviewer"`) || fmt.Sprint(f.Details["holders"]) != "[ada ben]" {
+		if f.Details["role"] != "reviewer" || !strings.Contains(f.Message, `"reviewer"`) ||
+			fmt.Sprint(f.Details["holders"]) != "[ada ben]" {
 			t.Errorf("%s: %v %v", who, f, f.Details)
 		}
 	}
-	if done, err := r.approveAs(p, r.person("ada"), true)(); err != nil || done.About.Approvals != 1 || done.About.ApprovalsWant != 2 {
+	if done, err := r.approveAs(p, r.person("ada"), true)(); err != nil || done.About.Approvals != 1 ||
+		done.About.ApprovalsWant != 2 {
 		t.Fatalf("%+v, %v", done.About, err)
 	}
 	// The same approval again is no second one, and leaves nothing.
@@ -104,11 +111,13 @@ func TestWhatBecomesOfApprovals(t *testing.T) {
 	}
 	p = r.revise(p, asWorkflow(t, "test.flow", "two"))
 	f := r.refusedWith(fault.ProposalPending, 3, "approved before the revision", r.applyAs(p, r.person("ada"), asItIs))
-	if !strings.Contains(f.Message, "before revision 2") || f.Details["have"] != int64(0) || len(f.Details["void"].([]proposal.Approval)) != 2 {
+	if !strings.Contains(f.Message, "before revision 2") || f.Details["have"] != int64(0) ||
+		len(f.Details["void"].([]proposal.Approval)) != 2 {
 		t.Errorf("%v %v", f, f.Details)
 	}
 	d := r.details(p)
-	if d.Gate.Have != 0 || d.Gate.Granted || len(d.Approvals) != 2 || d.Approvals[0].Void != "It was given before revision 2." {
+	if d.Gate.Have != 0 || d.Gate.Granted || len(d.Approvals) != 2 ||
+		d.Approvals[0].Void != "It was given before revision 2." {
 		t.Errorf("%+v %+v", d.Gate, d.Approvals)
 	}
 	// Revised while it was looked at.
@@ -161,16 +170,20 @@ func TestOverrides(t *testing.T) {
 	if f.Details["scope"] != "proposals:override" {
 		t.Errorf("%v", f.Details)
 	}
-	r.refusedWith(fault.ProposalForbidden, 1, "from elsewhere", r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.AtTerminal = false })))
+	r.refusedWith(fault.ProposalForbidden, 1, "from elsewhere",
+		r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.AtTerminal = false })))
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent", r.applyAs(p, agent, override(asItIs)))
 	for _, reason := range []string{"", " \t", proposal.NoReason} {
-		f := r.refusedWith(fault.ValidationError, 2, "without a reason", r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.Reason = reason })))
+		f := r.refusedWith(fault.ValidationError, 2, "without a reason",
+			r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.Reason = reason })))
 		if f.Details["field"] != "reason" {
 			t.Errorf("%v", f.Details)
 		}
 	}
-	f = r.refusedWith(fault.ProposalInvalid, 1, "of what is unsound", r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.Check = unsound })))
-	if found, _ := f.Details["problems"].([]problem.Problem); len(found) != 2 || !strings.Contains(f.Message, "no good") {
+	f = r.refusedWith(fault.ProposalInvalid, 1, "of what is unsound",
+		r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.Check = unsound })))
+	if found, _ := f.Details["problems"].([]problem.Problem); len(found) != 2 ||
+		!strings.Contains(f.Message, "no good") {
 		t.Errorf("%v %v", f, f.Details)
 	}
 	done, err := r.applyAs(p, r.person("cyd"), override(asItIs))()
@@ -194,7 +207,8 @@ func TestDirectRBAC(t *testing.T) {
 	agent := r.by()
 	away := func(a *engine.ApplyRequest) { a.AtTerminal = false }
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent in a store of nobody's", r.applyAs(p, agent, asItIs))
-	r.refusedWith(fault.ProposalForbidden, 1, "a person from elsewhere in a store of nobody's", r.applyAs(p, r.person("ada"), away))
+	r.refusedWith(fault.ProposalForbidden, 1, "a person from elsewhere in a store of nobody's",
+		r.applyAs(p, r.person("ada"), away))
 	r.configure("principals", `{"ada":["reviewer"],"cyd":["lead"],"agent":["lead"]}`, "roles", leads)
 	for _, who := range []string{"ada", "eve", ""} {
 		f := r.refusedWith(fault.ProposalForbidden, 1, "without the scope: "+who, r.applyAs(p, r.person(who), asItIs))
@@ -209,7 +223,8 @@ func TestDirectRBAC(t *testing.T) {
 	r.refusedWith(fault.ProposalForbidden, 1, "rolled back without the scope", func() (engine.Proposed, error) {
 		return r.another().RollBackProposal(context.Background(), r.person("ada"), aboutProposal(p, "r"))
 	})
-	if _, err := r.another().RollBackProposal(context.Background(), r.person("cyd"), aboutProposal(p, "r")); err != nil {
+	if _, err := r.another().RollBackProposal(context.Background(), r.person("cyd"),
+		aboutProposal(p, "r")); err != nil {
 		t.Error(err)
 	}
 	// An approval can be given, and nobody waits for it.
@@ -240,18 +255,21 @@ func TestRefusedActivations(t *testing.T) {
 			return r.propose(asWorkflow(r, "test.flow", "one"))
 		}, func(a *engine.ApplyRequest) { a.Check = unsound }},
 		{"without a name", fault.ProposalInvalid, "draft", "cyd", func(r *review) engine.Proposed {
-			return r.propose(engine.ProposeRequest{Draft: drafted(r, proposal.AgentPack, `{"x":1}`, ""), Tenant: "local"})
+			return r.propose(engine.ProposeRequest{Draft: drafted(r, proposal.AgentPack, `{"x":1}`, ""),
+				Tenant: "local"})
 		}, asItIs},
 	} {
 		r := newReview(t)
-		r.configure("proposalsActivation", "direct-rbac", "principals", `{"cyd":["lead"],"ada":["reviewer"]}`, "roles", leads)
+		r.configure("proposalsActivation", "direct-rbac", "principals", `{"cyd":["lead"],"ada":["reviewer"]}`, "roles",
+			leads)
 		p := test.make(r)
 		r.refusedWith(test.code, 1, test.name, r.applyAs(p, r.person(test.by), test.want))
 		if d := r.details(p); d.State != test.is {
 			t.Errorf("%s: it is %s", test.name, d.State)
 		}
 		events, err := r.g.ProposalEvents(context.Background(), "")
-		if err != nil || len(events.Events) != 1 || events.Events[0].Type != "proposal.created" || len(r.files("installed")) > 0 {
+		if err != nil || len(events.Events) != 1 || events.Events[0].Type != "proposal.created" ||
+			len(r.files("installed")) > 0 {
 			t.Errorf("%s: %+v, %v, %q", test.name, events, err, r.files("installed"))
 		}
 	}

@@ -75,7 +75,8 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 		return out, err
 	}
 	for _, row := range rows {
-		what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: row.SessionID.String()}, Reason: n.Reason}
+		what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: row.SessionID.String()},
+			Reason: n.Reason}
 		err := g.act(ctx, by, what, func() (map[string]string, error) {
 			t, err := g.discard(ctx, row.SessionID, n, func() error { return g.unkept(ctx, row.SessionID) })
 			if err == nil {
@@ -119,7 +120,8 @@ func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
 		_, _ = g.Logs.Read(ctx, ports.Reading{Log: trashLog(t)}, fold)
 		out = append(out, TrashedSession{t.Name, t.Session, t.AtMs, noteOf(t.Control), g.runNames(ctx, fold)})
 	}
-	slices.SortStableFunc(out, func(a, b TrashedSession) int { return int(max(min(b.TrashedAtMs-a.TrashedAtMs, 1), -1)) })
+	slices.SortStableFunc(out,
+		func(a, b TrashedSession) int { return int(max(min(b.TrashedAtMs-a.TrashedAtMs, 1), -1)) })
 	return out, err
 }
 
@@ -152,7 +154,8 @@ func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error
 		switch {
 		case t.Name == ref || t.SessionID.String() == ref:
 			return t, nil // the latest comes first
-		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return matches(r.RunID, ref) }), ref != "" && strings.HasPrefix(t.SessionID.String(), ref):
+		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return matches(r.RunID, ref) }), ref != "" &&
+			strings.HasPrefix(t.SessionID.String(), ref):
 			if !slices.ContainsFunc(found, func(f TrashedSession) bool { return f.SessionID == t.SessionID }) {
 				found = append(found, t)
 			}
@@ -160,7 +163,8 @@ func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error
 	}
 	switch len(found) {
 	case 0:
-		return TrashedSession{}, fault.New(fault.SessionNotFound, "nothing in the trash is called %q", ref).Suggest("See 'waybill sessions list --trash'.")
+		return TrashedSession{}, fault.New(fault.SessionNotFound, "nothing in the trash is called %q", ref).
+			Suggest("See 'waybill sessions list --trash'.")
 	case 1:
 		return found[0], nil
 	}

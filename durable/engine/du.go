@@ -75,7 +75,8 @@ type FolderUsage struct {
 
 // DU measures a store.
 func (g *Engine) DU(ctx context.Context) (Usage, error) {
-	out := Usage{Sessions: []SessionUsage{}, Trash: []SessionUsage{}, Objects: []ObjectUsage{}, Folders: []FolderUsage{}, Unclear: []Unclear{}}
+	out := Usage{Sessions: []SessionUsage{}, Trash: []SessionUsage{}, Objects: []ObjectUsage{},
+		Folders: []FolderUsage{}, Unclear: []Unclear{}}
 	survey, err := g.Retention.Survey(ctx)
 	if err != nil {
 		return out, err

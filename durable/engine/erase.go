@@ -41,20 +41,24 @@ func (t Tombstone) data() canon.Value {
 // when and why: its digest stays in the logs, which nobody rewrites. An erased one
 // reads as ARTIFACT_ERASED everywhere. That of a proposal takes what was installed of it
 // along: it is in use no more, and stays applied on record until it is rolled back.
-func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest, reason string) (ErasedArtifact, error) {
+func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest, reason string) (ErasedArtifact,
+	error) {
 	n, err := note(by, strings.TrimSpace(reason))
 	if err != nil {
 		return ErasedArtifact{}, err
 	}
 	if n.Reason == "" {
-		return ErasedArtifact{}, fault.New(fault.ValidationError, "erasing an artifact needs a reason: it is all that is left of it").Suggest("Give one with --reason.")
+		return ErasedArtifact{},
+			fault.New(fault.ValidationError, "erasing an artifact needs a reason: it is all that is left of it").
+				Suggest("Give one with --reason.")
 	}
 	// Before anything is put on record: a digest that nobody stored is a mistake.
 	if err := g.Erasable(ctx, ref); err != nil {
 		return ErasedArtifact{}, err
 	}
 	var e ports.Erased
-	what := audit.Act{Action: audit.Erase, Target: audit.Target{Kind: audit.OfArtifact, ID: ref.String()}, Reason: n.Reason}
+	what := audit.Act{Action: audit.Erase, Target: audit.Target{Kind: audit.OfArtifact, ID: ref.String()},
+		Reason: n.Reason}
 	err = g.act(ctx, by, what, func() (details map[string]string, err error) {
 		e, err = g.Retention.Erase(ctx, ref, func(bytes int64) canon.Value {
 			return Tombstone{Note: n, Bytes: bytes, SHA256: ref}.data()
@@ -65,7 +69,8 @@ func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest,
 		return ErasedArtifact{}, err
 	}
 	bytes, _ := e.Data.Get("bytes")
-	return ErasedArtifact{SHA256: ref, Bytes: int64(bytes.Float()), Already: e.Already, Note: noteOf(ports.Control{V: noteVersion, Data: e.Data})}, nil
+	return ErasedArtifact{SHA256: ref, Bytes: int64(bytes.Float()), Already: e.Already,
+		Note: noteOf(ports.Control{V: noteVersion, Data: e.Data})}, nil
 }
 
 // Erasable refuses the digest of an artifact that neither is there nor was erased. A

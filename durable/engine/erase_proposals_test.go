@@ -40,11 +40,13 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	r.finds("erased", true, slices.Sorted(slices.Values([]string{"artifact_erased " + artifactFile(applied),
 		"artifact_erased " + artifactFile(open), "artifact_erased " + installedFile(applied)}))...)
 	list, err := r.another().Installed(ctx, "")
-	if err != nil || list.Health != manifest.Healthy || len(list.Installed) != 0 || len(list.Erased) != 1 || list.Erased[0].ProposalID != applied.Proposal.ID {
+	if err != nil || list.Health != manifest.Healthy || len(list.Installed) != 0 || len(list.Erased) != 1 ||
+		list.Erased[0].ProposalID != applied.Proposal.ID {
 		t.Errorf("%+v, %v", list, err)
 	}
 	all, err := r.another().Proposals(ctx, engine.ProposalQuery{})
-	if err != nil || len(all.Proposals) != 3 || !strings.Contains(all.About[open.Proposal.ID.String()].Unreadable, "erased by ann") {
+	if err != nil || len(all.Proposals) != 3 ||
+		!strings.Contains(all.About[open.Proposal.ID.String()].Unreadable, "erased by ann") {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if d := r.details(open); d.About.Unreadable == "" || d.Gate.Have != 1 || len(d.History) != 1 {
@@ -75,10 +77,12 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	}
 	// A copy that is brought back by hand is not told, and goes with the next cleanup.
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(applied)), applied.Proposal.Artifact.JCS(), 0o600))
-	if _, err := r.another().Objects.Object(ctx, manifest.Installed, applied.About.ArtifactSHA256); !fault.Is(err, fault.ArtifactErased) {
+	if _, err := r.another().Objects.Object(ctx, manifest.Installed, applied.About.ArtifactSHA256); !fault.Is(err,
+		fault.ArtifactErased) {
 		t.Errorf("%v", err)
 	}
-	if done := r.gc(1, engine.GCRequest{Apply: true}); objectCount(done) != 1 || done.Objects[0].Reason != "erased" || done.Objects[0].Kind != manifest.Installed {
+	if done := r.gc(1, engine.GCRequest{Apply: true}); objectCount(done) != 1 || done.Objects[0].Reason != "erased" ||
+		done.Objects[0].Kind != manifest.Installed {
 		t.Errorf("%+v", done)
 	}
 }
@@ -88,7 +92,8 @@ func TestErasingWhatOnlyItsCopyIsLeftOf(t *testing.T) {
 	r := newReview(t)
 	p := r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	r.removes(artifactFile(p))
-	if e, err := r.erase(p.About.ArtifactSHA256, "a secret"); err != nil || e.Already || e.Bytes != int64(len(p.Proposal.Artifact.JCS())) || len(r.files("installed")) > 0 {
+	if e, err := r.erase(p.About.ArtifactSHA256, "a secret"); err != nil || e.Already ||
+		e.Bytes != int64(len(p.Proposal.Artifact.JCS())) || len(r.files("installed")) > 0 {
 		t.Errorf("%+v, %v, %q", e, err, r.files("installed"))
 	}
 }
@@ -118,8 +123,10 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	_, err = g.ApplyProposal(context.Background(), r.person("ada"), engine.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
-	if !fault.Is(err, fault.ArtifactErased) || len(r.files("installed")) > 0 || r.details(p).State != proposal.StateDraft {
+	_, err = g.ApplyProposal(context.Background(), r.person("ada"),
+		engine.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
+	if !fault.Is(err, fault.ArtifactErased) || len(r.files("installed")) > 0 ||
+		r.details(p).State != proposal.StateDraft {
 		t.Errorf("%v, %q, %s", err, r.files("installed"), r.details(p).State)
 	}
 }
@@ -157,12 +164,13 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 		}
 		return ""
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) { must(t, erase(f)) }, func(s crashfs.State, done bool) bool {
-		if why := check(s.FS, done); why != "" {
-			t.Errorf("in the state %s: %s", s.Name, why)
-		}
-		return !t.Failed()
-	})
+	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) { must(t, erase(f)) },
+		func(s crashfs.State, done bool) bool {
+			if why := check(s.FS, done); why != "" {
+				t.Errorf("in the state %s: %s", s.Name, why)
+			}
+			return !t.Failed()
+		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
 	count = crashfs.Break(base, erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 		why := check(left, err == nil && flaw.Err != nil)

@@ -21,7 +21,8 @@ const handsIn = `{"id":"test.erase","name":"Erase","description":"d","version":"
  {"id":"second","title":"Second","prompt":"q"}]}`
 
 func (w *world) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, error) {
-	return w.g.EraseArtifact(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ann"}, AtMs: w.clock}, ref, reason)
+	return w.g.EraseArtifact(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ann"},
+		AtMs: w.clock}, ref, reason)
 }
 
 var observed = set("kind", "wr.capability_observation").With("capability", canon.OfString("web_browsing")).
@@ -45,17 +46,20 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 		t.Errorf("erasing without a reason: %v", err)
 	}
 	e, err := w.erase(ref, "it held password=hunter2secret")
-	if err != nil || e.Bytes != int64(len(report.Bytes)) || e.Already || e.Note == nil || strings.Contains(e.Note.Reason, "hunter2") {
+	if err != nil || e.Bytes != int64(len(report.Bytes)) || e.Already || e.Note == nil ||
+		strings.Contains(e.Note.Reason, "hunter2") {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, "artifacts", ref.FileName())); !os.IsNotExist(err) {
 		t.Errorf("the bytes are there: %v", err)
 	}
-	if tomb, _ := os.ReadFile(filepath.Join(w.dir, "artifacts", ref.FileName()+".erased")); strings.Contains(string(tomb), "hunter2") {
+	if tomb, _ := os.ReadFile(filepath.Join(w.dir, "artifacts", ref.FileName()+".erased")); strings.Contains(
+		string(tomb), "hunter2") {
 		t.Error("the tombstone keeps what the reason gave away")
 	}
 	_, err = w.g.Objects.Object(ctx, manifest.Artifact, ref)
-	if f := fault.Of(err); f.Code != fault.ArtifactErased || !strings.Contains(f.Message, "ann") || !strings.Contains(f.Message, "it held") {
+	if f := fault.Of(err); f.Code != fault.ArtifactErased || !strings.Contains(f.Message, "ann") ||
+		!strings.Contains(f.Message, "it held") {
 		t.Errorf("%v", err)
 	}
 	w.sound(manifest.ArtifactErased)
@@ -79,7 +83,8 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 		t.Errorf("replay: %+v, %v", after, err)
 	}
 	// The same again finishes what a crash may have left, and keeps who did it first.
-	if again, err := w.erase(ref, "once more"); err != nil || !again.Already || again.Note.Reason != e.Note.Reason || again.Bytes != e.Bytes {
+	if again, err := w.erase(ref, "once more"); err != nil || !again.Already || again.Note.Reason != e.Note.Reason ||
+		again.Bytes != e.Bytes {
 		t.Errorf("%+v, %v", again, err)
 	}
 	// Handed in again, the bytes are not told either, and go with the next cleanup.
@@ -114,7 +119,8 @@ func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
 		t.Fatalf("%+v", still)
 	}
 	other := advance.JSONArtifact(observed.With("capability", canon.OfString("delegation")))
-	if done := w.must(still, advance.Request{Notes: "n", Artifacts: []advance.Artifact{other}}); done.Kind() == "blocked" {
+	if done := w.must(still, advance.Request{Notes: "n",
+		Artifacts: []advance.Artifact{other}}); done.Kind() == "blocked" {
 		t.Errorf("%+v", done.Blockers)
 	}
 	w.sound(manifest.ArtifactErased)
@@ -122,7 +128,9 @@ func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
 
 func TestUsageTellsWhoseWhatIs(t *testing.T) {
 	w := tendedWorld(t)
-	first := w.must(w.start(longOne), advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report").With("text", canon.OfString(strings.Repeat("word ", 700))))}})
+	first := w.must(w.start(longOne),
+		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report").
+			With("text", canon.OfString(strings.Repeat("word ", 700))))}})
 	second := w.start(longOne)
 	gone := w.start(twoSteps)
 	w.delete(gone.Session.RunID.String())
@@ -131,7 +139,8 @@ func TestUsageTellsWhoseWhatIs(t *testing.T) {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	large, small, trash := u.Sessions[0], u.Sessions[1], u.Trash[0]
-	if large.SessionID != first.Session.SessionID || large.Own.Count != 2 || large.Own.Bytes < 3000 || large.Shared.Count != 2 ||
+	if large.SessionID != first.Session.SessionID || large.Own.Count != 2 || large.Own.Bytes < 3000 ||
+		large.Shared.Count != 2 ||
 		small.SessionID != second.Session.SessionID || small.Own.Count != 0 || small.Shared != large.Shared ||
 		trash.Own.Count != 2 || trash.Shared.Count != 0 || trash.Events.Files == 0 {
 		t.Errorf("%+v", u)

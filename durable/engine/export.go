@@ -47,7 +47,8 @@ type Export struct {
 // several times, each time up to the head that it had at first, and little of it is
 // in memory at any moment. One that is not whole is SESSION_UNHEALTHY, unless a
 // salvage was asked for: then what stands before the damage, and before the first event
-// of which an object is gone, is exported, and the bundle says so. Facts of another program travel as they are. Nothing is changed.
+// of which an object is gone, is exported, and the bundle says so. Facts of another program travel
+// as they are. Nothing is changed.
 func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w io.Writer) (Export, error) {
 	s, err := g.session(ctx, req.Ref)
 	if err != nil {

@@ -30,7 +30,8 @@ func (x *export) sound(ctx context.Context, own manifest.Log, v manifest.Verdict
 	}
 	if p.head.IsZero() {
 		f := p.findings[0]
-		return v, fault.New(fault.SessionUnhealthy, "nothing of session %s can be salvaged: its first events need %s: %s", x.session, f.Path, f.Message).
+		return v, fault.New(fault.SessionUnhealthy,
+			"nothing of session %s can be salvaged: its first events need %s: %s", x.session, f.Path, f.Message).
 			With("findings", p.findings)
 	}
 	x.cargo, v.Head = p.cargo, p.head
@@ -47,7 +48,8 @@ func (x *export) gone(ctx context.Context) (map[projections.ObjectRef]manifest.F
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
 			err := x.whole(ctx, ref)
 			switch {
-			case err == nil, fault.Is(err, fault.ArtifactErased), missing(err) && kind == manifest.Artifact && x.unknown:
+			case err == nil, fault.Is(err, fault.ArtifactErased), missing(err) && kind == manifest.Artifact &&
+				x.unknown:
 				return nil
 			case missing(err), fault.Is(err, fault.StoreCorrupt):
 				out[ref] = *unreadObject(objectPath(ref), err).finding

@@ -29,7 +29,8 @@ func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
 		return os.Remove(filepath.Join(dir, manifest.ObjectDir(l.kind), manifest.ObjectName(l.kind, l.ref)))
 	}
 	damage := func(dir string, l lost) error {
-		return os.WriteFile(filepath.Join(dir, manifest.ObjectDir(l.kind), manifest.ObjectName(l.kind, l.ref)), []byte("{}"), 0o600)
+		return os.WriteFile(filepath.Join(dir, manifest.ObjectDir(l.kind), manifest.ObjectName(l.kind, l.ref)),
+			[]byte("{}"), 0o600)
 	}
 	for name, tt := range map[string]struct {
 		kind manifest.ObjectKind
@@ -47,7 +48,8 @@ func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
 		a := w.start(longOne)
 		first := w.events(a)
 		a = w.must(a, note("one"))
-		w.must(a, advance.Request{Notes: "two", Artifacts: []advance.Artifact{{ContentType: "text/plain", Bytes: []byte("bytes")}}})
+		w.must(a, advance.Request{Notes: "two",
+			Artifacts: []advance.Artifact{{ContentType: "text/plain", Bytes: []byte("bytes")}}})
 		events, _, err := w.g.Events(ctx, a.Session.RunID.String())
 		if err != nil {
 			t.Fatal(err)
@@ -95,13 +97,16 @@ func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if out.Salvage == nil || out.Salvage.Health != manifest.Healthy || len(out.Salvage.Findings) != 1 || out.Salvage.Findings[0].Code != tt.code || *out.Salvage.Findings[0].Event != l.at {
+		if out.Salvage == nil || out.Salvage.Health != manifest.Healthy || len(out.Salvage.Findings) != 1 ||
+			out.Salvage.Findings[0].Code != tt.code || *out.Salvage.Findings[0].Event != l.at {
 			t.Errorf("%s: the label is %+v", name, out.Salvage)
 		}
 		if out.Events > l.at || out.Events < int64(first) || tt.nth == 2 && out.Events == int64(first) {
-			t.Errorf("%s: %d events were salvaged; event %d is the first to go, %d were there at first", name, out.Events, l.at, first)
+			t.Errorf("%s: %d events were salvaged; event %d is the first to go, %d were there at first", name,
+				out.Events, l.at, first)
 		}
-		if got := take(t, newWorld(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew || got.Events != out.Events {
+		if got := take(t, newWorld(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||
+			got.Events != out.Events {
 			t.Errorf("%s: taken in as %+v", name, got)
 		}
 	}
@@ -112,7 +117,8 @@ func TestASalvageOfWhatIsWholeIsNone(t *testing.T) {
 	w := newWorld(t)
 	a := w.must(w.start(longOne), note("one"))
 	var b bytes.Buffer
-	out, err := w.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(), ExportedAt: "at 1", AppVersion: "test", Salvage: true}, &b)
+	out, err := w.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),
+		ExportedAt: "at 1", AppVersion: "test", Salvage: true}, &b)
 	if err != nil || out.Salvage != nil || !bytes.Equal(b.Bytes(), export(t, w.g, a.Session.SessionID, 1)) {
 		t.Errorf("%+v %v", out, err)
 	}

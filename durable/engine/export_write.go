@@ -154,14 +154,20 @@ func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
 // objects writes what the log refers to, by kind and digest.
 func (x *export) objects(ctx context.Context) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow} {
-		if err := x.cargo.refs[kind].each(func(ref canon.Digest) error { return x.object(ctx, kind, ref) }); err != nil {
+		if err := x.cargo.refs[kind].each(func(ref canon.Digest) error {
+			return x.object(ctx, kind,
+				ref)
+		}); err != nil {
 			return err
 		}
 	}
 	if x.req.Redact {
 		return x.redactedArtifacts(ctx)
 	}
-	return x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error { return x.object(ctx, manifest.Artifact, ref) })
+	return x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+		return x.object(ctx, manifest.Artifact,
+			ref)
+	})
 }
 
 func (x *export) object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {

@@ -30,7 +30,8 @@ func flat(files map[string][]byte) *flatFS {
 			}
 		}
 	}
-	for _, dir := range []string{"sessions", "snapshots", "artifacts", "workflows", "workflows/pinned", "keys", "quarantine"} {
+	for _, dir := range []string{"sessions", "snapshots", "artifacts", "workflows", "workflows/pinned", "keys",
+		"quarantine"} {
 		f.dirs[dir] = true
 	}
 	return f

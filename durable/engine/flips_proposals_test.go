@@ -27,7 +27,8 @@ func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
 	must(t, err)
 	flow := `{"id":"t","steps":[]}`
 	propose := func(seed byte, artifact string) string {
-		p, err := g.Propose(ctx, caller(1), id.Seed{seed}, engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, ""), Tenant: "local"})
+		p, err := g.Propose(ctx, caller(1), id.Seed{seed},
+			engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, ""), Tenant: "local"})
 		must(t, err)
 		return p.Proposal.ID.String()
 	}
@@ -41,7 +42,9 @@ func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
 	}
 	_, err = g.RollBackProposal(ctx, sits("ada"), req(b)) // what is in use is the former one again
 	must(t, err)
-	_, err = g.ReviseProposal(ctx, caller(1), b, engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""), Tenant: "local"})
+	_, err = g.ReviseProposal(ctx, caller(1), b,
+		engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""),
+			Tenant: "local"})
 	must(t, err)
 	g.Flush(ctx)
 	e := &exhibit{heads: map[string]manifest.Head{}, tree: flat(disk.Files())}
@@ -90,7 +93,8 @@ func installsOne(t *testing.T, g *engine.Engine, by engine.Caller, from id.Run) 
 	d := drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[]}`, fmt.Sprintf(`,"sourceRunIds":[%q]`, from))
 	p, err := g.Propose(context.Background(), by, id.Seed{4}, engine.ProposeRequest{Draft: d, Tenant: "local"})
 	if err == nil {
-		_, err = g.ApplyProposal(context.Background(), by, engine.ApplyRequest{DecideRequest: aboutProposal(p, "r"), Override: true})
+		_, err = g.ApplyProposal(context.Background(), by, engine.ApplyRequest{DecideRequest: aboutProposal(p, "r"),
+			Override: true})
 	}
 	return err
 }

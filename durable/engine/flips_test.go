@@ -64,14 +64,17 @@ func newExhibit(t *testing.T) *exhibit {
 	must(err)
 	ctx, w := context.Background(), newWorld(t)
 	start := func(seed byte, source string) engine.Answer {
-		a, err := g.Start(ctx, caller(1), id.Seed{seed}, engine.Start{Workflow: w.compiled(source), SourceKind: event.SourceProject, SourceRef: "t.json", Context: set("what", "it")})
+		a, err := g.Start(ctx, caller(1), id.Seed{seed},
+			engine.Start{Workflow: w.compiled(source), SourceKind: event.SourceProject, SourceRef: "t.json",
+				Context: set("what", "it")})
 		must(err)
 		return a
 	}
 	e := &exhibit{heads: map[string]manifest.Head{}}
 	report, secret := advance.JSONArtifact(set("kind", "report")), advance.JSONArtifact(set("kind", "secret"))
 	first := start(1, twoSteps)
-	for _, req := range []advance.Request{note("no"), {Notes: "done", Context: set("more", "x"), Artifacts: []advance.Artifact{report, secret}}} {
+	for _, req := range []advance.Request{note("no"),
+		{Notes: "done", Context: set("more", "x"), Artifacts: []advance.Artifact{report, secret}}} {
 		call := continueCall(first, req)
 		a, err := call(g)
 		must(err)
@@ -79,10 +82,14 @@ func newExhibit(t *testing.T) *exhibit {
 		first = a
 	}
 	again := continueCall(first, advance.Request{})
-	e.asked = append(e.asked, func(g *engine.Engine) (engine.Answer, error) { return g.Rehydrate(ctx, first.Position()) }, again)
+	e.asked = append(e.asked, func(g *engine.Engine) (engine.Answer,
+		error) {
+		return g.Rehydrate(ctx, first.Position())
+	}, again)
 	second := start(2, longOne)
 	human := engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "sam"}, AtMs: 3}
-	_, err = g.KeepSession(ctx, human, engine.KeepRequest{Ref: first.Session.SessionID.String(), Reason: "shown to people"})
+	_, err = g.KeepSession(ctx, human, engine.KeepRequest{Ref: first.Session.SessionID.String(),
+		Reason: "shown to people"})
 	must(err)
 	_, err = g.EraseArtifact(ctx, human, canon.Sum(secret.Bytes), "a secret")
 	must(err)
@@ -91,9 +98,11 @@ func newExhibit(t *testing.T) *exhibit {
 	must(err)
 	_, err = settings.Trust(ctx, human, w.compiled(twoSteps))
 	must(err)
-	must(g.Marks.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile, func(ports.Control) (ports.Control, error) {
-		return ports.Control{V: 1, Data: imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: 2, Head: canon.Sum(nil)}.Value()}, nil
-	}))
+	must(g.Marks.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile,
+		func(ports.Control) (ports.Control, error) {
+			return ports.Control{V: 1, Data: imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: 2,
+				Head: canon.Sum(nil)}.Value()}, nil
+		}))
 	_, err = g.Annotate(ctx, human, id.Seed{3}, first.Position(), remark(feedback.Correction("say please")))
 	must(err)
 	must(installsOne(t, g, human, first.Session.RunID))
@@ -109,7 +118,8 @@ func (e *exhibit) sideLog(t *testing.T, s id.Session) {
 	log, head := manifest.SessionSide(s, event.Opaque("remarks", "sessionId")), manifest.Head{}
 	var control []byte
 	for i := range int64(2) {
-		line := fmt.Appendf(nil, `{"data":{"note":"well done"},"eventIndex":%d,"kind":"annotated","sessionId":"%s"}`+"\n", i, s)
+		line := fmt.Appendf(nil, `{"data":{"note":"well done"},"eventIndex":%d,"kind":"annotated","sessionId":"%s"}`+
+			"\n", i, s)
 		seg, err := manifest.DecodeSegment(log, i, i, line)
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,8 @@ func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following
 	if err != nil {
 		return nil, err
 	}
-	f := &Following{g: g, Session: at.session, Run: at.run.ID, fold: projections.NewFold(), refs: map[id.Node]canon.Digest{}}
+	f := &Following{g: g, Session: at.session, Run: at.run.ID, fold: projections.NewFold(),
+		refs: map[id.Node]canon.Digest{}}
 	// What cannot be read of the annotations is said when they are asked for.
 	if t, _, err := g.tally(ctx, at.session); err == nil {
 		f.said = t.Head
@@ -76,7 +77,8 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	}
 	look := &onlooker{g: f.g}
 	w, _ := look.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
-	moments := projections.Timeline(c.events, func(n id.Node) projections.Place { return look.place(ctx, w, f.refs[n]) })
+	moments := projections.Timeline(c.events,
+		func(n id.Node) projections.Place { return look.place(ctx, w, f.refs[n]) })
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		out[i] = Fact{c.events[i], moments[i]}

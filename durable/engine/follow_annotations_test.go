@@ -18,7 +18,8 @@ func (w *world) say(a engine.Answer, label string) id.Annotation {
 	w.Helper()
 	w.seeds++
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
-	said, err := w.g.Annotate(context.Background(), w.by(), id.Seed{w.seeds}, at, feedback.Request{Create: feedback.Create{Signal: feedback.Label(label)}})
+	said, err := w.g.Annotate(context.Background(), w.by(), id.Seed{w.seeds}, at,
+		feedback.Request{Create: feedback.Create{Signal: feedback.Label(label)}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -124,7 +125,8 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 // flipLastAnnotation damages the newest segment of a session's annotations.
 func (w *world) flipLastAnnotation(a engine.Answer) {
 	w.Helper()
-	names, err := filepath.Glob(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "annotations", "events", "*"))
+	names, err := filepath.Glob(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "annotations", "events",
+		"*"))
 	if err != nil || len(names) == 0 {
 		w.Fatal(err, names)
 	}
@@ -147,9 +149,11 @@ func TestRunsSayWhatWasSaidOfThem(t *testing.T) {
 	a, quiet := w.start(twoSteps), w.start(longOne)
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
 	var last id.Annotation
-	for _, signal := range []feedback.Signal{feedback.Rating(5), feedback.Rating(2), feedback.Flag(), feedback.Label("l"), feedback.Rating(4)} {
+	for _, signal := range []feedback.Signal{feedback.Rating(5), feedback.Rating(2), feedback.Flag(),
+		feedback.Label("l"), feedback.Rating(4)} {
 		w.seeds++
-		said, err := w.g.Annotate(ctx, w.by(), id.Seed{w.seeds}, at, feedback.Request{Create: feedback.Create{Signal: signal}})
+		said, err := w.g.Annotate(ctx, w.by(), id.Seed{w.seeds}, at,
+			feedback.Request{Create: feedback.Create{Signal: signal}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +178,8 @@ func TestRunsSayWhatWasSaidOfThem(t *testing.T) {
 					t.Errorf("%+v of a run that nobody spoke of", got)
 				}
 			default:
-				if got.Count != 4 || got.MeanRating == nil || *got.MeanRating != 3.5 || got.Flags != 1 || got.Incomplete {
+				if got.Count != 4 || got.MeanRating == nil || *got.MeanRating != 3.5 || got.Flags != 1 ||
+					got.Incomplete {
 					t.Errorf("%+v", got)
 				}
 			}

@@ -82,7 +82,8 @@ func (l *foreignLog) name(prefix string) string {
 
 func (l *foreignLog) add(kind string, scope object, data object) string {
 	key := fmt.Sprintf("%s-of:%s:%d", kind, l.session, l.index)
-	e := object{"data": data, "dedupeKey": key, "eventId": id.EventOf(l.session, key).String(), "eventIndex": l.index, "kind": kind,
+	e := object{"data": data, "dedupeKey": key, "eventId": id.EventOf(l.session, key).String(), "eventIndex": l.index,
+		"kind":      kind,
 		"sessionId": l.session, "timestampMs": 1767225600000 + int64(l.index)*1000, "v": 1}
 	if scope != nil {
 		e["scope"] = scope
@@ -103,7 +104,8 @@ func (l *foreignLog) ofRun() object { return object{"runId": l.run.String()} }
 func (l *foreignLog) close() {
 	name := manifest.SegmentName(int64(l.first), int64(l.index-1))
 	l.files["sessions/"+l.session+"/events/"+name] = l.lines
-	l.record(object{"kind": "segment_closed", "bytes": len(l.lines), "firstEventIndex": l.first, "lastEventIndex": l.index - 1,
+	l.record(object{"kind": "segment_closed", "bytes": len(l.lines), "firstEventIndex": l.first,
+		"lastEventIndex": l.index - 1,
 		"segmentRelPath": "events/" + name, "sha256": canon.Sum(l.lines).String()})
 	for _, pin := range l.pins {
 		l.record(pin)
@@ -120,7 +122,8 @@ func (l *foreignLog) record(r object) {
 
 // node makes a node under a parent, whose snapshot holds a state.
 func (l *foreignLog) node(name, parent, kind string, state object) {
-	ref := l.put(manifest.Snapshot, object{"kind": "execution_snapshot", "v": 1, "enginePayload": object{"v": 1, "engineState": state}})
+	ref := l.put(manifest.Snapshot,
+		object{"kind": "execution_snapshot", "v": 1, "enginePayload": object{"v": 1, "engineState": state}})
 	data := object{"nodeKind": kind, "parentNodeId": nil, "snapshotRef": ref, "workflowHash": l.hash}
 	if parent == "" {
 		l.nodes[name] = id.RootNode(l.run)
@@ -131,7 +134,8 @@ func (l *foreignLog) node(name, parent, kind string, state object) {
 	created := l.add("node_created", l.at(name), data)
 	if !l.pinned[ref] {
 		l.pinned[ref] = true
-		l.pins = append(l.pins, object{"kind": "snapshot_pinned", "createdByEventId": created, "eventIndex": l.index - 1, "snapshotRef": ref})
+		l.pins = append(l.pins, object{"kind": "snapshot_pinned", "createdByEventId": created,
+			"eventIndex": l.index - 1, "snapshotRef": ref})
 	}
 	if kind == "checkpoint" {
 		l.edge(parent, name, "checkpoint", "checkpoint_created", created)
@@ -148,12 +152,16 @@ func (l *foreignLog) advance(from, to, kind, cause string, state object, notes s
 	attempt := id.NextAttempt(l.nodes[from], id.OpAck, l.serial).String()
 	l.serial++
 	node := id.RootNode(id.NewRun(id.Seed{byte(len(l.nodes) + 1), l.run.String()[4]}))
-	recorded := l.add("advance_recorded", l.at(from), object{"attemptId": attempt, "intent": "ack_pending", "outcome": object{"kind": "advanced", "toNodeId": node.String()}})
-	l.add("decision_trace_appended", l.at(from), object{"traceId": l.name("evt"), "entries": []object{{"kind": "selected_next_step", "summary": "This one is next."}}})
+	recorded := l.add("advance_recorded", l.at(from), object{"attemptId": attempt, "intent": "ack_pending",
+		"outcome": object{"kind": "advanced", "toNodeId": node.String()}})
+	l.add("decision_trace_appended", l.at(from),
+		object{"traceId": l.name("evt"),
+			"entries": []object{{"kind": "selected_next_step", "summary": "This one is next."}}})
 	l.node(to, from, kind, state)
 	l.edge(from, to, "acked_step", cause, recorded)
 	if notes != "" {
-		l.add("node_output_appended", l.at(from), object{"outputChannel": "recap", "outputId": "out_recap_" + attempt, "payload": object{"notesMarkdown": notes, "payloadKind": "notes"}})
+		l.add("node_output_appended", l.at(from), object{"outputChannel": "recap", "outputId": "out_recap_" + attempt,
+			"payload": object{"notesMarkdown": notes, "payloadKind": "notes"}})
 	}
 }
 
@@ -165,15 +173,19 @@ func running(step string, loop []object, completed ...string) object {
 	if loop == nil {
 		loop = []object{}
 	}
-	return object{"kind": "running", "completed": object{"kind": "set", "values": append([]string{}, completed...)}, "loopStack": loop,
-		"pending": object{"kind": "some", "step": object{"loopPath": path, "stepId": step}}}
+	return object{"kind": "running", "completed": object{"kind": "set", "values": append([]string{}, completed...)},
+		"loopStack": loop,
+		"pending":   object{"kind": "some", "step": object{"loopPath": path, "stepId": step}}}
 }
 
 func refused(state object, code, message string) object {
 	state = maps.Clone(state)
 	state["kind"] = "blocked"
-	state["blocked"] = object{"kind": "retryable_block", "reason": object{"kind": "missing_required_output", "contractRef": "tea.leaves"},
-		"blockers": object{"blockers": []object{{"code": code, "message": message, "pointer": object{"kind": "output_contract", "contractRef": "tea.leaves"}, "suggestedFix": "Call it again."}}}}
+	state["blocked"] = object{"kind": "retryable_block", "reason": object{"kind": "missing_required_output",
+		"contractRef": "tea.leaves"},
+		"blockers": object{"blockers": []object{{"code": code, "message": message,
+			"pointer":      object{"kind": "output_contract", "contractRef": "tea.leaves"},
+			"suggestedFix": "Call it again."}}}}
 	return state
 }
 
@@ -185,15 +197,20 @@ var complete = object{"kind": "complete"}
 
 // begin makes a session with its run, its first node and what goes with them.
 func begin(t testing.TB, files map[string][]byte, seed byte, workflow object, root object) *foreignLog {
-	l := &foreignLog{t: t, files: files, run: foreignRun(seed), session: id.NewSession(id.Seed{seed}).String(), pinned: map[string]bool{}, nodes: map[string]id.Node{}}
-	l.hash = l.put(manifest.Workflow, object{"schemaVersion": 1, "sourceKind": "v1_pinned", "workflowId": workflow["id"], "name": workflow["name"],
+	l := &foreignLog{t: t, files: files, run: foreignRun(seed), session: id.NewSession(id.Seed{seed}).
+		String(), pinned: map[string]bool{}, nodes: map[string]id.Node{}}
+	l.hash = l.put(manifest.Workflow, object{"schemaVersion": 1, "sourceKind": "v1_pinned",
+		"workflowId": workflow["id"], "name": workflow["name"],
 		"description": "d", "version": "1.0.0", "definition": workflow})
 	l.add("session_created", nil, object{})
-	l.add("run_started", l.ofRun(), object{"triggerSource": "hand", "workflowHash": l.hash, "workflowId": workflow["id"], "workflowSourceKind": "project", "workflowSourceRef": "/srv/tea/workflows"})
+	l.add("run_started", l.ofRun(), object{"triggerSource": "hand", "workflowHash": l.hash,
+		"workflowId": workflow["id"], "workflowSourceKind": "project", "workflowSourceRef": "/srv/tea/workflows"})
 	l.node("root", "", "step", root)
-	l.add("preferences_changed", l.at("root"), object{"changeId": l.name("evt"), "delta": []object{{"key": "autonomy", "value": "guided"}},
-		"effective": object{"autonomy": "guided", "riskPolicy": "conservative"}, "source": "system"})
-	l.add("context_set", l.ofRun(), object{"context": object{"goal": "tea"}, "contextId": l.name("evt"), "source": "initial"})
+	l.add("preferences_changed", l.at("root"),
+		object{"changeId": l.name("evt"), "delta": []object{{"key": "autonomy", "value": "guided"}},
+			"effective": object{"autonomy": "guided", "riskPolicy": "conservative"}, "source": "system"})
+	l.add("context_set", l.ofRun(), object{"context": object{"goal": "tea"}, "contextId": l.name("evt"),
+		"source": "initial"})
 	l.add("git_start_recorded", nil, object{"repoRoot": "/srv/tea", "stagedFiles": 1, "unstagedFiles": 0})
 	l.close()
 	return l
@@ -205,31 +222,42 @@ func foreignStep(name, title string) object { return object{"id": name, "title":
 func foreignFiles(t testing.TB) map[string][]byte {
 	files := map[string][]byte{}
 	tea := object{"id": "tea", "name": "Make tea", "steps": []object{foreignStep("boil", "Boil the water"),
-		{"id": "pot", "title": "Fill the pot", "type": "loop", "loop": object{"type": "while", "maxIterations": 3}, "body": []object{foreignStep("add", "Add leaves"), foreignStep("taste", "Taste it")}},
+		{"id": "pot", "title": "Fill the pot", "type": "loop", "loop": object{"type": "while", "maxIterations": 3},
+			"body": []object{foreignStep("add", "Add leaves"), foreignStep("taste", "Taste it")}},
 		foreignStep("serve", "Serve it")}}
-	plain := object{"id": "toast", "name": "Make toast", "steps": []object{foreignStep("slice", "Slice the bread"), foreignStep("toast", "Toast it"), foreignStep("butter", "Butter it")}}
+	plain := object{"id": "toast", "name": "Make toast", "steps": []object{foreignStep("slice", "Slice the bread"),
+		foreignStep("toast", "Toast it"), foreignStep("butter", "Butter it")}}
 
 	l := begin(t, files, foreignComplete, tea, running("boil", nil))
 	l.advance("root", "add0", "step", "intentional_fork", running("add", round(0, 0), "boil"), "it boils")
 	l.close()
 	taste := running("taste", round(0, 1), "pot@0::add", "boil") // in no order of bytes
 	l.advance("add0", "taste0", "step", "intentional_fork", taste, "two spoons")
-	l.advance("taste0", "no1", "blocked_attempt", "intentional_fork", refused(taste, "MISSING_REQUIRED_OUTPUT", "No leaves were shown."), "")
-	l.add("validation_performed", l.at("taste0"), object{"attemptId": l.name("attempt"), "contractRef": "tea.leaves", "validationId": l.name("validation"),
-		"result": object{"valid": false, "issues": []string{"leaves: want some", "color: want brown"}, "suggestions": []string{}}})
-	l.advance("no1", "no2", "blocked_attempt", "intentional_fork", refused(taste, "INVALID_REQUIRED_OUTPUT", "These are no leaves."), "")
+	l.advance("taste0", "no1", "blocked_attempt", "intentional_fork",
+		refused(taste, "MISSING_REQUIRED_OUTPUT", "No leaves were shown."), "")
+	l.add("validation_performed", l.at("taste0"), object{"attemptId": l.name("attempt"), "contractRef": "tea.leaves",
+		"validationId": l.name("validation"),
+		"result": object{"valid": false, "issues": []string{"leaves: want some", "color: want brown"},
+			"suggestions": []string{}}})
+	l.advance("no1", "no2", "blocked_attempt", "intentional_fork",
+		refused(taste, "INVALID_REQUIRED_OUTPUT", "These are no leaves."), "")
 	l.close()
 	l.advance("no2", "serve", "step", "intentional_fork", running("serve", nil, "pot", "boil"), "good")
-	l.add("node_output_appended", l.at("no2"), object{"outputChannel": "artifact", "outputId": l.name("out_artifact"), "payload": object{"payloadKind": "artifact_ref",
-		"byteLength": 30, "content": object{"kind": "tea.leaves", "count": 2}, "contentType": "application/json", "sha256": canon.Sum([]byte("leaves")).String()}})
+	l.add("node_output_appended", l.at("no2"), object{"outputChannel": "artifact", "outputId": l.name("out_artifact"),
+		"payload": object{"payloadKind": "artifact_ref",
+			"byteLength": 30, "content": object{"kind": "tea.leaves", "count": 2}, "contentType": "application/json",
+			"sha256": canon.Sum([]byte("leaves")).String()}})
 	l.advance("serve", "end", "step", "intentional_fork", complete, "served")
-	l.add("run_completed", l.ofRun(), object{"agentCommitShas": []string{"a"}, "captureConfidence": "high", "durationMs": 1500, "endGitSha": nil, "startGitSha": nil, "gitBranch": nil})
-	l.add("git_metrics_recorded", l.ofRun(), object{"filesChanged": 1, "linesAdded": 2, "linesRemoved": nil, "commitShas": []string{"a"}, "truncated": true})
+	l.add("run_completed", l.ofRun(), object{"agentCommitShas": []string{"a"}, "captureConfidence": "high",
+		"durationMs": 1500, "endGitSha": nil, "startGitSha": nil, "gitBranch": nil})
+	l.add("git_metrics_recorded", l.ofRun(), object{"filesChanged": 1, "linesAdded": 2, "linesRemoved": nil,
+		"commitShas": []string{"a"}, "truncated": true})
 	l.close()
 
 	l = begin(t, files, foreignBlocked, plain, running("slice", nil))
 	l.advance("root", "toast", "step", "intentional_fork", running("toast", nil, "slice"), "sliced")
-	l.advance("toast", "no", "blocked_attempt", "intentional_fork", refused(running("toast", nil, "slice"), "USER_ONLY_DEPENDENCY", "Nobody said how brown."), "")
+	l.advance("toast", "no", "blocked_attempt", "intentional_fork",
+		refused(running("toast", nil, "slice"), "USER_ONLY_DEPENDENCY", "Nobody said how brown."), "")
 	l.close()
 
 	l = begin(t, files, foreignBranch, plain, running("slice", nil))
@@ -248,7 +276,8 @@ func foreignFiles(t testing.TB) map[string][]byte {
 		if refers != nil {
 			r["resolvesGapId"] = refers
 		}
-		l.add("gap_recorded", l.at("root"), object{"gapId": name, "severity": "critical", "summary": "Which bread " + strings.Repeat("?", 600), "resolution": r,
+		l.add("gap_recorded", l.at("root"), object{"gapId": name, "severity": "critical", "summary": "Which bread " +
+			strings.Repeat("?", 600), "resolution": r,
 			"reason": object{"category": "user_only_dependency", "detail": "needs_user_choice"}})
 	}
 	gap("gap_first_0", "unresolved", nil)
@@ -280,7 +309,8 @@ func TestForeignStoreIsCurrent(t *testing.T) {
 	})
 	same := func(a, b []byte) bool { return string(a) == string(b) }
 	if err != nil || !maps.EqualFunc(want, got, same) {
-		t.Errorf("testdata/foreign is not current: go test ./durable/engine -run ForeignStore -update-foreign (%v, %d files of %d)", err, len(got), len(want))
+		t.Errorf("testdata/foreign is not current: go test ./durable/engine -run ForeignStore -update-foreign (%v, "+
+			"%d files of %d)", err, len(got), len(want))
 	}
 }
 

@@ -36,14 +36,19 @@ type seen struct {
 // madeHere are the runs of testdata/foreign.
 var madeHere = []seen{
 	{foreignRun(foreignComplete).String(), projections.CompleteStatus, "Make tea", engine.Progress{Completed: 4},
-		[]string{"Boil the water done 1 it boils", "Add leaves done 1 two spoons", "Taste it done 3 good", "Serve it done 1 served"}, "",
-		[]string{"“Taste it” was not accepted: No leaves were shown.", "A blocked attempt was kept at “Taste it”", "Stayed at “Taste it”", "“Taste it” was done",
-			"Artifact for “Taste it”: tea.leaves, 30 bytes", "The run came to its end after 1.5 s, with 1 commit", "Came to the end"}},
+		[]string{"Boil the water done 1 it boils", "Add leaves done 1 two spoons", "Taste it done 3 good",
+			"Serve it done 1 served"}, "",
+		[]string{"“Taste it” was not accepted: No leaves were shown.", "A blocked attempt was kept at “Taste it”",
+			"Stayed at “Taste it”", "“Taste it” was done",
+			"Artifact for “Taste it”: tea.leaves, 30 bytes", "The run came to its end after 1.5 s, with 1 commit",
+			"Came to the end"}},
 	{foreignRun(foreignBlocked).String(), projections.Blocked, "Make toast", engine.Progress{Completed: 1, Total: 3},
-		[]string{"Slice the bread done 1 sliced", "Toast it pending 1 ", "Butter it to_come 0 "}, "Nobody said how brown.", nil},
+		[]string{"Slice the bread done 1 sliced", "Toast it pending 1 ", "Butter it to_come 0 "},
+		"Nobody said how brown.", nil},
 	{foreignRun(foreignBranch).String(), projections.InProgress, "Make toast", engine.Progress{Completed: 2, Total: 3},
 		[]string{"Slice the bread done 1 sliced", "Toast it done 2 browner", "Butter it pending 0 "}, "",
-		[]string{"A checkpoint was made at “Toast it”", "Went on from “Toast it” to “Butter it” once more: a new branch"}},
+		[]string{"A checkpoint was made at “Toast it”",
+			"Went on from “Toast it” to “Butter it” once more: a new branch"}},
 	{foreignRun(foreignGap).String(), projections.Blocked, "Make toast", engine.Progress{Total: 3},
 		[]string{"Slice the bread pending 0 ", "Toast it to_come 0 ", "Butter it to_come 0 "}, "", nil},
 }
@@ -51,12 +56,17 @@ var madeHere = []seen{
 // lyingBeside are the runs of three stores that may lie beside the checkout.
 var lyingBeside = map[string]seen{
 	"tiny": {"run_nrc63m74", projections.CompleteStatus, "Probe One", engine.Progress{Completed: 2, Total: 2},
-		[]string{"WorkRail Protocol Instructions done 1 ", "Only done 1 ## One\nDone the only thing."}, "", []string{"The run came to its end after 0.1 s"}},
-	"fork-blocked-checkpoint": {"run_5sfdivjy", projections.InProgress, "Probe Three", engine.Progress{Completed: 2, Total: 4},
-		[]string{"WorkRail Protocol Instructions done 1 ", "A done 3 forked from non-tip A", "B pending 0 ", "C to_come 0 "}, "",
-		[]string{"“B” was not accepted: Invalid output for contractRef=wr.validationCriteria.", "A blocked attempt was kept at “B”", "“B” was done", "A checkpoint was made at “A”"}},
+		[]string{"WorkRail Protocol Instructions done 1 ", "Only done 1 ## One\nDone the only thing."}, "",
+		[]string{"The run came to its end after 0.1 s"}},
+	"fork-blocked-checkpoint": {"run_5sfdivjy", projections.InProgress, "Probe Three",
+		engine.Progress{Completed: 2, Total: 4},
+		[]string{"WorkRail Protocol Instructions done 1 ", "A done 3 forked from non-tip A", "B pending 0 ",
+			"C to_come 0 "}, "",
+		[]string{"“B” was not accepted: Invalid output for contractRef=wr.validationCriteria.",
+			"A blocked attempt was kept at “B”", "“B” was done", "A checkpoint was made at “A”"}},
 	"loop-artifact": {"run_mxmqm42s", projections.CompleteStatus, "Probe Loop", engine.Progress{Completed: 7},
-		[]string{"WorkRail Protocol Instructions done 1 ", "Prep done 1 prep", "Work done 1 w0", "Decide done 3 continue", "Work done 1 w1", "Decide done 1 stop", "Finish done 1 fin"}, "",
+		[]string{"WorkRail Protocol Instructions done 1 ", "Prep done 1 prep", "Work done 1 w0",
+			"Decide done 3 continue", "Work done 1 w1", "Decide done 1 stop", "Finish done 1 fin"}, "",
 		[]string{"Artifact for “Decide”: wr.loop_control, 92 bytes"}},
 }
 
@@ -67,7 +77,8 @@ func TestStoresOfAnotherProgramAreRead(t *testing.T) {
 			checkSeen(t, g, want)
 		}
 		list, err := g.Runs(context.Background())
-		if err != nil || len(list.Runs) != len(madeHere) || len(list.Unreadable) != 1 || list.Unreadable[0].Name != "workstream-7" {
+		if err != nil || len(list.Runs) != len(madeHere) || len(list.Unreadable) != 1 ||
+			list.Unreadable[0].Name != "workstream-7" {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
@@ -110,7 +121,8 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	if err != nil {
 		t.Fatal(want.run, err)
 	}
-	if r.Status != want.status || r.Title != want.title || r.Progress != want.done || r.Health != manifest.UnknownVersion || r.Workflow.Name != want.title {
+	if r.Status != want.status || r.Title != want.title || r.Progress != want.done ||
+		r.Health != manifest.UnknownVersion || r.Workflow.Name != want.title {
 		t.Errorf("%s reads as %s %q %+v %s", want.run, r.Status, r.Title, r.Progress, r.Health)
 	}
 	var steps []string
@@ -133,7 +145,8 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	}
 	var told []string
 	for _, m := range h.Moments {
-		if told = append(told, m.Text); strings.Contains(m.Text, "does not know") || strings.Contains(m.Text, "cannot be read") {
+		if told = append(told, m.Text); strings.Contains(m.Text, "does not know") ||
+			strings.Contains(m.Text, "cannot be read") {
 			t.Errorf("%s: event %d is told as %q", want.run, m.Index, m.Text)
 		}
 	}
@@ -143,7 +156,8 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 		}
 	}
 	graph, err := g.Graph(ctx, want.run)
-	if err != nil || graph.Title != want.title || graph.Health != manifest.UnknownVersion || len(graph.Nodes) < len(r.Steps)-2 {
+	if err != nil || graph.Title != want.title || graph.Health != manifest.UnknownVersion ||
+		len(graph.Nodes) < len(r.Steps)-2 {
 		t.Errorf("%+v, %v", graph, err)
 	}
 	f, err := g.Follow(ctx, want.run, true)
@@ -152,7 +166,8 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	}
 	facts, err := f.Next(ctx)
 	over, overErr := f.Over(ctx)
-	if err != nil || overErr != nil || len(facts) != len(h.Moments) || over != (want.status == projections.CompleteStatus) {
+	if err != nil || overErr != nil || len(facts) != len(h.Moments) ||
+		over != (want.status == projections.CompleteStatus) {
 		t.Errorf("followed to %d facts of %d, over %v, %v %v", len(facts), len(h.Moments), over, err, overErr)
 	}
 }
@@ -212,17 +227,23 @@ func refuseWrites(t *testing.T, g *engine.Engine) {
 				return err
 			},
 			"approve": func() error { _, err := g.Approve(ctx, w.by(), at, "x"); return err },
-			"fork":    func() error { _, err := g.Fork(ctx, w.by(), id.Seed{9}, engine.ForkRequest{At: at}); return err },
+			"fork": func() error {
+				_,
+					err := g.Fork(ctx, w.by(), id.Seed{9}, engine.ForkRequest{At: at})
+				return err
+			},
 		} {
 			if err := try(); !fault.Is(err, fault.SessionUnhealthy) {
 				t.Errorf("%s of %s: %v", name, r.RunID, err)
 			}
 		}
 	}
-	if _, err := g.Start(ctx, w.by(), id.Seed{1}, engine.Start{Workflow: w.compiled(longOne), SourceKind: "project", SourceRef: "x"}); !fault.Is(err, fault.StoreForeign) {
+	if _, err := g.Start(ctx, w.by(), id.Seed{1}, engine.Start{Workflow: w.compiled(longOne), SourceKind: "project",
+		SourceRef: "x"}); !fault.Is(err, fault.StoreForeign) {
 		t.Error("started:", err)
 	}
-	if offered, err := g.Resume(ctx, resume.Query{}); err != nil || len(offered.Candidates) > 0 || offered.Skipped == 0 {
+	if offered, err := g.Resume(ctx, resume.Query{}); err != nil || len(offered.Candidates) > 0 ||
+		offered.Skipped == 0 {
 		t.Errorf("offered: %+v, %v", offered, err)
 	}
 	g.Flush(ctx)
@@ -255,18 +276,21 @@ func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
 	for _, s := range v.Sessions {
 		said := map[string]int{}
 		for _, f := range s.Findings {
-			if said[f.Path]++; f.Code != manifest.UnknownEvents || said[f.Path] > 1 || strings.Contains(f.Message, "STORE_") || strings.Contains(f.Message, "/enginePayload") {
+			if said[f.Path]++; f.Code != manifest.UnknownEvents || said[f.Path] > 1 ||
+				strings.Contains(f.Message, "STORE_") || strings.Contains(f.Message, "/enginePayload") {
 				t.Errorf("%+v", f)
 			}
 		}
 	}
-	if len(v.Findings) != 1 || v.Findings[0].Code != manifest.UnknownFile || v.Findings[0].Path != "sessions/workstream-7" {
+	if len(v.Findings) != 1 || v.Findings[0].Code != manifest.UnknownFile ||
+		v.Findings[0].Path != "sessions/workstream-7" {
 		t.Errorf("%+v", v.Findings)
 	}
 	for name, events := range map[string]int64{"tiny": 20, "fork-blocked-checkpoint": 49, "loop-artifact": 56} {
 		t.Run(name, func(t *testing.T) {
 			v, err := overForeign(t, beside(t, name), nil).Verify(context.Background())
-			if err != nil || !v.OK || len(v.Sessions) != 1 || v.Sessions[0].Health != manifest.UnknownVersion || v.Sessions[0].Events != events {
+			if err != nil || !v.OK || len(v.Sessions) != 1 || v.Sessions[0].Health != manifest.UnknownVersion ||
+				v.Sessions[0].Events != events {
 				t.Errorf("%+v, %v", v, err)
 			}
 		})
@@ -283,10 +307,12 @@ func TestASnapshotOfAnotherFormIsShownAndNotGoneOnFrom(t *testing.T) {
 		"enginePayload": object{"v": 1, "engineState": refused(running("second", nil, "first"), "X", "No cup.")}})}
 	node := id.RootNode(id.NewRun(id.Seed{9}))
 	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: node},
-		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(), WorkflowHash: a.Workflow.WorkflowHash}, o)
+		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(),
+			WorkflowHash: a.Workflow.WorkflowHash}, o)
 	g := w.process()
 	list, err := g.Runs(ctx)
-	if err != nil || len(list.Runs) != 1 || list.Runs[0].Health != manifest.UnknownVersion || list.Runs[0].Status != projections.Blocked {
+	if err != nil || len(list.Runs) != 1 || list.Runs[0].Health != manifest.UnknownVersion ||
+		list.Runs[0].Status != projections.Blocked {
 		t.Errorf("%+v, %v", list, err)
 	}
 	r, err := g.Run(ctx, a.Session.RunID.String())
@@ -294,7 +320,8 @@ func TestASnapshotOfAnotherFormIsShownAndNotGoneOnFrom(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID, Node: node}
-	if _, err := g.Advance(ctx, w.by(), at, id.NextAttempt(node, id.OpAck, 0), note("x")); !fault.Is(err, fault.SessionUnhealthy) {
+	if _, err := g.Advance(ctx, w.by(), at, id.NextAttempt(node, id.OpAck, 0), note("x")); !fault.Is(err,
+		fault.SessionUnhealthy) {
 		t.Errorf("advanced: %v", err)
 	}
 }

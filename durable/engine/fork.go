@@ -31,7 +31,8 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	if err != nil {
 		return Answer{}, err
 	}
-	plan, dropped, err := advance.Branch(w, source, advance.Fork{Session: id.NewSession(seed), Run: id.NewRun(seed), Title: req.Title,
+	plan, dropped, err := advance.Branch(w, source, advance.Fork{Session: id.NewSession(seed), Run: id.NewRun(seed),
+		Title:        req.Title,
 		Observations: req.Observations, Actor: by.Actor, AtMs: by.AtMs})
 	if err != nil {
 		return Answer{}, err
@@ -100,7 +101,8 @@ func (g *Engine) source(ctx context.Context, at Position) (w compile.Compiled, o
 		return w, out, err
 	}
 	out = advance.Source{State: state, Started: p.run.Started, Preferences: p.node.Preferences, Context: p.node.Context,
-		From:         event.ForkedFrom{SessionID: at.Session, RunID: at.Run, NodeID: at.Node, Head: history.Head.Digest},
+		From: event.ForkedFrom{SessionID: at.Session, RunID: at.Run, NodeID: at.Node,
+			Head: history.Head.Digest},
 		Capabilities: history.capabilities(p.run, p.node)}
 	return w, out, g.confirm(ctx, at.Session, history.Fold)
 }
@@ -122,7 +124,8 @@ func (l *lineage) Reset() {
 // Visit folds one more segment.
 func (l *lineage) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
-		if c, ok := e.Data.(event.CapabilityObserved); ok && e.Scope.RunID == l.run && c.Provenance.EnforcementGrade == "strong" {
+		if c, ok := e.Data.(event.CapabilityObserved); ok && e.Scope.RunID == l.run &&
+			c.Provenance.EnforcementGrade == "strong" {
 			l.observed = append(l.observed, e)
 		}
 	}

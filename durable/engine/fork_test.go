@@ -18,7 +18,8 @@ import (
 func (w *world) fork(at engine.Position, title string) (engine.Answer, error) {
 	w.seeds++
 	return w.g.Fork(context.Background(), w.by(), id.Seed{w.seeds}, engine.ForkRequest{At: at, Title: title,
-		Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: "again"}}}})
+		Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high",
+			Value: event.ObservationValue{Type: "short_string", Value: "again"}}}})
 }
 
 func (w *world) mustFork(at engine.Position, title string) engine.Answer {
@@ -34,13 +35,14 @@ func (w *world) mustFork(at engine.Position, title string) engine.Answer {
 func (w *world) log(s id.Session) string {
 	w.Helper()
 	var out strings.Builder
-	err := filepath.WalkDir(filepath.Join(w.dir, "sessions", s.String()), func(path string, d os.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".jsonl") {
-			data, _ := os.ReadFile(path)
-			out.WriteString(filepath.Base(path) + "\n" + string(data))
-		}
-		return err
-	})
+	err := filepath.WalkDir(filepath.Join(w.dir, "sessions", s.String()),
+		func(path string, d os.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".jsonl") {
+				data, _ := os.ReadFile(path)
+				out.WriteString(filepath.Base(path) + "\n" + string(data))
+			}
+			return err
+		})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -83,7 +85,8 @@ func TestForkGoesOnFromANode(t *testing.T) {
 		kinds = append(kinds, e.Data.Kind()+"/"+string(e.Actor.Kind))
 		switch p := e.Data.(type) {
 		case event.RunStarted:
-			want := event.ForkedFrom{SessionID: root.Session, RunID: root.Run, NodeID: second.NodeID, Head: source.Head.Digest}
+			want := event.ForkedFrom{SessionID: root.Session, RunID: root.Run, NodeID: second.NodeID,
+				Head: source.Head.Digest}
 			if p.ForkedFrom == nil || *p.ForkedFrom != want {
 				t.Errorf("forked from %+v, want %+v", p.ForkedFrom, want)
 			}
@@ -93,7 +96,8 @@ func TestForkGoesOnFromANode(t *testing.T) {
 			}
 		}
 	}
-	want := "session_created/agent run_started/agent node_created/engine preferences_changed/engine context_set/engine " +
+	want := "session_created/agent run_started/agent node_created/engine preferences_changed/engine " +
+		"context_set/engine " +
 		"decision_trace_appended/engine observation_recorded/engine"
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("recorded %s\nwant %s", got, want)
@@ -115,11 +119,13 @@ func TestForkOfEnds(t *testing.T) {
 	second := w.must(a, note("done"))
 	end := w.must(second, note("done"))
 	_, err := w.fork(end.Position(), "")
-	if f := fault.Of(err); f == nil || f.Code != fault.ValidationError || !strings.Contains(f.Suggestion, "Fork at an earlier node") {
+	if f := fault.Of(err); f == nil || f.Code != fault.ValidationError ||
+		!strings.Contains(f.Suggestion, "Fork at an earlier node") {
 		t.Errorf("a complete node: %v", err)
 	}
 	w.mustFork(second.Position(), "") // of a complete run
-	if _, err := w.fork(engine.Position{Session: end.Session.SessionID, Run: end.Session.RunID, Node: id.RootNode(id.NewRun(id.Seed{77}))}, ""); fault.CodeOf(err) != fault.RunNotFound {
+	if _, err := w.fork(engine.Position{Session: end.Session.SessionID, Run: end.Session.RunID,
+		Node: id.RootNode(id.NewRun(id.Seed{77}))}, ""); fault.CodeOf(err) != fault.RunNotFound {
 		t.Errorf("a node that is not there: %v", err)
 	}
 	if _, err := w.fork(second.Position(), strings.Repeat("x", 257)); fault.CodeOf(err) != fault.ValidationError {
@@ -155,8 +161,10 @@ func TestForkTakesCapabilitiesAlong(t *testing.T) {
 	w := newWorld(t)
 	a := w.start(withCapability)
 	observed := func(n byte, name, status string, strong bool) event.CapabilityObserved {
-		o := event.CapabilityObserved{CapObsID: id.FromStart(id.RootNode(a.Session.RunID)).CapObs(int(n)), Capability: name, Status: status,
-			Provenance: event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak", Detail: event.ProvenanceDetail{ClaimedBy: "agent", Claim: "available"}}}
+		o := event.CapabilityObserved{CapObsID: id.FromStart(id.RootNode(a.Session.RunID)).
+			CapObs(int(n)), Capability: name, Status: status,
+			Provenance: event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak",
+				Detail: event.ProvenanceDetail{ClaimedBy: "agent", Claim: "available"}}}
 		if strong {
 			o.Provenance = event.Provenance{Kind: "attempted_use", EnforcementGrade: "strong",
 				Detail: event.ProvenanceDetail{AttemptContext: "workflow_step", Result: "success"}}

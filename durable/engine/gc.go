@@ -92,13 +92,15 @@ type cleanup struct {
 // been touched for long, what lay in the trash long enough, objects that no log
 // names. With Apply it removes that, sessions before objects, never the reverse.
 func (g *Engine) GC(ctx context.Context, by Caller, req GCRequest) (GCReport, error) {
-	c := &cleanup{g: g, by: by, report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{}, Objects: []GCObjects{},
+	c := &cleanup{g: g, by: by, report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{},
+		Objects:  []GCObjects{},
 		Leftover: []GCLeftover{}, Skipped: []GCSkipped{}}}
 	conf, err := g.config(ctx)
 	if err != nil {
 		return c.report, err
 	}
-	policy := retention.Policy{RetentionDays: conf.RetentionDays(), TrashDays: conf.TrashDays(), EmptyTrash: req.EmptyTrash, NowMs: by.AtMs}
+	policy := retention.Policy{RetentionDays: conf.RetentionDays(), TrashDays: conf.TrashDays(),
+		EmptyTrash: req.EmptyTrash, NowMs: by.AtMs}
 	if err := c.plan(ctx, policy); err != nil || !req.Apply || c.report.SafeMode || c.report.Nothing() {
 		c.report.Applied = err == nil && req.Apply && !c.report.SafeMode
 		if err == nil && req.Apply && c.report.SafeMode {
@@ -163,7 +165,8 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	}
 	for _, s := range c.scan.order {
 		if why := policy.Session(c.scan.sessions[s].Session); why != "" {
-			c.report.Sessions = append(c.report.Sessions, GCSession{s, why, c.scan.sessions[s].LastAtMs, weights["sessions/"+s.String()]})
+			c.report.Sessions = append(c.report.Sessions,
+				GCSession{s, why, c.scan.sessions[s].LastAtMs, weights["sessions/"+s.String()]})
 		}
 	}
 	for _, l := range survey.Leftovers {
@@ -219,7 +222,10 @@ func countObjects(all []retention.Object) []GCObjects {
 		out[at].Count++
 		out[at].Bytes += o.Bytes
 	}
-	slices.SortFunc(out, func(a, b GCObjects) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(out, func(a, b GCObjects) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Reason, b.Reason))
+	})
 	return out
 }
 

@@ -73,7 +73,8 @@ func newStock(t *testing.T) (*crashfs.FS, *stock) {
 
 func startNamed(w compile.Compiled, key string) func(*engine.Engine) (engine.Answer, error) {
 	return func(g *engine.Engine) (engine.Answer, error) {
-		return g.Start(context.Background(), caller(1), id.Seed{1}, engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "test.json", Key: key})
+		return g.Start(context.Background(), caller(1), id.Seed{1},
+			engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "test.json", Key: key})
 	}
 }
 
@@ -117,13 +118,23 @@ func tidyings(t *testing.T) (*stock, []tidying) {
 	}
 	return st, []tidying{
 		{"delete", full, remove, func(l left) bool { return !l.live && l.trashed && l.bytes }},
-		{"restore", deleted, func(g *engine.Engine) error { _, err := g.RestoreSession(ctx, caller(13), ref); return err },
+		{"restore", deleted, func(g *engine.Engine) error {
+			_,
+				err := g.RestoreSession(ctx, caller(13), ref)
+			return err
+		},
 			func(l left) bool { return l.live && !l.trashed && l.bytes }},
-		{"empty the trash", deleted, func(g *engine.Engine) error { _, err := g.EmptyTrash(ctx, caller(13)); return err },
+		{"empty the trash", deleted,
+			func(g *engine.Engine) error { _, err := g.EmptyTrash(ctx, caller(13)); return err },
 			func(l left) bool { return !l.live && !l.trashed && l.bytes }},
-		{"clean up: an expired session", kept, gc(91, engine.GCRequest{Apply: true}), func(l left) bool { return !l.live && l.trashed && l.bytes }},
-		{"clean up: old trash and its objects", deleted, gc(31, engine.GCRequest{Apply: true}), func(l left) bool { return !l.live && !l.trashed }},
-		{"clean up: objects", orphaned, gc(0, engine.GCRequest{Apply: true}), func(l left) bool { return !l.live && !l.trashed }},
+		{"clean up: an expired session", kept, gc(91, engine.GCRequest{Apply: true}),
+			func(l left) bool { return !l.live && l.trashed && l.bytes }},
+		{"clean up: old trash and its objects", deleted, gc(31, engine.GCRequest{Apply: true}),
+			func(l left) bool { return !l.live && !l.trashed }},
+		{"clean up: objects", orphaned, gc(0, engine.GCRequest{Apply: true}), func(l left) bool {
+			return !l.live &&
+				!l.trashed
+		}},
 		{"erase", full, erase, func(l left) bool { return l.live && !l.bytes && l.grave }},
 	}
 }
@@ -134,7 +145,8 @@ func tidyings(t *testing.T) (*stock, []tidying) {
 func halves(st *stock, f *crashfs.FS, was bool) bool {
 	names := map[string]bool{}
 	for name := range f.Files() {
-		if parts := strings.SplitN(name, "/", 3); len(parts) == 3 && parts[2] == manifest.FileName && !strings.Contains(parts[1], st.stays.Session.SessionID.String()) {
+		if parts := strings.SplitN(name, "/", 3); len(parts) == 3 && parts[2] == manifest.FileName &&
+			!strings.Contains(parts[1], st.stays.Session.SessionID.String()) {
 			names[parts[0]+"/"+parts[1]] = true
 		}
 	}
@@ -247,7 +259,8 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 					t.Fatal(err)
 				}
 			}, func(s crashfs.State, done bool) bool {
-				if !done && halves(st, s.FS, strings.HasPrefix(u.name, "delete") || strings.HasPrefix(u.name, "restore")) {
+				if !done && halves(st, s.FS, strings.HasPrefix(u.name, "delete") ||
+					strings.HasPrefix(u.name, "restore")) {
 					skipped++
 					return true
 				}
@@ -297,7 +310,8 @@ func TestFaultsOfTidying(t *testing.T) {
 				case wrong != nil:
 				case err == nil && !u.done(l):
 					wrong = fmt.Errorf("it says that it is done, and there is %+v", l)
-				case err != nil && flaw.Err != nil && (u.name == "delete" || u.name == "restore") && l != before && !fault.Is(err, fault.StoreOutcomeUnknown):
+				case err != nil && flaw.Err != nil && (u.name == "delete" || u.name == "restore") && l != before &&
+					!fault.Is(err, fault.StoreOutcomeUnknown):
 					wrong = fmt.Errorf("it says that nothing was done, and there is %+v", l)
 				default:
 					wrong = st.goesOn(after)

@@ -49,15 +49,18 @@ func (r *race) process() *engine.Engine {
 // work starts a run and advances it; some then delete theirs for good.
 func (r *race) work(round, n int, w compile.Compiled) error {
 	g, ctx := r.process(), context.Background()
-	a, err := g.Start(ctx, caller(1), id.Seed{byte(round), byte(round >> 8), byte(n), 1}, engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "x.json"})
+	a, err := g.Start(ctx, caller(1), id.Seed{byte(round), byte(round >> 8), byte(n), 1},
+		engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "x.json"})
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	if a, err = g.Continue(ctx, caller(2), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken, Request: note("done")}); err != nil {
+	if a, err = g.Continue(ctx, caller(2), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken,
+		Request: note("done")}); err != nil {
 		return fmt.Errorf("continue: %w", err)
 	}
 	if n%3 == 0 {
-		if _, err := g.DeleteSessions(ctx, caller(3), engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}}); err != nil {
+		if _, err := g.DeleteSessions(ctx, caller(3),
+			engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}}); err != nil {
 			return fmt.Errorf("delete: %w", err)
 		}
 		return nil

@@ -56,7 +56,8 @@ func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err
 func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*scan, error) {
 	// Objects first: one that is stored while the logs are read is no candidate.
 	objects, err := g.storedObjects(ctx)
-	return &scan{g: g, sieve: retention.NewSieve(objects), pass: pass, heads: map[string]manifest.Head{}, sessions: map[id.Session]*scanned{}}, err
+	return &scan{g: g, sieve: retention.NewSieve(objects), pass: pass, heads: map[string]manifest.Head{},
+		sessions: map[id.Session]*scanned{}}, err
 }
 
 // run reads on in every log. With alone nobody writes, and no lock may be taken.

@@ -23,7 +23,8 @@ var errUsed = errors.New("something new came meanwhile")
 // nothing that is gone.
 func (c *cleanup) sweep(ctx context.Context) error {
 	plan := c.report
-	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{}, []GCLeftover{}
+	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{},
+		[]GCLeftover{}
 	defer c.count()
 	for _, s := range plan.Sessions {
 		if s.Reason != retention.Expired {
@@ -67,13 +68,15 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 		if err := c.g.unkept(ctx, s.SessionID); err != nil {
 			return err
 		}
-		v, err := c.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s.SessionID), From: was, Locked: true}, nothingMore{})
+		v, err := c.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s.SessionID), From: was, Locked: true},
+			nothingMore{})
 		if err == nil && (v.Head != was || v.Health != manifest.Healthy) {
 			err = errUsed
 		}
 		return err
 	}
-	what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: s.SessionID.String()}, Reason: n.Reason}
+	what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: s.SessionID.String()},
+		Reason: n.Reason}
 	return c.g.act(ctx, c.by, what, func() (map[string]string, error) {
 		t, err := c.g.discard(ctx, s.SessionID, n, unless)
 		return map[string]string{"trash": t.Name}, err
@@ -86,7 +89,8 @@ func (c *cleanup) skips(what string, err error) bool {
 	switch code := fault.CodeOf(err); {
 	case errors.Is(err, errUsed), errors.Is(err, errEnough), errors.Is(err, manifest.ErrNotOnChain):
 		message = errUsed.Error()
-	case code == fault.SessionLocked || code == fault.RunBusy || code == fault.SessionKept || code == fault.SessionNotFound:
+	case code == fault.SessionLocked || code == fault.RunBusy || code == fault.SessionKept ||
+		code == fault.SessionNotFound:
 		message = fault.Of(err).Message
 	default:
 		return false
@@ -118,7 +122,8 @@ func (c *cleanup) leftovers(plan GCReport, b ports.Broom) error {
 		if gone {
 			c.report.Sessions = append(c.report.Sessions, s)
 		} else {
-			c.report.Skipped = append(c.report.Skipped, GCSkipped{s.SessionID.String(), "it is about to begin, or holds more than a crash leaves"})
+			c.report.Skipped = append(c.report.Skipped,
+				GCSkipped{s.SessionID.String(), "it is about to begin, or holds more than a crash leaves"})
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ func (w *world) tended() *engine.Engine {
 // gc cleans up so many days after the clock of the test.
 func (w *world) gc(days int64, req engine.GCRequest) engine.GCReport {
 	w.Helper()
-	r, err := w.g.GC(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: w.clock + days*dayMs}, req)
+	r, err := w.g.GC(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: w.clock +
+		days*dayMs}, req)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -107,7 +108,8 @@ func TestGCOfASoundStoreFindsNothing(t *testing.T) {
 func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 	w := tendedWorld(t)
 	stays := w.start(twoSteps)
-	goes := w.must(w.start(longOne), advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
+	goes := w.must(w.start(longOne),
+		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
 	d := w.delete(goes.Session.RunID.String())
 	if len(d.Sessions) != 1 || d.Sessions[0].Runs[0].Title != "Long" || d.Sessions[0].Note.Reason != "done with it" {
 		t.Fatalf("%+v", d)
@@ -123,14 +125,16 @@ func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 	}
 	// A dry run tells what an applied one would do, and does nothing.
 	dry := w.gc(31, engine.GCRequest{})
-	if dry.Applied || len(dry.Trash) != 1 || dry.Trash[0].Reason != retention.TrashOld || objectCount(dry) != 4 || dry.FreedBytes == 0 {
+	if dry.Applied || len(dry.Trash) != 1 || dry.Trash[0].Reason != retention.TrashOld || objectCount(dry) != 4 ||
+		dry.FreedBytes == 0 {
 		t.Errorf("dry run: %+v", dry)
 	}
 	if len(w.files("trash")) != 1 || len(w.files("artifacts")) != 1 {
 		t.Error("a dry run removed something")
 	}
 	wet := w.gc(31, engine.GCRequest{Apply: true})
-	if !wet.Applied || wet.FreedBytes != dry.FreedBytes || objectCount(wet) != objectCount(dry) || len(w.files("trash"))+len(w.files("artifacts")) != 0 || len(w.files("snapshots")) != 1 {
+	if !wet.Applied || wet.FreedBytes != dry.FreedBytes || objectCount(wet) != objectCount(dry) ||
+		len(w.files("trash"))+len(w.files("artifacts")) != 0 || len(w.files("snapshots")) != 1 {
 		t.Errorf("applied: %+v\ndry: %+v\n%v %v", wet, dry, w.files("trash"), w.files("snapshots"))
 	}
 	w.sound()
@@ -142,17 +146,21 @@ func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 	w := tendedWorld(t)
 	old, kept := w.start(twoSteps), w.start(twoSteps)
-	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.RunID.String(), Reason: "a model"}); err != nil {
+	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.RunID.String(),
+		Reason: "a model"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.g.DeleteSessions(context.Background(), w.by(), engine.DeleteRequest{Refs: []string{kept.Session.RunID.String()}})
+	_, err := w.g.DeleteSessions(context.Background(), w.by(),
+		engine.DeleteRequest{Refs: []string{kept.Session.RunID.String()}})
 	if !fault.Is(err, fault.SessionKept) || !strings.Contains(err.Error(), "a model") {
 		t.Errorf("deleting a kept session: %v", err)
 	}
-	if r := w.gc(91, engine.GCRequest{}); len(r.Sessions) != 1 || r.Sessions[0].Reason != retention.Expired || r.TrashedBytes == 0 || r.FreedBytes != 0 {
+	if r := w.gc(91, engine.GCRequest{}); len(r.Sessions) != 1 || r.Sessions[0].Reason != retention.Expired ||
+		r.TrashedBytes == 0 || r.FreedBytes != 0 {
 		t.Fatalf("%+v", r)
 	}
-	if r := w.gc(91, engine.GCRequest{Apply: true}); len(r.Sessions) != 1 || r.Sessions[0].SessionID != old.Session.SessionID {
+	if r := w.gc(91, engine.GCRequest{Apply: true}); len(r.Sessions) != 1 ||
+		r.Sessions[0].SessionID != old.Session.SessionID {
 		t.Fatalf("%+v", r)
 	}
 	if got := w.files("sessions"); len(got) != 1 || got[0] != kept.Session.SessionID.String() {
@@ -172,7 +180,8 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 		t.Errorf("trash: %v", w.files("trash"))
 	}
 	// Kept no more, it goes like any other.
-	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.SessionID.String(), Off: true}); err != nil {
+	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.SessionID.String(),
+		Off: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.delete(kept.Session.SessionID.String())
@@ -182,14 +191,16 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 func TestSafeModeRemovesNothing(t *testing.T) {
 	for name, hurt := range map[string]func(w *world, a engine.Answer){
 		"a flipped byte in a segment": func(w *world, a engine.Answer) {
-			flip(w, "sessions/"+a.Session.SessionID.String()+"/events/"+w.files("sessions/" + a.Session.SessionID.String() + "/events")[0])
+			flip(w, "sessions/"+a.Session.SessionID.String()+"/events/"+
+				w.files("sessions/" + a.Session.SessionID.String() + "/events")[0])
 		},
 		"the same in the trash": func(w *world, a engine.Answer) {
 			w.delete(a.Session.RunID.String())
 			flip(w, "trash/"+w.files("trash")[0]+"/manifest.jsonl")
 		},
 		"a manifest that is gone": func(w *world, a engine.Answer) {
-			if err := os.Remove(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "manifest.jsonl")); err != nil {
+			if err := os.Remove(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(),
+				"manifest.jsonl")); err != nil {
 				w.Fatal(err)
 			}
 		},
@@ -198,7 +209,8 @@ func TestSafeModeRemovesNothing(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				w.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "manifest.jsonl"), []byte("{\"kind\":\"x\"}\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "manifest.jsonl"), []byte("{\"kind\":\"x\"}\n"),
+				0o600); err != nil {
 				w.Fatal(err)
 			}
 		},
@@ -257,7 +269,8 @@ func TestWhatACrashLeftIsRemoved(t *testing.T) {
 	dir := "sessions/" + a.Session.SessionID.String()
 	unborn := "sessions/" + id.NewSession(id.Seed{99}).String()
 	busyUnborn := "sessions/" + id.NewSession(id.Seed{98}).String()
-	for _, name := range []string{".tmp-a", dir + "/.tmp-b", dir + "/events/.tmp-c", dir + "/cache/.tmp-d", "artifacts/.tmp-e", "sessions/.tmp-f/manifest.jsonl",
+	for _, name := range []string{".tmp-a", dir + "/.tmp-b", dir + "/events/.tmp-c", dir + "/cache/.tmp-d",
+		"artifacts/.tmp-e", "sessions/.tmp-f/manifest.jsonl",
 		"trash/.tmp-g/events/x", unborn + "/manifest.jsonl", unborn + "/events/.tmp-h", busyUnborn + "/keep"} {
 		path := filepath.Join(w.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -309,7 +322,8 @@ func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
 	}
 	noted := func(log func(w *world, a engine.Answer) manifest.Log) func(*world, engine.Answer) {
 		return func(w *world, a engine.Answer) {
-			if _, err := suite.Gate(w.g.Logs.(*filestore.Store), suite.Notes(log(w, a), 0, "see "+ref.String())); err != nil {
+			if _, err := suite.Gate(w.g.Logs.(*filestore.Store),
+				suite.Notes(log(w, a), 0, "see "+ref.String())); err != nil {
 				w.Fatal(err)
 			}
 		}
@@ -318,8 +332,11 @@ func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
 		name func(*world, engine.Answer)
 		goes bool
 	}{
-		"nothing":                 {func(*world, engine.Answer) {}, true},
-		"a side log of a session": {noted(func(_ *world, a engine.Answer) manifest.Log { return suite.SessionNotes(a.Session.SessionID) }), false},
+		"nothing": {func(*world, engine.Answer) {}, true},
+		"a side log of a session": {noted(func(_ *world,
+			a engine.Answer) manifest.Log {
+			return suite.SessionNotes(a.Session.SessionID)
+		}), false},
 		"a side log of the store": {noted(func(w *world, _ engine.Answer) manifest.Log {
 			store, err := w.g.Identity.StoreID(context.Background(), false)
 			if err != nil {

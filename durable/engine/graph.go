@@ -54,7 +54,8 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 		return Graph{}, err
 	}
 	run := at.run
-	out := Graph{RunID: run.ID, SessionID: at.session, Title: run.Started.Title, Nodes: []GraphNode{}, Edges: []GraphEdge{}}
+	out := Graph{RunID: run.ID, SessionID: at.session, Title: run.Started.Title, Nodes: []GraphNode{},
+		Edges: []GraphEdge{}}
 	look := &onlooker{g: g}
 	w, err := look.workflow(ctx, run.Started.WorkflowHash)
 	if err != nil {
@@ -67,8 +68,9 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 		if err != nil {
 			return out, err
 		}
-		row := GraphNode{NodeID: n.ID, NodeKind: n.Kind, ParentNodeID: n.Parent, Complete: state.IsComplete(), PreferredTip: n.ID == run.Tip,
-			Attempts: len(n.Attempts), OpenGaps: len(n.OpenGaps), CreatedAtMs: n.CreatedAtMs, Title: "The end"}
+		row := GraphNode{NodeID: n.ID, NodeKind: n.Kind, ParentNodeID: n.Parent, Complete: state.IsComplete(),
+			PreferredTip: n.ID == run.Tip,
+			Attempts:     len(n.Attempts), OpenGaps: len(n.OpenGaps), CreatedAtMs: n.CreatedAtMs, Title: "The end"}
 		if p := state.PendingStep(); p != nil {
 			row.StepInstanceKey, row.Title = p.Key(), w.Title(p.StepID)
 		} else if !state.IsComplete() {
@@ -140,6 +142,7 @@ func (g *Engine) locateStep(ctx context.Context, r *projections.Run, here Positi
 			return here, nil
 		}
 	}
-	return here, fault.New(fault.TokenUnknownNode, "run %s has no node that begins with %q, and no step of that name on its way", r.ID, ref).
+	return here, fault.New(fault.TokenUnknownNode,
+		"run %s has no node that begins with %q, and no step of that name on its way", r.ID, ref).
 		Suggest("See its nodes with 'waybill runs graph %s'.", r.ID)
 }

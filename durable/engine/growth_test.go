@@ -70,7 +70,8 @@ func oneStep(t *testing.T, disk *crashfs.FS, l *long) costs {
 		t.Fatal(err)
 	}
 	l.clock++
-	if _, err = g.Advance(context.Background(), caller(l.clock), at, a.AttemptID, note("ok, and all went well")); err != nil {
+	if _, err = g.Advance(context.Background(), caller(l.clock), at, a.AttemptID,
+		note("ok, and all went well")); err != nil {
 		t.Fatal(err)
 	}
 	g.Flush(context.Background())
@@ -111,13 +112,15 @@ func TestOneStepCostsTheSameHoweverLongTheRun(t *testing.T) {
 	}
 	few, many := at[10], at[500]
 	if many.opens != few.opens || many.lists != few.lists || many.calls != few.calls {
-		t.Errorf("step 500 opens %d files, lists %d folders, asks %d times; step 10: %d, %d, %d", many.opens, many.lists, many.calls, few.opens, few.lists, few.calls)
+		t.Errorf("step 500 opens %d files, lists %d folders, asks %d times; step 10: %d, %d, %d", many.opens,
+			many.lists, many.calls, few.opens, few.lists, few.calls)
 	}
 	// What grows is bounded: the window, up to 64 nodes, and the snapshot's list of
 	// what is completed.
 	window := int64(1200 * 64)
 	if many.read > few.read+window || many.written > few.written+window {
-		t.Errorf("step 500 reads %d bytes and writes %d; step 10: %d and %d", many.read, many.written, few.read, few.written)
+		t.Errorf("step 500 reads %d bytes and writes %d; step 10: %d and %d", many.read, many.written, few.read,
+			few.written)
 	}
 	if again := at[100]; many.read > again.read*12/10+8*500*3 {
 		t.Errorf("step 500 reads %d bytes, step 100 %d", many.read, again.read)

@@ -208,6 +208,7 @@ func lostTail(log manifest.Log, v manifest.Verdict, claimed manifest.Head) manif
 		v.Health = manifest.CorruptHead
 	}
 	v.Findings = append(v.Findings, manifest.NewFinding(manifest.LostTail, log.Root,
-		"the log ends before event %d, and its head cache was written behind event %d: what was committed between is lost", v.Head.Next, claimed.Next-1))
+		"the log ends before event %d, and its head cache was written behind event %d: what was committed between is "+
+			"lost", v.Head.Next, claimed.Next-1))
 	return v
 }

@@ -34,7 +34,8 @@ func steps(n int) string {
 		}
 		all = append(all, fmt.Sprintf(`{"id":"s%d","title":"Step %d","prompt":"Do {{what}} %d"%s}`, i, i, i, check))
 	}
-	return `{"id":"test.steps","name":"Steps","description":"d","version":"1.0.0","steps":[` + strings.Join(all, ",") + `]}`
+	return `{"id":"test.steps","name":"Steps","description":"d","version":"1.0.0","steps":[` + strings.Join(all, ",") +
+		`]}`
 }
 
 // long is a run on a disk in memory that several processes have worked on, with the
@@ -87,7 +88,9 @@ func (l *long) process() {
 }
 
 func (l *long) cache() []byte {
-	b, err := storeOn(l.t, l.disk).CachedHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat, limits.HeadCacheBytesMax)
+	b, err := storeOn(l.t, l.disk).
+		CachedHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
+			limits.HeadCacheBytesMax)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -102,7 +105,8 @@ func openOn(f *crashfs.FS) (*filestore.Store, error) { return openOver(f, f) }
 func openOver(f *crashfs.FS, through osfs.FS) (*filestore.Store, error) {
 	stores++
 	return filestore.Open(through, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
-		Random: rand.NewChaCha8([32]byte{77, byte(stores), byte(stores >> 8), byte(stores >> 16)}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
+		Random: rand.NewChaCha8([32]byte{77, byte(stores), byte(stores >> 8), byte(stores >> 16)}),
+		Now:    func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 }
 
 func storeOn(t testing.TB, f *crashfs.FS) *filestore.Store {
@@ -306,7 +310,8 @@ func TestHeadCacheIsCheckedWhole(t *testing.T) {
 	}
 	first := bytes.IndexByte(fresh, '\n')
 	try := func(what string, at int, cache []byte) {
-		if err := s.KeepHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat, cache); err != nil {
+		if err := s.KeepHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
+			cache); err != nil {
 			t.Fatal(err)
 		}
 		fold, brief := g.Cached(l.session)
@@ -347,7 +352,9 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 	lost := l.with(later)
 	g := over(storeOn(t, lost))
 	v, err := g.VerifySession(context.Background(), l.session.String())
-	if err != nil || v.OK || v.Sessions[0].Health != manifest.CorruptTail || !slices.ContainsFunc(v.Sessions[0].Findings, func(f manifest.Finding) bool { return f.Code == manifest.LostTail }) {
+	if err != nil || v.OK || v.Sessions[0].Health != manifest.CorruptTail ||
+		!slices.ContainsFunc(v.Sessions[0].Findings,
+			func(f manifest.Finding) bool { return f.Code == manifest.LostTail }) {
 		t.Errorf("verify: %v, %+v", err, v)
 	}
 	at := l.answers[5].Position()
@@ -440,23 +447,24 @@ func TestCrashesAroundTheHeadCache(t *testing.T) {
 		g.Flush(context.Background())
 		return text(t, a)
 	}
-	count := crashfs.Explore(l.disk, crashfs.Look{Limit: min(16, crashLimit())}, func(f *crashfs.FS) { want = call(f) }, func(s crashfs.State, done bool) bool {
-		g := over(storeOn(t, s.FS))
-		v, err := g.VerifySession(context.Background(), l.session.String())
-		if err != nil || !v.OK {
-			t.Errorf("%s: %v %+v", s.Name, err, v)
-			return false
-		}
-		now, err := g.Locate(context.Background(), engine.Last)
-		if err != nil || done && now == at {
-			t.Errorf("%s: an acknowledged call is lost, or: %v", s.Name, err)
-			return false
-		}
-		if got := call(s.FS.Revive()); want != "" && got != want {
-			t.Errorf("%s: the same call again answers\n%s\nwant\n%s", s.Name, got, want)
-			return false
-		}
-		return true
-	})
+	count := crashfs.Explore(l.disk, crashfs.Look{Limit: min(16, crashLimit())}, func(f *crashfs.FS) { want = call(f) },
+		func(s crashfs.State, done bool) bool {
+			g := over(storeOn(t, s.FS))
+			v, err := g.VerifySession(context.Background(), l.session.String())
+			if err != nil || !v.OK {
+				t.Errorf("%s: %v %+v", s.Name, err, v)
+				return false
+			}
+			now, err := g.Locate(context.Background(), engine.Last)
+			if err != nil || done && now == at {
+				t.Errorf("%s: an acknowledged call is lost, or: %v", s.Name, err)
+				return false
+			}
+			if got := call(s.FS.Revive()); want != "" && got != want {
+				t.Errorf("%s: the same call again answers\n%s\nwant\n%s", s.Name, got, want)
+				return false
+			}
+			return true
+		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
 }

@@ -25,7 +25,8 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 			t.Errorf("moment %d is of event %d", i, m.Index)
 		}
 	}
-	for _, want := range []string{"“First” was not accepted: ", "“First” was done\n", "“Second” was done\n", "Went on from “First” to “Second”\n",
+	for _, want := range []string{"“First” was not accepted: ", "“First” was done\n", "“Second” was done\n",
+		"Went on from “First” to “Second”\n",
 		"Went on from “Second” to the end\n", "Notes on “First”: done\n"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not told in\n%s", want, all)

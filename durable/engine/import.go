@@ -60,7 +60,8 @@ type ImportRequest struct {
 // imported under new ids, which follow from the bundle's head and the store: the same
 // import twice finds what the first one wrote. A crash leaves nothing visible.
 func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importing{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(), Warnings: []string{}}}
+	m := &importing{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(),
+		Warnings: []string{}}}
 	if err := m.verify(ctx); err != nil {
 		return m.out, err
 	}
@@ -78,7 +79,9 @@ func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req Im
 		}
 	}
 	if asNew && m.foreign {
-		return m.out, fault.New(fault.BundleCollision, "session %s holds facts of another program and keeps its ids, and they are taken or were not wanted", src.Session())
+		return m.out, fault.New(fault.BundleCollision,
+			"session %s holds facts of another program and keeps its ids, and they are taken or were not wanted",
+			src.Session())
 	}
 	return m.take(ctx, asNew)
 }
@@ -142,7 +145,8 @@ func VerifyBundle(ctx context.Context, src ports.Bundle) (Verification, error) {
 
 // ReadOnly is the engine over a bundle: everything that reads works as on a store.
 func ReadOnly(src ports.Bundle) *Engine {
-	return &Engine{Logs: src, Objects: src, Streams: src, Graves: src, SideLogs: src, Sessions: src, Identity: src, Inspector: src, Keyring: noKeys{}}
+	return &Engine{Logs: src, Objects: src, Streams: src, Graves: src, SideLogs: src, Sessions: src, Identity: src,
+		Inspector: src, Keyring: noKeys{}}
 }
 
 // found reports on a session that is there already.
@@ -167,8 +171,10 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 		if relation, err := m.compareNew(ctx); err != nil || relation != "" {
 			m.out.Relation = relation
 			if err == nil && relation == diverged {
-				err = fault.New(fault.BundleCollision, "session %s, which this import would become, is there with another history", m.out.SessionID).
-					Suggest("Look at it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if it is not wanted.", m.out.SessionID)
+				err = fault.New(fault.BundleCollision,
+					"session %s, which this import would become, is there with another history", m.out.SessionID).
+					Suggest("Look at it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if "+
+						"it is not wanted.", m.out.SessionID)
 			}
 			if err == nil {
 				err = m.renamedBefore(ctx, store)
@@ -179,7 +185,8 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 			return m.out, err
 		}
 	}
-	act := audit.Act{Action: audit.Import, Target: target, Details: map[string]string{"bundleId": m.out.BundleID, "head": m.head.Digest.String(),
+	act := audit.Act{Action: audit.Import, Target: target, Details: map[string]string{"bundleId": m.out.BundleID,
+		"head":   m.head.Digest.String(),
 		"events": strconv.FormatInt(m.head.Next, 10)}}
 	err = m.g.act(ctx, m.by, act, func() (map[string]string, error) {
 		placed, err = m.arrive(ctx, store, asNew)
@@ -209,7 +216,8 @@ func (m *importing) compareAgain(ctx context.Context, asNew bool) (relation Rela
 		relation, err = m.compare(ctx)
 	}
 	if err == nil && (relation == "" || relation == diverged) {
-		err = fault.New(fault.StoreConflict, "session %s appeared while it was imported, with another history", m.out.SessionID)
+		err = fault.New(fault.StoreConflict, "session %s appeared while it was imported, with another history",
+			m.out.SessionID)
 	}
 	return relation, err
 }
@@ -217,7 +225,8 @@ func (m *importing) compareAgain(ctx context.Context, asNew bool) (relation Rela
 // describe fills in how the session stands in this store.
 func (m *importing) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Salvage != nil {
-		m.out.Warnings = append(m.out.Warnings, fmt.Sprintf("The bundle is a salvage: what its session held behind event %d is not in it.", m.head.Next-1))
+		m.out.Warnings = append(m.out.Warnings,
+			fmt.Sprintf("The bundle is a salvage: what its session held behind event %d is not in it.", m.head.Next-1))
 	}
 	if e := m.src.Envelope(); e.Redacted != nil {
 		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: it is not word for word what was recorded.")

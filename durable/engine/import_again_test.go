@@ -98,7 +98,8 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{AsNew: true}); !fault.Is(err, fault.BundleCollision) {
+		if got, err := w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{AsNew: true}); !fault.Is(err,
+			fault.BundleCollision) {
 			t.Errorf("%s: %s, %v", name, got.Relation, err)
 		}
 		_ = b.Close()
@@ -117,7 +118,8 @@ func TestARedactedTombstone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	done, err := w.g.Export(ctx, id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(), ExportedAt: "2026-01-01T00:00:00.000Z", AppVersion: "1", Redact: true}, &out)
+	done, err := w.g.Export(ctx, id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),
+		ExportedAt: "2026-01-01T00:00:00.000Z", AppVersion: "1", Redact: true}, &out)
 	if err != nil || done.Redacted["secret_key"] != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}

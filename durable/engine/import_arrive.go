@@ -51,7 +51,8 @@ func (m *importing) arrive(ctx context.Context, store id.Store, asNew bool) (pla
 		}
 	}
 	m.renamed = r
-	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: m.logs, AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
+	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: m.logs,
+		AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
 	if err := in.Control(ctx, ports.ImportedFile, ports.Control{V: imported.Version, Data: mark.Value()}); err != nil {
 		return false, err
 	}
@@ -70,7 +71,8 @@ func (m *importing) handObjects(ctx context.Context, in ports.Arrival) error {
 	return nil
 }
 
-func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manifest.ObjectKind, ref canon.Digest) error {
+func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manifest.ObjectKind,
+	ref canon.Digest) error {
 	if kind == manifest.Artifact {
 		data, erased, err := m.src.Tombstone(ctx, ref)
 		if err != nil {
@@ -90,7 +92,8 @@ func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manif
 
 // handLog hands over one log, as it is or with the session's new ids. The bundle was
 // verified before; that it is still the same is seen by the head.
-func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, log manifest.Log, r *rewrite.Renaming) (events int64, err error) {
+func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, log manifest.Log,
+	r *rewrite.Renaming) (events int64, err error) {
 	put := func(seg manifest.Segment) error { return in.Segment(ctx, name, seg) }
 	if r != nil {
 		again := log
@@ -106,7 +109,8 @@ func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, 
 			}
 			next, err := chain.Next(events)
 			if err != nil {
-				return fault.Wrap(err, fault.BundleIntegrityFailed, "under new ids the log does not hold together: %v", err)
+				return fault.Wrap(err, fault.BundleIntegrityFailed, "under new ids the log does not hold together: %v",
+					err)
 			}
 			return in.Segment(ctx, name, next)
 		}

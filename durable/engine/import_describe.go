@@ -52,7 +52,8 @@ func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projection
 		return run
 	}
 	run.StateToken = a.StateToken
-	run.Next = &Next{Command: []string{"waybill", "continue", "--run", row.RunID.String()}, Tool: "continue_workflow", Params: map[string]any{"stateToken": a.StateToken}}
+	run.Next = &Next{Command: []string{"waybill", "continue", "--run", row.RunID.String()}, Tool: "continue_workflow",
+		Params: map[string]any{"stateToken": a.StateToken}}
 	return run
 }
 

@@ -21,10 +21,11 @@ func (m *importing) sideLog(name string) manifest.Log {
 // might be named would take more memory than an import may.
 func (m *importing) renaming(ctx context.Context, store id.Store, names []string) (*rewrite.Renaming, error) {
 	r := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest)
-	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())}, visitor(func(seg manifest.Segment) error {
-		r.Foresee(seg.Events)
-		return nil
-	}))
+	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
+		visitor(func(seg manifest.Segment) error {
+			r.Foresee(seg.Events)
+			return nil
+		}))
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +51,11 @@ func (m *importing) renamedBefore(ctx context.Context, store id.Store) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())}, visitor(func(seg manifest.Segment) error {
-		_, err := r.Segment(seg.Events)
-		return err
-	}))
+	_, err = m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
+		visitor(func(seg manifest.Segment) error {
+			_, err := r.Segment(seg.Events)
+			return err
+		}))
 	m.renamed = r
 	return err
 }

@@ -25,7 +25,8 @@ import (
 func travelled(t *testing.T) []byte {
 	w := newWorld(t)
 	a := w.start(twoSteps)
-	a = w.must(a, advance.Request{Notes: "done", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "result"))}})
+	a = w.must(a, advance.Request{Notes: "done",
+		Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "result"))}})
 	w.must(a, note("also done"))
 	return export(t, w.g, a.Session.SessionID, 1)
 }
@@ -38,18 +39,30 @@ func TestBundlesThatLie(t *testing.T) {
 		tell func(session map[string]any)
 		code fault.Code
 	}{
-		"notes are others":        {func(s map[string]any) { replaceText(s, "also done", "not done!") }, fault.BundleIntegrityFailed},
-		"an event is gone":        {func(s map[string]any) { s["events"] = s["events"].([]any)[:5] }, fault.BundleManifestOrderInvalid},
-		"an event stands twice":   {func(s map[string]any) { e := s["events"].([]any); e[3] = e[2] }, fault.BundleEventOrderInvalid},
-		"two records are swapped": {func(s map[string]any) { m := s["manifest"].([]any); m[0], m[1] = m[1], m[0] }, fault.BundleManifestOrderInvalid},
-		"a record is gone":        {func(s map[string]any) { m := s["manifest"].([]any); s["manifest"] = m[:len(m)-1] }, fault.BundleIntegrityFailed},
-		"no manifest":             {func(s map[string]any) { s["manifest"] = []any{} }, fault.BundleManifestOrderInvalid},
-		"nothing at all":          {func(s map[string]any) { s["manifest"], s["events"] = []any{}, []any{} }, fault.BundleInvalidFormat},
-		"no snapshots":            {func(s map[string]any) { s["snapshots"] = map[string]any{} }, fault.BundleMissingSnapshot},
-		"no workflow":             {func(s map[string]any) { s["pinnedWorkflows"] = map[string]any{} }, fault.BundleMissingPinnedWorkflow},
-		"no artifact":             {func(s map[string]any) { s["artifacts"] = map[string]any{} }, fault.BundleIntegrityFailed},
-		"a path out of the store": {func(s map[string]any) { replaceText(s, "events/", "../../x/") }, fault.BundleManifestOrderInvalid},
-		"an absolute path":        {func(s map[string]any) { replaceText(s, "events/", "/etc/") }, fault.BundleManifestOrderInvalid},
+		"notes are others": {func(s map[string]any) { replaceText(s, "also done", "not done!") },
+			fault.BundleIntegrityFailed},
+		"an event is gone": {func(s map[string]any) { s["events"] = s["events"].([]any)[:5] },
+			fault.BundleManifestOrderInvalid},
+		"an event stands twice": {func(s map[string]any) { e := s["events"].([]any); e[3] = e[2] },
+			fault.BundleEventOrderInvalid},
+		"two records are swapped": {func(s map[string]any) { m := s["manifest"].([]any); m[0], m[1] = m[1], m[0] },
+			fault.BundleManifestOrderInvalid},
+		"a record is gone": {func(s map[string]any) { m := s["manifest"].([]any); s["manifest"] = m[:len(m)-1] },
+			fault.BundleIntegrityFailed},
+		"no manifest": {func(s map[string]any) { s["manifest"] = []any{} },
+			fault.BundleManifestOrderInvalid},
+		"nothing at all": {func(s map[string]any) { s["manifest"], s["events"] = []any{}, []any{} },
+			fault.BundleInvalidFormat},
+		"no snapshots": {func(s map[string]any) { s["snapshots"] = map[string]any{} },
+			fault.BundleMissingSnapshot},
+		"no workflow": {func(s map[string]any) { s["pinnedWorkflows"] = map[string]any{} },
+			fault.BundleMissingPinnedWorkflow},
+		"no artifact": {func(s map[string]any) { s["artifacts"] = map[string]any{} },
+			fault.BundleIntegrityFailed},
+		"a path out of the store": {func(s map[string]any) { replaceText(s, "events/", "../../x/") },
+			fault.BundleManifestOrderInvalid},
+		"an absolute path": {func(s map[string]any) { replaceText(s, "events/", "/etc/") },
+			fault.BundleManifestOrderInvalid},
 		"a log called out of it": {func(s map[string]any) {
 			s["logs"] = map[string]any{"../x": map[string]any{"events": []any{}, "manifest": []any{}}}
 		}, fault.BundleInvalidFormat},
@@ -107,7 +120,8 @@ func tamper(t *testing.T, data []byte, tell func(map[string]any)) []byte {
 			t.Fatal(err)
 		}
 		b := value.JCS()
-		entries = append(entries, map[string]any{"path": path, "sha256": canon.DigestOf(sha256.Sum256(b)), "bytes": len(b)})
+		entries = append(entries, map[string]any{"path": path, "sha256": canon.DigestOf(sha256.Sum256(b)),
+			"bytes": len(b)})
 	}
 	entry("session/events", s["events"])
 	entry("session/manifest", s["manifest"])
@@ -179,7 +193,8 @@ func chainAnew(t *testing.T, s map[string]any, change func(*event.Event)) {
 			continue
 		}
 		var seg []event.Event
-		for _, v := range s["events"].([]any)[int(closed["firstEventIndex"].(float64)) : int(closed["lastEventIndex"].(float64))+1] {
+		for _, v := range s["events"].([]any)[int(closed["firstEventIndex"].(float64)) : int(
+			closed["lastEventIndex"].(float64))+1] {
 			raw, _ := json.Marshal(v)
 			value, err := canon.Parse(raw)
 			if err != nil {
@@ -242,7 +257,8 @@ func TestApprovalsDoNotTravel(t *testing.T) {
 	for _, asNew := range []bool{false, true} {
 		there := newWorld(t)
 		got := take(t, there.g, approved, asNew)
-		b, err := there.g.Rehydrate(ctx, engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID, Node: got.Runs[0].Tips[0].NodeID})
+		b, err := there.g.Rehydrate(ctx, engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID,
+			Node: got.Runs[0].Tips[0].NodeID})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,8 @@ import (
 // are shown, and a person of this store has not given them (R20). What was decided
 // before it came, which a re-drive decides once more, was decided with them: next is
 // the index of the event that the decision would make.
-func (g *Engine) counting(ctx context.Context, s id.Session, n *projections.Node, next int64) ([]projections.Output, error) {
+func (g *Engine) counting(ctx context.Context, s id.Session, n *projections.Node, next int64) ([]projections.Output,
+	error) {
 	if n.Approvals == 0 {
 		return n.Outputs, nil
 	}

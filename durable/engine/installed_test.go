@@ -29,7 +29,8 @@ func TestRollbacks(t *testing.T) {
 	}
 	back := func(p engine.Proposed) {
 		t.Helper()
-		if done, err := r.rollBack(p); err != nil || done.Proposal.State != proposal.StateArchived || done.Proposal.Activation != nil {
+		if done, err := r.rollBack(p); err != nil || done.Proposal.State != proposal.StateArchived ||
+			done.Proposal.Activation != nil {
 			t.Fatalf("%+v, %v", done, err)
 		}
 	}
@@ -62,7 +63,8 @@ func TestRollbacks(t *testing.T) {
 func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
 	r := newReview(t)
 	template := func(version, says string) engine.ProposeRequest {
-		return engine.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), ""), Tenant: "local"}
+		return engine.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), ""),
+			Tenant: "local"}
 	}
 	one, two := r.installs(r.propose(template("1.0.0", "one"))), r.installs(r.propose(template("2.0.0", "two")))
 	again := r.propose(template("1.0.0", "one anew"))
@@ -80,13 +82,15 @@ func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
 	if !slices.Equal(beside, []string{"2.0.0"}) {
 		t.Errorf("checked beside %q", beside)
 	}
-	if got := r.inUse(""); !slices.Equal(got, []string{"notes=" + again.Proposal.ID.String(), "notes=" + two.Proposal.ID.String()}) {
+	if got := r.inUse(""); !slices.Equal(got,
+		[]string{"notes=" + again.Proposal.ID.String(), "notes=" + two.Proposal.ID.String()}) {
 		t.Errorf("%q", got)
 	}
 	if _, err := r.rollBack(again); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.inUse(""); !slices.Equal(got, []string{"notes=" + one.Proposal.ID.String(), "notes=" + two.Proposal.ID.String()}) {
+	if got := r.inUse(""); !slices.Equal(got,
+		[]string{"notes=" + one.Proposal.ID.String(), "notes=" + two.Proposal.ID.String()}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -105,7 +109,8 @@ func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 	// A file in the folder says nothing without a record.
 	forged := filepath.Join(r.dir, "installed")
 	must(t, os.MkdirAll(forged, 0o700))
-	must(t, os.WriteFile(filepath.Join(forged, p.About.ArtifactSHA256.FileName()+".json"), p.Proposal.Artifact.JCS(), 0o600))
+	must(t, os.WriteFile(filepath.Join(forged, p.About.ArtifactSHA256.FileName()+".json"), p.Proposal.Artifact.JCS(),
+		0o600))
 	nothing("a forged file")
 	p = r.revise(p, asWorkflow(t, "test.flow", "two"))
 	nothing("revised")
@@ -142,7 +147,8 @@ func TestAChangedInstallationIsNotUsed(t *testing.T) {
 		t.Errorf("gone: %q", got)
 	}
 	must(t, os.WriteFile(name, []byte(workflowNamed("test.flow", "evil")), 0o600))
-	must(t, os.WriteFile(filepath.Join(r.dir, "artifacts", p.About.ArtifactSHA256.FileName()), []byte(workflowNamed("test.flow", "evil")), 0o600))
+	must(t, os.WriteFile(filepath.Join(r.dir, "artifacts", p.About.ArtifactSHA256.FileName()),
+		[]byte(workflowNamed("test.flow", "evil")), 0o600))
 	list, err := r.another().Installed(ctx, "")
 	if err != nil || len(list.Installed) != 0 || list.Health == manifest.Healthy {
 		t.Errorf("both changed: %+v, %v", list, err)
@@ -165,7 +171,8 @@ func TestALogThatIsNotWholeInstallsNothing(t *testing.T) {
 			return os.Remove(filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[4]))
 		},
 		"of a newer version": func(r *review) error {
-			return r.append(laterProposals, r.person("ada"), func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} })
+			return r.append(laterProposals, r.person("ada"),
+				func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} })
 		},
 	} {
 		r := newReview(t)

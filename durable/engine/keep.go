@@ -29,7 +29,8 @@ const noteVersion = 1
 // secrets must not (R30).
 func note(by Caller, reason string) (Note, error) {
 	if len(reason) > limits.SummaryBytesMax || !utf8.ValidString(reason) {
-		return Note{}, fault.New(fault.ValidationError, "the reason has %d bytes; at most %d of valid UTF-8 are allowed", len(reason), limits.SummaryBytesMax)
+		return Note{}, fault.New(fault.ValidationError,
+			"the reason has %d bytes; at most %d of valid UTF-8 are allowed", len(reason), limits.SummaryBytesMax)
 	}
 	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: redacted(reason)}, nil
 }
@@ -103,14 +104,15 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 				return nil, err
 			}
 		}
-		return nil, g.Marks.UpdateSessionControl(ctx, s, ports.KeepFile, func(old ports.Control) (ports.Control, error) {
-			if have := noteOf(old); have != nil { // somebody was faster
-				out.Note, out.Already = have, true
-				return old, nil
-			}
-			out.Note = &n
-			return ports.Control{V: noteVersion, Data: n.data()}, nil
-		})
+		return nil, g.Marks.UpdateSessionControl(ctx, s, ports.KeepFile,
+			func(old ports.Control) (ports.Control, error) {
+				if have := noteOf(old); have != nil { // somebody was faster
+					out.Note, out.Already = have, true
+					return old, nil
+				}
+				out.Note = &n
+				return ports.Control{V: noteVersion, Data: n.data()}, nil
+			})
 	})
 	return out, err
 }

@@ -107,7 +107,8 @@ func (g *Engine) seek(ctx context.Context, ref string) (at sighted, err error) {
 	case ref == Last && unread > 0:
 		// The latest run may be in what could not be read: what is meant for it must
 		// not reach another.
-		return sighted{}, fault.New(fault.RunAmbiguous, "which run is the last one cannot be told: %s could not be read", sessions(unread)).
+		return sighted{}, fault.New(fault.RunAmbiguous,
+			"which run is the last one cannot be told: %s could not be read", sessions(unread)).
 			Suggest("Name the run; 'waybill runs list' shows which there are.")
 	}
 	return at, nil
@@ -129,7 +130,8 @@ func (g *Engine) recentFirst(all []id.Session) {
 
 // sight tells which runs a session has: by its brief, where nothing was committed
 // since that was written, else by reading it.
-func (g *Engine) sight(ctx context.Context, s id.Session, key *token.Key) (runs []projections.BriefRun, at sighted, ok bool) {
+func (g *Engine) sight(ctx context.Context, s id.Session, key *token.Key) (runs []projections.BriefRun, at sighted,
+	ok bool) {
 	at.session = s
 	if b, ok := g.brief(ctx, s, key); ok {
 		v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s), From: b.Head}, nothingMore{})
@@ -163,19 +165,22 @@ func sessions(n int) string {
 }
 
 func later(a, b projections.BriefRun) bool {
-	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex), cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
+	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex),
+		cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
 }
 
 // matches accepts a prefix with or without "run_".
 func matches(r id.Run, ref string) bool {
 	const prefix = "run_"
-	return ref != "" && ref != prefix && (strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
+	return ref != "" && ref != prefix &&
+		(strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
 }
 
 // notFound says so, and that the run may be in a session that could not be read.
 func notFound(ref string, unread int) error {
 	if unread > 0 {
-		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %s could not be read", ref, sessions(unread)).
+		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %s could not be read", ref,
+			sessions(unread)).
 			Suggest("See which with 'waybill runs list', and why with 'waybill verify'.")
 	}
 	if ref == Last {

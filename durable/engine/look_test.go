@@ -87,7 +87,8 @@ func TestLocateNode(t *testing.T) {
 	second := w.must(first, note("worked"))
 	run := plan.Session.RunID.String()
 	for ref, want := range map[string]string{
-		"": second.NodeID.String(), plan.NodeID.String(): plan.NodeID.String(), first.NodeID.String()[:16]: first.NodeID.String(),
+		"": second.NodeID.String(), plan.NodeID.String(): plan.NodeID.String(),
+		first.NodeID.String()[:16]:                              first.NodeID.String(),
 		strings.TrimPrefix(first.NodeID.String(), "node_")[:10]: first.NodeID.String(), "plan": plan.NodeID.String(),
 		"work": second.NodeID.String(), "r@0::work": first.NodeID.String(), "r@1::work": second.NodeID.String(),
 	} {
@@ -96,7 +97,8 @@ func TestLocateNode(t *testing.T) {
 		}
 	}
 	for _, ref := range []string{"node_", "end", "r@7::work", "nothing"} {
-		if _, err := w.g.LocateNode(context.Background(), run, ref); !fault.Is(err, fault.TokenUnknownNode) || !strings.Contains(fault.Of(err).Suggestion, "runs graph") {
+		if _, err := w.g.LocateNode(context.Background(), run, ref); !fault.Is(err, fault.TokenUnknownNode) ||
+			!strings.Contains(fault.Of(err).Suggestion, "runs graph") {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}
@@ -193,7 +195,8 @@ func TestApproveWhatWasShown(t *testing.T) {
 	if done := w.must(w.look(b.StateToken), advance.Request{}); done.Pending.StepID != "build" {
 		t.Errorf("%+v", done)
 	}
-	if _, err := w.g.Approvable(ctx, engine.Caller{Actor: event.Actor{Kind: event.Agent}}, w.start(longOne).Position()); !fault.Is(err, fault.ValidationError) {
+	if _, err := w.g.Approvable(ctx, engine.Caller{Actor: event.Actor{Kind: event.Agent}}, w.start(longOne).
+		Position()); !fault.Is(err, fault.ValidationError) {
 		t.Error(err)
 	}
 }

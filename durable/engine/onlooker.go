@@ -73,7 +73,8 @@ func (o *onlooker) snapshot(ctx context.Context, ref canon.Digest) (snapshot.Vie
 // tip is the pinned workflow of a run, the snapshot at its preferred tip, and what they
 // say about its status. Whether a step waits for an approval is asked only of what this
 // version runs.
-func (o *onlooker) tip(ctx context.Context, r *projections.Run, n *projections.Node) (w compile.View, s snapshot.View, t projections.TipState, err error) {
+func (o *onlooker) tip(ctx context.Context, r *projections.Run, n *projections.Node) (w compile.View, s snapshot.View,
+	t projections.TipState, err error) {
 	if w, err = o.workflow(ctx, r.Started.WorkflowHash); err != nil {
 		return w, s, t, err
 	}

@@ -18,7 +18,8 @@ type Selection struct {
 
 // Statuses is the closed set that runs can be selected by.
 func Statuses() []projections.Status {
-	return []projections.Status{projections.InProgress, projections.Blocked, projections.CompleteStatus, projections.CompleteWithGaps,
+	return []projections.Status{projections.InProgress, projections.Blocked, projections.CompleteStatus,
+		projections.CompleteWithGaps,
 		projections.Cancelling, projections.Cancelled, projections.Failed}
 }
 

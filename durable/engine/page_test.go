@@ -16,7 +16,8 @@ func rows(n int) RunList {
 			status = projections.CompleteStatus
 		}
 		// Pairs share a time, so that the cursor has to look further.
-		l.Runs = append(l.Runs, RunSummary{RunID: id.NewRun(id.Seed{byte(i)}), Status: status, LastAtMs: int64(100 - i/2), LastActivityEventIndex: int64(9 - i%2)})
+		l.Runs = append(l.Runs, RunSummary{RunID: id.NewRun(id.Seed{byte(i)}), Status: status,
+			LastAtMs: int64(100 - i/2), LastActivityEventIndex: int64(9 - i%2)})
 	}
 	return l
 }

@@ -48,7 +48,8 @@ func find(f *projections.Fold, at Position) (place, error) {
 		p.node = p.run.Node(at.Node)
 	}
 	if p.node == nil {
-		return p, fault.New(fault.TokenUnknownNode, "session %s holds no node %s of run %s", at.Session, at.Node, at.Run)
+		return p, fault.New(fault.TokenUnknownNode, "session %s holds no node %s of run %s", at.Session, at.Node,
+			at.Run)
 	}
 	return p, nil
 }
@@ -93,7 +94,8 @@ func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State
 		return snapshot.State{}, err
 	}
 	if s, err = snapshot.Decode(data); err != nil {
-		return s, fault.Wrap(err, fault.SessionUnhealthy, "the snapshot of node %s is of a shape that this version does not know", n.ID)
+		return s, fault.Wrap(err, fault.SessionUnhealthy,
+			"the snapshot of node %s is of a shape that this version does not know", n.ID)
 	}
 	g.knowState(n.SnapshotRef, s)
 	return s, nil

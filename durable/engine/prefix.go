@@ -34,7 +34,8 @@ func (u upTo) Visit(seg manifest.Segment, head manifest.Head) error {
 // prefix folds the log of a session up to and with a segment: what a replay is
 // answered over. That the segment is not there any more contradicts the log that
 // was read before.
-func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold, error) {
+func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
+	error) {
 	u := upTo{projections.NewFold(), last}
 	_, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, u)
 	if errors.Is(err, errEnough) {
@@ -63,7 +64,8 @@ func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold)
 
 // attemptPrefix is the prefix that a recorded attempt ends. When nothing came after
 // it, as when an answer was lost and asked for again, the fold at hand is it.
-func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *projections.Fold, index int64) (*projections.Fold, error) {
+func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *projections.Fold, index int64) (*projections.Fold,
+	error) {
 	if index >= f.Last {
 		return f, nil
 	}

@@ -43,7 +43,8 @@ type ProposalAbout struct {
 
 // Proposals lists the proposals of a workspace.
 func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, error) {
-	out := ProposalList{Proposals: []proposal.Proposal{}, About: map[string]ProposalAbout{}, Findings: []manifest.Finding{}}
+	out := ProposalList{Proposals: []proposal.Proposal{}, About: map[string]ProposalAbout{},
+		Findings: []manifest.Finding{}}
 	read, err := g.proposals(ctx)
 	if err != nil {
 		return out, err
@@ -114,11 +115,13 @@ func weighed(all []projections.ProposalApproval, gate proposal.Gate) []projectio
 	return out
 }
 
-func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy, one *projections.Proposal) (proposal.Proposal, ProposalAbout) {
+func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
+	one *projections.Proposal) (proposal.Proposal, ProposalAbout) {
 	last := one.Last()
 	gate := policy.Gate(last.Artifact.SHA256, one.Given())
-	about := ProposalAbout{Revision: last.Revision, Slot: last.Slot, Version: last.Version, ArtifactSHA256: last.Artifact.SHA256,
-		Duplicates: last.Duplicates, Approvals: gate.Have}
+	about := ProposalAbout{Revision: last.Revision, Slot: last.Slot, Version: last.Version,
+		ArtifactSHA256: last.Artifact.SHA256,
+		Duplicates:     last.Duplicates, Approvals: gate.Have}
 	if policy.Mode == proposal.ApprovalGate {
 		about.ApprovalsWant = gate.Want
 	}
@@ -179,14 +182,16 @@ func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 	fold := projections.NewProposals(log)
 	inside := func(w ports.Witness, v manifest.Verdict) error {
 		if fold.Blind() {
-			return fault.New(fault.SessionUnhealthy, "the log of the proposals holds records that this version does not know; nothing is written to it").
+			return fault.New(fault.SessionUnhealthy,
+				"the log of the proposals holds records that this version does not know; nothing is written to it").
 				Suggest("Use the newer binary.")
 		}
 		record, objects, err := plan(fold, v.Head.Next)
 		if err != nil || record == nil {
 			return err
 		}
-		p := manifest.Plan{Log: log, Objects: objects, Events: []event.Event{event.New(log.Owner, v.Head.Next, event.Scope{}, by.Actor, by.AtMs, record)}}
+		p := manifest.Plan{Log: log, Objects: objects,
+			Events: []event.Event{event.New(log.Owner, v.Head.Next, event.Scope{}, by.Actor, by.AtMs, record)}}
 		if _, err := g.Logs.Append(ctx, w, v.Head, p); err != nil {
 			return err
 		}

@@ -61,10 +61,12 @@ func announced(e event.Event) (row ProposalEvent, ok bool) {
 	switch r := e.Data.(type) {
 	case proposal.Created:
 		w := r.OnWire()
-		return ProposalEvent{Type: proposal.WireCreatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID, Kind: w.Kind, SourceRunIDs: w.SourceRunIDs, DuplicateOf: w.DuplicateOf}, true
+		return ProposalEvent{Type: proposal.WireCreatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID,
+			Kind: w.Kind, SourceRunIDs: w.SourceRunIDs, DuplicateOf: w.DuplicateOf}, true
 	case proposal.Applied:
 		w := r.OnWire()
-		return ProposalEvent{Type: proposal.WireActivatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID, Kind: w.Kind, ApprovalID: w.ApprovalID, InstalledArtifactRef: w.InstalledArtifactRef}, true
+		return ProposalEvent{Type: proposal.WireActivatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID,
+			Kind: w.Kind, ApprovalID: w.ApprovalID, InstalledArtifactRef: w.InstalledArtifactRef}, true
 	}
 	return row, false
 }

@@ -27,7 +27,8 @@ func (d doubtedProposal) DedupeKey(string, event.Scope) string {
 
 func (doubtedProposal) Check(event.Scope) error { return nil }
 
-var laterProposals = event.NewTable("proposals", "storeId", event.Row[doubtedProposal](event.NoScope), event.Row[proposal.Created](event.NoScope),
+var laterProposals = event.NewTable("proposals", "storeId", event.Row[doubtedProposal](event.NoScope),
+	event.Row[proposal.Created](event.NoScope),
 	event.Row[proposal.Approved](event.NoScope), event.Row[proposal.Applied](event.NoScope))
 
 // append writes to the log of the proposals what no use case would.
@@ -38,11 +39,12 @@ func (r *review) append(table *event.Table, by engine.Caller, data func(next int
 		return err
 	}
 	log := manifest.StoreLog(store, table)
-	return ports.WithHealthySession(ctx, r.g.Locks, r.g.Logs, log, manifest.Head{}, ignored{}, func(w ports.Witness, v manifest.Verdict) error {
-		e := event.New(log.Owner, v.Head.Next, event.Scope{}, by.Actor, by.AtMs, data(v.Head.Next))
-		_, err := r.g.Logs.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})
-		return err
-	})
+	return ports.WithHealthySession(ctx, r.g.Locks, r.g.Logs, log, manifest.Head{}, ignored{},
+		func(w ports.Witness, v manifest.Verdict) error {
+			e := event.New(log.Owner, v.Head.Next, event.Scope{}, by.Actor, by.AtMs, data(v.Head.Next))
+			_, err := r.g.Logs.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})
+			return err
+		})
 }
 
 // forger makes records, each by the index that its event will have.
@@ -53,7 +55,8 @@ func forgedAt(p engine.Proposed, next int64) proposal.At {
 }
 
 func actOf(p engine.Proposed, by engine.Caller) proposal.Activation {
-	return proposal.Activation{Mode: proposal.ApprovalGate, By: by.Actor, SHA256: p.About.ArtifactSHA256, Slot: p.About.Slot, Version: p.About.Version}
+	return proposal.Activation{Mode: proposal.ApprovalGate, By: by.Actor, SHA256: p.About.ArtifactSHA256,
+		Slot: p.About.Slot, Version: p.About.Version}
 }
 
 func storeOf(r *review) id.Store {
@@ -83,7 +86,8 @@ var forgers = map[string]forger{
 			return proposal.Apply(forgedAt(p, next), a)
 		}}
 	},
-	"other bytes than the last revision": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
+	"other bytes than the last revision": func(r *review, p engine.Proposed,
+		ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := actOf(p, ada)
 			a.Override, a.SHA256 = true, canon.Sum([]byte("{}"))
@@ -98,11 +102,12 @@ var forgers = map[string]forger{
 		}}
 	},
 	"after a rejection": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
-		return []func(int64) event.Payload{func(next int64) event.Payload { return proposal.Reject(forgedAt(p, next)) }, func(next int64) event.Payload {
-			a := actOf(p, ada)
-			a.Override = true
-			return proposal.Apply(forgedAt(p, next), a)
-		}}
+		return []func(int64) event.Payload{func(next int64) event.Payload { return proposal.Reject(forgedAt(p, next)) },
+			func(next int64) event.Payload {
+				a := actOf(p, ada)
+				a.Override = true
+				return proposal.Apply(forgedAt(p, next), a)
+			}}
 	},
 	"a record that was copied": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
@@ -131,7 +136,9 @@ func TestForgedRecordsInstallNothing(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, events, err)
 		}
 		v, err := r.g.Verify(context.Background())
-		if err != nil || v.OK || !slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool { return f.Code == manifest.BrokenReference && f.Path == "proposals" }) {
+		if err != nil || v.OK ||
+			!slices.ContainsFunc(v.Findings,
+				func(f manifest.Finding) bool { return f.Code == manifest.BrokenReference && f.Path == "proposals" }) {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}

@@ -48,9 +48,11 @@ func (g *Engine) Propose(ctx context.Context, by Caller, seed id.Seed, req Propo
 	}
 	name := id.NewProposal(seed)
 	owner := proposal.Owner{Tenant: req.Tenant, Workspace: req.Workspace, Principal: proposal.NameOf(by.Actor)}
-	err = g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error) {
+	err = g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record,
+		[]manifest.Object, error) {
 		like := g.likenesses(ctx, all, req, name)
-		return proposal.Create(proposal.At{Proposal: name, Ordinal: next, Reason: req.Reason}, req.Draft, owner, like), req.objects(), nil
+		return proposal.Create(proposal.At{Proposal: name, Ordinal: next, Reason: req.Reason}, req.Draft, owner, like),
+			req.objects(), nil
 	})
 	if err != nil {
 		return Proposed{}, err
@@ -74,7 +76,8 @@ func (g *Engine) ReviseProposal(ctx context.Context, by Caller, ref string, req 
 			return nil, nil, err
 		}
 		c.at.Reason = req.Reason
-		return proposal.Revise(c.at, c.one.Last().Revision+1, req.Draft, g.likenesses(ctx, c.all, req, c.one.ID)), req.objects(), nil
+		return proposal.Revise(c.at, c.one.Last().Revision+1, req.Draft, g.likenesses(ctx, c.all, req, c.one.ID)),
+			req.objects(), nil
 	})
 	if err != nil {
 		return Proposed{}, err
@@ -92,8 +95,10 @@ func (g *Engine) mayPropose(ctx context.Context, req *ProposeRequest) error {
 		return err
 	}
 	// What somebody erased is not brought back under the same digest: nobody could be shown it.
-	if _, err := g.Objects.Object(ctx, manifest.Artifact, req.Draft.Artifact.SHA256); fault.Is(err, fault.ArtifactErased) {
-		return fault.Wrap(err, fault.ArtifactErased, "it cannot be proposed again: %s", fault.Of(err).Message).With("sha256", req.Draft.Artifact.SHA256.String())
+	if _, err := g.Objects.Object(ctx, manifest.Artifact, req.Draft.Artifact.SHA256); fault.Is(err,
+		fault.ArtifactErased) {
+		return fault.Wrap(err, fault.ArtifactErased, "it cannot be proposed again: %s", fault.Of(err).Message).
+			With("sha256", req.Draft.Artifact.SHA256.String())
 	}
 	refs := slices.Clone(req.FromRuns)
 	for _, run := range req.Draft.SourceRunIDs {
@@ -110,7 +115,8 @@ func (g *Engine) mayPropose(ctx context.Context, req *ProposeRequest) error {
 		}
 	}
 	if len(runs) > limits.SourceRunsMax {
-		return fault.New(fault.ValidationError, "%d source runs; at most %d are allowed", len(runs), limits.SourceRunsMax).
+		return fault.New(fault.ValidationError, "%d source runs; at most %d are allowed", len(runs),
+			limits.SourceRunsMax).
 			With("field", "sourceRunIds").With("expected", limits.SourceRunsMax).With("got", len(runs))
 	}
 	req.Draft.SourceRunIDs = runs
@@ -124,7 +130,8 @@ func (req ProposeRequest) objects() []manifest.Object {
 
 // likenesses compares a draft with what is installed, with the other proposals of its
 // kind that somebody may still apply, and with what the caller knows of other sources.
-func (g *Engine) likenesses(ctx context.Context, all *projections.Proposals, req ProposeRequest, self id.Proposal) []proposal.Duplicate {
+func (g *Engine) likenesses(ctx context.Context, all *projections.Proposals, req ProposeRequest,
+	self id.Proposal) []proposal.Duplicate {
 	mine, err := canon.Parse(req.Draft.Bytes)
 	if err != nil {
 		return nil
@@ -151,7 +158,8 @@ func (g *Engine) likenesses(ctx context.Context, all *projections.Proposals, req
 		others = append(others, req.Like...)
 	}
 	var out []proposal.Duplicate
-	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.Of(mine)}, others) {
+	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.Of(mine)},
+		others) {
 		out = append(out, proposal.Duplicate{Percent: int64(m.Percent), Ref: m.Ref})
 	}
 	return out
@@ -166,7 +174,8 @@ type change struct {
 }
 
 // changeOne is changeProposals for a proposal that is there.
-func (g *Engine) changeOne(ctx context.Context, by Caller, workspace, ref string, plan func(change) (proposal.Record, []manifest.Object, error)) error {
+func (g *Engine) changeOne(ctx context.Context, by Caller, workspace, ref string,
+	plan func(change) (proposal.Record, []manifest.Object, error)) error {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return err
@@ -177,7 +186,8 @@ func (g *Engine) changeOne(ctx context.Context, by Caller, workspace, ref string
 	} else if _, err := found.fold.Find(workspace, ref); err != nil {
 		return err
 	}
-	return g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error) {
+	return g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record,
+		[]manifest.Object, error) {
 		one, err := all.Find(workspace, ref)
 		if err != nil {
 			return nil, nil, err
@@ -190,7 +200,8 @@ func (g *Engine) changeOne(ctx context.Context, by Caller, workspace, ref string
 func (g *Engine) proposed(ctx context.Context, workspace, ref string, left []proposal.Redaction) (Proposed, error) {
 	wire, d, err := g.Proposal(ctx, workspace, ref)
 	if err != nil {
-		err = fault.Wrap(err, fault.StoreAnswerUnread, "%s is recorded, and cannot be read: %s", ref, strings.TrimSuffix(fault.Of(err).Message, "."))
+		err = fault.Wrap(err, fault.StoreAnswerUnread, "%s is recorded, and cannot be read: %s", ref,
+			strings.TrimSuffix(fault.Of(err).Message, "."))
 	}
 	return Proposed{Proposal: wire, About: d.About, Redacted: left}, err
 }

@@ -165,7 +165,8 @@ func learningCases(t testing.TB) (out []learningCase) {
 		}
 		return f.Revive()
 	}
-	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).String()), propose}
+	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).
+		String()), propose}
 	return []learningCase{
 		{"propose in a store that is not there", crashfs.New(), propose},
 		{"propose", disk(proposes(t, 1, "test.flow", "zero")), propose},
@@ -205,7 +206,8 @@ func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why strin
 		err = proposes(t, 9, "test.next", "next")(g)
 	}
 	now := learnedOn(next)
-	if err != nil || now.wrong != "" || now.proposals != at.proposals+"draft 1 0, " || now.inUse != at.inUse || now.acts != withAct(at.acts, "propose") {
+	if err != nil || now.wrong != "" || now.proposals != at.proposals+"draft 1 0, " || now.inUse != at.inUse ||
+		now.acts != withAct(at.acts, "propose") {
 		return fmt.Sprintf("and the next call, %v: %+v", err, now)
 	}
 	if g, err = onAudited(next.Revive(), 10); err != nil {

@@ -21,10 +21,22 @@ func TestMutantsOfAnActivation(t *testing.T) {
 	}
 	before, after := c.wants(t)
 	for name, leaves := range map[string]func(crashfs.Op) bool{
-		"what is installed is not synced":     func(op crashfs.Op) bool { return op.Do == "sync" && strings.HasPrefix(op.Name, "installed/") },
-		"its folder is not synced":            func(op crashfs.Op) bool { return op.Do == "syncdir" && op.Name == "installed" },
-		"the record is not synced":            func(op crashfs.Op) bool { return op.Do == "sync" && strings.HasPrefix(op.Name, "proposals/events/") },
-		"the folder of records is not synced": func(op crashfs.Op) bool { return op.Do == "syncdir" && op.Name == "proposals/events" },
+		"what is installed is not synced": func(op crashfs.Op) bool {
+			return op.Do == "sync" &&
+				strings.HasPrefix(op.Name, "installed/")
+		},
+		"its folder is not synced": func(op crashfs.Op) bool {
+			return op.Do == "syncdir" &&
+				op.Name == "installed"
+		},
+		"the record is not synced": func(op crashfs.Op) bool {
+			return op.Do == "sync" &&
+				strings.HasPrefix(op.Name, "proposals/events/")
+		},
+		"the folder of records is not synced": func(op crashfs.Op) bool {
+			return op.Do == "syncdir" &&
+				op.Name == "proposals/events"
+		},
 		"the group of the record is not synced": func(op crashfs.Op) bool {
 			return op.Do == "sync" && op.Name == "proposals/"+manifest.FileName
 		},

@@ -21,14 +21,18 @@ import (
 func TestEveryMoveFromEveryState(t *testing.T) {
 	// Where a move leads, by the state that it starts from; no word is a refusal.
 	table := map[string]map[string]proposal.State{
-		"draft":    {"revise": "revised", "approve": "draft", "apply": "applied", "reject": "rejected", "archive": "archived"},
-		"revised":  {"revise": "revised", "approve": "revised", "apply": "applied", "reject": "rejected", "archive": "archived"},
+		"draft": {"revise": "revised", "approve": "draft", "apply": "applied", "reject": "rejected",
+			"archive": "archived"},
+		"revised": {"revise": "revised", "approve": "revised", "apply": "applied", "reject": "rejected",
+			"archive": "archived"},
 		"applied":  {"rollback": "archived"},
 		"rejected": {"revise": "revised", "archive": "archived"},
 		"archived": {"revise": "revised"},
 	}
-	ways := map[string][]string{"draft": {}, "revised": {"revise"}, "applied": {"apply"}, "rejected": {"reject"}, "archived": {"archive"}}
-	actions := map[string]audit.Action{"revise": audit.Revise, "approve": audit.Approve, "apply": audit.Override, "reject": audit.Reject, "archive": audit.Archive, "rollback": audit.RollBack}
+	ways := map[string][]string{"draft": {}, "revised": {"revise"}, "applied": {"apply"}, "rejected": {"reject"},
+		"archived": {"archive"}}
+	actions := map[string]audit.Action{"revise": audit.Revise, "approve": audit.Approve, "apply": audit.Override,
+		"reject": audit.Reject, "archive": audit.Archive, "rollback": audit.RollBack}
 	for state, to := range table {
 		for move := range actions {
 			r := newReview(t)
@@ -63,7 +67,8 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 				if last.Actor.Ref != "sam" || last.Reason != "because" {
 					t.Errorf("%+v", last)
 				}
-			} else if last := d.History[len(d.History)-1]; string(last.Move) != move || string(last.From) != state || last.To != want ||
+			} else if last := d.History[len(d.History)-1]; string(last.Move) != move || string(last.From) != state ||
+				last.To != want ||
 				last.Actor.Ref != "sam" || last.Reason != "because" || last.Override != (move == "apply") {
 				t.Errorf("%s of what is %s: %+v", move, state, last)
 			}
@@ -147,8 +152,9 @@ func TestAWorkspacesProposals(t *testing.T) {
 		}
 		r.same(before, "a call from another workspace")
 	}
-	for workspace, want := range map[string][2]string{"": {general.Proposal.ID.String(), "test.all="}, "green": {"", "test.all="},
-		"blue": {open.Proposal.ID.String() + " " + of.Proposal.ID.String(), "test.all= test.blue="}} {
+	for workspace, want := range map[string][2]string{"": {general.Proposal.ID.String(), "test.all="},
+		"green": {"", "test.all="},
+		"blue":  {open.Proposal.ID.String() + " " + of.Proposal.ID.String(), "test.all= test.blue="}} {
 		list, err := r.g.Proposals(ctx, engine.ProposalQuery{Workspace: workspace})
 		must(t, err)
 		events, err := r.g.ProposalEvents(ctx, workspace)
@@ -186,8 +192,10 @@ func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
 	must(t, err)
 	name := p.About.ArtifactSHA256.FileName()
 	files := r.onDisk()
-	if want := string(value.JCS()); files["installed/"+name+".json"] != want || files["artifacts/"+name] != want || string(p.Proposal.Artifact.JCS()) != want {
-		t.Errorf("installed %q\nproposed  %q\nsent      %q", files["installed/"+name+".json"], files["artifacts/"+name], want)
+	if want := string(value.JCS()); files["installed/"+name+".json"] != want || files["artifacts/"+name] != want ||
+		string(p.Proposal.Artifact.JCS()) != want {
+		t.Errorf("installed %q\nproposed  %q\nsent      %q", files["installed/"+name+".json"], files["artifacts/"+name],
+			want)
 	}
 	if installed := r.files("installed"); len(installed) != 1 {
 		t.Errorf("%q", installed)
@@ -211,7 +219,8 @@ func TestLikenesses(t *testing.T) {
 	near := asWorkflow(t, "test.near", says+"Once more, with a different end here.")
 	nearValue, err := canon.Parse(near.Draft.Bytes)
 	must(t, err)
-	req.Like = []similar.Candidate{{Ref: "workflow:near", Digest: near.Draft.Artifact.SHA256, Signature: similar.Of(nearValue)}}
+	req.Like = []similar.Candidate{{Ref: "workflow:near", Digest: near.Draft.Artifact.SHA256,
+		Signature: similar.Of(nearValue)}}
 	again := r.propose(req)
 	var refs []string
 	last := int64(100)
@@ -221,8 +230,10 @@ func TestLikenesses(t *testing.T) {
 		}
 		last = d.Percent
 	}
-	if len(refs) != 3 || refs[0] != "proposal:"+first.Proposal.ID.String() || again.About.Duplicates[0].Percent != 100 ||
-		!slices.Contains(refs, used.Proposal.Activation.InstalledArtifactRef) || !slices.Contains(refs, "workflow:near") {
+	if len(refs) != 3 || refs[0] != "proposal:"+first.Proposal.ID.String() ||
+		again.About.Duplicates[0].Percent != 100 ||
+		!slices.Contains(refs, used.Proposal.Activation.InstalledArtifactRef) ||
+		!slices.Contains(refs, "workflow:near") {
 		t.Errorf("%+v", again.About.Duplicates)
 	}
 	if again.Proposal.DuplicateOf == nil || *again.Proposal.DuplicateOf != refs[0] {
@@ -238,11 +249,13 @@ func TestLikenesses(t *testing.T) {
 	// What nobody can apply any more is none.
 	_, err = r.g.RejectProposal(context.Background(), r.person("ada"), aboutProposal(first, "r"))
 	must(t, err)
-	other := engine.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), ""), Tenant: "local"}
+	other := engine.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), ""),
+		Tenant: "local"}
 	if p := r.propose(other); len(p.About.Duplicates) != 0 {
 		t.Errorf("like another kind: %+v", p.About.Duplicates)
 	}
-	if p := r.revise(again, asWorkflow(t, "test.flow", says)); strings.Contains(fmt.Sprint(p.About.Duplicates), first.Proposal.ID.String()) {
+	if p := r.revise(again, asWorkflow(t, "test.flow", says)); strings.Contains(fmt.Sprint(p.About.Duplicates),
+		first.Proposal.ID.String()) {
 		t.Errorf("like what was rejected: %+v", p.About.Duplicates)
 	}
 }
@@ -254,11 +267,14 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 	n := 0
 	secret := func() string { n++; return fmt.Sprintf("sk-canary%024dABCDEF", n) }
 	draft := func() engine.ProposeRequest {
-		artifact := fmt.Sprintf(`{"id":"test.flow","name":"N","version":%q,"steps":[{"id":"s","prompt":%q,"deep":{"a":[{"password":%q,%q:1}]}}]}`,
+		artifact := fmt.Sprintf(
+			`{"id":"test.flow","name":"N","version":%q,"steps":[{"id":"s","prompt":%q,"deep":{"a":[{"password":%q,%q:1}]}}]}`,
 			secret(), "use "+secret(), "canary-hunter2", secret())
-		more := fmt.Sprintf(`,"title":%q,"rationale":%q,"synthesizerModel":%q`, "with "+secret(), "since "+secret(), secret())
-		return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more), Tenant: "local", Reason: "for " + secret(),
-			Like: []similar.Candidate{}}
+		more := fmt.Sprintf(`,"title":%q,"rationale":%q,"synthesizerModel":%q`, "with "+secret(), "since "+secret(),
+			secret())
+		return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more), Tenant: "local",
+			Reason: "for " + secret(),
+			Like:   []similar.Candidate{}}
 	}
 	p, err := r.g.Propose(ctx, r.by(), r.seed(), draft())
 	must(t, err)
@@ -269,7 +285,8 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 	must(t, err)
 	_, err = r.g.ApproveProposal(ctx, r.person("ada"), aboutProposal(p, secret()), p.About.ArtifactSHA256)
 	must(t, err)
-	_, err = r.g.ApplyProposal(ctx, r.person("ada"), engine.ApplyRequest{DecideRequest: aboutProposal(p, "as "+secret()), Override: true})
+	_, err = r.g.ApplyProposal(ctx, r.person("ada"),
+		engine.ApplyRequest{DecideRequest: aboutProposal(p, "as "+secret()), Override: true})
 	must(t, err)
 	_, err = r.g.RollBackProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
 	must(t, err)

@@ -42,7 +42,8 @@ func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p place) (pro
 	if err != nil {
 		return prompt.Recovery{}, err
 	}
-	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context), Open: openOn(p), Here: keptAt(p)}
+	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context), Open: openOn(p),
+		Here: keptAt(p)}
 	if pending := s.PendingStep(); pending != nil {
 		r.Pending, _ = w.Step(pending.StepID)
 	}
@@ -74,7 +75,8 @@ func (g *Engine) toldBefore(ctx context.Context, w compile.Compiled, p place) ([
 
 // told is the notes at a node under the step that was pending there; zero where
 // there are none, so that no snapshot is read in vain.
-func (g *Engine) told(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told, step compile.Step, err error) {
+func (g *Engine) told(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told, step compile.Step,
+	err error) {
 	o, ok := n.Recap()
 	if !ok {
 		return t, step, nil
@@ -204,7 +206,8 @@ func tipsBelow(p place) []*projections.Node {
 
 // childOn is the first node after p on the way to a tip below it.
 func childOn(p place, tip id.Node) (child id.Node, ok bool) {
-	for n := (place{p.fold, p.run, p.run.Node(tip)}); n.node != nil && n.node.CreatedIndex > p.node.CreatedIndex; n.node = parentOf(n) {
+	for n := (place{p.fold, p.run, p.run.Node(tip)}); n.node != nil &&
+		n.node.CreatedIndex > p.node.CreatedIndex; n.node = parentOf(n) {
 		if n.node.Parent != nil && *n.node.Parent == p.node.ID {
 			return n.node.ID, true
 		}
@@ -214,12 +217,14 @@ func childOn(p place, tip id.Node) (child id.Node, ok bool) {
 
 // branch sums up one of them: status and pending step at its tip, and the latest
 // notes between the node and the tip.
-func (g *Engine) branch(ctx context.Context, w compile.Compiled, p place, tip *projections.Node) (prompt.Branch, error) {
+func (g *Engine) branch(ctx context.Context, w compile.Compiled, p place, tip *projections.Node) (prompt.Branch,
+	error) {
 	s, err := g.state(ctx, tip)
 	if err != nil {
 		return prompt.Branch{}, err
 	}
-	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.run.Tip, Status: string(p.run.StatusAt(tip.ID, tipState(w, tip, s)))}
+	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.run.Tip,
+		Status: string(p.run.StatusAt(tip.ID, tipState(w, tip, s)))}
 	var pending compile.Step
 	if b.Pending, pending = labelOf(w, s); b.Pending != "" {
 		b.Steps = append(b.Steps, pending)

@@ -28,7 +28,8 @@ func TestRecapTellsWhatCameBefore(t *testing.T) {
 	if a.Recap+b.Recap+c.Recap != "" {
 		t.Error("an advance brings a recap")
 	}
-	want := "## Done before this step\n\nSteps done so far: 2. The notes of the latest follow, the latest last.\n\n### Begin (one)\n\nbegan well"
+	want := "## Done before this step\n\nSteps done so far: 2. The notes of the latest follow, the latest last.\n\n" +
+		"### Begin (one)\n\nbegan well"
 	if got := w.look(c.StateToken).Recap; got != want {
 		t.Errorf("got:\n%s", got)
 	}
@@ -39,7 +40,8 @@ func TestRecapTellsWhatIsKeptAndOpen(t *testing.T) {
 	a := w.must(w.start(twoSteps), note("not yet"))
 	a = w.mustKeep(a, advance.Request{Notes: "half way", Artifacts: []advance.Artifact{report("draft", "1")}})
 	got := w.look(a.StateToken).Recap
-	for _, want := range []string{"- critical: The notes do not meet", "### Sent with an attempt at this step\n\nnot yet", "### Checkpoint 1 of 1\n\nhalf way\n\nArtifacts: draft"} {
+	for _, want := range []string{"- critical: The notes do not meet",
+		"### Sent with an attempt at this step\n\nnot yet", "### Checkpoint 1 of 1\n\nhalf way\n\nArtifacts: draft"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q:\n%s", want, got)
 		}
@@ -78,7 +80,8 @@ func TestRecapOfARewind(t *testing.T) {
 	newer := w.must(second, note("on"))
 	w.mustKeep(older, note("so far"))
 	got = w.look(a.StateToken).Recap
-	p, n := strings.Index(got, older.NodeID.String()+": in_progress, the preferred one"), strings.Index(got, newer.NodeID.String()+": in_progress\n")
+	p, n := strings.Index(got, older.NodeID.String()+": in_progress, the preferred one"),
+		strings.Index(got, newer.NodeID.String()+": in_progress\n")
 	if p < 0 || n < p {
 		t.Errorf("%s", got)
 	}
@@ -92,7 +95,8 @@ func TestRecapOfManyBranches(t *testing.T) {
 		w.must(w.must(w.look(a.StateToken), note("fork")), note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 2000))))
 	}
 	got := w.look(a.StateToken).Recap
-	if len(got) > limits.RecapBytesMax || strings.Count(got, "### Branch to") > limits.RecapBranchesMax || !strings.Contains(got, "Further branches:") {
+	if len(got) > limits.RecapBytesMax || strings.Count(got, "### Branch to") > limits.RecapBranchesMax ||
+		!strings.Contains(got, "Further branches:") {
 		t.Errorf("%d bytes:\n%s", len(got), got)
 	}
 	if !strings.Contains(got, "<8>") || strings.Contains(got, "<0>") {
@@ -109,7 +113,8 @@ func TestRecapLooksBackAtTheNearest(t *testing.T) {
 		a = w.must(a, note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 1000))))
 	}
 	got := w.look(a.StateToken).Recap
-	if len(got) > limits.RecapBytesMax || strings.Contains(got, "<2>") || !strings.Contains(got, "<10>") || !strings.Contains(got, "Steps done so far: 11.") {
+	if len(got) > limits.RecapBytesMax || strings.Contains(got, "<2>") || !strings.Contains(got, "<10>") ||
+		!strings.Contains(got, "Steps done so far: 11.") {
 		t.Errorf("%d bytes:\n%.400s", len(got), got)
 	}
 	w.g = w.process()

@@ -80,7 +80,8 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	}
 	step, ok := w.Step(pending.StepID)
 	if !ok {
-		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
+		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names",
+			pending.StepID)
 	}
 	vars := interpreter.Variables(w, s, p.node.Context)
 	text, absent := prompt.Render(w, step, vars)
@@ -93,7 +94,8 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
 	}
 	confirm := needsConfirmation(w, s, p.node)
-	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text, RequireConfirmation: confirm}
+	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text,
+		RequireConfirmation: confirm}
 	switch {
 	case takesMore(p) != nil:
 		a.NextIntent = RehydrateOnly
@@ -124,7 +126,8 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 		return nil
 	}
 	pack, _ := w.Contract(c.ContractRef)
-	return &OutputContract{ContractRef: c.ContractRef, ArtifactKind: pack.ArtifactKind, Required: c.Required, Example: pack.Example}
+	return &OutputContract{ContractRef: c.ContractRef, ArtifactKind: pack.ArtifactKind, Required: c.Required,
+		Example: pack.Example}
 }
 
 // ask collects the context keys that the step waits for: declared inputs, and what an
@@ -161,7 +164,8 @@ func (a *Answer) noteTruncation(p place) {
 		}
 		if o, ok := n.Recap(); ok && strings.HasSuffix(o.Payload.NotesMarkdown, limits.TruncationMarker) {
 			a.Warnings = append(a.Warnings, Warning{NotesTruncated,
-				fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.", n.ID, limits.NotesBytesMax)})
+				fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.",
+					n.ID, limits.NotesBytesMax)})
 		}
 	}
 }
@@ -181,7 +185,8 @@ func (a *Answer) sign(key token.Key, open bool) {
 	if a.Pending == nil || !open {
 		return
 	}
-	attempt := token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID, AttemptID: a.AttemptID}
+	attempt := token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID,
+		AttemptID: a.AttemptID}
 	a.AckToken = token.MintAck(key, attempt)
 	attempt.AttemptID = a.CheckpointID
 	a.CheckpointToken = token.MintCheckpoint(key, attempt)
@@ -226,7 +231,8 @@ func (a *Answer) call() *Next {
 // warnReplay says that what was sent is not what is recorded (R15).
 func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 	if !recorded.IsZero() && recorded != sent {
-		a.warnDiffers("This attempt is recorded with other content; the recorded answer is returned and nothing was stored.")
+		a.warnDiffers("This attempt is recorded with other content; the recorded answer is returned and nothing was " +
+			"stored.")
 	}
 }
 
@@ -244,7 +250,8 @@ func (g *Engine) outcome(ctx context.Context, keys token.Keys, p place, o event.
 	}
 	child := p.run.Node(*o.ToNodeID)
 	if child == nil {
-		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which is not there", o.ToNodeID)
+		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which is not there",
+			o.ToNodeID)
 	}
 	return g.answer(ctx, keys, place{p.fold, p.run, child})
 }

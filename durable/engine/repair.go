@@ -63,7 +63,8 @@ type repair struct {
 // itself, so that a call that fails has done some, and the next one does the rest.
 func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (RepairReport, error) {
 	r := &repair{g: g, by: by, call: call, dry: map[string]bool{},
-		out: RepairReport{Applied: call.Apply, Steps: []RepairStep{}, Lost: Lost{Logs: []LostOfLog{}}, Findings: []RepairFinding{}}}
+		out: RepairReport{Applied: call.Apply, Steps: []RepairStep{}, Lost: Lost{Logs: []LostOfLog{}},
+			Findings: []RepairFinding{}}}
 	var only id.Session
 	if call.Ref != "" {
 		var err error
@@ -184,7 +185,8 @@ func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target,
 			lost.reset()
 			done, err = r.g.Repairs.RepairLog(ctx, call)
 			r.g.forget(s)
-			return map[string]string{"log": log.Root, "quarantine": done.Folder, "eventsKept": strconv.FormatInt(done.Verdict.Head.Next, 10)}, err
+			return map[string]string{"log": log.Root, "quarantine": done.Folder,
+				"eventsKept": strconv.FormatInt(done.Verdict.Head.Next, 10)}, err
 		}
 		what := audit.Act{Action: audit.Repair, Target: target, Details: map[string]string{"log": log.Root}}
 		if log.Table.Name == audit.Table.Name && log.Table.OwnerField == "storeId" {
@@ -212,7 +214,8 @@ func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target,
 func (r *repair) add(sessionID, log string, steps []ports.RepairStep) {
 	r.dry[log] = true
 	for _, s := range steps {
-		r.out.Steps = append(r.out.Steps, RepairStep{SessionID: sessionID, Log: log, What: s.What, From: s.From, To: s.To, Bytes: s.Bytes})
+		r.out.Steps = append(r.out.Steps, RepairStep{SessionID: sessionID, Log: log, What: s.What, From: s.From,
+			To: s.To, Bytes: s.Bytes})
 	}
 }
 
@@ -233,7 +236,8 @@ func (r *repair) settings(ctx context.Context) error {
 		}
 		if err == nil && len(done.Steps) > 0 && r.call.Apply {
 			call.DryRun = false
-			err = r.g.act(ctx, r.by, audit.Act{Action: audit.Repair, Target: audit.Target{Kind: audit.OfStore}, Details: map[string]string{"file": c.file.Name}},
+			err = r.g.act(ctx, r.by, audit.Act{Action: audit.Repair, Target: audit.Target{Kind: audit.OfStore},
+				Details: map[string]string{"file": c.file.Name}},
 				func() (map[string]string, error) {
 					done, err = r.g.Repairs.RepairControl(ctx, call, c.check)
 					return map[string]string{"file": c.file.Name, "quarantine": done.Folder}, err

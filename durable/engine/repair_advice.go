@@ -55,7 +55,8 @@ func (r *repair) find(f manifest.Finding, sessionID string) {
 // covers reports that a log or file with steps is what f is about.
 func (r *repair) covers(f manifest.Finding) bool {
 	switch f.Code {
-	case manifest.ManifestDamaged, manifest.SegmentMissing, manifest.SegmentDamaged, manifest.LostTail, manifest.ControlDamaged:
+	case manifest.ManifestDamaged, manifest.SegmentMissing, manifest.SegmentDamaged, manifest.LostTail,
+		manifest.ControlDamaged:
 	default:
 		return false
 	}
@@ -82,7 +83,8 @@ func outlook(f manifest.Finding) (Outlook, string) {
 	case manifest.AuditIncomplete:
 		return NotNeeded, "The next call that writes completes the audit log."
 	case manifest.UnknownEvents:
-		return Elsewhere, "Use the newer binary, or the other program, that wrote it. It is not damaged, and is left alone."
+		return Elsewhere, "Use the newer binary, or the other program, that wrote it. It is not damaged, and is left " +
+			"alone."
 	case manifest.OrphanObject:
 		return Elsewhere, "'waybill gc' takes it away."
 	case manifest.UnknownFile:
@@ -93,7 +95,8 @@ func outlook(f manifest.Finding) (Outlook, string) {
 		return Elsewhere, "See 'waybill audit verify'."
 	case manifest.ControlDamaged:
 		if strings.HasPrefix(f.Path, "keys/") {
-			return Elsewhere, "Restore it from a backup, or make new keys with 'waybill keys rotate': that says what is lost."
+			return Elsewhere, "Restore it from a backup, or make new keys with 'waybill keys rotate': that says what " +
+				"is lost."
 		}
 		if path.Base(f.Path) == ports.KeepFile.Name {
 			return Elsewhere, "Say again whether the session is kept, with 'waybill sessions keep' or its --off."
@@ -101,7 +104,8 @@ func outlook(f manifest.Finding) (Outlook, string) {
 		return Impossible, "Restore it from a backup."
 	case manifest.ControlMissing:
 		if strings.HasPrefix(f.Path, "keys/") {
-			return NotNeeded, "The next answer with a token makes new keys. Restore it from a backup if tokens that are out must stay good."
+			return NotNeeded, "The next answer with a token makes new keys. Restore it from a backup if tokens that " +
+				"are out must stay good."
 		}
 		return Elsewhere, "Restore it from a backup."
 	case manifest.ObjectMissing, manifest.ObjectDamaged:
@@ -115,12 +119,14 @@ func outlook(f manifest.Finding) (Outlook, string) {
 // objectAdvice says where the bytes may come from: whoever brings an object with the
 // same digest puts it in its place.
 func objectAdvice(name string) string {
-	const bundle = "Its bytes cannot be made again. Any copy with the same digest does: import a bundle of this session with --as-new, or a bundle of another one that has it"
+	const bundle = "Its bytes cannot be made again. Any copy with the same digest does: import a bundle of this " +
+		"session with --as-new, or a bundle of another one that has it"
 	switch {
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Workflow)):
 		return bundle + ", or start the same version of the workflow once more."
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Installed)):
-		return "What is in use are the bytes that were proposed, as long as they are sound. Copy them here from artifacts/: they are the same."
+		return "What is in use are the bytes that were proposed, as long as they are sound. Copy them here from " +
+			"artifacts/: they are the same."
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Snapshot)):
 		return bundle + ", or copy the file from a backup."
 	}

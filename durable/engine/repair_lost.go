@@ -104,7 +104,8 @@ func (l *loss) aside(name string, data []byte) {
 }
 
 func (l *loss) told(sessionID string, kept manifest.Head, claimed int64) LostOfLog {
-	out := LostOfLog{SessionID: sessionID, Log: l.log.Root, FirstEvent: kept.Next, Readable: l.readable, Runs: []LostRun{}}
+	out := LostOfLog{SessionID: sessionID, Log: l.log.Root, FirstEvent: kept.Next, Readable: l.readable,
+		Runs: []LostRun{}}
 	out.Events = max(l.behind-kept.Next, claimed-kept.Next, l.readable, 0)
 	for _, run := range l.order {
 		out.Runs = append(out.Runs, *l.runs[run])

@@ -89,10 +89,12 @@ func TestRepairGoesOnFromThePrefix(t *testing.T) {
 	ref := started.Session.RunID.String()
 
 	planned := w.repair(engine.RepairCall{Ref: ref})
-	if !planned.Waiting() || planned.Hopeless() || planned.Applied || len(planned.Findings) == 0 || planned.Findings[0].Outlook != engine.Repairable {
+	if !planned.Waiting() || planned.Hopeless() || planned.Applied || len(planned.Findings) == 0 ||
+		planned.Findings[0].Outlook != engine.Repairable {
 		t.Errorf("planned %+v", planned)
 	}
-	if len(planned.Lost.Logs) != 1 || planned.Lost.Events < 4 || len(planned.Lost.Logs[0].Runs) != 1 || planned.Lost.Logs[0].Runs[0].RunID != started.Session.RunID {
+	if len(planned.Lost.Logs) != 1 || planned.Lost.Events < 4 || len(planned.Lost.Logs[0].Runs) != 1 ||
+		planned.Lost.Logs[0].Runs[0].RunID != started.Session.RunID {
 		t.Errorf("lost %+v", planned.Lost)
 	}
 	w.g = w.process()
@@ -100,7 +102,8 @@ func TestRepairGoesOnFromThePrefix(t *testing.T) {
 		t.Errorf("a dry run repaired: %v", err)
 	}
 	done := w.repair(engine.RepairCall{Ref: ref, Apply: true})
-	if !done.Applied || done.Waiting() || done.Hopeless() || len(done.Findings) > 0 || len(done.Steps) != len(planned.Steps) || done.Lost.Events != planned.Lost.Events {
+	if !done.Applied || done.Waiting() || done.Hopeless() || len(done.Findings) > 0 ||
+		len(done.Steps) != len(planned.Steps) || done.Lost.Events != planned.Lost.Events {
 		t.Errorf("planned %+v\ndid %+v", planned, done)
 	}
 	v, err := w.mender().Verify(context.Background())
@@ -108,7 +111,9 @@ func TestRepairGoesOnFromThePrefix(t *testing.T) {
 		t.Errorf("verified %+v, %v", v, err)
 	}
 	for _, late := range []engine.Answer{third, fourth} {
-		if _, err := w.mender().Continue(context.Background(), w.by(), engine.Continue{StateToken: late.StateToken, AckToken: late.AckToken, Request: note("late")}); !fault.Is(err, fault.TokenUnknownNode) {
+		if _, err := w.mender().
+			Continue(context.Background(), w.by(), engine.Continue{StateToken: late.StateToken, AckToken: late.AckToken,
+				Request: note("late")}); !fault.Is(err, fault.TokenUnknownNode) {
 			t.Errorf("a token of what is lost: %v; want TOKEN_UNKNOWN_NODE", err)
 		}
 	}
@@ -172,7 +177,8 @@ func TestRepairTellsWhatItCannotDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	planned := w.repair(engine.RepairCall{})
-	want := map[string]engine.Outlook{"snapshots/": engine.Impossible, "keys/": engine.Elsewhere, "config.json": engine.Repairable, last: engine.NotNeeded}
+	want := map[string]engine.Outlook{"snapshots/": engine.Impossible, "keys/": engine.Elsewhere,
+		"config.json": engine.Repairable, last: engine.NotNeeded}
 	for at, outlook := range want {
 		if !slices.ContainsFunc(planned.Findings, func(f engine.RepairFinding) bool {
 			return strings.HasPrefix(f.Path, at) && f.Outlook == outlook && f.Advice != ""
@@ -184,7 +190,8 @@ func TestRepairTellsWhatItCannotDo(t *testing.T) {
 		t.Errorf("%+v", planned)
 	}
 	done := w.repair(engine.RepairCall{Apply: true})
-	if !done.Hopeless() || slices.ContainsFunc(done.Findings, func(f engine.RepairFinding) bool { return f.Path == "config.json" }) {
+	if !done.Hopeless() || slices.ContainsFunc(done.Findings,
+		func(f engine.RepairFinding) bool { return f.Path == "config.json" }) {
 		t.Errorf("%+v", done.Findings)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, done.Steps[0].To)); err != nil {
@@ -253,10 +260,12 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mark := imported.Mark{AtMs: 1, BundleID: id.NewBundle(id.Seed{1}).String(), Events: v.Sessions[0].Head.Next, Head: v.Sessions[0].Head.Digest}
-	if err := g.Marks.UpdateSessionControl(ctx, a.Session.SessionID, ports.ImportedFile, func(ports.Control) (ports.Control, error) {
-		return ports.Control{V: imported.Version, Data: mark.Value()}, nil
-	}); err != nil {
+	mark := imported.Mark{AtMs: 1, BundleID: id.NewBundle(id.Seed{1}).String(), Events: v.Sessions[0].Head.Next,
+		Head: v.Sessions[0].Head.Digest}
+	if err := g.Marks.UpdateSessionControl(ctx, a.Session.SessionID, ports.ImportedFile,
+		func(ports.Control) (ports.Control, error) {
+			return ports.Control{V: imported.Version, Data: mark.Value()}, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	read := func() imported.Mark {
@@ -293,7 +302,8 @@ func TestRepairWhereNothingIs(t *testing.T) {
 	if _, err := os.Stat(w.dir); err == nil {
 		t.Error("a repair made the store")
 	}
-	if _, err := w.mender().Repair(context.Background(), w.by(), engine.RepairCall{Ref: "nothing"}); !fault.Is(err, fault.RunNotFound) {
+	if _, err := w.mender().Repair(context.Background(), w.by(), engine.RepairCall{Ref: "nothing"}); !fault.Is(err,
+		fault.RunNotFound) {
 		t.Errorf("of no session: %v", err)
 	}
 }

@@ -150,10 +150,12 @@ func (a *again) approvals(seg manifest.Segment) (ends []int64) {
 	return ends
 }
 
-func (a *again) compare(plan func(*again, manifest.Segment) (manifest.Plan, bool, error), seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
+func (a *again) compare(plan func(*again, manifest.Segment) (manifest.Plan, bool, error),
+	seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	now, cut, err := plan(a, seg)
 	switch code := fault.CodeOf(err); {
-	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting || code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
+	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting ||
+		code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
 		return redrive.Refused(seg, "it would be refused now: "+fault.Of(err).Message), cut, nil
 	case code == fault.ArtifactErased:
 		return redrive.Refused(seg, fault.Of(err).Message), true, nil // undecided

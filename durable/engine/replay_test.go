@@ -79,12 +79,15 @@ type step struct {
 
 func drawStep(t *rapid.T) step {
 	return step{
-		op:    rapid.SampledFrom([]string{"ack", "ack", "ack", "ack", "ack", "ack", "ack", "ack", "checkpoint", "approve", "approve", "fork", "cancel", "cancel busy", "close"}).Draw(t, "op"),
+		op: rapid.SampledFrom([]string{"ack", "ack", "ack", "ack", "ack", "ack", "ack", "ack", "checkpoint",
+			"approve", "approve", "fork", "cancel", "cancel busy", "close"}).Draw(t, "op"),
 		node:  rapid.SampledFrom([]int{-1, -1, -1, -1, 0, 1, 2, 3, 4, 5}).Draw(t, "node"),
 		notes: rapid.SampledFrom([]string{"", "done", "done", "done", "no", "long"}).Draw(t, "notes"),
-		key:   rapid.SampledFrom([]string{"", "target", "target", "other"}).Draw(t, "key"), value: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "value"),
+		key: rapid.SampledFrom([]string{"", "target", "target", "other"}).
+			Draw(t, "key"), value: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "value"),
 		prefs: rapid.SampledFrom([][]event.PreferenceChange{nil, nil, {{Key: "riskPolicy", Value: "balanced"}},
-			{{Key: "riskPolicy", Value: "conservative"}, {Key: "autonomy", Value: "full_auto_never_stop"}}}).Draw(t, "prefs"),
+			{{Key: "riskPolicy", Value: "conservative"}, {Key: "autonomy", Value: "full_auto_never_stop"}}}).
+			Draw(t, "prefs"),
 		files: rapid.SampledFrom([][]string{nil, nil, {"plan"}, {"plan", "draft"}}).Draw(t, "files"),
 	}
 }
@@ -109,8 +112,11 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 	by := func(n int) engine.Caller {
 		return engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "sam"}, AtMs: int64(1000 + n)}
 	}
-	a, err := d.g.Start(ctx, by(0), id.Seed{1}, engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "t.json", Title: "T",
-		Context: set("first", "x"), Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: "main"}}}})
+	a, err := d.g.Start(ctx, by(0), id.Seed{1}, engine.Start{Workflow: w, SourceKind: event.SourceProject,
+		SourceRef: "t.json", Title: "T",
+		Context: set("first", "x"),
+		Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high",
+			Value: event.ObservationValue{Type: "short_string", Value: "main"}}}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -129,7 +135,8 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 		case "ack":
 			out, err = d.g.Advance(ctx, by(i+1), at, now.AttemptID, c.request())
 		case "checkpoint":
-			out, err = d.g.CheckpointAt(ctx, by(i+1), at, now.CheckpointID, advance.Request{Notes: c.request().Notes, Artifacts: c.request().Artifacts})
+			out, err = d.g.CheckpointAt(ctx, by(i+1), at, now.CheckpointID,
+				advance.Request{Notes: c.request().Notes, Artifacts: c.request().Artifacts})
 		case "approve":
 			out, err = d.g.Approve(ctx, by(i+1), at, c.value)
 		case "fork":
@@ -138,7 +145,8 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 				starts = append(starts, out.Position())
 			}
 		case "cancel", "cancel busy":
-			_, err = d.g.Cancel(ctx, by(i+1), &desk{held: c.op != "cancel"}, at, engine.CancelRequest{Reason: c.value, Failed: c.key != ""})
+			_, err = d.g.Cancel(ctx, by(i+1), &desk{held: c.op != "cancel"}, at,
+				engine.CancelRequest{Reason: c.value, Failed: c.key != ""})
 		case "close":
 			_, err = d.g.Close(ctx, by(i+1), at)
 		}
@@ -179,12 +187,15 @@ func TestEveryOperationIsReDriven(t *testing.T) {
 	ack := step{op: "ack", node: -1, notes: "done", key: "target", value: "a", files: []string{"plan"}}
 	refused, long, empty := step{op: "ack", node: -1, notes: "no", value: "a"}, ack, step{op: "ack", node: -1}
 	long.notes, long.prefs = "long", []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}}
-	calls := []step{refused, ack, ack, {op: "checkpoint", node: -1, notes: "long", files: []string{"draft"}, value: "b"}, long, ack,
-		ack, {op: "approve", node: -1, value: "fine"}, empty, {op: "fork", node: -1, value: "again"}, {op: "cancel busy", node: 0, value: "r"}, {op: "close", node: 0}}
+	calls := []step{refused, ack, ack, {op: "checkpoint", node: -1, notes: "long", files: []string{"draft"},
+		value: "b"}, long, ack,
+		ack, {op: "approve", node: -1, value: "fine"}, empty, {op: "fork", node: -1, value: "again"},
+		{op: "cancel busy", node: 0, value: "r"}, {op: "close", node: 0}}
 	d := newDisk(t)
 	starts := d.play(newWorld(t).compiled(mixed), calls)
 	got := d.bytes()
-	for _, part := range []string{`"blocked"`, `"checkpoint_created"`, "wr.human_approval", `"forkedFrom"`, `"run_cancel_requested"`, `"run_closed"`, "TRUNCATED"} {
+	for _, part := range []string{`"blocked"`, `"checkpoint_created"`, "wr.human_approval", `"forkedFrom"`,
+		`"run_cancel_requested"`, `"run_closed"`, "TRUNCATED"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("the session holds no %s", part)
 		}
@@ -206,7 +217,8 @@ func TestAttemptsFromOneNodeAreBranches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, n := newDisk(t), rapid.IntRange(1, 8).Draw(t, "attempts")
 		ctx := context.Background()
-		root, err := d.g.Start(ctx, caller(1), id.Seed{1}, engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "t.json"})
+		root, err := d.g.Start(ctx, caller(1), id.Seed{1}, engine.Start{Workflow: w, SourceKind: event.SourceProject,
+			SourceRef: "t.json"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +258,8 @@ func TestSamplesAreReDriven(t *testing.T) {
 				t.Fatal(err)
 			}
 			w, c := newWorld(t), compileSample(t, name, data)
-			a, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, engine.Start{Workflow: c, SourceKind: event.SourceBundled, SourceRef: name})
+			a, err := w.g.Start(context.Background(), w.by(), id.Seed{1},
+				engine.Start{Workflow: c, SourceKind: event.SourceBundled, SourceRef: name})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,9 +293,12 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 		pointer string
 		message string
 	}{
-		{"a segment that no operation writes", event.DecisionTraceAppended{TraceID: id.FromStart(id.RootNode(id.NewRun(id.Seed{9}))).Trace(0),
-			Entries: []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}}}, nil, "", "no operation of this version"},
-		{"an end that nobody asked for", event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ofRun, "", "nobody asked"},
+		{"a segment that no operation writes",
+			event.DecisionTraceAppended{TraceID: id.FromStart(id.RootNode(id.NewRun(id.Seed{9}))).Trace(0),
+				Entries: []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}}}, nil, "",
+			"no operation of this version"},
+		{"an end that nobody asked for", event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ofRun, "",
+			"nobody asked"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -293,7 +309,8 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 			}
 			w.slip(a, scope, row.data)
 			got, err := w.process().Replay(context.Background(), a.Position())
-			if err != nil || got.OK || got.Difference == nil || got.Difference.Pointer != row.pointer || !strings.Contains(got.Difference.Message, row.message) || got.Segments != 1 {
+			if err != nil || got.OK || got.Difference == nil || got.Difference.Pointer != row.pointer ||
+				!strings.Contains(got.Difference.Message, row.message) || got.Segments != 1 {
 				t.Errorf("%v, %+v, %+v", err, got, got.Difference)
 			}
 		})
@@ -306,11 +323,13 @@ func ofRun(s event.Scope) event.Scope { return event.Scope{RunID: s.RunID} }
 func TestReplayNamesTheMember(t *testing.T) {
 	w := newWorld(t)
 	a := w.start(twoSteps)
-	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID}, event.AdvanceRecorded{AttemptID: a.AttemptID, Intent: event.IntentAckPending,
-		Outcome: event.AdvancedTo(id.ChildNode(a.NodeID, a.AttemptID, id.OpAck)), RequestDigest: canon.Sum(nil)})
+	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
+		event.AdvanceRecorded{AttemptID: a.AttemptID, Intent: event.IntentAckPending,
+			Outcome: event.AdvancedTo(id.ChildNode(a.NodeID, a.AttemptID, id.OpAck)), RequestDigest: canon.Sum(nil)})
 	got, err := w.process().Replay(context.Background(), a.Position())
 	d := got.Difference
-	if err != nil || d == nil || d.Pointer != "/data/outcome/blockers" || d.EventIndex != int64(w.events(a)-1) || !strings.HasPrefix(d.Segment, fmt.Sprintf("%08d-", d.EventIndex)) {
+	if err != nil || d == nil || d.Pointer != "/data/outcome/blockers" || d.EventIndex != int64(w.events(a)-1) ||
+		!strings.HasPrefix(d.Segment, fmt.Sprintf("%08d-", d.EventIndex)) {
 		t.Fatalf("%v, %+v", err, d)
 	}
 	if !strings.Contains(d.Expected, `"engine"`) || !strings.Contains(d.Got, `blockers`) {
@@ -335,7 +354,8 @@ func TestReplayRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.must(a, note("done"))
-	if err := os.Remove(filepath.Join(w.dir, "sessions", at.Session.String(), "events", lastSegment(t, w, at))); err != nil {
+	if err := os.Remove(filepath.Join(w.dir, "sessions", at.Session.String(), "events",
+		lastSegment(t, w, at))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.process().Replay(context.Background(), at); fault.CodeOf(err) != fault.SessionUnhealthy {

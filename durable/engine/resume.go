@@ -107,7 +107,8 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 // lost: a run that rests on something that cannot be read, or that is not healthy
 // any more, must not hide the others.
 func lost(err error) bool {
-	return foreignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) || fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
+	return foreignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
+		fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
 }
 
 // workflowNames remembers the names of pinned workflows while sessions are looked
@@ -133,7 +134,8 @@ func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowN
 
 // candidates are the runs of a session, if it can be gone on with. An error is the
 // caller's own end; what is wrong with the session is not.
-func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool, err error) {
+func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
+	err error) {
 	fold := projections.NewFold()
 	v, err := g.recall(ctx, s, fold)
 	if ctx.Err() != nil {
@@ -184,8 +186,9 @@ func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 		return c, err
 	}
 	c = ResumeCandidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
-		Title: cmp.Or(p.run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why, Snippet: resume.Snippet(r.Notes),
-		NodeID: a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.run.LastIndex, LastAtMs: p.run.LastAtMs,
+		Title: cmp.Or(p.run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
+		Snippet: resume.Snippet(r.Notes),
+		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.run.LastIndex, LastAtMs: p.run.LastAtMs,
 		Next: &Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",
 			Params: map[string]any{"stateToken": a.StateToken}}}
 	if a.Pending != nil {

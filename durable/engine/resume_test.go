@@ -22,7 +22,8 @@ import (
 func anchors(branch, head string) []event.ObservationRecorded {
 	return []event.ObservationRecorded{
 		{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: branch}},
-		{Key: "git_head_sha", Confidence: "high", Value: event.ObservationValue{Type: "git_sha1", Value: strings.Repeat(head, 40)}}}
+		{Key: "git_head_sha", Confidence: "high",
+			Value: event.ObservationValue{Type: "git_sha1", Value: strings.Repeat(head, 40)}}}
 }
 
 // startAt begins a run in a workspace.
@@ -56,17 +57,21 @@ func TestResumeOffersWhatIsMeant(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	c := got.Candidates[0]
-	if c.RunID != first.Session.RunID || c.NodeID != second.NodeID || c.StepID != "second" || c.StepTitle != "Second" || c.Status != "in_progress" ||
-		c.Snippet != "done: the parser is mended" || c.Title != "Two steps" || c.WorkflowName != "Two steps" || c.WorkflowID != "test.two" ||
+	if c.RunID != first.Session.RunID || c.NodeID != second.NodeID || c.StepID != "second" || c.StepTitle != "Second" ||
+		c.Status != "in_progress" ||
+		c.Snippet != "done: the parser is mended" || c.Title != "Two steps" || c.WorkflowName != "Two steps" ||
+		c.WorkflowID != "test.two" ||
 		fmt.Sprint(c.WhyMatched) != "[matched_notes]" || c.LastActivityEventIndex < 5 || c.LastAtMs == 0 {
 		t.Errorf("offered %+v", c)
 	}
-	if got.Candidates[1].RunID != other.Session.RunID || fmt.Sprint(got.Candidates[1].WhyMatched) != "[recency_fallback]" {
+	if got.Candidates[1].RunID != other.Session.RunID ||
+		fmt.Sprint(got.Candidates[1].WhyMatched) != "[recency_fallback]" {
 		t.Errorf("then %+v", got.Candidates[1])
 	}
 	// What is offered can be gone on with.
 	a, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: c.StateToken})
-	if err != nil || a.NodeID != second.NodeID || fmt.Sprint(c.Next.Command) != fmt.Sprint([]string{"waybill", "continue", "--state", c.StateToken}) ||
+	if err != nil || a.NodeID != second.NodeID ||
+		fmt.Sprint(c.Next.Command) != fmt.Sprint([]string{"waybill", "continue", "--state", c.StateToken}) ||
 		c.Next.Tool != "continue_workflow" || c.Next.Params["stateToken"] != c.StateToken {
 		t.Errorf("%v, %+v", err, c.Next)
 	}
@@ -88,7 +93,8 @@ func TestResumeOffersWhatIsMeant(t *testing.T) {
 		}
 	}
 	before := w.events(first)
-	if a, b := asJSON(t, w.resume(resume.Query{})), asJSON(t, w.resume(resume.Query{})); a != b || w.events(first) != before {
+	if a, b := asJSON(t, w.resume(resume.Query{})), asJSON(t, w.resume(resume.Query{})); a != b ||
+		w.events(first) != before {
 		t.Errorf("asked twice:\n%s\n%s", a, b)
 	}
 }
@@ -173,13 +179,15 @@ func TestResumeLooksAtEverySession(t *testing.T) {
 	var meant engine.Answer
 	const sessions = 1200
 	for n := range sessions {
-		a, err := g.Start(ctx, caller(int64(1000+n)), id.Seed{byte(n), byte(n >> 8)}, engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "t.json",
-			Title: "Run " + fmt.Sprint(n)})
+		a, err := g.Start(ctx, caller(int64(1000+n)), id.Seed{byte(n), byte(n >> 8)},
+			engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "t.json",
+				Title: "Run " + fmt.Sprint(n)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if n == 0 {
-			if meant, err = g.Advance(ctx, caller(1), a.Position(), a.AttemptID, note("done: "+strings.Repeat("needle ", limits.NotesBytesMax))); err != nil {
+			if meant, err = g.Advance(ctx, caller(1), a.Position(), a.AttemptID,
+				note("done: "+strings.Repeat("needle ", limits.NotesBytesMax))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -189,7 +197,8 @@ func TestResumeLooksAtEverySession(t *testing.T) {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	best := got.Candidates[0]
-	if best.RunID != meant.Session.RunID || len(best.Snippet) > limits.ResumeSnippetBytesMax || !strings.HasSuffix(best.Snippet, limits.TruncationMarker) {
+	if best.RunID != meant.Session.RunID || len(best.Snippet) > limits.ResumeSnippetBytesMax ||
+		!strings.HasSuffix(best.Snippet, limits.TruncationMarker) {
 		t.Errorf("offered %+v", best)
 	}
 	for i, c := range got.Candidates[1:] {
@@ -197,7 +206,8 @@ func TestResumeLooksAtEverySession(t *testing.T) {
 			t.Errorf("then %s, want %s", c.Title, want)
 		}
 	}
-	if got, err := g.Resume(ctx, resume.Query{Text: "needles"}); err != nil || got.Candidates[0].Title != fmt.Sprintf("Run %d", sessions-1) {
+	if got, err := g.Resume(ctx, resume.Query{Text: "needles"}); err != nil ||
+		got.Candidates[0].Title != fmt.Sprintf("Run %d", sessions-1) {
 		t.Errorf("half a word matched: %v, %+v", err, got)
 	}
 }

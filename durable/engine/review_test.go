@@ -47,7 +47,8 @@ func (r *review) another() *engine.Engine {
 func (r *review) configure(pairs ...string) {
 	r.Helper()
 	for i := 0; i < len(pairs); i += 2 {
-		if _, err := (engine.Settings{Controls: r.g.Controls}).SetConfig(context.Background(), pairs[i], pairs[i+1]); err != nil {
+		if _, err := (engine.Settings{Controls: r.g.Controls}).
+			SetConfig(context.Background(), pairs[i], pairs[i+1]); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -73,7 +74,8 @@ func drafted(t testing.TB, kind proposal.Kind, artifact, more string) proposal.D
 
 func asWorkflow(t testing.TB, name, says string) engine.ProposeRequest {
 	t.Helper()
-	return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), ""), Tenant: "local"}
+	return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), ""),
+		Tenant: "local"}
 }
 
 func (r *review) seed() id.Seed { r.made++; return id.Seed{byte(r.made), byte(r.made >> 8), 0xb} }
@@ -98,7 +100,8 @@ func (r *review) revise(p engine.Proposed, req engine.ProposeRequest) engine.Pro
 
 // about is a decision of a person who sits at a terminal.
 func aboutProposal(p engine.Proposed, reason string) engine.DecideRequest {
-	return engine.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason, AtTerminal: true}
+	return engine.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason,
+		AtTerminal: true}
 }
 
 func (r *review) approve(p engine.Proposed, who string) (engine.Proposed, error) {
@@ -107,11 +110,13 @@ func (r *review) approve(p engine.Proposed, who string) (engine.Proposed, error)
 	if err != nil {
 		r.Fatal(err)
 	}
-	return r.another().ApproveProposal(context.Background(), r.person(who), aboutProposal(p, "it is sound"), d.About.ArtifactSHA256)
+	return r.another().ApproveProposal(context.Background(), r.person(who), aboutProposal(p, "it is sound"),
+		d.About.ArtifactSHA256)
 }
 
 func (r *review) apply(p engine.Proposed, who string) (engine.Proposed, error) {
-	return r.another().ApplyProposal(context.Background(), r.person(who), engine.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")})
+	return r.another().ApplyProposal(context.Background(), r.person(who),
+		engine.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")})
 }
 
 // installs approves and applies.
@@ -215,7 +220,8 @@ func (r *review) moves() map[string]func(engine.Proposed) (engine.Proposed, erro
 			return r.another().ApproveProposal(ctx, sam, aboutProposal(p, "because"), p.About.ArtifactSHA256)
 		},
 		"apply": func(p engine.Proposed) (engine.Proposed, error) {
-			return r.another().ApplyProposal(ctx, sam, engine.ApplyRequest{DecideRequest: aboutProposal(p, "because"), Override: true})
+			return r.another().
+				ApplyProposal(ctx, sam, engine.ApplyRequest{DecideRequest: aboutProposal(p, "because"), Override: true})
 		},
 		"reject": func(p engine.Proposed) (engine.Proposed, error) {
 			return r.another().RejectProposal(ctx, sam, aboutProposal(p, "because"))

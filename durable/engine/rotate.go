@@ -83,7 +83,8 @@ func (g *Engine) RotateKeys(ctx context.Context, by Caller, have KeyList) (KeyLi
 		return have, err
 	}
 	out := have
-	what := audit.Act{Action: audit.Rotate, Target: audit.Target{Kind: audit.OfKeyring}, Details: map[string]string{"state": string(have.State)}}
+	what := audit.Act{Action: audit.Rotate, Target: audit.Target{Kind: audit.OfKeyring},
+		Details: map[string]string{"state": string(have.State)}}
 	if have.Current != "" {
 		what.Details["from"] = have.Current
 	}

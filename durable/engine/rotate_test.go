@@ -37,7 +37,8 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	second := w.rotate(first)
-	if !second.Rotated || second.Previous != first.Current || second.Current == first.Current || second.Worthless != "" {
+	if !second.Rotated || second.Previous != first.Current || second.Current == first.Current ||
+		second.Worthless != "" {
 		t.Errorf("%+v", second)
 	}
 	w.g = w.process()
@@ -140,7 +141,8 @@ func TestKeysWhereNoStoreIs(t *testing.T) {
 	if k := w.keys(); k.State != engine.KeysMissing {
 		t.Errorf("%+v", k)
 	}
-	if _, err := w.mender().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) || fault.Of(err).Suggestion == "" {
+	if _, err := w.mender().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
+		fault.Of(err).Suggestion == "" {
 		t.Errorf("rotated: %v", err)
 	}
 	if _, err := os.Stat(w.dir); err == nil {

@@ -76,7 +76,8 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	for _, s := range all {
 		fold, v, err := g.glance(ctx, s)
 		if err != nil {
-			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead, Message: fault.Of(err).Message})
+			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead,
+				Message: fault.Of(err).Message})
 			continue
 		}
 		if v.Unborn() {
@@ -89,7 +90,8 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		for _, runID := range fold.Order {
 			row, err := g.summary(ctx, s, fold.Runs[runID], v.Health)
 			if err != nil {
-				out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
+				out.Unreadable = append(out.Unreadable,
+					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
 			row.Annotations = said(runID)
@@ -102,11 +104,13 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 			return out, err
 		}
 		for _, name := range names {
-			out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion, Message: "the name of its folder is no session id, and it was not read"})
+			out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
+				Message: "the name of its folder is no session id, and it was not read"})
 		}
 	}
 	slices.SortStableFunc(out.Runs, func(a, b RunSummary) int {
-		return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs), cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
+		return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs),
+			cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
 			cmp.Compare(a.RunID.String(), b.RunID.String()))
 	})
 	return out, nil

@@ -37,8 +37,10 @@ var inputs = map[string]struct {
 	"intelligent-test-case-generation.json": {context: `{"ambiguities":["which currency"]}`},
 	"production-readiness-audit.json":       {context: `{"needsReviewerBundle":true,"rigorMode":"THOROUGH"}`},
 	"scoped-documentation-workflow.json": {notes: map[string]string{
-		"phase-0-reconnaissance-and-scope": "IN SCOPE: the importer. OUT OF SCOPE: the exporter. " + strings.Repeat("The importer reads one file at a time. ", 12),
-		"phase-4-validation-and-delivery":  "Scope Compliance: PASS. Completeness: PASS. Accuracy: PARTIAL. Clarity: PASS.",
+		"phase-0-reconnaissance-and-scope": "IN SCOPE: the importer. OUT OF SCOPE: the exporter. " +
+			strings.Repeat("The importer reads one file at a time. ", 12),
+		"phase-4-validation-and-delivery": "Scope Compliance: PASS. Completeness: PASS. Accuracy: PARTIAL. Clarity: " +
+			"PASS.",
 	}},
 	"wr.shaping.json": {context: `{"isTrivial":false}`},
 }
@@ -61,7 +63,8 @@ func TestSamplesRunToTheirEnd(t *testing.T) {
 			w := newWorld(t)
 			c := compileSample(t, name, data)
 			w.seeds++
-			a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: c, SourceKind: event.SourceBundled, SourceRef: name})
+			a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds},
+				engine.Start{Workflow: c, SourceKind: event.SourceBundled, SourceRef: name})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +144,8 @@ func answerTo(t *testing.T, name string, c compile.Compiled, a engine.Answer) ad
 	// The search goes on until its second round has found something.
 	if name == "simple-search.json" {
 		found := len(loops) > 0 && loops[0].Iteration > 0
-		req.Context = canon.OfMembers(canon.Member{Name: "found", Value: canon.OfBool(found)}, canon.Member{Name: "searchIndex", Value: canon.OfInt(0)})
+		req.Context = canon.OfMembers(canon.Member{Name: "found", Value: canon.OfBool(found)},
+			canon.Member{Name: "searchIndex", Value: canon.OfInt(0)})
 	}
 	step, _ := c.Step(a.Pending.StepID)
 	if o := step.OutputContract; o != nil {
@@ -155,7 +159,8 @@ func answerTo(t *testing.T, name string, c compile.Compiled, a engine.Answer) ad
 			if len(loops) > 0 && loops[len(loops)-1].Iteration > 0 {
 				decision = "stop"
 			}
-			example = canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString(pack.ArtifactKind)}, canon.Member{Name: "decision", Value: canon.OfString(decision)})
+			example = canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString(pack.ArtifactKind)},
+				canon.Member{Name: "decision", Value: canon.OfString(decision)})
 		}
 		req.Artifacts = append(req.Artifacts, advance.JSONArtifact(example))
 	}

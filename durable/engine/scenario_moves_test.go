@@ -53,7 +53,8 @@ func (p *player) moveAck(s statement) error {
 		}
 		by := p.by(event.Agent)
 		ack := func(g *engine.Engine, req advance.Request) (engine.Answer, error) {
-			return g.Continue(p.ctx, by, engine.Continue{StateToken: at.StateToken, AckToken: at.AckToken, Request: req})
+			return g.Continue(p.ctx, by, engine.Continue{StateToken: at.StateToken, AckToken: at.AckToken,
+				Request: req})
 		}
 		if i < n-1 {
 			p.do(req, ack)
@@ -141,8 +142,9 @@ func (p *player) checkpointState() (string, error) {
 			continue
 		}
 		keys, err := p.g.Keyring.Keys(p.ctx, ports.ReadOnly)
-		return token.MintState(keys.Current, token.State{SessionID: p.last.Session.SessionID, RunID: p.last.Session.RunID,
-			NodeID: e.Scope.NodeID, WorkflowHash: p.last.Workflow.WorkflowHash}), err
+		return token.MintState(keys.Current,
+			token.State{SessionID: p.last.Session.SessionID, RunID: p.last.Session.RunID,
+				NodeID: e.Scope.NodeID, WorkflowHash: p.last.Workflow.WorkflowHash}), err
 	}
 	return "", fmt.Errorf("the run has no checkpoint")
 }
@@ -154,7 +156,8 @@ func (p *player) moveCheckpoint(s statement) error {
 	}
 	by, at := p.by(event.Agent), p.last
 	return p.make(req, func(g *engine.Engine, req advance.Request) (engine.Answer, error) {
-		return g.Checkpoint(p.ctx, by, engine.CheckpointCall{StateToken: at.StateToken, CheckpointToken: at.CheckpointToken, Request: req})
+		return g.Checkpoint(p.ctx, by,
+			engine.CheckpointCall{StateToken: at.StateToken, CheckpointToken: at.CheckpointToken, Request: req})
 	})
 }
 
@@ -179,13 +182,15 @@ func (p *player) moveApprove(s statement) error {
 func (p *player) moveCancel(s statement) error {
 	reason, busy := strings.CutPrefix(s.text, "while performed ")
 	reason, failed := strings.CutPrefix(reason, "as failed ")
-	_, p.err = p.g.Cancel(p.ctx, p.by(event.Human), performers{busy}, p.last.Position(), engine.CancelRequest{Reason: reason, Failed: failed})
+	_, p.err = p.g.Cancel(p.ctx, p.by(event.Human), performers{busy}, p.last.Position(),
+		engine.CancelRequest{Reason: reason, Failed: failed})
 	if p.err != nil {
 		return nil
 	}
 	a, err := p.g.Continue(p.ctx, p.by(event.Agent), engine.Continue{StateToken: p.last.StateToken})
 	if err == nil {
-		p.last.Status, p.last.NextIntent, p.last.StateToken, p.last.Pending = a.Status, a.NextIntent, a.StateToken, a.Pending
+		p.last.Status, p.last.NextIntent, p.last.StateToken, p.last.Pending = a.Status, a.NextIntent, a.StateToken,
+			a.Pending
 	}
 	return err
 }
@@ -234,7 +239,8 @@ func (p *player) moveDamage(s statement) error {
 }
 
 // lockOrder is the order of R18.
-var lockOrder = []string{"advance_recorded", "context_set", "capability_observed", "divergence_recorded", "decision_trace_appended", "gap_recorded",
+var lockOrder = []string{"advance_recorded", "context_set", "capability_observed", "divergence_recorded",
+	"decision_trace_appended", "gap_recorded",
 	"preferences_changed", "node_created", "edge_created", "node_output_appended"}
 
 func inLockOrder(events []event.Event) error {

@@ -89,8 +89,10 @@ func readWorkflow(text string) (compile.Compiled, error) {
 	if err != nil {
 		return compile.Compiled{}, err
 	}
-	for _, m := range []canon.Member{{Name: "id", Value: canon.OfString("test.scenario")}, {Name: "name", Value: canon.OfString("Scenario")},
-		{Name: "description", Value: canon.OfString("A scenario.")}, {Name: "version", Value: canon.OfString("1.0.0")}} {
+	for _, m := range []canon.Member{{Name: "id", Value: canon.OfString("test.scenario")},
+		{Name: "name", Value: canon.OfString("Scenario")},
+		{Name: "description", Value: canon.OfString("A scenario.")},
+		{Name: "version", Value: canon.OfString("1.0.0")}} {
 		v = withDefault(v, m.Name, m.Value)
 	}
 	steps, _ := v.Get("steps")

@@ -62,7 +62,8 @@ func (p performers) Hold(context.Context, id.Session) (func() error, error) {
 
 func newPlayer(tb testing.TB, s scenario) *player {
 	p := &player{tb: tb, s: s, ctx: context.Background(), disk: memstore.NewDisk(id.Seed{9}), clock: 1_700_000_000_000,
-		names: map[string]engine.Answer{}, start: engine.Start{Workflow: s.workflow, SourceKind: event.SourceProject, SourceRef: "scenario.json"}}
+		names: map[string]engine.Answer{}, start: engine.Start{Workflow: s.workflow, SourceKind: event.SourceProject,
+			SourceRef: "scenario.json"}}
 	p.g = p.process()
 	return p
 }

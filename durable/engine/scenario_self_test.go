@@ -40,13 +40,17 @@ then blocked
 // that is wrong.
 var sayings = []struct{ right, wrong string }{
 	{"pending one", "pending two"},
-	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | The ticket.", "blocked\n  USER_ONLY_DEPENDENCY context_key:tickets"},
-	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket", "blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | nobody"},
+	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | The ticket.",
+		"blocked\n  USER_ONLY_DEPENDENCY context_key:tickets"},
+	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket",
+		"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | nobody"},
 	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket", "blocked none"},
 	{"status blocked", "status in_progress"},
 	{"run blocked openCriticalGaps=1", "run blocked"},
-	{"gaps\n  critical user_only_dependency:needs_user_artifact context_key:ticket", "gaps\n  warning user_only_dependency:needs_user_artifact context_key:ticket"},
-	{"gaps on the path\n  critical user_only_dependency:needs_user_artifact context_key:ticket", "gaps on the path none"},
+	{"gaps\n  critical user_only_dependency:needs_user_artifact context_key:ticket",
+		"gaps\n  warning user_only_dependency:needs_user_artifact context_key:ticket"},
+	{"gaps on the path\n  critical user_only_dependency:needs_user_artifact context_key:ticket",
+		"gaps on the path none"},
 	{"events none", "events gap_recorded"},
 	{"trace none", "trace\n  selected_next_step step:one"},
 	{"warnings\n  VARIABLE_ABSENT | ticket", "warnings none"},
@@ -68,7 +72,8 @@ var sayings = []struct{ right, wrong string }{
 	{`event advance_recorded "kind":"advanced"`, `event advance_recorded "kind":"blocked"`},
 	{"event node_created \"nodeKind\":\"step\"", "event run_closed \"outcome\""},
 	{"trace\n  selected_next_step step:two", "trace\n  selected_next_step step:one"},
-	{"events advance_recorded context_set decision_trace_appended gap_recorded node_created edge_created", "events advance_recorded"},
+	{"events advance_recorded context_set decision_trace_appended gap_recorded node_created edge_created",
+		"events advance_recorded"},
 	{"complete", "pending two"},
 	{"refused VALIDATION_ERROR | reserved", "refused VALIDATION_ERROR | too long"},
 	{"refused VALIDATION_ERROR", "refused SESSION_LOCKED"},
@@ -106,7 +111,10 @@ func TestAScenarioCanFail(t *testing.T) {
 			if say == s.right && len(failed) > 0 {
 				t.Errorf("then %s: %v", say, failed)
 			}
-			if say == s.wrong && (len(failed) == 0 || !slices.ContainsFunc(failed, func(f string) bool { return strings.HasPrefix(f, fmt.Sprintf("line %d: ", at)) })) {
+			if say == s.wrong &&
+				(len(failed) == 0 ||
+					!slices.ContainsFunc(failed,
+						func(f string) bool { return strings.HasPrefix(f, fmt.Sprintf("line %d: ", at)) })) {
 				t.Errorf("then %s: should have failed on line %d: %v", say, at, failed)
 			}
 		}
@@ -126,10 +134,11 @@ func TestScenarioMistakes(t *testing.T) {
 		"scenario s\nwhen start\nthen glitter\n":                         "line 3: then glitter: no such expectation",
 		"scenario s\nwhen start\nwhen ack\n  note x\nthen pending one\n": "line 4: want notes",
 		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\n":   "line 3: the call failed and no line says so",
-		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\nthen status in_progress\nthen refused VALIDATION_ERROR\n": "line 4: then status in_progress: the call failed",
-		"scenario s\nwhen start\nwhen ack preferences autonomy=guided\nwhen ack\nthen pending one\n":                           "line 3: the attempt was blocked and no line says so",
-		"scenario s\ngiven luck\nwhen start\nthen pending one\n":                                                               "line 2: given luck: want context",
-		"scenario s\nwhen start\nwhen look at Z\nthen pending one\n":                                                           `line 3: when look at Z: no answer is called "Z"`,
+		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\nthen status in_progress\n" +
+			"then refused VALIDATION_ERROR\n": "line 4: then status in_progress: the call failed",
+		"scenario s\nwhen start\nwhen ack preferences autonomy=guided\nwhen ack\nthen pending one\n": "line 3: the attempt was blocked and no line says so",
+		"scenario s\ngiven luck\nwhen start\nthen pending one\n":                                     "line 2: given luck: want context",
+		"scenario s\nwhen start\nwhen look at Z\nthen pending one\n":                                 `line 3: when look at Z: no answer is called "Z"`,
 	} {
 		all, err := parseScenarios("workflow\n  steps:\n  - {id: one, notesRequired: true}\n" + text)
 		if err != nil {

@@ -13,12 +13,18 @@ import (
 
 // checks are what a then line can say, by its first word.
 var checks = map[string]func(p *player, s statement) error{
-	"pending": (*player).thenPending, "complete": (*player).thenComplete, "blocked": (*player).thenBlocked, "refused": (*player).thenRefused,
-	"status": (*player).thenStatus, "run": (*player).thenRun, "gaps": (*player).thenGaps, "events": (*player).thenEvents,
-	"event": (*player).thenEvent, "trace": (*player).thenTrace, "warnings": (*player).thenWarnings, "intent": (*player).thenIntent,
-	"context": (*player).thenContext, "preferences": (*player).thenPreferences, "capabilities": (*player).thenCapabilities,
-	"cause": (*player).thenCause, "prompt": (*player).thenPrompt, "recap": (*player).thenRecap, "answer": (*player).thenAnswer,
-	"outputs": (*player).thenOutputs, "completed": (*player).thenCompleted, "asks": (*player).thenAsks, "same": (*player).thenSame,
+	"pending": (*player).thenPending, "complete": (*player).thenComplete, "blocked": (*player).thenBlocked,
+	"refused": (*player).thenRefused,
+	"status":  (*player).thenStatus, "run": (*player).thenRun, "gaps": (*player).thenGaps,
+	"events": (*player).thenEvents,
+	"event":  (*player).thenEvent, "trace": (*player).thenTrace, "warnings": (*player).thenWarnings,
+	"intent":  (*player).thenIntent,
+	"context": (*player).thenContext, "preferences": (*player).thenPreferences,
+	"capabilities": (*player).thenCapabilities,
+	"cause":        (*player).thenCause, "prompt": (*player).thenPrompt, "recap": (*player).thenRecap,
+	"answer":  (*player).thenAnswer,
+	"outputs": (*player).thenOutputs, "completed": (*player).thenCompleted, "asks": (*player).thenAsks,
+	"same": (*player).thenSame,
 }
 
 func (p *player) then(s statement) error {
@@ -137,7 +143,8 @@ func (p *player) thenRun(s statement) error {
 	for _, r := range all.Runs {
 		if r.RunID == p.last.Session.RunID {
 			tips := strconv.Itoa(len(r.Tips))
-			return want(fmt.Sprintf("%s tips=%s openCriticalGaps=%d health=%s", r.Status, tips, r.OpenCriticalGaps, r.Health), p.filled(s.text))
+			return want(fmt.Sprintf("%s tips=%s openCriticalGaps=%d health=%s", r.Status, tips, r.OpenCriticalGaps,
+				r.Health), p.filled(s.text))
 		}
 	}
 	return fmt.Errorf("the run is not listed")

@@ -60,7 +60,8 @@ func TestFiftyRefusedTries(t *testing.T) {
 		}
 	}
 	seen := w.look(a.StateToken)
-	if !strings.Contains(seen.Recap, "no 49") || strings.Contains(seen.Recap, "no 48") || len(seen.Recap) > limits.RecapBytesMax/8 {
+	if !strings.Contains(seen.Recap, "no 49") || strings.Contains(seen.Recap, "no 48") ||
+		len(seen.Recap) > limits.RecapBytesMax/8 {
 		t.Errorf("%s", seen.Recap)
 	}
 	details, err := w.process().Run(context.Background(), a.Session.RunID.String())

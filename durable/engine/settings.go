@@ -56,7 +56,8 @@ func (s Settings) ResetConfig(ctx context.Context, key string) (config.Setting, 
 	return s.changeConfig(ctx, key, func(c config.Config) (config.Config, error) { return c.Without(key) })
 }
 
-func (s Settings) changeConfig(ctx context.Context, key string, change func(config.Config) (config.Config, error)) (out config.Setting, err error) {
+func (s Settings) changeConfig(ctx context.Context, key string,
+	change func(config.Config) (config.Config, error)) (out config.Setting, err error) {
 	if _, err := change(config.Config{}); err != nil {
 		return out, err
 	}
@@ -147,7 +148,8 @@ func (s Settings) audited(ctx context.Context, by Caller, what audit.Act, change
 	return s.Auditor.act(ctx, by, what, func() (map[string]string, error) { return nil, change() })
 }
 
-func (s Settings) changeTrust(ctx context.Context, change func(trust.List) (trust.List, error)) (out trust.List, err error) {
+func (s Settings) changeTrust(ctx context.Context, change func(trust.List) (trust.List, error)) (out trust.List,
+	err error) {
 	err = s.Controls.UpdateControl(ctx, trustFile, func(old ports.Control) (ports.Control, error) {
 		if out, err = trustOf(old); err != nil {
 			return old, err

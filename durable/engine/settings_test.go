@@ -21,7 +21,8 @@ func (c *controls) Control(_ context.Context, f ports.ControlFile) (ports.Contro
 	return c.files[f.Name], nil
 }
 
-func (c *controls) UpdateControl(_ context.Context, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+func (c *controls) UpdateControl(_ context.Context, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
 	next, err := change(c.files[f.Name])
 	if err == nil {
 		c.files[f.Name], c.writes = next, c.writes+1

@@ -87,8 +87,10 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	if err != nil {
 		return RunDetails{}, err
 	}
-	out := RunDetails{RunSummary: row, Head: at.fold.Head, Preferences: run.Node(run.Tip).Preferences, ForkedFrom: run.Started.ForkedFrom,
-		Workflow: WorkflowRef{run.Started.WorkflowID, w.Name(), run.Started.WorkflowHash}, Gaps: []OpenGap{}, Blockers: tip.Lacks(), Findings: append([]manifest.Finding{}, v.Findings...)}
+	out := RunDetails{RunSummary: row, Head: at.fold.Head, Preferences: run.Node(run.Tip).Preferences,
+		ForkedFrom: run.Started.ForkedFrom,
+		Workflow:   WorkflowRef{run.Started.WorkflowID, w.Name(), run.Started.WorkflowHash}, Gaps: []OpenGap{},
+		Blockers: tip.Lacks(), Findings: append([]manifest.Finding{}, v.Findings...)}
 	for _, n := range run.Path(run.Tip) {
 		for _, gap := range run.Node(n).OpenGaps {
 			out.Gaps = append(out.Gaps, openGap(gap))

@@ -36,10 +36,14 @@ const startKeyMax = 256
 func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
 	defer g.settle(ctx)
 	if len(s.Key) > startKeyMax {
-		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed", len(s.Key), startKeyMax)
+		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
+			len(s.Key), startKeyMax)
 	}
-	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind, SourceRef: s.SourceRef,
-		Title: s.Title, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations, Actor: by.Actor, AtMs: by.AtMs}
+	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind,
+		SourceRef: s.SourceRef,
+		Title:     s.Title, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
+		Actor: by.Actor,
+		AtMs:  by.AtMs}
 	// What is wrong with the request is found before anything is made.
 	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
 		return Answer{}, err
@@ -103,7 +107,8 @@ func (g *Engine) knowStates(plan manifest.Plan) {
 
 // unread says that something was recorded, and only the answer about it failed.
 func unread(err error) error {
-	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s", fault.Of(err).Message)
+	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s",
+		fault.Of(err).Message)
 }
 
 // startedPerhaps: without a key the same start again is another run, so whoever
@@ -114,13 +119,15 @@ func startedPerhaps(err error, key string) error {
 		return err
 	}
 	out := *f
-	return out.Suggest("See with 'waybill runs list' whether the run is there before you start it again; with --key a start can be repeated safely.")
+	return out.Suggest("See with 'waybill runs list' whether the run is there before you start it again; with --key " +
+		"a start can be repeated safely.")
 }
 
 // noteDropped says that an observation did not fit (R27).
 func (a *Answer) noteDropped(n int) {
 	if n > 0 {
-		a.Warnings = append(a.Warnings, Warning{ObservationsDropped, "Something about the workspace was too long to be recorded."})
+		a.Warnings = append(a.Warnings,
+			Warning{ObservationsDropped, "Something about the workspace was too long to be recorded."})
 	}
 }
 
@@ -152,7 +159,8 @@ func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 	}
 	if !sameStart(p, sent) {
 		a.Warnings = append(a.Warnings, Warning{ReplayDiffers,
-			"A start with this key is recorded with other content; the recorded answer is returned and nothing was stored."})
+			"A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
+				"stored."})
 	}
 	return a, g.confirm(ctx, at.Session, prefix)
 }

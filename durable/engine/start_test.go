@@ -16,7 +16,8 @@ import (
 
 func TestKeyedStartIsIdempotent(t *testing.T) {
 	w := newWorld(t)
-	req := engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject, SourceRef: "w.json", Key: "release-7"}
+	req := engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject, SourceRef: "w.json",
+		Key: "release-7"}
 	a, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, req)
 	if err != nil {
 		t.Fatal(err)
@@ -50,10 +51,12 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 
 func TestARefusedStartCreatesNothing(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject,
-		SourceRef: "w.json", Context: set("k", strings.Repeat("x", limits.ContextBytesMax))})
+	_, err := w.g.Start(context.Background(), w.by(), id.Seed{1},
+		engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject,
+			SourceRef: "w.json", Context: set("k", strings.Repeat("x", limits.ContextBytesMax))})
 	f := fault.Of(err)
-	if f == nil || f.Code != fault.ValidationError || f.Details["measuredBytes"] == nil || f.Details["maxBytes"] == nil || f.Details["method"] == nil {
+	if f == nil || f.Code != fault.ValidationError || f.Details["measuredBytes"] == nil ||
+		f.Details["maxBytes"] == nil || f.Details["method"] == nil {
 		t.Fatalf("%+v", f)
 	}
 	if _, err := os.Stat(w.dir); !os.IsNotExist(err) {
@@ -90,7 +93,8 @@ func TestPersonsNeedNoTokens(t *testing.T) {
 	w := newWorld(t)
 	a := w.start(longOne)
 	b := w.must(a, note("on"))
-	for _, ref := range []string{a.Session.RunID.String(), a.Session.RunID.String()[:9], a.Session.RunID.String()[4:9], engine.Last} {
+	for _, ref := range []string{a.Session.RunID.String(), a.Session.RunID.String()[:9], a.Session.RunID.String()[4:9],
+		engine.Last} {
 		at, err := w.process().Locate(context.Background(), ref)
 		if err != nil || at != b.Position() {
 			t.Errorf("%s: %+v, %v", ref, at, err)
@@ -142,7 +146,8 @@ func TestALostKeyringCostsTokensOnly(t *testing.T) {
 	if err := os.Remove(w.dir + "/keys/keyring.json"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.process().Continue(context.Background(), w.by(), engine.Continue{StateToken: a.StateToken}); !fault.Is(err, fault.KeyringInvalid) {
+	if _, err := w.process().Continue(context.Background(), w.by(),
+		engine.Continue{StateToken: a.StateToken}); !fault.Is(err, fault.KeyringInvalid) {
 		t.Fatal("an old token:", err)
 	}
 	at, err := w.g.Locate(context.Background(), engine.Last)

@@ -94,7 +94,8 @@ func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run
 			case ahead:
 				state = StepToCome
 			}
-			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID, Title: step.Title, State: state})
+			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID, Title: step.Title,
+				State: state})
 			continue
 		}
 		ahead = false
@@ -117,7 +118,8 @@ func (o *onlooker) brought(ctx context.Context, r *projections.Run) ([]string, e
 }
 
 func rowOf(w compile.View, v visit) StepRow {
-	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: w.Title(v.pending.StepID), State: StepPending,
+	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: w.Title(v.pending.StepID),
+		State:  StepPending,
 		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes}
 	if v.done != nil {
 		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs

@@ -32,8 +32,10 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 	}
 	if c.AckToken == "" {
 		if c.Request.Digest() != (advance.Request{}).Digest() {
-			return Answer{}, fault.New(fault.ValidationError, "notes, artifacts or context were sent without an ack token").
-				Suggest("Send the ackToken of the same answer along, or nothing but the state token to see what is pending.")
+			return Answer{}, fault.New(fault.ValidationError,
+				"notes, artifacts or context were sent without an ack token").
+				Suggest("Send the ackToken of the same answer along, or nothing but the state token to see what is " +
+					"pending.")
 		}
 		at, err := g.checkHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
 		if err != nil {
@@ -91,7 +93,8 @@ func (g *Engine) checkHash(ctx context.Context, at Position, state token.State) 
 	}
 	g.keep(at.Session, fold)
 	if hash := p.run.Started.WorkflowHash; hash != state.WorkflowHash {
-		return at, fault.New(fault.TokenWorkflowHashMismatch, "the token names workflow %s; run %s is pinned to %s", state.WorkflowHash, at.Run, hash)
+		return at, fault.New(fault.TokenWorkflowHashMismatch, "the token names workflow %s; run %s is pinned to %s",
+			state.WorkflowHash, at.Run, hash)
 	}
 	at.Node = p.node.ID
 	return at, nil
@@ -113,14 +116,19 @@ func tokenFault(err error) error {
 // ack or a checkpoint token.
 func (g *Engine) mismatch(ctx context.Context, st token.State, t token.Attempt) error {
 	if st.RunID == t.RunID {
-		return fault.New(fault.TokenScopeMismatch, "the state token is of node %s and the %s token of node %s of the same run", st.NodeID, t.TokenKind, t.NodeID).
+		return fault.New(fault.TokenScopeMismatch,
+			"the state token is of node %s and the %s token of node %s of the same run", st.NodeID, t.TokenKind,
+			t.NodeID).
 			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' gives fresh ones.", st.RunID)
 	}
 	a, b := g.title(ctx, st.SessionID, st.RunID), g.title(ctx, t.SessionID, t.RunID)
-	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)", st.RunID, a, t.TokenKind, t.RunID, b).
-		Suggest("To go on with %q (%s) send the %s token that came with its state token; to go on with %q (%s) send that run's state token.",
+	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)",
+		st.RunID, a, t.TokenKind, t.RunID, b).
+		Suggest("To go on with %q (%s) send the %s token that came with its state token; to go on with %q (%s) send "+
+			"that run's state token.",
 			a, st.RunID, t.TokenKind, b, t.RunID).
-		With("stateRunId", st.RunID.String()).With(t.TokenKind+"RunId", t.RunID.String()).With("stateTitle", a).With(t.TokenKind+"Title", b)
+		With("stateRunId", st.RunID.String()).With(t.TokenKind+"RunId", t.RunID.String()).With("stateTitle", a).
+		With(t.TokenKind+"Title", b)
 }
 
 // title is what people call a run, for messages; what cannot be read is unknown.

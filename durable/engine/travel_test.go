@@ -37,8 +37,10 @@ func TestWhatTravelsStaysWhatItIs(t *testing.T) {
 		s := p.last.Session.SessionID
 		if rapid.Bool().Draw(rt, "forked") {
 			// The fork is a session of its own, and names the one it came from.
-			forked, err := p.g.Fork(p.ctx, engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: p.clock}, id.Seed{77},
-				engine.ForkRequest{At: engine.Position{Session: s, Run: p.last.Session.RunID, Node: p.names["0"].NodeID}})
+			forked, err := p.g.Fork(p.ctx, engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: p.clock},
+				id.Seed{77},
+				engine.ForkRequest{At: engine.Position{Session: s, Run: p.last.Session.RunID,
+					Node: p.names["0"].NodeID}})
 			if err == nil {
 				s = forked.Session.SessionID
 			}
@@ -53,7 +55,8 @@ func TestWhatTravelsStaysWhatItIs(t *testing.T) {
 			rt.Fatalf("the projections differ:\n%s\n%s", was, is)
 		}
 		again := export(rt, g, s, 2)
-		if want := bytes.ReplaceAll(bytes.ReplaceAll(first, []byte(id.NewBundle(id.Seed{1}).String()), []byte(id.NewBundle(id.Seed{2}).String())), []byte("at 1"), []byte("at 2")); !bytes.Equal(again, want) {
+		if want := bytes.ReplaceAll(bytes.ReplaceAll(first, []byte(id.NewBundle(id.Seed{1}).String()),
+			[]byte(id.NewBundle(id.Seed{2}).String())), []byte("at 1"), []byte("at 2")); !bytes.Equal(again, want) {
 			rt.Fatal("the bundle of the import is another one")
 		}
 		if again := take(rt, g, first, false); again.Relation != engine.Same {
@@ -70,7 +73,8 @@ func TestWhatTravelsStaysWhatItIs(t *testing.T) {
 			rt.Fatalf("as new, once more: %+v", twice)
 		}
 		for _, run := range fresh.Runs {
-			if r, err := g.Replay(p.ctx, engine.Position{Session: run.SessionID, Run: run.RunID, Node: run.Tips[0].NodeID}); err != nil || !r.OK {
+			if r, err := g.Replay(p.ctx, engine.Position{Session: run.SessionID, Run: run.RunID,
+				Node: run.Tips[0].NodeID}); err != nil || !r.OK {
 				rt.Fatalf("the renamed run cannot be driven again: %+v, %+v, %v", r, r.Difference, err)
 			}
 		}
@@ -107,7 +111,8 @@ func walk(rt *rapid.T, p *player) {
 		case move == 2:
 			play("approve")
 		default:
-			if play("ack", enough[rapid.IntRange(0, len(enough)-1).Draw(rt, "which")]...); p.err == nil && len(p.last.Blockers) > 0 {
+			if play("ack", enough[rapid.IntRange(0, len(enough)-1).Draw(rt, "which")]...); p.err == nil &&
+				len(p.last.Blockers) > 0 {
 				play("approve")
 			}
 		}
@@ -118,7 +123,8 @@ func walk(rt *rapid.T, p *player) {
 func export(tb rapid.TB, g *engine.Engine, s id.Session, n byte) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	if _, err := g.Export(context.Background(), id.Seed{n}, engine.ExportRequest{Ref: s.String(), ExportedAt: fmt.Sprint("at ", n), AppVersion: "test"}, &b); err != nil {
+	if _, err := g.Export(context.Background(), id.Seed{n},
+		engine.ExportRequest{Ref: s.String(), ExportedAt: fmt.Sprint("at ", n), AppVersion: "test"}, &b); err != nil {
 		tb.Fatal(err)
 	}
 	return b.Bytes()
@@ -131,7 +137,8 @@ func take(tb rapid.TB, g *engine.Engine, data []byte, asNew bool) engine.Import 
 		tb.Fatal(err)
 	}
 	defer b.Close()
-	out, err := g.Import(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 1_800_000_000_000}, b, engine.ImportRequest{AsNew: asNew})
+	out, err := g.Import(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human},
+		AtMs: 1_800_000_000_000}, b, engine.ImportRequest{AsNew: asNew})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -206,7 +213,8 @@ var (
 // leaves out what an import as new must change.
 func nameless(text string) string {
 	known := map[string]string{}
-	text = wasImported.ReplaceAllString(aHead.ReplaceAllString(cameFrom.ReplaceAllString(text, ""), ""), "The session was created")
+	text = wasImported.ReplaceAllString(aHead.ReplaceAllString(cameFrom.ReplaceAllString(text, ""), ""),
+		"The session was created")
 	return anID.ReplaceAllStringFunc(text, func(s string) string {
 		if known[s] == "" {
 			known[s] = fmt.Sprint(s[:strings.IndexByte(s, '_')], len(known))
@@ -228,7 +236,8 @@ func TestForeignBundlesAreTakenInAsTheyAre(t *testing.T) {
 		}
 		w := newWorld(t)
 		got := take(t, w.g, data, false)
-		if got.Relation != engine.Imported || got.Health != "unknown_version" || len(got.Runs) != 1 || got.Runs[0].StateToken != "" {
+		if got.Relation != engine.Imported || got.Health != "unknown_version" || len(got.Runs) != 1 ||
+			got.Runs[0].StateToken != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if v, err := w.g.Verify(context.Background()); err != nil || !v.OK {
@@ -242,7 +251,8 @@ func TestForeignBundlesAreTakenInAsTheyAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{AsNew: true}); !fault.Is(err, fault.BundleCollision) {
+		if _, err := w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{AsNew: true}); !fault.Is(err,
+			fault.BundleCollision) {
 			t.Errorf("%s: under new ids: %v", name, err)
 		}
 		_ = b.Close()

@@ -166,7 +166,8 @@ func (v *Verification) unclear() bool {
 // unread is the verdict over a session that the store refused to read.
 func (v *Verification) unread(s id.Session, cause error) {
 	log := manifest.SessionEvents(s)
-	found := []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the session cannot be read: %s", fault.Of(cause).Message)}
+	found := []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root,
+		"the session cannot be read: %s", fault.Of(cause).Message)}
 	v.Sessions = append(v.Sessions, SessionVerdict{SessionID: s, Health: manifest.CorruptHead, Findings: found})
 	v.judge(found)
 }

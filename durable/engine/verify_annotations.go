@@ -73,7 +73,8 @@ func (w *verifier) bereft(ctx context.Context, s id.Session) (*SessionVerdict, e
 	if err != nil || !own.Unborn() {
 		return nil, err // it was restored while it was looked at
 	}
-	f := manifest.NewFinding(manifest.LostTail, log.Root, "%d events are about a session of whose own log nothing is here", said.Head.Next)
+	f := manifest.NewFinding(manifest.LostTail, log.Root,
+		"%d events are about a session of whose own log nothing is here", said.Head.Next)
 	return &SessionVerdict{SessionID: s, Health: own.Health, Findings: []manifest.Finding{f}}, nil
 }
 
@@ -112,7 +113,8 @@ func (c *annotationCheck) reset() {
 		runs: map[id.Run]bool{}, nodes: map[id.Node]id.Run{}, events: map[id.Event]event.Scope{}}
 }
 
-func (c *annotationCheck) finding(code manifest.FindingCode, kind string, index int64, format string, args ...any) manifest.Finding {
+func (c *annotationCheck) finding(code manifest.FindingCode, kind string, index int64, format string,
+	args ...any) manifest.Finding {
 	f := manifest.NewFinding(code, c.log.Root, "event %d (%s): %s", index, kind, fmt.Sprintf(format, args...))
 	f.Event = &index
 	return f

@@ -25,9 +25,11 @@ func (w *verifier) unmarked(ctx context.Context, s id.Session, from *event.Impor
 	says := ""
 	switch {
 	case w.imports(ctx)[s.String()]: // it counts in the file's place
-		says = "it is gone, and the audit log says that the session came with a bundle; approvals that came along are told by that log alone"
+		says = "it is gone, and the audit log says that the session came with a bundle; approvals that came along " +
+			"are told by that log alone"
 	case from != nil:
-		says = "it is gone, and the session says that it came with a bundle; approvals that came along count as if they were given here"
+		says = "it is gone, and the session says that it came with a bundle; approvals that came along count as if " +
+			"they were given here"
 	default:
 		return nil
 	}
@@ -49,14 +51,15 @@ func (w *verifier) imports(ctx context.Context) map[string]bool {
 	}
 	store, err := w.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err == nil && !store.IsZero() {
-		_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)}, visitor(func(seg manifest.Segment) error {
-			for _, e := range seg.Events {
-				if p, ok := e.Data.(audit.Intended); ok && p.Action == audit.Import {
-					w.brought[p.Target.ID] = true
+		_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)},
+			visitor(func(seg manifest.Segment) error {
+				for _, e := range seg.Events {
+					if p, ok := e.Data.(audit.Intended); ok && p.Action == audit.Import {
+						w.brought[p.Target.ID] = true
+					}
 				}
-			}
-			return nil
-		}))
+				return nil
+			}))
 	}
 	return w.brought
 }

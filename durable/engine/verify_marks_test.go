@@ -55,7 +55,8 @@ func TestAMarkThatIsGoneIsTold(t *testing.T) {
 					v, err = w.g.VerifySession(ctx, ref)
 				}
 				paths, says := controlsGone(v)
-				if err != nil || !v.OK || (len(paths) == 1 && paths[0] == "sessions/"+s.String()+"/imported.json") != want || len(paths) > 1 {
+				if err != nil || !v.OK ||
+					(len(paths) == 1 && paths[0] == "sessions/"+s.String()+"/imported.json") != want || len(paths) > 1 {
 					t.Errorf("%s, %q: %v %v", name, ref, paths, err)
 				}
 				if want && strings.Contains(says[0], "audit log says") != tt.audited {
@@ -95,7 +96,9 @@ func TestVerifyOfASessionLooksAtItsControls(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, err := w.g.VerifySession(ctx, odd.String())
-		if err != nil || v.OK || len(v.Sessions[0].Findings) != 1 || v.Sessions[0].Findings[0].Code != manifest.ControlDamaged || !strings.HasSuffix(v.Sessions[0].Findings[0].Path, "/"+name) {
+		if err != nil || v.OK || len(v.Sessions[0].Findings) != 1 ||
+			v.Sessions[0].Findings[0].Code != manifest.ControlDamaged ||
+			!strings.HasSuffix(v.Sessions[0].Findings[0].Path, "/"+name) {
 			t.Errorf("%s: %+v %v", name, v, err)
 		}
 		if v, err := w.g.VerifySession(ctx, whole.String()); err != nil || !v.OK {

@@ -42,7 +42,8 @@ type objectVerdict struct {
 }
 
 func newObjectBook() *objectBook {
-	return &objectBook{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{}, kinds: map[string]string{}, atWork: map[uint64]chan struct{}{}}
+	return &objectBook{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{},
+		kinds: map[string]string{}, atWork: map[uint64]chan struct{}{}}
 }
 
 // look gives the verdict over an object, which one of those who ask finds out.
@@ -167,10 +168,12 @@ func objectPath(ref projections.ObjectRef) string {
 
 // claim compares what an event says about an artifact with what it is.
 func claim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
-	if use.Kind != manifest.Artifact || is.finding != nil || use.Says.ByteLength == is.bytes && (use.Says.ArtifactKind == "" || use.Says.ArtifactKind == is.kind) {
+	if use.Kind != manifest.Artifact || is.finding != nil || use.Says.ByteLength == is.bytes &&
+		(use.Says.ArtifactKind == "" || use.Says.ArtifactKind == is.kind) {
 		return f, false
 	}
-	f = manifest.NewFinding(manifest.BrokenReference, log.Root, "event %d says that artifact %s is of kind %q and %d bytes; it is of kind %q and %d bytes",
+	f = manifest.NewFinding(manifest.BrokenReference, log.Root,
+		"event %d says that artifact %s is of kind %q and %d bytes; it is of kind %q and %d bytes",
 		use.Event, use.Ref, use.Says.ArtifactKind, use.Says.ByteLength, is.kind, is.bytes)
 	f.Event = &use.Event
 	return f, true
@@ -184,7 +187,8 @@ func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err err
 		err := w.stored(ctx, kind, func(digest canon.Digest) {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
 			if key := ref.Fingerprint(); !w.book.seen.Has(key) && !w.book.excused.Has(key) {
-				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref), "nothing refers to the %s", kind))
+				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref),
+					"nothing refers to the %s", kind))
 			}
 		})
 		if ctx.Err() != nil {

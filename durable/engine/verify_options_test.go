@@ -34,10 +34,12 @@ func TestVerifyAgainstAHeadThatWasKept(t *testing.T) {
 	kept := head()
 	w.must(w.must(a, note("one")), note("two"))
 	for _, digests := range []bool{false, true} {
-		for expected, want := range map[canon.Digest]engine.HeadRelation{kept: engine.HeadAhead, head(): engine.HeadSame, canon.Sum(nil): engine.HeadOther} {
+		for expected, want := range map[canon.Digest]engine.HeadRelation{kept: engine.HeadAhead,
+			head(): engine.HeadSame, canon.Sum(nil): engine.HeadOther} {
 			g := w.process()
 			g.Digests = g.Inspector.(ports.Digests)
-			v, err := g.VerifySessionWith(context.Background(), ref, engine.VerifyOptions{ExpectHead: expected, Digests: digests})
+			v, err := g.VerifySessionWith(context.Background(), ref,
+				engine.VerifyOptions{ExpectHead: expected, Digests: digests})
 			if err != nil || !v.OK || v.Sessions[0].Since != want {
 				t.Errorf("digests %v: %+v, %v, want %s", digests, v, err, want)
 			}
@@ -55,7 +57,8 @@ func (w *world) sideLog(s id.Session, name string) manifest.Log {
 	}
 	var control []byte
 	for i := range int64(2) {
-		line := []byte(`{"data":{},"eventIndex":` + string('0'+byte(i)) + `,"kind":"noted","sessionId":"` + s.String() + "\"}\n")
+		line := []byte(`{"data":{},"eventIndex":` + string('0'+byte(i)) + `,"kind":"noted","sessionId":"` + s.String() +
+			"\"}\n")
 		seg, err := manifest.DecodeSegment(log, i, i, line)
 		if err == nil {
 			group := manifest.Group(log, head, seg)
@@ -100,7 +103,8 @@ func TestVerifyOfSideLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := verify()
-	if v.OK || v.Sessions[0].Health != manifest.Healthy || len(v.Sessions[0].Findings) != 1 || !strings.Contains(v.Sessions[0].Findings[0].Path, "letters/events/") {
+	if v.OK || v.Sessions[0].Health != manifest.Healthy || len(v.Sessions[0].Findings) != 1 ||
+		!strings.Contains(v.Sessions[0].Findings[0].Path, "letters/events/") {
 		t.Fatalf("%+v", v)
 	}
 }
@@ -111,9 +115,11 @@ func TestVerifyOfManySessions(t *testing.T) {
 	w := newWorld(t)
 	for range 12 {
 		a := w.start(longOne)
-		w.must(a, advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
+		w.must(a, advance.Request{Notes: "n",
+			Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
 	}
-	artifact := filepath.Join(w.dir, "artifacts", canon.Sum(advance.JSONArtifact(set("kind", "report")).Bytes).FileName())
+	artifact := filepath.Join(w.dir, "artifacts", canon.Sum(advance.JSONArtifact(set("kind", "report")).Bytes).
+		FileName())
 	if err := os.Remove(artifact); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +165,8 @@ func TestVerifyTellsHowFarItIs(t *testing.T) {
 		}
 		last = p
 	}})
-	if err != nil || !v.OK || last.Bytes != last.Of || last.Events != v.Sessions[0].Events || last.Of != v.Sessions[0].Head.Bytes {
+	if err != nil || !v.OK || last.Bytes != last.Of || last.Events != v.Sessions[0].Events ||
+		last.Of != v.Sessions[0].Head.Bytes {
 		t.Errorf("%+v, %+v, %v", last, v, err)
 	}
 }
@@ -177,10 +184,12 @@ func TestDigestsMissASnapshotThatIsGone(t *testing.T) {
 	}
 	g := w.process()
 	g.Digests = g.Inspector.(ports.Digests)
-	one, err := g.VerifySessionWith(context.Background(), a.Session.SessionID.String(), engine.VerifyOptions{Digests: true})
+	one, err := g.VerifySessionWith(context.Background(), a.Session.SessionID.String(),
+		engine.VerifyOptions{Digests: true})
 	whole, err2 := g.VerifyWith(context.Background(), engine.VerifyOptions{Digests: true})
 	for _, v := range []engine.Verification{one, whole} {
-		if err != nil || err2 != nil || v.OK || len(v.Sessions) != 1 || len(v.Sessions[0].Findings) != 1 || v.Sessions[0].Findings[0].Code != manifest.ObjectMissing {
+		if err != nil || err2 != nil || v.OK || len(v.Sessions) != 1 || len(v.Sessions[0].Findings) != 1 ||
+			v.Sessions[0].Findings[0].Code != manifest.ObjectMissing {
 			t.Errorf("%+v, %v, %v", v, err, err2)
 		}
 	}

@@ -65,7 +65,8 @@ func (c *proposalCheck) Reset() { *c = *newProposalCheck(c.log) }
 func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if !e.Foreign() && e.ID != id.EventOf(e.Owner, e.DedupeKey()) {
-			f := manifest.NewFinding(manifest.EventIDMismatch, c.log.Root, "event %d (%s): its eventId %s does not follow from its dedupeKey", e.Index, e.Data.Kind(), e.ID)
+			f := manifest.NewFinding(manifest.EventIDMismatch, c.log.Root,
+				"event %d (%s): its eventId %s does not follow from its dedupeKey", e.Index, e.Data.Kind(), e.ID)
 			f.Event = &e.Index
 			c.identity = append(c.identity, f)
 		}
@@ -78,7 +79,9 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 		case proposal.Revised:
 			c.revision(e.Index, r.Artifact)
 		case proposal.Applied:
-			c.uses = append(c.uses, projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Installed, Ref: r.ArtifactSHA256}, Event: e.Index})
+			c.uses = append(c.uses,
+				projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Installed, Ref: r.ArtifactSHA256},
+					Event: e.Index})
 		}
 	}
 	return c.fold.Visit(seg, head)
@@ -137,7 +140,8 @@ func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []mani
 		if len(gone) == 0 {
 			continue
 		}
-		f := manifest.NewFinding(manifest.SourceRunMissing, c.log.Root, "event %d names %d runs that something was learned from; %d of them are not here, as %s",
+		f := manifest.NewFinding(manifest.SourceRunMissing, c.log.Root,
+			"event %d names %d runs that something was learned from; %d of them are not here, as %s",
 			s.event, len(s.runs), len(gone), gone[0])
 		f.Event = &s.event
 		out = append(out, f)

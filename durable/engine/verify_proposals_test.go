@@ -84,16 +84,19 @@ func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
 	r.finds("a former revision", false, "object_missing "+artifactFile(first))
 	r.removes(installedFile(old)) // comes back when the newer one is rolled back
 	r.removes(installedFile(applied))
-	want := []string{"object_missing " + artifactFile(first), "object_missing " + installedFile(applied), "object_missing " + installedFile(old)}
+	want := []string{"object_missing " + artifactFile(first), "object_missing " + installedFile(applied),
+		"object_missing " + installedFile(old)}
 	slices.Sort(want)
 	r.finds("installations", false, want...)
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(old)), []byte("{}"), 0o600))
-	if got, ok := r.findings(engine.VerifyOptions{Digests: true}); ok || !slices.Equal(got, []string{"object_damaged " + installedFile(old)}) {
+	if got, ok := r.findings(engine.VerifyOptions{Digests: true}); ok ||
+		!slices.Equal(got, []string{"object_damaged " + installedFile(old)}) {
 		t.Errorf("by digests: %v %q", ok, got)
 	}
-	if v, err := r.another().Verify(context.Background()); err != nil || !slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool {
-		return f.Path == artifactFile(first) && f.Event != nil
-	}) {
+	if v, err := r.another().Verify(context.Background()); err != nil ||
+		!slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool {
+			return f.Path == artifactFile(first) && f.Event != nil
+		}) {
 		t.Errorf("no event is named: %+v, %v", v.Findings, err)
 	}
 }
@@ -114,7 +117,8 @@ func TestVerifyHoldsRecordsAgainstTheBytes(t *testing.T) {
 func TestVerifyOfANewerLog(t *testing.T) {
 	r := newReview(t)
 	r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
-	must(t, r.append(laterProposals, r.person("ada"), func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} }))
+	must(t, r.append(laterProposals, r.person("ada"),
+		func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} }))
 	must(t, os.WriteFile(filepath.Join(r.dir, "artifacts", canon.Sum([]byte("{}")).FileName()), []byte("{}"), 0o600))
 	r.finds("a newer log", true, "audit_incomplete proposals", "unknown_version proposals")
 }

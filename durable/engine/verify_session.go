@@ -101,7 +101,8 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 	if w.pins != nil {
 		w.pins.keep(s, c.pins)
 	}
-	row := &SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head, Findings: []manifest.Finding{}}
+	row := &SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head,
+		Findings: []manifest.Finding{}}
 	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.inOrder()...)
 	for _, f := range c.objects {
 		if f.Code == manifest.UnknownEvents && row.Health == manifest.Healthy {
@@ -193,7 +194,8 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	c.moved(head)
 	for _, ref := range pins {
-		use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1, First: true}
+		use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1,
+			First: true}
 		if c.w.pins == nil {
 			c.refer(use)
 		} else if c.pinned.Add(use.Fingerprint()) {

@@ -17,7 +17,8 @@ import (
 // annotations by what they say. What is wrong with one says nothing about the session's
 // own log (R10).
 func (w *verifier) sideLogs(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
-	return w.side(ctx, s.String(), func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) })
+	return w.side(ctx, s.String(),
+		func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) })
 }
 
 // ofStore checks the logs of the store itself.
@@ -29,10 +30,12 @@ func (w *verifier) ofStore(ctx context.Context) (out []manifest.Finding, err err
 	if err != nil || store.IsZero() {
 		return nil, err
 	}
-	return w.side(ctx, store.String(), func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) })
+	return w.side(ctx, store.String(),
+		func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) })
 }
 
-func (w *verifier) side(ctx context.Context, owner string, logOf func(name string) manifest.Log) (out []manifest.Finding, err error) {
+func (w *verifier) side(ctx context.Context, owner string,
+	logOf func(name string) manifest.Log) (out []manifest.Finding, err error) {
 	if w.g.SideLogs == nil {
 		return nil, nil
 	}
@@ -73,7 +76,8 @@ func (w *verifier) side(ctx context.Context, owner string, logOf func(name strin
 
 // sideLog checks one log whose events may be of any kind.
 func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifest.Finding, err error) {
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, lookAgain{func(manifest.Segment) error { return nil }, func() {}})
+	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, lookAgain{func(manifest.Segment) error { return nil },
+		func() {}})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -89,5 +93,6 @@ func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifes
 }
 
 func unreadable(log manifest.Log, cause error) []manifest.Finding {
-	return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s", fault.Of(cause).Message)}
+	return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s",
+		fault.Of(cause).Message)}
 }

@@ -25,11 +25,13 @@ func (w *world) slip(a engine.Answer, scope event.Scope, data event.Payload, obj
 	w.Helper()
 	log := manifest.SessionEvents(a.Session.SessionID)
 	fold := projections.NewFold()
-	err := ports.WithHealthySession(context.Background(), w.g.Locks, w.g.Logs, log, manifest.Head{}, fold, func(wit ports.Witness, v manifest.Verdict) error {
-		e := event.New(log.Owner, v.Head.Next, scope, event.Actor{Kind: event.Engine}, 1, data)
-		_, err := w.g.Logs.Append(context.Background(), wit, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}, Objects: objects})
-		return err
-	})
+	err := ports.WithHealthySession(context.Background(), w.g.Locks, w.g.Logs, log, manifest.Head{}, fold,
+		func(wit ports.Witness, v manifest.Verdict) error {
+			e := event.New(log.Owner, v.Head.Next, scope, event.Actor{Kind: event.Engine}, 1, data)
+			_, err := w.g.Logs.Append(context.Background(), wit, v.Head,
+				manifest.Plan{Log: log, Events: []event.Event{e}, Objects: objects})
+			return err
+		})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -71,12 +73,15 @@ func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
 			w := newWorld(t)
 			a := w.start(twoSteps)
 			o := manifest.Object{Kind: manifest.Artifact, Bytes: set("kind", "report").JCS()}
-			p := event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: "report", ContentType: "application/json",
-				ByteLength: int64(len(o.Bytes)), SHA256: o.Ref()}
+			p := event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: "report",
+				ContentType: "application/json",
+				ByteLength:  int64(len(o.Bytes)), SHA256: o.Ref()}
 			change(&p)
 			w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
-				event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(a.NodeID).Output(0), Payload: p}, o)
-			if v, codes := w.findings(); v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.BrokenReference}) {
+				event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(a.NodeID).
+					Output(0), Payload: p}, o)
+			if v, codes := w.findings(); v.OK ||
+				!slices.Equal(codes, []manifest.FindingCode{manifest.BrokenReference}) {
 				t.Fatalf("%v", codes)
 			}
 		})
@@ -86,11 +91,14 @@ func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
 func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
 	w := newWorld(t)
 	a := w.start(twoSteps)
-	o := manifest.Object{Kind: manifest.Snapshot, Bytes: []byte(`{"enginePayload":{"engineState":{"kind":"dreaming"},"v":1},"kind":"execution_snapshot","v":1}`)}
+	o := manifest.Object{Kind: manifest.Snapshot,
+		Bytes: []byte(`{"enginePayload":{"engineState":{"kind":"dreaming"},"v":1},"kind":"execution_snapshot","v":1}`)}
 	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: id.RootNode(id.NewRun(id.Seed{9}))},
-		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(), WorkflowHash: a.Workflow.WorkflowHash}, o)
+		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(),
+			WorkflowHash: a.Workflow.WorkflowHash}, o)
 	v, codes := w.findings()
-	if !v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.UnknownEvents}) || v.Sessions[0].Health != manifest.UnknownVersion {
+	if !v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.UnknownEvents}) ||
+		v.Sessions[0].Health != manifest.UnknownVersion {
 		t.Fatalf("%+v", v)
 	}
 }
@@ -103,7 +111,8 @@ func TestWhatNobodyRefersToIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, codes := w.findings()
-	if !v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.OrphanObject}) || !strings.Contains(v.Findings[0].Path, "artifacts/") {
+	if !v.OK || !slices.Equal(codes, []manifest.FindingCode{manifest.OrphanObject}) ||
+		!strings.Contains(v.Findings[0].Path, "artifacts/") {
 		t.Fatalf("%+v", v)
 	}
 }
@@ -176,7 +185,8 @@ func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ref := range []string{engine.Last, a.Session.RunID.String()} {
-		if _, err := w.process().Locate(context.Background(), ref); !fault.Is(err, fault.RunNotFound) || !strings.Contains(err.Error(), "could not be read") {
+		if _, err := w.process().Locate(context.Background(), ref); !fault.Is(err, fault.RunNotFound) ||
+			!strings.Contains(err.Error(), "could not be read") {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
@@ -188,7 +198,8 @@ func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
 	ctx := context.Background()
 	for name, harm := range map[string]func(w *world, log manifest.Log, head manifest.Head){
 		"an event of a newer version": func(w *world, log manifest.Log, head manifest.Head) {
-			e := event.New(log.Owner, head.Next, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.SessionCreated{})
+			e := event.New(log.Owner, head.Next, event.Scope{}, event.Actor{Kind: event.Engine}, 1,
+				event.SessionCreated{})
 			line, err := log.Table.AppendLine(nil, e)
 			if err != nil {
 				w.Fatal(err)
@@ -205,7 +216,8 @@ func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
 			}
 		},
 		"a lost tail": func(w *world, log manifest.Log, head manifest.Head) {
-			if err := os.WriteFile(w.dir+"/"+log.Root+"/events/"+manifest.SegmentName(head.Next+5, head.Next+5), nil, 0o600); err != nil {
+			if err := os.WriteFile(w.dir+"/"+log.Root+"/events/"+manifest.SegmentName(head.Next+5, head.Next+5), nil,
+				0o600); err != nil {
 				w.Fatal(err)
 			}
 		},

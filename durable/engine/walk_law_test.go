@@ -57,22 +57,29 @@ scenario a walk
 
 // things are what an attempt may send.
 var things = []string{
-	"notes done", "notes <x * 4200>", `context {"ticket":"T-1"}`, `context {"ticket":null,"deep":true}`, `context {"list":["a","b"]}`,
-	`context {"list":["a","b","c"]}`, `context {"list":[]}`, `context {"list":7}`, `context {"found":false}`, `context {"found":true,"deep":false}`,
-	`context {"prototype":1}`, "preferences autonomy=full_auto_never_stop", "preferences autonomy=guided riskPolicy=aggressive",
+	"notes done", "notes <x * 4200>", `context {"ticket":"T-1"}`, `context {"ticket":null,"deep":true}`,
+	`context {"list":["a","b"]}`,
+	`context {"list":["a","b","c"]}`, `context {"list":[]}`, `context {"list":7}`, `context {"found":false}`,
+	`context {"found":true,"deep":false}`,
+	`context {"prototype":1}`, "preferences autonomy=full_auto_never_stop",
+	"preferences autonomy=guided riskPolicy=aggressive",
 	`artifact {"kind":"wr.capability_observation","capability":"delegation","result":"success"}`,
 	`artifact {"kind":"wr.capability_observation","capability":"delegation","result":"failure","failureCode":"tool_error"}`,
 	`artifact {"kind":"wr.capability_observation","capability":"delegation","claim":"available"}`,
 	`artifact {"kind":"wr.assessment","assessmentId":"risk","dimensions":{"harm":"small"}}`,
 	`artifact {"kind":"wr.assessment","dimensions":{"harm":"big"}}`,
-	`artifact {"kind":"wr.loop_control","decision":"continue"}`, `artifact {"kind":"wr.loop_control","decision":"stop"}`, `artifact {"kind":"wr.loop_control"}`,
-	`artifact {"kind":"wr.gate_verdict","verdict":"maybe"}`, `artifact {"kind":"wr.divergence","reason":"safety_stop","summary":"s"}`,
-	`artifact {"kind":"wr.divergence","reason":"none"}`, "file text/plain abc", `file application/json {"kind":"wr.human_approval"}`,
+	`artifact {"kind":"wr.loop_control","decision":"continue"}`,
+	`artifact {"kind":"wr.loop_control","decision":"stop"}`, `artifact {"kind":"wr.loop_control"}`,
+	`artifact {"kind":"wr.gate_verdict","verdict":"maybe"}`,
+	`artifact {"kind":"wr.divergence","reason":"safety_stop","summary":"s"}`,
+	`artifact {"kind":"wr.divergence","reason":"none"}`, "file text/plain abc",
+	`file application/json {"kind":"wr.human_approval"}`,
 }
 
 // enough is what steps ask for, all of it.
 var enough = [][]string{
-	{"notes done", `context {"ticket":"T-1","list":["a","b"],"found":true,"deep":true}`, things[13], things[16], things[18]},
+	{"notes done", `context {"ticket":"T-1","list":["a","b"],"found":true,"deep":true}`, things[13], things[16],
+		things[18]},
 	{"notes done", `context {"ticket":"T-1","list":["a","b"],"found":false}`, things[13], things[16], things[19]},
 	nil,
 }
@@ -125,11 +132,13 @@ func TestAnyWalk(t *testing.T) {
 				play("approve")
 			case move < 7:
 				// What any step takes, and a person who agrees: so that walks come far.
-				if play("ack", enough[rapid.IntRange(0, len(enough)-1).Draw(rt, "which")]...); p.err == nil && len(p.last.Blockers) > 0 {
+				if play("ack", enough[rapid.IntRange(0, len(enough)-1).Draw(rt, "which")]...); p.err == nil &&
+					len(p.last.Blockers) > 0 {
 					play("approve")
 				}
 			default:
-				play("ack", rapid.SliceOfNDistinct(rapid.SampledFrom(things), 0, 5, func(s string) string { return sortOf(s) }).Draw(rt, "what")...)
+				play("ack", rapid.SliceOfNDistinct(rapid.SampledFrom(things), 0, 5,
+					func(s string) string { return sortOf(s) }).Draw(rt, "what")...)
 			}
 			p.names[fmt.Sprint(i+1)] = p.last
 		}
@@ -159,11 +168,16 @@ func sortOf(thing string) string {
 func (p *player) agrees() error {
 	n := p.node()
 	blocked := len(p.last.Blockers) > 0
-	if blocked && n.Preferences.Autonomy == event.FullAutoNeverStop && !slices.ContainsFunc(n.OpenGaps, func(g projections.Gap) bool { return g.Reason.Detail == "needs_user_approval" }) {
+	if blocked && n.Preferences.Autonomy == event.FullAutoNeverStop &&
+		!slices.ContainsFunc(n.OpenGaps,
+			func(g projections.Gap) bool { return g.Reason.Detail == "needs_user_approval" }) {
 		return fmt.Errorf("a run that never stops is blocked: %+v", p.last.Blockers)
 	}
 	for _, b := range p.last.Blockers {
-		if !slices.ContainsFunc(n.OpenGaps, func(g projections.Gap) bool { return g.Reason.Blocker() == b.Code && *g.Pointer == b.Pointer }) {
+		if !slices.ContainsFunc(n.OpenGaps, func(g projections.Gap) bool {
+			return g.Reason.Blocker() == b.Code &&
+				*g.Pointer == b.Pointer
+		}) {
 			return fmt.Errorf("blocker %s %s has no gap", b.Code, pointer(&b.Pointer))
 		}
 	}
@@ -183,8 +197,10 @@ func (p *player) agrees() error {
 		return fmt.Errorf("complete %v with pending %v", p.last.IsComplete, p.last.Pending)
 	case tip && stops && !p.last.IsComplete && critical != (p.last.Status == projections.Blocked):
 		return fmt.Errorf("status %s with critical gaps: %v", p.last.Status, critical)
-	case tip && p.last.IsComplete && (len(p.after.CriticalOnPath(n.ID)) > 0) != (p.last.Status == projections.CompleteWithGaps):
-		return fmt.Errorf("status %s with %d critical gaps on the path", p.last.Status, len(p.after.CriticalOnPath(n.ID)))
+	case tip && p.last.IsComplete &&
+		(len(p.after.CriticalOnPath(n.ID)) > 0) != (p.last.Status == projections.CompleteWithGaps):
+		return fmt.Errorf("status %s with %d critical gaps on the path", p.last.Status,
+			len(p.after.CriticalOnPath(n.ID)))
 	}
 	return nil
 }

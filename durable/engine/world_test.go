@@ -74,7 +74,8 @@ func (w *world) start(workflowText string) engine.Answer {
 
 // next acknowledges what an answer asks for, by its tokens.
 func (w *world) next(a engine.Answer, req advance.Request) (engine.Answer, error) {
-	return w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken, Request: req})
+	return w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken,
+		Request: req})
 }
 
 func (w *world) must(a engine.Answer, req advance.Request) engine.Answer {

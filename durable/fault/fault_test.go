@@ -22,7 +22,8 @@ var exits = map[fault.Code]int{
 	"RUN_CLOSED": 1, "STEP_FAILED": 1, "STORE_IO": 1, "STORE_FULL": 1, "STORE_READ_ONLY": 1, "STORE_NEWER": 1,
 	"STORE_FOREIGN": 1, "STORE_NETWORK_FS": 1, "INTERRUPTED": 1, "OUTPUT_FAILED": 1, "INTERNAL_ERROR": 1,
 	"BUNDLE_COLLISION": 1, "ARTIFACT_ERASED": 1, "SESSION_KEPT": 1,
-	"CAPABILITY_NOT_PROVIDED": 1, "PROPOSAL_STATE": 1, "PROPOSAL_FORBIDDEN": 1, "PROPOSAL_INVALID": 1, "PROPOSAL_CHANGED": 1,
+	"CAPABILITY_NOT_PROVIDED": 1, "PROPOSAL_STATE": 1, "PROPOSAL_FORBIDDEN": 1, "PROPOSAL_INVALID": 1,
+	"PROPOSAL_CHANGED": 1,
 	// 2: usage, or input that did not validate.
 	"TOKEN_INVALID_FORMAT": 2, "TOKEN_UNSUPPORTED_VERSION": 2, "TOKEN_BAD_SIGNATURE": 2, "TOKEN_SCOPE_MISMATCH": 2,
 	"TOKEN_WORKFLOW_HASH_MISMATCH": 2, "RUN_AMBIGUOUS": 2, "STORE_INVALID": 2, "STORE_LIMIT": 2, "WORKFLOW_INVALID": 2,
@@ -33,11 +34,14 @@ var exits = map[fault.Code]int{
 	// 4: busy, try again.
 	"TOKEN_SESSION_LOCKED": 4, "SESSION_LOCKED": 4, "RUN_BUSY": 4, "STORE_CONFLICT": 4, "STORE_LOCKED": 4,
 	// 5: integrity.
-	"SESSION_UNHEALTHY": 5, "STORE_OUTCOME_UNKNOWN": 5, "STORE_ANSWER_UNREAD": 5, "STORE_CORRUPT": 5, "KEYRING_INVALID": 5, "INVARIANT_VIOLATION": 5,
-	"BUNDLE_INTEGRITY_FAILED": 5, "BUNDLE_MISSING_SNAPSHOT": 5, "BUNDLE_MISSING_PINNED_WORKFLOW": 5, "BUNDLE_EVENT_ORDER_INVALID": 5,
+	"SESSION_UNHEALTHY": 5, "STORE_OUTCOME_UNKNOWN": 5, "STORE_ANSWER_UNREAD": 5, "STORE_CORRUPT": 5,
+	"KEYRING_INVALID": 5, "INVARIANT_VIOLATION": 5,
+	"BUNDLE_INTEGRITY_FAILED": 5, "BUNDLE_MISSING_SNAPSHOT": 5, "BUNDLE_MISSING_PINNED_WORKFLOW": 5,
+	"BUNDLE_EVENT_ORDER_INVALID":    5,
 	"BUNDLE_MANIFEST_ORDER_INVALID": 5, "HEAD_MISMATCH": 5,
 	// 6: not found.
-	"TOKEN_UNKNOWN_NODE": 6, "SESSION_NOT_FOUND": 6, "RUN_NOT_FOUND": 6, "WORKFLOW_NOT_FOUND": 6, "ARTIFACT_NOT_FOUND": 6,
+	"TOKEN_UNKNOWN_NODE": 6, "SESSION_NOT_FOUND": 6, "RUN_NOT_FOUND": 6, "WORKFLOW_NOT_FOUND": 6,
+	"ARTIFACT_NOT_FOUND":   6,
 	"ANNOTATION_NOT_FOUND": 6, "TARGET_NOT_FOUND": 6, "PROPOSAL_NOT_FOUND": 6,
 }
 
@@ -146,10 +150,12 @@ func TestNewAndItsBuilders(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 	f.Suggest("wait %d s", 2).With("holderPid", 7).With("n", 1).After(250)
-	if f.Suggestion != "wait 2 s" || f.Retry != (fault.Retry{Kind: fault.RetryableAfterMs, AfterMs: 250}) || f.Details["holderPid"] != 7 || f.Details["n"] != 1 {
+	if f.Suggestion != "wait 2 s" || f.Retry != (fault.Retry{Kind: fault.RetryableAfterMs, AfterMs: 250}) ||
+		f.Details["holderPid"] != 7 || f.Details["n"] != 1 {
 		t.Errorf("got %+v", f)
 	}
-	if other := fault.New(fault.SessionLocked, "x"); other.Retry != row.Retry || other.Suggestion != row.Suggestion || other.Details != nil {
+	if other := fault.New(fault.SessionLocked, "x"); other.Retry != row.Retry || other.Suggestion != row.Suggestion ||
+		other.Details != nil {
 		t.Errorf("a fault changed the table: %+v", other)
 	}
 }
@@ -159,7 +165,8 @@ func TestWrapKeepsTheCauseOutOfTheMessage(t *testing.T) {
 	if !errors.Is(f, fs.ErrPermission) || f.Message != "cannot write" {
 		t.Errorf("got %+v", f)
 	}
-	for err, want := range map[*fault.Fault]string{f: "STORE_IO: cannot write (permission denied)", fault.New(fault.StoreIO, "cannot write"): "STORE_IO: cannot write"} {
+	for err, want := range map[*fault.Fault]string{f: "STORE_IO: cannot write (permission denied)",
+		fault.New(fault.StoreIO, "cannot write"): "STORE_IO: cannot write"} {
 		if err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}

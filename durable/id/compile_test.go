@@ -24,7 +24,8 @@ func TestThereIsOneWayToAnID(t *testing.T) {
 		{"by a field", `var _ = id.Run{s: "run_x"}`, "cannot refer to unexported field s"},
 		{"by position", `var _ = id.Run{"run_x"}`, "unexported field"},
 		{"from a struct of one's own", `var _ = id.Run(struct{ s string }{"run_x"})`, "cannot convert"},
-		{"of a kind of one's own", `type k struct{}; func (k) prefix() string { return "run" }; var _ id.ID[k]`, "does not satisfy"},
+		{"of a kind of one's own", `type k struct{}; func (k) prefix() string { return "run" }; var _ id.ID[k]`,
+			"does not satisfy"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -35,7 +36,8 @@ func TestThereIsOneWayToAnID(t *testing.T) {
 		})
 	}
 	// The control: the checker does see the package, and does accept what is right.
-	if err := pkg.snippet(t, `package x; import "`+pkg.self.Path()+`"; var _, _ = id.ParseRun("run_x"); var _ id.Run`); err != nil {
+	if err := pkg.snippet(t, `package x; import "`+pkg.self.Path()+
+		`"; var _, _ = id.ParseRun("run_x"); var _ id.Run`); err != nil {
 		t.Errorf("right code does not compile: %v", err)
 	}
 }
@@ -86,7 +88,8 @@ func (c *checker) Import(path string) (*types.Package, error) {
 		return c.self, nil
 	}
 	if strings.HasSuffix(path, "/durable/derive") {
-		f, err := parser.ParseFile(c.fset, "derive.go", "package derive; func Bytes16(string, ...string) (b [16]byte) { return }", 0)
+		f, err := parser.ParseFile(c.fset, "derive.go",
+			"package derive; func Bytes16(string, ...string) (b [16]byte) { return }", 0)
 		if err != nil {
 			return nil, err
 		}

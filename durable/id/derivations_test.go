@@ -32,11 +32,14 @@ func TestDerivationsAreForEver(t *testing.T) {
 		{"NextAttempt start", id.NextAttempt(root, id.OpStart, 0).String(), "attempt_mjfqdetiaz2mqumbqmnhd4bdou"},
 		{"NextAttempt ack", attempt.String(), "attempt_qg6qkzol4nrottxjjgitl3zve4"},
 		{"NextAttempt ack 1", id.NextAttempt(root, id.OpAck, 1).String(), "attempt_eyukpcn2colcwfgixy55a3bbmu"},
-		{"NextAttempt checkpoint", id.NextAttempt(root, id.OpCheckpoint, 0).String(), "attempt_lxukpcxee2fq4upfiwrq6fnkaq"},
+		{"NextAttempt checkpoint", id.NextAttempt(root, id.OpCheckpoint, 0).
+			String(), "attempt_lxukpcxee2fq4upfiwrq6fnkaq"},
 		{"NextAttempt approve", id.NextAttempt(root, id.OpApprove, 0).String(), "attempt_2gje7qphobnljygz5mzrhegi6e"},
 		{"ChildNode ack", id.ChildNode(root, attempt, id.OpAck).String(), "node_thu2bnwstquc3if22spyoir3fu"},
-		{"ChildNode checkpoint", id.ChildNode(root, attempt, id.OpCheckpoint).String(), "node_q2mnt34zeli5iwqq2ah55slddy"},
-		{"EventOf", id.EventOf(session.String(), "session_created:"+session.String()).String(), "evt_jmx6jzm7hadjc7ylj6bcpqneha"},
+		{"ChildNode checkpoint", id.ChildNode(root, attempt, id.OpCheckpoint).
+			String(), "node_q2mnt34zeli5iwqq2ah55slddy"},
+		{"EventOf", id.EventOf(session.String(), "session_created:"+session.String()).
+			String(), "evt_jmx6jzm7hadjc7ylj6bcpqneha"},
 		{"Output", origin.Output(0).String(), "out_2wawx26xwzdttrwkz6lnotwnke"},
 		{"Output 1", origin.Output(1).String(), "out_2k774dpihfkzwq36bnngmftyry"},
 		{"Gap", origin.Gap(0).String(), "gap_7n2jc232bjyoomi5opg2jqnrhm"},
@@ -106,7 +109,8 @@ func TestDerivationsAreFunctions(t *testing.T) {
 			N   int
 		}
 		draw := func(label string) input {
-			return input{id.NewRun(id.Seed{rapid.Byte().Draw(t, label+" seed")}), ops.Draw(t, label+" op"), rapid.IntRange(0, 20).Draw(t, label+" n")}
+			return input{id.NewRun(id.Seed{rapid.Byte().Draw(t, label+" seed")}), ops.Draw(t, label+" op"),
+				rapid.IntRange(0, 20).Draw(t, label+" n")}
 		}
 		a, b := draw("a"), draw("b")
 		of := func(in input) id.Attempt { return id.NextAttempt(id.RootNode(in.Run), in.Op, in.N) }

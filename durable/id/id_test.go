@@ -67,11 +67,17 @@ func TestEveryKindHasOneSpelling(t *testing.T) {
 				}
 			}
 			for name, bad := range map[string]string{
-				"nothing": "", "prefix alone": k.prefix + "_", "no prefix": zeros, "other prefix": "x" + k.prefix + "_" + zeros,
-				"prefix in capitals": strings.ToUpper(k.prefix) + "_" + zeros, "other separator": k.prefix + "-" + zeros,
-				"too short": k.prefix + "_" + zeros[1:], "15 bytes": k.prefix + "_" + zeros[2:], "20 bytes": k.prefix + "_" + zeros + zeros[:6], "too long": k.prefix + "_" + zeros + "a", "padded": k.prefix + "_" + zeros + "======",
-				"capital": k.prefix + "_A" + zeros[1:], "digit outside the alphabet": k.prefix + "_1" + zeros[1:], "space": " " + k.prefix + "_" + zeros,
-				"line break, which base32 skips": k.prefix + "_" + zeros[1:] + "\n", "other letter": k.prefix + "_é" + zeros[2:],
+				"nothing": "", "prefix alone": k.prefix + "_", "no prefix": zeros, "other prefix": "x" + k.prefix +
+					"_" + zeros,
+				"prefix in capitals": strings.ToUpper(k.prefix) + "_" + zeros, "other separator": k.prefix + "-" +
+					zeros,
+				"too short": k.prefix + "_" + zeros[1:], "15 bytes": k.prefix + "_" + zeros[2:], "20 bytes": k.prefix +
+					"_" + zeros + zeros[:6], "too long": k.prefix + "_" + zeros + "a", "padded": k.prefix + "_" +
+					zeros + "======",
+				"capital": k.prefix + "_A" + zeros[1:], "digit outside the alphabet": k.prefix + "_1" + zeros[1:],
+				"space":                          " " + k.prefix + "_" + zeros,
+				"line break, which base32 skips": k.prefix + "_" + zeros[1:] + "\n", "other letter": k.prefix + "_é" +
+					zeros[2:],
 			} {
 				if got, err := k.parse(bad); err == nil {
 					t.Errorf("%s: %q is accepted as %s", name, bad, got)

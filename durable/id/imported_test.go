@@ -27,7 +27,8 @@ func TestImportedIdsAreOfTheirImport(t *testing.T) {
 	a, b := id.NewStore(id.Seed{1}), id.NewStore(id.Seed{2})
 	n := id.RootNode(id.NewRun(id.Seed{1}))
 	seen := map[id.Node]bool{n: true}
-	for _, made := range []id.Node{n.Imported(a, "h"), n.Imported(b, "h"), n.Imported(a, "i"), id.RootNode(id.NewRun(id.Seed{2})).Imported(a, "h")} {
+	for _, made := range []id.Node{n.Imported(a, "h"), n.Imported(b, "h"), n.Imported(a, "i"),
+		id.RootNode(id.NewRun(id.Seed{2})).Imported(a, "h")} {
 		if seen[made] {
 			t.Errorf("%s twice", made)
 		}

@@ -14,7 +14,8 @@ func TestAPatternIsItsExpression(t *testing.T) {
 	if got := p.FindStringSubmatch("xa1"); len(got) != 3 || got[2] != "1" {
 		t.Error(got)
 	}
-	if p.ReplaceAllString("a1b2", "$2") != "12" || p.ReplaceAllStringFunc("a1b2", func(s string) string { return s[:1] }) != "ab" {
+	if p.ReplaceAllString("a1b2", "$2") != "12" ||
+		p.ReplaceAllStringFunc("a1b2", func(s string) string { return s[:1] }) != "ab" {
 		t.Error("replacing")
 	}
 }

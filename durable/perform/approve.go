@@ -32,7 +32,8 @@ func (t *turn) approval(ctx context.Context) error {
 		return err
 	}
 	if !t.Person.Present() {
-		return t.waiting("needs a person's approval of what was handed in", "Approve it at a terminal with '%s'.", t.ApproveLine(t.report.Run))
+		return t.waiting("needs a person's approval of what was handed in", "Approve it at a terminal with '%s'.",
+			t.ApproveLine(t.report.Run))
 	}
 	yes, err := t.Person.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
 	if err != nil {

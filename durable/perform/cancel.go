@@ -110,7 +110,8 @@ func (w *work) finish(ctx context.Context, err error) error {
 		return fmt.Errorf("closing the run: %w", closeErr)
 	}
 	w.answer.Status = how.Status
-	return w.about(fault.New(fault.RunClosed, "run %s was %s at %s: %s", w.report.Run, word(how.Status), w.place(), how.Reason)).
+	return w.about(fault.New(fault.RunClosed, "run %s was %s at %s: %s", w.report.Run, word(how.Status), w.place(),
+		how.Reason)).
 		With("status", string(how.Status)).With("reason", how.Reason)
 }
 

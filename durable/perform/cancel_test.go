@@ -16,7 +16,8 @@ import (
 
 // cancel asks for the run's end, as another process would.
 func (w *world) cancel(failed bool) (engine.Cancelled, error) {
-	other := &engine.Engine{Logs: w.store, Locks: w.store, Objects: w.store, Sessions: w.store, Identity: w.store, Keyring: w.store}
+	other := &engine.Engine{Logs: w.store, Locks: w.store, Objects: w.store, Sessions: w.store, Identity: w.store,
+		Keyring: w.store}
 	return other.Cancel(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 50}, w, w.at,
 		engine.CancelRequest{Reason: "not needed", Failed: failed})
 }
@@ -75,7 +76,8 @@ func TestCancelReachesACommand(t *testing.T) {
 		if failed {
 			want, end = "failed", "failed by engine"
 		}
-		if f == nil || f.Code != fault.RunClosed || f.Details["status"] != want || f.Details["reason"] != "not needed" || !strings.Contains(f.Message, `step 2 of 2, "Build": not needed`) {
+		if f == nil || f.Code != fault.RunClosed || f.Details["status"] != want ||
+			f.Details["reason"] != "not needed" || !strings.Contains(f.Message, `step 2 of 2, "Build": not needed`) {
 			t.Errorf("got %+v", f)
 		}
 		if got := w.ends(); got != "requested by human, "+end || w.attempts() != "advanced" || w.busy {

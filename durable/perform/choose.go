@@ -18,7 +18,8 @@ func (t *turn) file(ctx context.Context, w wants, req *advance.Request) error {
 	if w.pack == nil || !t.Person.Present() || w.optional && t.again {
 		return nil
 	}
-	q := ports.FileQuestion{Text: fmt.Sprintf("This step wants a result of kind %s, as a JSON file.", w.pack.ArtifactKind), Example: w.pack.Example,
+	q := ports.FileQuestion{Text: fmt.Sprintf("This step wants a result of kind %s, as a JSON file.",
+		w.pack.ArtifactKind), Example: w.pack.Example,
 		Command: t.HandIn(t.report.Run, "--artifact", "FILE"), Optional: w.optional || t.neverStops()}
 	if w.optional {
 		q.Text = fmt.Sprintf("This step takes a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
@@ -62,7 +63,8 @@ func (t *turn) choices(ctx context.Context, w wants, req *advance.Request) error
 }
 
 func (t *turn) probe(ctx context.Context, capability string, req *advance.Request) error {
-	said, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?", Choices: []string{"success", "failure"}, Brief: true, Optional: t.neverStops()})
+	said, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?",
+		Choices: []string{"success", "failure"}, Brief: true, Optional: t.neverStops()})
 	if err != nil || said == "" {
 		return err
 	}
@@ -77,7 +79,8 @@ func (t *turn) assess(ctx context.Context, a contract.Assessment, req *advance.R
 		if text == "" {
 			text = d.ID
 		}
-		level, err := t.Person.Ask(ctx, ports.Question{Text: text, Key: d.ID, Choices: d.Levels, Brief: true, Optional: !d.Required || t.neverStops()})
+		level, err := t.Person.Ask(ctx, ports.Question{Text: text, Key: d.ID, Choices: d.Levels, Brief: true,
+			Optional: !d.Required || t.neverStops()})
 		if err != nil {
 			return err
 		}
@@ -102,7 +105,8 @@ func (t *turn) decide(ctx context.Context, loop *compile.Loop, req *advance.Requ
 		last := rounds[len(rounds)-1]
 		text = fmt.Sprintf("Round %d of %q is done. Go round again, or stop?", last.N, last.Loop)
 	}
-	said, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true, Optional: t.neverStops()})
+	said, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true,
+		Optional: t.neverStops()})
 	if err != nil || said == "" {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 // result speaks of the last one; only an end from outside leaves no result.
 func (t *turn) command(ctx context.Context) error {
 	action := *t.step.Action
-	c := ports.Command{Argv: action.Argv, Cwd: action.Cwd, Env: t.environment(action), TimeoutMs: int64(action.TimeoutSeconds) * 1000}
+	c := ports.Command{Argv: action.Argv, Cwd: action.Cwd, Env: t.environment(action),
+		TimeoutMs: int64(action.TimeoutSeconds) * 1000}
 	// Arguments are passed as they stand: {{path}} is for prompts, since a value that
 	// somebody typed must never become a part of a command.
 	tries, pauseMs := 1, int64(0)

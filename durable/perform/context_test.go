@@ -74,9 +74,12 @@ func TestALogThatWasReplacedIsReadAgain(t *testing.T) {
 }
 
 func TestInputsAreReadAsFlagsAre(t *testing.T) {
-	for typed, want := range map[string]string{"3": `3`, "[1, 2]": `[1,2]`, "true": `true`, "007": `"007"`, "null": `"null"`,
+	for typed, want := range map[string]string{"3": `3`, "[1, 2]": `[1,2]`, "true": `true`, "007": `"007"`,
+		"null":                 `"null"`,
 		"12345678901234567890": `"12345678901234567890"`, "plain text": `"plain text"`, `"quoted"`: `"quoted"`} {
-		w := newWorld(t, steps(strings.Replace(inputStep, "      - {contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [a, b], description: Where to}\n", "", 1)))
+		w := newWorld(t, steps(strings.Replace(inputStep,
+			"      - {contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [a, b], "+
+				"description: Where to}\n", "", 1)))
 		w.answers = []string{typed}
 		if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
 			t.Fatal(err)
@@ -87,7 +90,8 @@ func TestInputsAreReadAsFlagsAre(t *testing.T) {
 	}
 	w := newWorld(t, steps(strings.ReplaceAll(inputStep, "[a, b]", `["1", "2"]`)))
 	w.answers = []string{"1", "x"}
-	if _, err := w.perform(context.Background(), perform.Options{}); err != nil || w.deltas() != `{"count":"x","target":"1"}` {
+	if _, err := w.perform(context.Background(), perform.Options{}); err != nil ||
+		w.deltas() != `{"count":"x","target":"1"}` {
 		t.Errorf("a choice was recorded as %s, %v", w.deltas(), err)
 	}
 }
@@ -104,7 +108,8 @@ func TestARefusedStepIsTakenUpWhereItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := w.transcript()
-	for _, line := range []string{`refused before: Step "note" requires notes and none were given.`, `notes? required=true draft="  " "at last"`} {
+	for _, line := range []string{`refused before: Step "note" requires notes and none were given.`,
+		`notes? required=true draft="  " "at last"`} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}

@@ -26,7 +26,8 @@ type Engine interface {
 	// Pinned is a workflow that a run is bound to.
 	Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
 	// Advance carries an attempt; the same one again is answered from the log.
-	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt, req advance.Request) (engine.Answer, error)
+	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt,
+		req advance.Request) (engine.Answer, error)
 	// Approvable reads what an approval at a position would be bound to.
 	Approvable(ctx context.Context, by engine.Caller, at engine.Position) (engine.Approvable, error)
 	// ApproveShown records a person's approval of what they were shown, and of nothing else.

@@ -51,7 +51,8 @@ func TestTheResultSpeaksOfTheLastTry(t *testing.T) {
 	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	want := command.Result{Kind: command.Kind, DurationMs: 27, Tries: 2, OutputBytes: 3, OutputHead: "yes", OutputTail: "tail",
+	want := command.Result{Kind: command.Kind, DurationMs: 27, Tries: 2, OutputBytes: 3, OutputHead: "yes",
+		OutputTail:   "tail",
 		OutputDigest: canon.Sum([]byte("yes")), ArgvDigest: w.outputs()[0].ArgvDigest}
 	if got := w.outputs(); len(got) != 1 || got[0] != want {
 		t.Errorf("recorded %+v", got)
@@ -60,10 +61,12 @@ func TestTheResultSpeaksOfTheLastTry(t *testing.T) {
 
 func TestACommandThatNeverStarted(t *testing.T) {
 	w := newWorld(t, steps(buildStep))
-	w.outcomes = []ports.CommandOutcome{{ExitStatus: -1, Failure: `the program "make" was not found`, Fix: "Install it: 100% sure."}}
+	w.outcomes = []ports.CommandOutcome{{ExitStatus: -1, Failure: `the program "make" was not found`,
+		Fix: "Install it: 100% sure."}}
 	_, err := w.perform(context.Background(), perform.Options{})
 	f := fault.Of(err)
-	if f == nil || f.Code != fault.StepFailed || f.Suggestion != "Install it: 100% sure. Then go on with 'waybill run --run R'." {
+	if f == nil || f.Code != fault.StepFailed ||
+		f.Suggestion != "Install it: 100% sure. Then go on with 'waybill run --run R'." {
 		t.Fatalf("got %+v", f)
 	}
 	if !strings.Contains(f.Message, `the program "make" was not found`) {
@@ -84,7 +87,8 @@ func TestFaultsAreDocuments(t *testing.T) {
 	if encErr != nil {
 		t.Fatal(encErr)
 	}
-	for _, name := range []string{"runId", "sessionId", "stepId", "nodeId", "exitStatus", "tries", "outputTail", "blockers"} {
+	for _, name := range []string{"runId", "sessionId", "stepId", "nodeId", "exitStatus", "tries", "outputTail",
+		"blockers"} {
 		if _, ok := v.Get(name); !ok {
 			t.Errorf("details hold no %s: %s", name, v.JCS())
 		}
@@ -96,7 +100,8 @@ func TestFaultsAreDocuments(t *testing.T) {
 }
 
 func TestTheCommandKnowsItsAttempt(t *testing.T) {
-	w := newWorld(t, steps("  - {id: build, title: Build, action: {kind: command, argv: [make], cwd: sub, timeoutSeconds: 3, env: {A: \"1\"}}}\n"))
+	w := newWorld(t, steps("  - {id: build, title: Build, action: {kind: command, argv: [make], cwd: sub, "+
+		"timeoutSeconds: 3, env: {A: \"1\"}}}\n"))
 	a, err := w.g.Rehydrate(context.Background(), w.at)
 	if err != nil {
 		t.Fatal(err)
@@ -115,8 +120,9 @@ func TestTheCommandKnowsItsAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, c := range w.tries {
-		want := map[string]string{"A": "1", "WAYBILL_RUN_ID": w.at.Run.String(), "WAYBILL_SESSION_ID": w.at.Session.String(),
-			"WAYBILL_STEP_ID": "build", "WAYBILL_ATTEMPT_ID": a.AttemptID.String()}
+		want := map[string]string{"A": "1", "WAYBILL_RUN_ID": w.at.Run.String(),
+			"WAYBILL_SESSION_ID": w.at.Session.String(),
+			"WAYBILL_STEP_ID":    "build", "WAYBILL_ATTEMPT_ID": a.AttemptID.String()}
 		if len(c.Env) != len(want) || c.Cwd != "sub" || c.TimeoutMs != 3000 {
 			t.Errorf("try %d: %+v", i, c)
 		}
@@ -134,7 +140,8 @@ func TestInterruptionRecordsNothing(t *testing.T) {
 	w.onTry = func(int, ports.Command) error { cancel(); return ctx.Err() }
 	_, err := w.perform(ctx, perform.Options{Notes: text("")})
 	f := fault.Of(err)
-	if f == nil || f.Code != fault.Interrupted || !strings.Contains(f.Message, `step 2 of 2, "Build"`) || !strings.Contains(f.Suggestion, "waybill run --run R") {
+	if f == nil || f.Code != fault.Interrupted || !strings.Contains(f.Message, `step 2 of 2, "Build"`) ||
+		!strings.Contains(f.Suggestion, "waybill run --run R") {
 		t.Fatalf("got %+v", f)
 	}
 	if got := w.attempts(); got != "advanced" || w.busy {
@@ -147,7 +154,8 @@ func TestInterruptionEndsThePauseBetweenTries(t *testing.T) {
 	w.outcomes = []ports.CommandOutcome{bad, bad, bad}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.onTry = func(int, ports.Command) error { cancel(); return nil }
-	if _, err := w.perform(ctx, perform.Options{}); codeOf(err) != fault.Interrupted || len(w.tries) != 1 || w.attempts() != "" {
+	if _, err := w.perform(ctx, perform.Options{}); codeOf(err) != fault.Interrupted || len(w.tries) != 1 ||
+		w.attempts() != "" {
 		t.Fatalf("%v after %d tries, recorded %q", err, len(w.tries), w.attempts())
 	}
 }
@@ -169,7 +177,8 @@ func TestAClosedRunIsLeftAlone(t *testing.T) {
 		w := newWorld(t, steps(buildStep))
 		p := w.performer()
 		p.Engine = closing{sender{w}, status}
-		if _, err := p.Perform(context.Background(), w.at.Session, w.at.Run, perform.Options{}); codeOf(err) != fault.RunClosed || w.transcript() != "" {
+		if _, err := p.Perform(context.Background(), w.at.Session, w.at.Run,
+			perform.Options{}); codeOf(err) != fault.RunClosed || w.transcript() != "" {
 			t.Errorf("%s: %v", status, err)
 		}
 	}
@@ -177,7 +186,9 @@ func TestAClosedRunIsLeftAlone(t *testing.T) {
 
 func TestARunThatIsNotThere(t *testing.T) {
 	w := newWorld(t, steps(buildStep))
-	if _, err := w.performer().Perform(context.Background(), w.at.Session, id.NewRun(id.Seed{7}), perform.Options{}); codeOf(err) != fault.RunNotFound {
+	if _, err := w.performer().
+		Perform(context.Background(), w.at.Session, id.NewRun(id.Seed{7}),
+			perform.Options{}); codeOf(err) != fault.RunNotFound {
 		t.Error(err)
 	}
 }
@@ -203,7 +214,8 @@ func TestABusyLogDoesNotCostTheCommand(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := w.perform(context.Background(), perform.Options{}); err != nil || len(w.tries) != 1 || w.attempts() != "advanced" {
+		if _, err := w.perform(context.Background(), perform.Options{}); err != nil || len(w.tries) != 1 ||
+			w.attempts() != "advanced" {
 			t.Errorf("%s: %v after %d tries, recorded %q", code, err, len(w.tries), w.attempts())
 		}
 	}
@@ -221,13 +233,15 @@ func TestABusyLogDoesNotCostTheCommand(t *testing.T) {
 
 // "Send the same call again" would begin another run where the call was run FILE.
 func TestAFailingStoreEndsWithTheWayToGoOn(t *testing.T) {
-	for _, code := range []fault.Code{fault.StoreFull, fault.StoreIO, fault.StoreOutcomeUnknown, fault.StoreAnswerUnread, fault.SessionLocked} {
+	for _, code := range []fault.Code{fault.StoreFull, fault.StoreIO, fault.StoreOutcomeUnknown,
+		fault.StoreAnswerUnread, fault.SessionLocked} {
 		w := newWorld(t, steps(buildStep))
 		below := fault.New(code, "no room").With("path", "x")
 		w.onSend = func(int) error { return below }
 		_, err := w.perform(context.Background(), perform.Options{})
 		f := fault.Of(err)
-		if f.Code != code || f.Message != below.Message || !strings.Contains(f.Suggestion, "go on with 'waybill run --run R'") ||
+		if f.Code != code || f.Message != below.Message ||
+			!strings.Contains(f.Suggestion, "go on with 'waybill run --run R'") ||
 			f.Details["runId"] != w.at.Run.String() || f.Details["path"] != "x" || below.Details["runId"] != nil {
 			t.Errorf("%s: %+v", code, f)
 		}
@@ -274,11 +288,13 @@ func TestThePerformerBeforeUsMayHaveGoneOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := canon.ValueOf(command.Result{Kind: command.Kind, Tries: 1, OutputDigest: canon.Sum(nil), ArgvDigest: argv("make", "all")})
+		r, err := canon.ValueOf(command.Result{Kind: command.Kind, Tries: 1, OutputDigest: canon.Sum(nil),
+			ArgvDigest: argv("make", "all")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5}, w.at, a.AttemptID,
+		if _, err := w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5},
+			w.at, a.AttemptID,
 			advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(r)}}); err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +357,8 @@ func TestWhatAnotherCallerDidIsNotPerformedAgain(t *testing.T) {
 	}
 	report, err := w.perform(ctx, perform.Options{Context: given})
 	said := w.transcript()
-	if err != nil || !report.Last.IsComplete || strings.Contains(said, "[2/3]") || !strings.Contains(said, "warning: This attempt is recorded with other content") {
+	if err != nil || !report.Last.IsComplete || strings.Contains(said, "[2/3]") ||
+		!strings.Contains(said, "warning: This attempt is recorded with other content") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	var kept int

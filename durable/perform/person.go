@@ -176,6 +176,7 @@ func (t *turn) notes(ctx context.Context, req *advance.Request) error {
 		return nil
 	}
 	var err error
-	req.Notes, err = t.Person.Notes(ctx, ports.NotesQuestion{Required: t.needsNotes(), Draft: cmp.Or(t.draft, t.known.draft)})
+	req.Notes, err = t.Person.Notes(ctx,
+		ports.NotesQuestion{Required: t.needsNotes(), Draft: cmp.Or(t.draft, t.known.draft)})
 	return err
 }

@@ -61,7 +61,8 @@ func (t *turn) wants() wants {
 	}
 	w.decides, w.loop = t.wantsDecision()
 	c := t.step.OutputContract
-	if c == nil || c.ContractRef == contract.LoopControlRef || c.ContractRef == assessmentRef && len(t.step.AssessmentRefs) > 0 {
+	if c == nil || c.ContractRef == contract.LoopControlRef || c.ContractRef == assessmentRef &&
+		len(t.step.AssessmentRefs) > 0 {
 		return w
 	}
 	pack, _ := t.flow.Contract(c.ContractRef)
@@ -113,7 +114,8 @@ func (t *turn) endsRound() bool {
 // that was refused, as at the last round that the loop allows, is asked for again.
 func (t *turn) wantsDecision() (bool, *compile.Loop) {
 	l := t.loop()
-	if l != nil && t.known.refusedAt(reason.WorkflowStep(l.LoopID)) || t.known.refusedAt(reason.OutputContract(contract.LoopControlRef)) {
+	if l != nil && t.known.refusedAt(reason.WorkflowStep(l.LoopID)) ||
+		t.known.refusedAt(reason.OutputContract(contract.LoopControlRef)) {
 		return true, l
 	}
 	return (asksDecision(t.step) || t.endsRound()) && !t.known.kinds[contract.LoopControlKind], l
@@ -125,7 +127,9 @@ func (t *turn) waitingForResult(w wants) error {
 	if t.needsNotes() {
 		flags = append([]string{"--notes", "TEXT"}, flags...)
 	}
-	f := t.waiting("wants "+w.words(), "Go on at a terminal with '%s', or hand it in with '%s'; without flags, that command shows what it must look like.",
+	f := t.waiting("wants "+w.words(),
+		"Go on at a terminal with '%s', or hand it in with '%s'; without flags, that command shows what it must look "+
+			"like.",
 		t.goOn(), t.HandIn(t.report.Run, flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)

@@ -15,25 +15,35 @@ import (
 
 const (
 	roundStep = "  - id: rounds\n    type: loop\n    title: Rounds\n" +
-		"    loop: {type: while, maxIterations: 2, conditionSource: {kind: artifact_contract, contractRef: wr.contracts.loop_control, loopId: r}}\n" +
-		"    body:\n      - {id: decide, title: Decide, prompt: Enough., outputContract: {contractRef: wr.contracts.loop_control}}\n"
+		"    loop: {type: while, maxIterations: 2, conditionSource: {kind: artifact_contract, contractRef: " +
+		"wr.contracts.loop_control, loopId: r}}\n" +
+		"    body:\n      - {id: decide, title: Decide, prompt: Enough., outputContract: {contractRef: " +
+		"wr.contracts.loop_control}}\n"
 	// Nothing in its body asks for the decision; the step that ends the round is asked.
 	silentStep = "  - id: rounds\n    type: loop\n    title: Rounds\n" +
-		"    loop: {type: until, maxIterations: 3, conditionSource: {kind: artifact_contract, contractRef: wr.contracts.loop_control}}\n" +
-		"    body:\n      - {id: work, title: Work, prompt: Work.}\n      - {id: rest, title: Rest, action: {kind: command, argv: [sleep]}}\n"
+		"    loop: {type: until, maxIterations: 3, conditionSource: {kind: artifact_contract, contractRef: " +
+		"wr.contracts.loop_control}}\n" +
+		"    body:\n      - {id: work, title: Work, prompt: Work.}\n" +
+		"      - {id: rest, title: Rest, action: {kind: command, argv: [sleep]}}\n"
 	untilStep = "  - id: rounds\n    type: loop\n    title: Rounds\n" +
-		"    loop: {type: until, maxIterations: 5, condition: {var: done, equals: true}}\n    body:\n      - {id: work, title: Work, prompt: Work.}\n"
+		"    loop: {type: until, maxIterations: 5, condition: {var: done, equals: true}}\n    body:\n" +
+		"      - {id: work, title: Work, prompt: Work.}\n"
 	eachStep = "  - id: each\n    type: loop\n    title: Each\n    loop: {type: for, count: 2, maxIterations: 2}\n" +
-		"    body:\n      - id: inner\n        type: loop\n        title: Inner\n        loop: {type: for, count: 1, maxIterations: 1}\n" +
+		"    body:\n      - id: inner\n        type: loop\n        title: Inner\n" +
+		"        loop: {type: for, count: 1, maxIterations: 1}\n" +
 		"        body:\n          - {id: go, title: Go, action: {kind: command, argv: [go]}}\n"
 	assessedSteps = "  - {id: look, title: Look, prompt: Look at it., assessmentRefs: [ready]}\n"
-	assessments   = "assessments:\n  - {id: ready, purpose: Ready, dimensions: [{id: risk, purpose: How risky, levels: [low, high]}, " +
+	assessments   = "assessments:\n  - {id: ready, purpose: Ready, dimensions: [{id: risk, purpose: How risky, " +
+		"levels: [low, high]}, " +
 		"{id: cover, purpose: How covered, levels: [thin, good], required: false}]}\n"
-	contractStep = "  - {id: hand, title: Hand, prompt: Hand it over., outputContract: {contractRef: wr.contracts.gate_verdict}}\n"
-	probeHead    = "capabilities: {required: [web_browsing]}\n"
-	commandShip  = "  - {id: ship, title: Ship, requireConfirmation: {kind: human_approval}, action: {kind: command, argv: [ship]}}\n"
-	notedShip    = "  - {id: ship, title: Ship, prompt: Ship it., notesRequired: true, requireConfirmation: {kind: human_approval}}\n"
-	neverStop    = "full_auto_never_stop"
+	contractStep = "  - {id: hand, title: Hand, prompt: Hand it over., outputContract: {contractRef: " +
+		"wr.contracts.gate_verdict}}\n"
+	probeHead   = "capabilities: {required: [web_browsing]}\n"
+	commandShip = "  - {id: ship, title: Ship, requireConfirmation: {kind: human_approval}, action: {kind: command, " +
+		"argv: [ship]}}\n"
+	notedShip = "  - {id: ship, title: Ship, prompt: Ship it., notesRequired: true, requireConfirmation: {kind: " +
+		"human_approval}}\n"
+	neverStop = "full_auto_never_stop"
 )
 
 func prefs(autonomy string) []event.PreferenceChange {
@@ -41,7 +51,8 @@ func prefs(autonomy string) []event.PreferenceChange {
 }
 
 var resultScenarios = []scenario{
-	{name: "a person goes round, and stops", source: steps(roundStep), answers: []string{"one", "continue", "not yet", "", "stop", ""}, attempts: "advanced advanced",
+	{name: "a person goes round, and stops", source: steps(roundStep),
+		answers: []string{"one", "continue", "not yet", "", "stop", ""}, attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Decide: "Enough."
@@ -58,7 +69,8 @@ var resultScenarios = []scenario{
 			ok
 			release`},
 	{name: "beyond the last round the decision is asked for again", source: steps(roundStep),
-		answers: []string{"", "continue", "", "", "continue", "", "", "stop", ""}, attempts: "advanced blocked advanced",
+		answers:  []string{"", "continue", "", "", "continue", "", "", "stop", ""},
+		attempts: "advanced blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Decide: "Enough."
@@ -78,7 +90,8 @@ var resultScenarios = []scenario{
 			ask? Why? Enter for no reason ""
 			ok
 			release`},
-	{name: "what a refused attempt brought is not asked for again", source: steps(strings.ReplaceAll(roundStep, "prompt: Enough.", "prompt: Enough., notesRequired: true")),
+	{name: "what a refused attempt brought is not asked for again",
+		source:  steps(strings.ReplaceAll(roundStep, "prompt: Enough.", "prompt: Enough., notesRequired: true")),
 		answers: []string{" ", "stop", "", " ", "done"}, attempts: "blocked blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -93,14 +106,16 @@ var resultScenarios = []scenario{
 			notes? required=true draft=" " "done"
 			ok
 			release`},
-	{name: "nobody decides for a person, and nothing is recorded", source: steps(roundStep), opts: perform.Options{Yes: true, Notes: text("x")},
+	{name: "nobody decides for a person, and nothing is recorded", source: steps(roundStep),
+		opts: perform.Options{Yes: true, Notes: text("x")},
 		code: fault.RunWaiting, says: "waybill continue --run R --artifact FILE",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Decide: "Enough."
 			round 1 of "Rounds"
 			release`},
-	{name: "the step that ends a round is asked where no step of the body is", source: steps(silentStep), answers: []string{"did it", "stop", ""},
+	{name: "the step that ends a round is asked where no step of the body is", source: steps(silentStep),
+		answers:  []string{"did it", "stop", ""},
 		attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -116,7 +131,8 @@ var resultScenarios = []scenario{
 			ask? Why? Enter for no reason ""
 			ok
 			release`},
-	{name: "a variable that decides a loop is asked for when it is missed", source: steps(untilStep), answers: []string{"", "true", ""},
+	{name: "a variable that decides a loop is asked for when it is missed", source: steps(untilStep),
+		answers:  []string{"", "true", ""},
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -142,7 +158,8 @@ var resultScenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "an assessment is asked for dimension by dimension", source: assessments + steps(assessedSteps), answers: []string{"seen", "low", ""}, attempts: "advanced",
+	{name: "an assessment is asked for dimension by dimension", source: assessments + steps(assessedSteps),
+		answers: []string{"seen", "low", ""}, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
@@ -151,13 +168,15 @@ var resultScenarios = []scenario{
 			ask? How covered [thin/good] ""
 			ok
 			release`},
-	{name: "an assessment waits where nobody is", source: assessments + steps(assessedSteps), opts: perform.Options{Notes: text("x")},
+	{name: "an assessment waits where nobody is", source: assessments + steps(assessedSteps),
+		opts: perform.Options{Notes: text("x")},
 		code: fault.RunWaiting, says: `wants the assessment "ready" (wr.assessment)`,
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
 			release`},
-	{name: "a run that never stops goes on without", source: assessments + steps(assessedSteps+roundStep), opts: perform.Options{Notes: text("x"), Preferences: prefs(neverStop)},
+	{name: "a run that never stops goes on without", source: assessments + steps(assessedSteps+roundStep),
+		opts:     perform.Options{Notes: text("x"), Preferences: prefs(neverStop)},
 		attempts: "advanced advanced advanced",
 		script: `hold
 			run Release, 0 of 2 done
@@ -170,7 +189,8 @@ var resultScenarios = []scenario{
 			round 2 of "Rounds"
 			ok
 			release`},
-	{name: "nor does it wait for inputs", source: steps(inputStep), opts: perform.Options{Preferences: prefs(neverStop)}, attempts: "advanced",
+	{name: "nor does it wait for inputs", source: steps(inputStep),
+		opts: perform.Options{Preferences: prefs(neverStop)}, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Deploy: ""
@@ -178,7 +198,8 @@ var resultScenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "no confirmation is waited for outside of guided mode", source: steps(riskyStep), opts: perform.Options{Preferences: prefs("full_auto_stop_on_user_deps")},
+	{name: "no confirmation is waited for outside of guided mode", source: steps(riskyStep),
+		opts:     perform.Options{Preferences: prefs("full_auto_stop_on_user_deps")},
 		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -187,13 +208,17 @@ var resultScenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "what was not sent yet is in the command that goes on", source: steps(lookStep), opts: perform.Options{Preferences: append(prefs(neverStop), event.PreferenceChange{Key: "riskPolicy", Value: "balanced"})},
-		code: fault.RunWaiting, says: "waybill run --run R --autonomy full_auto_never_stop --risk balanced --notes TEXT",
+	{name: "what was not sent yet is in the command that goes on", source: steps(lookStep),
+		opts: perform.Options{Preferences: append(prefs(neverStop),
+			event.PreferenceChange{Key: "riskPolicy", Value: "balanced"})},
+		code: fault.RunWaiting,
+		says: "waybill run --run R --autonomy full_auto_never_stop --risk balanced --notes TEXT",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
 			release`},
-	{name: "a file, once it fits", source: steps(contractStep), answers: []string{"wrong.json", "right.json", "done"}, attempts: "advanced",
+	{name: "a file, once it fits", source: steps(contractStep), answers: []string{"wrong.json", "right.json", "done"},
+		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Hand: "Hand it over."
@@ -205,13 +230,15 @@ var resultScenarios = []scenario{
 			notes? required=false draft="" "done"
 			ok
 			release`},
-	{name: "a file that is not there yet", source: steps(contractStep), answers: []string{"^D"}, code: fault.RunWaiting, says: "you left the run",
+	{name: "a file that is not there yet", source: steps(contractStep), answers: []string{"^D"}, code: fault.RunWaiting,
+		says: "you left the run",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Hand: "Hand it over."
 			file? This step wants a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "^D"
 			release`},
-	{name: "a person tells what a probe found, and tries again", source: probeHead + steps(lookStep), answers: []string{"", "failure", "", "success", ""},
+	{name: "a person tells what a probe found, and tries again", source: probeHead + steps(lookStep),
+		answers:  []string{"", "failure", "", "success", ""},
 		attempts: "blocked advanced advanced",
 		script: `hold
 			run Release, 0 of 2 done
@@ -226,7 +253,8 @@ var resultScenarios = []scenario{
 			notes? required=false draft="" ""
 			ok
 			release`},
-	{name: "handed in, shown, approved", source: steps(approveStep), answers: []string{"the plan", "y"}, attempts: "blocked advanced",
+	{name: "handed in, shown, approved", source: steps(approveStep), answers: []string{"the plan", "y"},
+		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Ship: "Ship it."
@@ -234,7 +262,8 @@ var resultScenarios = []scenario{
 			approve? "the plan" "y"
 			ok
 			release`},
-	{name: "a no is no approval", source: steps(approveStep), answers: []string{"the plan", "n"}, opts: perform.Options{Yes: true},
+	{name: "a no is no approval", source: steps(approveStep), answers: []string{"the plan", "n"},
+		opts: perform.Options{Yes: true},
 		code: fault.RunWaiting, says: "is not approved", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
@@ -242,7 +271,8 @@ var resultScenarios = []scenario{
 			notes? required=false draft="" "the plan"
 			approve? "the plan" "n"
 			release`},
-	{name: "a command's result is approved too, and it runs once", source: steps(commandShip), answers: []string{"y"}, attempts: "blocked advanced",
+	{name: "a command's result is approved too, and it runs once", source: steps(commandShip), answers: []string{"y"},
+		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Ship: ""
@@ -264,7 +294,8 @@ var resultScenarios = []scenario{
 			approve? "the plan" "y"
 			ok
 			release`},
-	{name: "an approval is waited for in every mode", source: steps(approveStep), opts: perform.Options{Notes: text("the plan"), Yes: true, Preferences: prefs(neverStop)},
+	{name: "an approval is waited for in every mode", source: steps(approveStep),
+		opts: perform.Options{Notes: text("the plan"), Yes: true, Preferences: prefs(neverStop)},
 		code: fault.RunWaiting, says: "waybill approve R", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
@@ -310,7 +341,8 @@ func TestWhatAStepWantsBesideNotes(t *testing.T) {
 				t.Errorf("recorded %q, want %q", got, s.attempts)
 			}
 			if len(w.answers) > 0 || (err == nil) != report.Last.IsComplete {
-				t.Errorf("answers not asked for: %q; err is %v and complete is %v", w.answers, err, report.Last.IsComplete)
+				t.Errorf("answers not asked for: %q; err is %v and complete is %v", w.answers, err,
+					report.Last.IsComplete)
 			}
 		})
 	}
@@ -350,13 +382,15 @@ func TestWhatWasShownHasChanged(t *testing.T) {
 	w.onApprove = func() {
 		a, err := w.g.Rehydrate(context.Background(), w.at)
 		if err == nil {
-			_, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 7}, a.Position(), a.AttemptID, advance.Request{Notes: "another plan"})
+			_, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 7},
+				a.Position(), a.AttemptID, advance.Request{Notes: "another plan"})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting || !strings.Contains(err.Error(), "has changed since it was shown") {
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting ||
+		!strings.Contains(err.Error(), "has changed since it was shown") {
 		t.Error(err)
 	}
 	if got := w.attempts(); got != "blocked blocked" {
@@ -375,7 +409,8 @@ func TestADecisionNamesItsLoop(t *testing.T) {
 	for _, e := range w.events() {
 		if o, ok := e.Data.(event.NodeOutputAppended); ok && o.Payload.ArtifactKind == "wr.loop_control" {
 			data, err := w.store.Object(context.Background(), "artifact", o.Payload.SHA256)
-			found = err == nil && string(data) == `{"decision":"stop","kind":"wr.loop_control","loopId":"r","summary":"enough"}`
+			found = err == nil &&
+				string(data) == `{"decision":"stop","kind":"wr.loop_control","loopId":"r","summary":"enough"}`
 			if !found {
 				t.Errorf("%s, %v", data, err)
 			}
@@ -394,7 +429,8 @@ func TestPreferencesGoWithTheFirstAttempt(t *testing.T) {
 	if _, err := w.perform(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	if len(w.requests) != 2 || len(w.requests[0].Preferences) != 1 || len(w.requests[1].Preferences) != 0 || !w.requests[1].Context.IsNull() {
+	if len(w.requests) != 2 || len(w.requests[0].Preferences) != 1 || len(w.requests[1].Preferences) != 0 ||
+		!w.requests[1].Context.IsNull() {
 		t.Errorf("sent %+v", w.requests)
 	}
 }
@@ -407,7 +443,8 @@ func TestWhatFitsByNowIsNotAskedForAgain(t *testing.T) {
 	stop := artifact(`{"kind":"wr.loop_control","decision":"stop"}`)
 	for _, r := range []advance.Request{{}, {Artifacts: []advance.Artifact{stop}}} {
 		if err == nil {
-			a, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 3}, a.Position(), a.AttemptID, r)
+			a, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 3},
+				a.Position(), a.AttemptID, r)
 		}
 	}
 	if err != nil || len(a.Blockers) != 1 {

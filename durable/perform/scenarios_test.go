@@ -17,15 +17,17 @@ func steps(lines string) string {
 }
 
 const (
-	buildStep   = "  - {id: build, title: Build, action: {kind: command, argv: [make, all]}}\n"
-	retryStep   = "  - {id: build, title: Build, action: {kind: command, argv: [make], retry: {maxAttempts: 3, backoffSeconds: 2}}}\n"
+	buildStep = "  - {id: build, title: Build, action: {kind: command, argv: [make, all]}}\n"
+	retryStep = "  - {id: build, title: Build, action: {kind: command, argv: [make], retry: {maxAttempts: 3, " +
+		"backoffSeconds: 2}}}\n"
 	lookStep    = "  - {id: look, title: Look, prompt: Look at it.}\n"
 	noteStep    = "  - {id: note, title: Note, prompt: Write it down., notesRequired: true}\n"
 	goStep      = "  - {id: go, title: Go, prompt: Ready for it, requireConfirmation: true}\n"
 	riskyStep   = "  - {id: risky, title: Risky, requireConfirmation: true, action: {kind: command, argv: [rm, x]}}\n"
 	approveStep = "  - {id: ship, title: Ship, prompt: Ship it., requireConfirmation: {kind: human_approval}}\n"
 	inputStep   = "  - id: deploy\n    title: Deploy\n    action: {kind: command, argv: [deploy]}\n    inputs:\n" +
-		"      - {contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [a, b], description: Where to}\n" +
+		"      - {contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [a, b], " +
+		"description: Where to}\n" +
 		"      - {contextKey: count, reason: needs_user_artifact, description: How many}\n"
 	askedStep = "  - id: asked\n    title: Asked\n    prompt: Say.\n    notesRequired: true\n    inputs:\n" +
 		"      - {contextKey: who, reason: needs_user_artifact, description: Who}\n"
@@ -82,8 +84,10 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "final failure is recorded and ends the call", source: steps(retryStep + lookStep), outcomes: []ports.CommandOutcome{bad, bad, bad},
-		answers: []string{}, code: fault.StepFailed, says: `step 1 of 2, "Build": its command exited with status 2 after 3 tries`, attempts: "blocked",
+	{name: "final failure is recorded and ends the call", source: steps(retryStep + lookStep),
+		outcomes: []ports.CommandOutcome{bad, bad, bad},
+		answers:  []string{}, code: fault.StepFailed,
+		says: `step 1 of 2, "Build": its command exited with status 2 after 3 tries`, attempts: "blocked",
 		script: `hold
 			run Release, 0 of 2 done
 			[1/2] Build: ""
@@ -103,7 +107,8 @@ var scenarios = []scenario{
 			run Release, 0 of 1 done
 			[1/1] Build: ""
 			release`},
-	{name: "trust for this call", source: steps(buildStep), distrust: true, opts: perform.Options{Trust: true}, attempts: "advanced",
+	{name: "trust for this call", source: steps(buildStep), distrust: true, opts: perform.Options{Trust: true},
+		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Build: ""
@@ -111,7 +116,8 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "trust given at the terminal, asked once", source: steps(buildStep + strings.ReplaceAll(buildStep, "build", "again")), distrust: true,
+	{name: "trust given at the terminal, asked once",
+		source: steps(buildStep + strings.ReplaceAll(buildStep, "build", "again")), distrust: true,
 		answers: []string{"once"}, attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 2 done
@@ -135,13 +141,15 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "trust refused", source: steps(buildStep), distrust: true, answers: []string{"not"}, code: fault.WorkflowUntrusted,
+	{name: "trust refused", source: steps(buildStep), distrust: true, answers: []string{"not"},
+		code: fault.WorkflowUntrusted,
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Build: ""
 			trust? test.w "not"
 			release`},
-	{name: "a person's notes", source: steps(lookStep + noteStep), answers: []string{"", "seen"}, attempts: "advanced advanced",
+	{name: "a person's notes", source: steps(lookStep + noteStep), answers: []string{"", "seen"},
+		attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 2 done
 			[1/2] Look: "Look at it."
@@ -151,7 +159,8 @@ var scenarios = []scenario{
 			notes? required=true draft="" "seen"
 			ok
 			release`},
-	{name: "nobody there", source: steps(buildStep + lookStep), code: fault.RunWaiting, says: `"Look" waits for a person`, attempts: "advanced",
+	{name: "nobody there", source: steps(buildStep + lookStep), code: fault.RunWaiting,
+		says: `"Look" waits for a person`, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 2 done
 			[1/2] Build: ""
@@ -160,7 +169,8 @@ var scenarios = []scenario{
 			ok
 			[2/2] Look: "Look at it."
 			release`},
-	{name: "notes given beforehand answer every person step", source: steps(lookStep + noteStep), opts: perform.Options{Notes: text("fine")},
+	{name: "notes given beforehand answer every person step", source: steps(lookStep + noteStep),
+		opts:     perform.Options{Notes: text("fine")},
 		attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 2 done
@@ -169,7 +179,8 @@ var scenarios = []scenario{
 			[2/2] Note: "Write it down."
 			ok
 			release`},
-	{name: "blocked, then mended by the person", source: steps(noteStep), answers: []string{"  ", "better"}, attempts: "blocked advanced",
+	{name: "blocked, then mended by the person", source: steps(noteStep), answers: []string{"  ", "better"},
+		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Note: "Write it down."
@@ -178,7 +189,8 @@ var scenarios = []scenario{
 			notes? required=true draft="  " "better"
 			ok
 			release`},
-	{name: "notes beforehand are not given twice", source: steps(noteStep), opts: perform.Options{Notes: text("")}, answers: []string{"mine"},
+	{name: "notes beforehand are not given twice", source: steps(noteStep), opts: perform.Options{Notes: text("")},
+		answers:  []string{"mine"},
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -187,14 +199,16 @@ var scenarios = []scenario{
 			notes? required=true draft="" "mine"
 			ok
 			release`},
-	{name: "blocked with nobody there", source: steps(noteStep), opts: perform.Options{Notes: text("")}, code: fault.RunBlocked,
+	{name: "blocked with nobody there", source: steps(noteStep), opts: perform.Options{Notes: text("")},
+		code: fault.RunBlocked,
 		says: "requires notes", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Note: "Write it down."
 			blocked: MISSING_REQUIRED_OUTPUT wr.notesMarkdown
 			release`},
-	{name: "confirmed", source: steps(riskyStep + goStep), answers: []string{"y", "y", ""}, attempts: "advanced advanced",
+	{name: "confirmed", source: steps(riskyStep + goStep), answers: []string{"y", "y", ""},
+		attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 2 done
 			[1/2] Risky: ""
@@ -207,13 +221,15 @@ var scenarios = []scenario{
 			notes? required=false draft="" ""
 			ok
 			release`},
-	{name: "not confirmed", source: steps(riskyStep), answers: []string{"n"}, code: fault.RunWaiting, says: "was not confirmed",
+	{name: "not confirmed", source: steps(riskyStep), answers: []string{"n"}, code: fault.RunWaiting,
+		says: "was not confirmed",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Risky: ""
 			confirm? Run this command? "n"
 			release`},
-	{name: "confirmation with nobody there", source: steps(riskyStep), code: fault.RunWaiting, says: "'waybill run --run R --yes'",
+	{name: "confirmation with nobody there", source: steps(riskyStep), code: fault.RunWaiting,
+		says: "'waybill run --run R --yes'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Risky: ""
@@ -226,18 +242,21 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "yes is all that a confirmation step wants", source: steps(goStep), opts: perform.Options{Yes: true}, attempts: "advanced",
+	{name: "yes is all that a confirmation step wants", source: steps(goStep), opts: perform.Options{Yes: true},
+		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Go: "Ready for it"
 			ok
 			release`},
-	{name: "nobody said yes", source: steps(goStep), code: fault.RunWaiting, says: "answer it from here with 'waybill run --run R --yes'",
+	{name: "nobody said yes", source: steps(goStep), code: fault.RunWaiting,
+		says: "answer it from here with 'waybill run --run R --yes'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Go: "Ready for it"
 			release`},
-	{name: "yes does no step", source: steps(lookStep), opts: perform.Options{Yes: true}, code: fault.RunWaiting, says: "--notes TEXT",
+	{name: "yes does no step", source: steps(lookStep), opts: perform.Options{Yes: true}, code: fault.RunWaiting,
+		says: "--notes TEXT",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
@@ -252,19 +271,22 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "inputs missing with nobody there", source: steps(inputStep), opts: perform.Options{Context: members("count", "1")},
+	{name: "inputs missing with nobody there", source: steps(inputStep),
+		opts: perform.Options{Context: members("count", "1")},
 		code: fault.RunWaiting, says: "Where to; one of a, b",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Deploy: ""
 			release`},
-	{name: "nothing said beforehand approves", source: steps(approveStep), opts: perform.Options{Yes: true, Notes: text("ok")},
+	{name: "nothing said beforehand approves", source: steps(approveStep),
+		opts: perform.Options{Yes: true, Notes: text("ok")},
 		code: fault.RunWaiting, says: "waybill approve", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Ship: "Ship it."
 			release`},
-	{name: "a command with notes runs once, however often the notes are refused", source: steps(toldStep), answers: []string{" ", "told"},
+	{name: "a command with notes runs once, however often the notes are refused", source: steps(toldStep),
+		answers:  []string{" ", "told"},
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -276,12 +298,14 @@ var scenarios = []scenario{
 			notes? required=true draft=" " "told"
 			ok
 			release`},
-	{name: "a command with notes does not run for nobody", source: steps(toldStep), code: fault.RunWaiting, says: "--notes",
+	{name: "a command with notes does not run for nobody", source: steps(toldStep), code: fault.RunWaiting,
+		says: "--notes",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Told: "---"
 			release`},
-	{name: "what was answered with a refused attempt is not asked again", source: steps(askedStep), answers: []string{"me", " ", "done"},
+	{name: "what was answered with a refused attempt is not asked again", source: steps(askedStep),
+		answers:  []string{"me", " ", "done"},
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -301,13 +325,15 @@ var scenarios = []scenario{
 			notes? required=true draft="" "x"
 			ok
 			release`},
-	{name: "leaving the question of trust is a no", source: steps(buildStep), distrust: true, answers: []string{"^D"}, code: fault.WorkflowUntrusted,
+	{name: "leaving the question of trust is a no", source: steps(buildStep), distrust: true, answers: []string{"^D"},
+		code: fault.WorkflowUntrusted,
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Build: ""
 			trust? test.w "^D"
 			release`},
-	{name: "the person leaves", source: steps(lookStep), answers: []string{"^D"}, code: fault.RunWaiting, says: "Go on with 'waybill run --run R'",
+	{name: "the person leaves", source: steps(lookStep), answers: []string{"^D"}, code: fault.RunWaiting,
+		says: "Go on with 'waybill run --run R'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."

@@ -101,7 +101,8 @@ func (t *turn) remember(ctx context.Context) error {
 // asksOfTheLog: most steps are performed without a look at the log. The answer of
 // the engine says what to do, but not the context or what lies with the node.
 func (t *turn) asksOfTheLog() bool {
-	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.OutputContract != nil || len(t.step.AssessmentRefs) > 0 || t.endsRound() ||
+	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.OutputContract != nil ||
+		len(t.step.AssessmentRefs) > 0 || t.endsRound() ||
 		t.answer.Status == projections.Blocked || t.step.Action != nil && t.concernsPerson()
 }
 
@@ -139,7 +140,8 @@ func (t *turn) attempt(ctx context.Context) ([]reason.Blocker, error) {
 		// with a refused one, and counts it for the next.
 		artifact, err := canon.ValueOf(*t.result)
 		if err != nil {
-			return nil, fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", t.step.StepID)
+			return nil, fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON",
+				t.step.StepID)
 		}
 		req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
 	}
@@ -198,7 +200,8 @@ const (
 func (w *work) send(ctx context.Context, req advance.Request) (engine.Answer, error) {
 	ctx = context.WithoutCancel(ctx)
 	for try := 1; ; try++ {
-		a, err := w.Engine.Advance(ctx, engine.Caller{Actor: w.Actor, AtMs: w.NowMs()}, w.answer.Position(), w.answer.AttemptID, req)
+		a, err := w.Engine.Advance(ctx, engine.Caller{Actor: w.Actor, AtMs: w.NowMs()}, w.answer.Position(),
+			w.answer.AttemptID, req)
 		switch fault.CodeOf(err) {
 		case fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown:
 			if try < sendTries && w.Pause(ctx, sendPauseMs) == nil {

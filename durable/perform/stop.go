@@ -33,9 +33,11 @@ func (w *work) stopped(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ports.ErrLeft):
-		return w.about(fault.New(fault.RunWaiting, "you left the run at %s", w.place()).Suggest("Go on with '%s'.", w.goOn()))
+		return w.about(fault.New(fault.RunWaiting, "you left the run at %s", w.place()).
+			Suggest("Go on with '%s'.", w.goOn()))
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return w.about(fault.New(fault.Interrupted, "interrupted at %s; nothing of this attempt is recorded, and everything before it is", w.place()).
+		return w.about(fault.New(fault.Interrupted,
+			"interrupted at %s; nothing of this attempt is recorded, and everything before it is", w.place()).
 			Suggest("Go on with '%s'.", w.goOn()))
 	}
 	switch f := fault.Of(err); f.Code {
@@ -118,7 +120,8 @@ func (t *turn) mayTryAgain(blockers []reason.Blocker) error {
 		return t.failed(blockers)
 	}
 	if onlyApproval(blockers, t.step.StepID) {
-		return t.waiting("needs a person's approval", "Approve it at a terminal with '%s'.", t.ApproveLine(t.report.Run))
+		return t.waiting("needs a person's approval", "Approve it at a terminal with '%s'.",
+			t.ApproveLine(t.report.Run))
 	}
 	if !t.Person.Present() {
 		// One in the sentence, all in the details and on the screen: a fault has to stay

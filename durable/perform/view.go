@@ -27,7 +27,8 @@ type view struct {
 }
 
 func newView(session id.Session, run id.Run) *view {
-	return &view{log: manifest.SessionEvents(session), at: engine.Position{Session: session, Run: run}, fold: projections.NewFold()}
+	return &view{log: manifest.SessionEvents(session), at: engine.Position{Session: session, Run: run},
+		fold: projections.NewFold()}
 }
 
 // refresh reads on; moved says that there was something new.

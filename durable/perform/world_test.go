@@ -71,10 +71,15 @@ func newWorld(t *testing.T, workflowText string) *world {
 func (w *world) performer() *perform.Performer {
 	return &perform.Performer{
 		Engine: sender{w}, Logs: w.store, Commands: w, Person: w, Performers: w, Display: w,
-		Trusted:  func(context.Context, canon.Digest) (bool, error) { return w.trusted, nil },
-		Remember: func(context.Context, compile.Compiled) error { w.note("remember trust"); w.trusted = true; return nil },
-		Actor:    event.Actor{Kind: event.Human},
-		NowMs:    func() int64 { w.clock += 10; return w.clock },
+		Trusted: func(context.Context, canon.Digest) (bool, error) { return w.trusted, nil },
+		Remember: func(context.Context,
+			compile.Compiled) error {
+			w.note("remember trust")
+			w.trusted = true
+			return nil
+		},
+		Actor: event.Actor{Kind: event.Human},
+		NowMs: func() int64 { w.clock += 10; return w.clock },
 		Pause: func(ctx context.Context, ms int64) error {
 			w.note("pause %d ms", ms)
 			return ctx.Err()
@@ -148,14 +153,16 @@ func (s sender) Approvable(ctx context.Context, by engine.Caller, at engine.Posi
 	return s.w.g.Approvable(ctx, by, at)
 }
 
-func (s sender) ApproveShown(ctx context.Context, by engine.Caller, shown engine.Approvable, comment string) (engine.Answer, error) {
+func (s sender) ApproveShown(ctx context.Context, by engine.Caller, shown engine.Approvable,
+	comment string) (engine.Answer, error) {
 	if s.w.onApprove != nil {
 		s.w.onApprove()
 	}
 	return s.w.g.ApproveShown(ctx, by, shown, comment)
 }
 
-func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Position, a id.Attempt, r advance.Request) (engine.Answer, error) {
+func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Position, a id.Attempt,
+	r advance.Request) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Answer{}, err
 	}

@@ -111,5 +111,6 @@ func UserOnlyDetails() []string {
 
 // ChoiceKinds lists the closed NonAssumableChoiceKind set (locks section 3).
 func ChoiceKinds() []string {
-	return []string{"preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect", "policy_or_compliance"}
+	return []string{"preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect",
+		"policy_or_compliance"}
 }

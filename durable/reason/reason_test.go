@@ -40,7 +40,8 @@ func TestTableIsTheLocksMapping(t *testing.T) {
 
 func TestUnknownReasons(t *testing.T) {
 	for _, c := range []reason.Code{
-		{}, {Category: "unexpected"}, {Category: "unexpected", Detail: "missing_required_output"}, {Category: "other", Detail: "needs_user_choice"},
+		{}, {Category: "unexpected"}, {Category: "unexpected", Detail: "missing_required_output"},
+		{Category: "other", Detail: "needs_user_choice"},
 	} {
 		if c.Known() || c.Blocker() != "" {
 			t.Errorf("%s is known and blocks as %q", c, c.Blocker())
@@ -49,7 +50,8 @@ func TestUnknownReasons(t *testing.T) {
 }
 
 func TestParseUserOnly(t *testing.T) {
-	want := []string{"needs_user_secret_or_token", "needs_user_account_access", "needs_user_artifact", "needs_user_choice",
+	want := []string{"needs_user_secret_or_token", "needs_user_account_access", "needs_user_artifact",
+		"needs_user_choice",
 		"needs_user_approval", "needs_user_environment_action"}
 	if got := reason.UserOnlyDetails(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -60,7 +62,8 @@ func TestParseUserOnly(t *testing.T) {
 			t.Errorf("%s: got %s, %v", detail, c, err)
 		}
 	}
-	for _, detail := range []string{"", "missing_required_output", "user_only_dependency:needs_user_choice", "NEEDS_USER_CHOICE"} {
+	for _, detail := range []string{"", "missing_required_output", "user_only_dependency:needs_user_choice",
+		"NEEDS_USER_CHOICE"} {
 		if c, err := reason.ParseUserOnly(detail); err == nil || !strings.Contains(err.Error(), "needs_user_approval") {
 			t.Errorf("%q: got %s, %v", detail, c, err)
 		}
@@ -68,7 +71,8 @@ func TestParseUserOnly(t *testing.T) {
 }
 
 func TestChoiceKinds(t *testing.T) {
-	want := []string{"preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect", "policy_or_compliance"}
+	want := []string{"preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect",
+		"policy_or_compliance"}
 	if got := reason.ChoiceKinds(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -80,8 +84,10 @@ func TestPointerCheck(t *testing.T) {
 		return reason.Pointer{Kind: reason.AtCapability, Capability: name}
 	}
 	good := []reason.Pointer{
-		reason.ContextKey("ticketId"), reason.ContextKey("_"), reason.ContextKey("a.b-c_D9"), reason.ContextKey(strings.Repeat("k", limits.ContextKeyMax)),
-		{Kind: reason.AtContextBudget}, reason.OutputContract(reason.CriteriaRef), reason.OutputContract(reason.NotesRef),
+		reason.ContextKey("ticketId"), reason.ContextKey("_"), reason.ContextKey("a.b-c_D9"),
+		reason.ContextKey(strings.Repeat("k", limits.ContextKeyMax)),
+		{Kind: reason.AtContextBudget}, reason.OutputContract(reason.CriteriaRef),
+		reason.OutputContract(reason.NotesRef),
 		reason.WorkflowStep("a-1_b"), capability("delegation"), capability("web_browsing"),
 	}
 	for _, p := range good {

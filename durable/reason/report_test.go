@@ -31,7 +31,8 @@ func TestNewReportOrders(t *testing.T) {
 	before := slices.Clone(in)
 	var got []string
 	for _, b := range reason.NewReport(in).Blockers {
-		got = append(got, fmt.Sprint(b.Code, " ", b.Pointer.Kind, " ", b.Pointer.Key, b.Pointer.ContractRef, b.Pointer.StepID, " ", b.Message))
+		got = append(got, fmt.Sprint(b.Code, " ", b.Pointer.Kind, " ", b.Pointer.Key, b.Pointer.ContractRef,
+			b.Pointer.StepID, " ", b.Message))
 	}
 	want := []string{
 		"INVALID_REQUIRED_OUTPUT workflow_step z m",
@@ -71,12 +72,14 @@ func TestTheTenthCountsTheRest(t *testing.T) {
 		{"ten and a repetition", append(many(10, "m"), many(3, "m")...), 10, "m"},
 		{"eleven", many(11, "m"), 10, "m (and 1 more)"},
 		{"a hundred", many(100, "m"), 10, "m (and 90 more)"},
-		{"a hundred long ones", many(100, long), 10, long[:limits.MessageBytesMax-len(" (and 90 more)")] + " (and 90 more)"},
+		{"a hundred long ones", many(100, long), 10, long[:limits.MessageBytesMax-len(" (and 90 more)")] +
+			" (and 90 more)"},
 	}
 	for _, tt := range tests {
 		r := reason.NewReport(tt.in)
 		if len(r.Blockers) != tt.n || r.Blockers[tt.n-1].Message != tt.message {
-			t.Errorf("%s: got %d, the last is %q; want %d, %q", tt.name, len(r.Blockers), r.Blockers[len(r.Blockers)-1].Message, tt.n, tt.message)
+			t.Errorf("%s: got %d, the last is %q; want %d, %q", tt.name, len(r.Blockers),
+				r.Blockers[len(r.Blockers)-1].Message, tt.n, tt.message)
 		}
 		if err := r.Check(); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
@@ -107,7 +110,8 @@ func TestReportCheck(t *testing.T) {
 	}{
 		{"message of 512 bytes", message(512), ""},
 		{"message of 513 bytes", message(513), "blocker 0: message of 513 bytes: want 1 to 512"},
-		{"message of 512 characters", with(func(b *reason.Blocker) { b.Message = strings.Repeat("é", 512) }), "blocker 0: message of 1024 bytes: want 1 to 512"},
+		{"message of 512 characters", with(func(b *reason.Blocker) { b.Message = strings.Repeat("é", 512) }),
+			"blocker 0: message of 1024 bytes: want 1 to 512"},
 		{"no message", message(0), "blocker 0: message of 0 bytes: want 1 to 512"},
 		{"fix of 1024 bytes", fix(1024), ""},
 		{"fix of 1025 bytes", fix(1025), "blocker 0: suggestedFix of 1025 bytes: want at most 1024"},
@@ -115,8 +119,10 @@ func TestReportCheck(t *testing.T) {
 		{"eleven", reason.Report{Blockers: many(11, "m")}, "11 blockers: want 1 to 10"},
 		{"none", reason.Report{}, "0 blockers: want 1 to 10"},
 		{"unknown code", with(func(b *reason.Blocker) { b.Code = "OTHER" }), `blocker 0: unknown code "OTHER"`},
-		{"bad pointer", with(func(b *reason.Blocker) { b.Pointer.Kind = "file" }), `blocker 0: unknown pointer kind "file"`},
-		{"out of order", reason.Report{Blockers: []reason.Blocker{ordered[1], ordered[0]}}, "blocker 1 is out of order"},
+		{"bad pointer", with(func(b *reason.Blocker) { b.Pointer.Kind = "file" }),
+			`blocker 0: unknown pointer kind "file"`},
+		{"out of order", reason.Report{Blockers: []reason.Blocker{ordered[1], ordered[0]}},
+			"blocker 1 is out of order"},
 		{"twice", reason.Report{Blockers: []reason.Blocker{ordered[0], ordered[0]}}, "blocker 1 is out of order"},
 	}
 	for _, tt := range tests {
@@ -136,13 +142,15 @@ func TestNewReportIsStorableInAnyOrder(t *testing.T) {
 		var in []reason.Blocker
 		for i := range rapid.IntRange(1, 30).Draw(t, "n") {
 			row := rapid.SampledFrom(reason.Table).Draw(t, fmt.Sprint("row ", i))
-			in = append(in, blocker(row.Blocker, reason.ContextKey(rapid.StringMatching(`[a-c]{1,2}`).Draw(t, fmt.Sprint("key ", i)))))
+			in = append(in, blocker(row.Blocker, reason.ContextKey(rapid.StringMatching(`[a-c]{1,2}`).
+				Draw(t, fmt.Sprint("key ", i)))))
 		}
 		r := reason.NewReport(in)
 		if err := r.Check(); err != nil {
 			t.Fatal(err)
 		}
-		if again := reason.NewReport(rapid.Permutation(in).Draw(t, "order")); !slices.Equal(again.Blockers, r.Blockers) {
+		if again := reason.NewReport(rapid.Permutation(in).Draw(t, "order")); !slices.Equal(again.Blockers,
+			r.Blockers) {
 			t.Fatalf("another order gives\n%v\nnot\n%v", again, r)
 		}
 	})

@@ -38,11 +38,13 @@ func isJSON(essence string) bool {
 // isText reports a type of which people read the bytes. Latin-1 and logs with a stray
 // byte are such; without a type nothing is known.
 func isText(essence string) bool {
-	if strings.HasPrefix(essence, "text/") || isJSON(essence) || strings.HasSuffix(essence, "+xml") || strings.HasSuffix(essence, "+yaml") {
+	if strings.HasPrefix(essence, "text/") || isJSON(essence) || strings.HasSuffix(essence, "+xml") ||
+		strings.HasSuffix(essence, "+yaml") {
 		return true
 	}
 	switch strings.TrimPrefix(strings.TrimPrefix(essence, "application/"), "x-") {
-	case "xml", "yaml", "toml", "javascript", "typescript", "sh", "shellscript", "sql", "ndjson", "jsonl", "json-seq", "www-form-urlencoded", "pem-file", "httpd-php":
+	case "xml", "yaml", "toml", "javascript", "typescript", "sh", "shellscript", "sql", "ndjson", "jsonl", "json-seq",
+		"www-form-urlencoded", "pem-file", "httpd-php":
 		return essence != ""
 	}
 	return false

@@ -91,7 +91,8 @@ func TestTheRestStays(t *testing.T) {
 // TestCorpusInOtherPlaces: a line of the corpus says the same with other lines around it,
 // in Windows lines, and behind bytes that are no UTF-8, which stay.
 func TestCorpusInOtherPlaces(t *testing.T) {
-	for _, around := range [][2]string{{"one line\n", "\nanother"}, {"", "\r\n"}, {"\ufeff", ""}, {"\xff\xfe\x80 x\n", "\n\xc3"}} {
+	for _, around := range [][2]string{{"one line\n", "\nanother"}, {"", "\r\n"}, {"\ufeff", ""},
+		{"\xff\xfe\x80 x\n", "\n\xc3"}} {
 		for _, s := range corpus(t, "positive.json") {
 			in := secretMark.ReplaceAllString(s.Text, "$2")
 			want := secretMark.ReplaceAllString(s.Text, "[REDACTED:$1]")

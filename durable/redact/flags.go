@@ -57,7 +57,8 @@ func argument(s string, i int) (from int, exec bool) {
 // it is no word, or what stands around it is a command.
 func argued(s string, flag, from, to int) bool {
 	v := s[from:to]
-	if noValue(v) || strings.IndexByte("[{(", v[0]) >= 0 || strings.HasPrefix(v, "id=") || strings.HasPrefix(v, "type=") ||
+	if noValue(v) || strings.IndexByte("[{(", v[0]) >= 0 || strings.HasPrefix(v, "id=") ||
+		strings.HasPrefix(v, "type=") ||
 		span(v, 0, func(c byte) bool { return upper(c) || c == '_' || c == '-' }) == len(v) {
 		return false
 	}
@@ -68,7 +69,8 @@ func argued(s string, flag, from, to int) bool {
 		return false
 	}
 	at := span(s, to, blank)
-	follows := at == len(s) || s[at] == '\n' || to == at && strings.IndexByte("\"'`", s[at]) >= 0 || at > to && strings.IndexByte("-\\|&;", s[at]) >= 0
+	follows := at == len(s) || s[at] == '\n' || to == at && strings.IndexByte("\"'`", s[at]) >= 0 || at > to &&
+		strings.IndexByte("-\\|&;", s[at]) >= 0
 	word := flag
 	for word > 0 && blank(s[word-1]) {
 		word--
@@ -82,8 +84,10 @@ func argued(s string, flag, from, to int) bool {
 }
 
 // said are the words around a flag in sentences.
-var said = wordSet("a an the this that and or with without via by use using uses pass passing passes give gives given set sets setting add adds needs need see of to for is are was be no not as in " +
-	"flag flags option options argument arguments parameter value again instead now too only twice first later does takes when then if run it support supports drop remove")
+var said = wordSet("a an the this that and or with without via by use using uses pass passing passes give gives " +
+	"given set sets setting add adds needs need see of to for is are was be no not as in " +
+	"flag flags option options argument arguments parameter value again instead now too only twice first later does " +
+	"takes when then if run it support supports drop remove")
 
 // command is what is called on a line: which commands stand before a place, back to the
 // sign that parts it from others. It is read once from left to right, and markers and
@@ -117,8 +121,10 @@ var registries = wordSet("docker podman buildah skopeo helm nerdctl")
 
 // shorts says by which flags a command takes a secret: a letter, and + where it may
 // stand apart from its value, : where the value is user:password.
-var shorts = map[string]string{"mysql": "p", "mysqldump": "p", "mysqladmin": "p", "mysqlimport": "p", "mariadb": "p", "mariadb-dump": "p",
-	"sshpass": "p+", "login": "p+", "mongo": "p+", "mongosh": "p+", "mongodump": "p+", "mongorestore": "p+", "redis-cli": "a+",
+var shorts = map[string]string{"mysql": "p", "mysqldump": "p", "mysqladmin": "p", "mysqlimport": "p", "mariadb": "p",
+	"mariadb-dump": "p",
+	"sshpass":      "p+", "login": "p+", "mongo": "p+", "mongosh": "p+", "mongodump": "p+", "mongorestore": "p+",
+	"redis-cli":  "a+",
 	"ldapsearch": "w+", "ldapmodify": "w+", "curl": "u:"}
 
 // short takes out what stands behind a flag of one letter.

@@ -12,12 +12,18 @@ import (
 // without ends, names without values, ends that are none.
 var hostile = []string{
 	"a", "=", ":", "\"", "'", "\\", "\\\"", "\\\\\\\"", "{", "[", "@", "-", " -", "--", "\n",
-	"password=", "token:", "token:a,", "token=${", "token='", "token=a&", "token=a;b=", "token=\"x [REDACTED:a] ", "token=$A", "token= ", "token:\t*", "password\\\\\"=", "key key key:",
-	"eyJ", "eyJ-", "eyJaaaaaa.b", "eyJaaaaa.aaaaa", "-----BEGIN", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nA\n", "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAA\n",
-	"Bearer ", "Bearer a/", "bearer\t", "Basic ", "Basic aaaa", "Basic YTpi", "://", "://a:", "://a:b", "://a:b/", "://a:b/c", "://[REDACTED:a]", "a:b@", "sk-a-", "sk-", "AKIA", "ghp_", "cred_a-",
-	"{\"name\":", "{\"name\":\"token\",", "\"name\":\"token\",\"a\":1,", "\"value\":\"", "\"value\":1,\"a\":2,", "\"value\":\"a\",", "name: token\n", "name: token\nvalue: ", "{\"a\":[", "\\\"value\\\":\\\"a\\\",",
-	"--password ", "--token a ", "--token with ", " --a", "mysql -p", "curl -u ", "curl -ua:", " -u a", "docker login -p", "--password \"", "\\n", "%20", "\\u0026", "[REDACTED:", "[REDACTED:a]",
-	"password: a b", "token: [", "secret: str = ", "password=(", "token=a.", "token=a[", "token: 1 a", "token: -----", "token=xxx",
+	"password=", "token:", "token:a,", "token=${", "token='", "token=a&", "token=a;b=", "token=\"x [REDACTED:a] ",
+	"token=$A", "token= ", "token:\t*", "password\\\\\"=", "key key key:",
+	"eyJ", "eyJ-", "eyJaaaaaa.b", "eyJaaaaa.aaaaa", "-----BEGIN", "-----BEGIN PRIVATE KEY-----",
+	"-----BEGIN PRIVATE KEY-----\nA\n", "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAA\n",
+	"Bearer ", "Bearer a/", "bearer\t", "Basic ", "Basic aaaa", "Basic YTpi", "://", "://a:", "://a:b", "://a:b/",
+	"://a:b/c", "://[REDACTED:a]", "a:b@", "sk-a-", "sk-", "AKIA", "ghp_", "cred_a-",
+	"{\"name\":", "{\"name\":\"token\",", "\"name\":\"token\",\"a\":1,", "\"value\":\"", "\"value\":1,\"a\":2,",
+	"\"value\":\"a\",", "name: token\n", "name: token\nvalue: ", "{\"a\":[", "\\\"value\\\":\\\"a\\\",",
+	"--password ", "--token a ", "--token with ", " --a", "mysql -p", "curl -u ", "curl -ua:", " -u a",
+	"docker login -p", "--password \"", "\\n", "%20", "\\u0026", "[REDACTED:", "[REDACTED:a]",
+	"password: a b", "token: [", "secret: str = ", "password=(", "token=a.", "token=a[", "token: 1 a", "token: -----",
+	"token=xxx",
 }
 
 // TestHostileTextIsLinear: eight times the text is looked at eight times as often, and
@@ -70,7 +76,8 @@ func FuzzBytes(f *testing.F) {
 			return
 		}
 		now, err := canon.Parse(once)
-		if err != nil || now.Kind() != was.Kind() && was.Kind() != canon.Number || now.Len() != was.Len() && was.Kind() == canon.Object {
+		if err != nil || now.Kind() != was.Kind() && was.Kind() != canon.Number || now.Len() != was.Len() &&
+			was.Kind() == canon.Object {
 			t.Errorf("%q became %q: %v", b, once, err)
 		}
 	})

@@ -44,7 +44,10 @@ func (sc *scanner) named(i int, n naming) (from, to int) {
 // assigned is where the quote stands behind a type and an equals sign, as in
 // password: str = "x"; 0 where there is none.
 func assigned(s string, i int) int {
-	end := span(s[:min(len(s), i+nameMax)], i, func(c byte) bool { return word(c) || strings.IndexByte(".<>[]?&", c) >= 0 })
+	end := span(s[:min(len(s), i+nameMax)], i, func(c byte) bool {
+		return word(c) ||
+			strings.IndexByte(".<>[]?&", c) >= 0
+	})
 	if end == i || s[i] == '<' {
 		return 0
 	}
@@ -123,9 +126,11 @@ func closed(in string, whole bool) bool {
 		return true
 	}
 	if next[0] == '+' || next[0] == '%' || next[0] == '.' {
-		return len(next) < len(in) || len(next) > 1 && (blank(next[1]) || next[0] == '.' && letter(next[1]) && strings.Contains(next, "("))
+		return len(next) < len(in) || len(next) > 1 && (blank(next[1]) || next[0] == '.' && letter(next[1]) &&
+			strings.Contains(next, "("))
 	}
-	return strings.IndexByte(",)]};:", next[0]) >= 0 && (!whole || len(next) < 3 || !alnum(next[1])) || strings.HasPrefix(next, "=>") || next[0] == '&' && len(next) < len(in)
+	return strings.IndexByte(",)]};:", next[0]) >= 0 && (!whole || len(next) < 3 || !alnum(next[1])) ||
+		strings.HasPrefix(next, "=>") || next[0] == '&' && len(next) < len(in)
 }
 
 // bareness is what is known of a value without quotes.
@@ -159,9 +164,11 @@ func (sc *scanner) bare(from int, b bareness) (_, to int) {
 		return 0, 0
 	}
 	switch {
-	case noValue(v), b.schemed && (SecretName(v) || presented[strings.ToLower(v)]), strings.EqualFold(v, lastName(b.name)), reference(s, from, to, b):
+	case noValue(v), b.schemed && (SecretName(v) || presented[strings.ToLower(v)]),
+		strings.EqualFold(v, lastName(b.name)), reference(s, from, to, b):
 		return 0, 0
-	case !b.equals && (strings.IndexByte("[{&", v[0]) >= 0 && !b.quoted || strings.Contains(v, "://") || counted(s, to, v)):
+	case !b.equals && (strings.IndexByte("[{&", v[0]) >= 0 && !b.quoted || strings.Contains(v, "://") ||
+		counted(s, to, v)):
 		return 0, 0
 	case b.schemed && (lineEnds(s, to) || to < len(s) && strings.IndexByte("\"'`", s[to]) >= 0):
 		return from, to

@@ -5,14 +5,16 @@ import "strings"
 // secretWords end the name of a secret; keyWords do with "key" behind them, and
 // passWords with "pass", which alone is what a test does.
 var (
-	secretWords = wordSet("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential credentials authorization secretkey accesskey privatekey passcode")
-	keyWords    = wordSet("api access private secret signing encryption auth master account session client hmac shared")
-	passWords   = wordSet("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login")
+	secretWords = wordSet("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential " +
+		"credentials authorization secretkey accesskey privatekey passcode")
+	keyWords  = wordSet("api access private secret signing encryption auth master account session client hmac shared")
+	passWords = wordSet("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login")
 	// plainTokens say what a token is for that opens nothing: a page of a list, or a
 	// sign that parts texts.
 	plainTokens = wordSet("page cursor cancellation pad eos bos unk sep mask stop")
 	// joined are the words that names without case or hyphen end with.
-	joined = []string{"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey", "accesstoken", "authtoken",
+	joined = []string{"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey",
+		"accesstoken", "authtoken",
 		"apitoken", "refreshtoken", "bearertoken", "sessiontoken", "idtoken", "bottoken"}
 	// pairNames name the member of a pair that says what the other one is, valueNames the other.
 	pairNames  = wordSet("name key header variable field parameter")
@@ -46,7 +48,8 @@ func SecretName(name string) bool {
 		last = "key"
 		before, _ = lastWord(rest)
 	}
-	if secretWords[last] || (last == "key" || last == "keys") && keyWords[before] || last == "pass" && passWords[before] {
+	if secretWords[last] || (last == "key" || last == "keys") && keyWords[before] || last == "pass" &&
+		passWords[before] {
 		return true
 	}
 	for _, end := range joined {
@@ -68,7 +71,8 @@ func lastWord(name string) (lower, rest string) {
 	for start > 0 && alnum(name[start-1]) {
 		start--
 		// apiToken parts before the T, and so does HTTPToken.
-		if start > 0 && upper(name[start]) && (!upper(name[start-1]) || start+1 < end && name[start+1] >= 'a' && name[start+1] <= 'z') {
+		if start > 0 && upper(name[start]) && (!upper(name[start-1]) || start+1 < end && name[start+1] >= 'a' &&
+			name[start+1] <= 'z') {
 			break
 		}
 	}

@@ -4,15 +4,19 @@ import "strings"
 
 // nothing lists the words that stand where a value is told about, not given: what
 // became of it, where it comes from, its type, and the words that code begins with.
-var nothing = wordSet("required optional missing none null nil true false empty unknown invalid expired hidden set unset yes no ok undefined redacted default " +
-	"valid todo tbd changed reset rotated revoked refreshed updated created deleted removed stored encrypted hashed provided generated masked absent present " +
-	"enabled disabled pending rejected accepted denied correct incorrect wrong same see prompt stdin inherit write read n/a ... … xxx " +
+var nothing = wordSet("required optional missing none null nil true false empty unknown invalid expired hidden set " +
+	"unset yes no ok undefined redacted default " +
+	"valid todo tbd changed reset rotated revoked refreshed updated created deleted removed stored encrypted hashed " +
+	"provided generated masked absent present " +
+	"enabled disabled pending rejected accepted denied correct incorrect wrong same see prompt stdin inherit write " +
+	"read n/a ... … xxx " +
 	"string str bytes byte []byte bool int any object buffer " +
 	"await new lambda func function async self this match try not if")
 
 // noValue reports what says that there is a value, or where, and is none itself.
 func noValue(v string) bool {
-	return nothing[strings.ToLower(strings.TrimRight(v, "!"))] || placeholder(v) || isDigest(v) || isPath(v) || patterned(v) || strings.Trim(v, "{}[]()|<>&*-+?\\,;:.=/…") == ""
+	return nothing[strings.ToLower(strings.TrimRight(v, "!"))] || placeholder(v) || isDigest(v) || isPath(v) ||
+		patterned(v) || strings.Trim(v, "{}[]()|<>&*-+?\\,;:.=/…") == ""
 }
 
 // opens reports what stands for a value that is filled in elsewhere, by its beginning.
@@ -35,10 +39,14 @@ func placeholder(v string) bool {
 	case v[0] == '$' && len(v) > 1:
 		name := v[1:]
 		return span(v, 1, func(c byte) bool { return upper(c) || c == '_' }) == len(v) || len(v) == 2 && digit(v[1]) ||
-			span(name, 0, word) == len(name) && SecretName(name) || strings.HasPrefix(name, "this-") || strings.HasPrefix(name, "env:")
+			span(name, 0, word) == len(name) && SecretName(name) || strings.HasPrefix(name, "this-") ||
+			strings.HasPrefix(name, "env:")
 	case v[0] == '{' || v[0] == ':' || v[0] == '@':
 		name := strings.TrimSuffix(v[1:], "}")
-		return name == "" || span(name, 0, func(c byte) bool { return letter(c) || c == '_' || c == '.' }) == len(name) && (v[0] == '{' || SecretName(name))
+		return name == "" || span(name, 0, func(c byte) bool {
+			return letter(c) || c == '_' ||
+				c == '.'
+		}) == len(name) && (v[0] == '{' || SecretName(name))
 	case v[0] == '%':
 		return len(v) == 2 && letter(v[1])
 	}
@@ -47,7 +55,8 @@ func placeholder(v string) bool {
 
 // isDigest reports a digest with its algorithm, as sums and locks of packages are written.
 func isDigest(v string) bool {
-	for _, algorithm := range []string{"sha256:", "blake3:", "sha512:", "sha1:", "sha256_", "sha256-", "sha384-", "sha512-"} {
+	for _, algorithm := range []string{"sha256:", "blake3:", "sha512:", "sha1:", "sha256_", "sha256-", "sha384-",
+		"sha512-"} {
 		if sum, ok := strings.CutPrefix(v, algorithm); ok {
 			return len(sum) >= 40 && span(sum, 0, base64Byte) == len(sum)
 		}
@@ -63,7 +72,8 @@ func isPath(v string) bool {
 			return true
 		}
 	}
-	return v[0] == '/' && strings.Count(v, "/") >= 2 && span(v, 0, func(c byte) bool { return dotted(c) || c == '/' }) == len(v)
+	return v[0] == '/' && strings.Count(v, "/") >= 2 &&
+		span(v, 0, func(c byte) bool { return dotted(c) || c == '/' }) == len(v)
 }
 
 // patterned reports a regular expression for values.
@@ -86,7 +96,8 @@ func counted(s string, to int, v string) bool {
 	return at > to && units[unit]
 }
 
-var units = wordSet("character characters chars bytes bits digits letters words minutes hours days seconds weeks times tokens or to and per")
+var units = wordSet("character characters chars bytes bits digits letters words minutes hours days seconds weeks " +
+	"times tokens or to and per")
 
 // reference reports code that says where a value comes from: a call, a member, an
 // index, a variable. What is no secret in code stands without quotes.
@@ -100,7 +111,8 @@ func reference(s string, from, to int, b bareness) bool {
 	if ident == 0 || digit(v[0]) {
 		return false
 	}
-	if from >= 2 && (s[from-1] == '`' && s[from-2] == '=' && next == ' ' || s[from-1] == '*' && blank(s[from-2]) && v[len(v)-1] != '*') {
+	if from >= 2 && (s[from-1] == '`' && s[from-2] == '=' && next == ' ' || s[from-1] == '*' && blank(s[from-2]) &&
+		v[len(v)-1] != '*') {
 		return true // the output of a command, and what YAML and C point at
 	}
 	path, dots := members(v)
@@ -108,7 +120,8 @@ func reference(s string, from, to int, b bareness) bool {
 	switch {
 	case path < len(v):
 		// f(…), m[…], and a generic type.
-		return v[path] == '(' && (dots > 0 || !strings.ContainsAny(v[:path], "0123456789") || b.spaced && b.equals) || v[path] == '[' && !strings.ContainsAny(v[:path], "0123456789")
+		return v[path] == '(' && (dots > 0 || !strings.ContainsAny(v[:path], "0123456789") || b.spaced && b.equals) ||
+			v[path] == '[' && !strings.ContainsAny(v[:path], "0123456789")
 	case dots > 0:
 		return b.spaced || b.argued || owners[strings.ToLower(v[:ident])] || SecretName(v)
 	case next == '(' || next == '[':
@@ -144,4 +157,5 @@ func members(v string) (end, dots int) {
 }
 
 // owners are what code takes members of.
-var owners = wordSet("self this process os req request cfg config conf settings opts options args env ctx flags form params props state data secrets vars local module environ event res response")
+var owners = wordSet("self this process os req request cfg config conf settings opts options args env ctx flags form " +
+	"params props state data secrets vars local module environ event res response")

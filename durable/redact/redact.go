@@ -31,7 +31,8 @@ const (
 
 // Rules lists the closed set.
 func Rules() []Rule {
-	return []Rule{SecretKey, AWSKey, SlackToken, GitHubToken, GoogleKey, Credential, JWT, PrivateKey, Bearer, Basic, URLPassword, NamedSecret, WaybillToken}
+	return []Rule{SecretKey, AWSKey, SlackToken, GitHubToken, GoogleKey, Credential, JWT, PrivateKey, Bearer, Basic,
+		URLPassword, NamedSecret, WaybillToken}
 }
 
 const (

@@ -153,14 +153,18 @@ func TestWhereItStands(t *testing.T) {
 }
 
 func TestSecretName(t *testing.T) {
-	for _, yes := range []string{"password", "apiToken", "API_KEY", "apiKey", "x-api-key", "DB_PASSWORD", "HTTPToken", "aws.secret", "githubAPIKey", "clientsecret", "Authorization", "pwd",
-		"clientSecret", "AWS_SECRET_ACCESS_KEY", "api-key", "SECRET_KEY_BASE", "DB_PASS", "token2", "API_KEY_2", "password_1", "aws.secretAccessKey", "continueToken", "X-Amz-Security-Token"} {
+	for _, yes := range []string{"password", "apiToken", "API_KEY", "apiKey", "x-api-key", "DB_PASSWORD", "HTTPToken",
+		"aws.secret", "githubAPIKey", "clientsecret", "Authorization", "pwd",
+		"clientSecret", "AWS_SECRET_ACCESS_KEY", "api-key", "SECRET_KEY_BASE", "DB_PASS", "token2", "API_KEY_2",
+		"password_1", "aws.secretAccessKey", "continueToken", "X-Amz-Security-Token"} {
 		if !redact.SecretName(yes) {
 			t.Errorf("%s is one", yes)
 		}
 	}
-	for _, no := range []string{"", "key", "tokenCount", "tokens", "max_tokens", "passwordPolicy", "secretary", "tokenizer", "publicKey", "keyboard", "primary_key", "kind", "secret_id",
-		"nextPageToken", "pad_token", "pass", "bypass", "database", "key_base", "2", "password_hash", "tokenized", "secretKeyRef"} {
+	for _, no := range []string{"", "key", "tokenCount", "tokens", "max_tokens", "passwordPolicy", "secretary",
+		"tokenizer", "publicKey", "keyboard", "primary_key", "kind", "secret_id",
+		"nextPageToken", "pad_token", "pass", "bypass", "database", "key_base", "2", "password_hash", "tokenized",
+		"secretKeyRef"} {
 		if redact.SecretName(no) {
 			t.Errorf("%s is none", no)
 		}
@@ -170,16 +174,20 @@ func TestSecretName(t *testing.T) {
 func TestValue(t *testing.T) {
 	for _, row := range [][2]string{
 		{`{"password":"x","n":1}`, `{"n":1,"password":"[REDACTED:named_secret]"}`},
-		{`{"apiToken":12,"hasToken":true,"token":null,"secret":""}`, `{"apiToken":"[REDACTED:named_secret]","hasToken":true,"secret":"","token":null}`},
-		{`{"credentials":{"list":["a",2,{"b":"c"}]}}`, `{"credentials":{"list":["[REDACTED:named_secret]","[REDACTED:named_secret]",{"b":"[REDACTED:named_secret]"}]}}`},
+		{`{"apiToken":12,"hasToken":true,"token":null,"secret":""}`,
+			`{"apiToken":"[REDACTED:named_secret]","hasToken":true,"secret":"","token":null}`},
+		{`{"credentials":{"list":["a",2,{"b":"c"}]}}`,
+			`{"credentials":{"list":["[REDACTED:named_secret]","[REDACTED:named_secret]",{"b":"[REDACTED:named_secret]"}]}}`},
 		{`{"name":"token","value":"abc"}`, `{"name":"token","value":"[REDACTED:named_secret]"}`},
-		{`[{"key":"API_KEY","on":true,"type":"text","value":["a",{"b":7}]}]`, `[{"key":"API_KEY","on":true,"type":"text","value":["[REDACTED:named_secret]",{"b":"[REDACTED:named_secret]"}]}]`},
+		{`[{"key":"API_KEY","on":true,"type":"text","value":["a",{"b":7}]}]`,
+			`[{"key":"API_KEY","on":true,"type":"text","value":["[REDACTED:named_secret]",{"b":"[REDACTED:named_secret]"}]}]`},
 		{`{"Header":"x-api-key","Val":12}`, `{"Header":"x-api-key","Val":"[REDACTED:named_secret]"}`},
 		{`{"name":"token sk-abcdef","value":"abc"}`, `{"name":"token [REDACTED:secret_key]","value":"abc"}`},
 		{`{"name":"tokenCount","value":"abc"}`, `{"name":"tokenCount","value":"abc"}`},
 		{`{"name":["token"],"value":"abc","key":"theme"}`, `{"key":"theme","name":["token"],"value":"abc"}`},
 		{`["use sk-abcdef",7,{"note":"fine"}]`, `["use [REDACTED:secret_key]",7,{"note":"fine"}]`},
-		{`{"sk-abcdef":1,"sk-abcdeg":2,"[REDACTED:secret_key]":3}`, `{"[REDACTED:secret_key]":3,"[REDACTED:secret_key]#2":1,"[REDACTED:secret_key]#3":2}`},
+		{`{"sk-abcdef":1,"sk-abcdeg":2,"[REDACTED:secret_key]":3}`,
+			`{"[REDACTED:secret_key]":3,"[REDACTED:secret_key]#2":1,"[REDACTED:secret_key]#3":2}`},
 	} {
 		v, err := canon.Parse([]byte(row[0]))
 		if err != nil {
@@ -235,11 +243,15 @@ func TestIdentifiersStay(t *testing.T) {
 		attempt := id.NextAttempt(node, id.OpAck, 0)
 		digest := canon.Sum(seed[:])
 		names := rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,12}([-_.][a-z0-9]{1,8})?`), 1, 5).Draw(rt, "path")
-		for _, s := range []string{run.String(), node.String(), attempt.String(), id.NewSession(seed).String(), id.EventOf(run.String(), "k").String(),
-			digest.String(), digest.FileName(), digest.String()[7:47], fmt.Sprintf("%x-%x-%x-%x-%x", seed[:4], seed[4:6], seed[6:8], seed[8:10], seed[10:]),
-			"advance_recorded:" + run.String() + ":" + node.String() + ":" + attempt.String(), "/" + strings.Join(names, "/"), strings.Join(names, "/") + ".go"} {
+		for _, s := range []string{run.String(), node.String(), attempt.String(), id.NewSession(seed).
+			String(), id.EventOf(run.String(), "k").String(),
+			digest.String(), digest.FileName(), digest.String()[7:47],
+			fmt.Sprintf("%x-%x-%x-%x-%x", seed[:4], seed[4:6], seed[6:8], seed[8:10], seed[10:]),
+			"advance_recorded:" + run.String() + ":" + node.String() + ":" + attempt.String(),
+			"/" + strings.Join(names, "/"), strings.Join(names, "/") + ".go"} {
 			c := redact.Counts{}
-			if got := redact.Text("see "+s+" and "+s+".", c); c.Total() != 0 && !strings.Contains(s, "sk-") && !strings.Contains(s, "cred_") {
+			if got := redact.Text("see "+s+" and "+s+".", c); c.Total() != 0 && !strings.Contains(s, "sk-") &&
+				!strings.Contains(s, "cred_") {
 				rt.Errorf("%s became %s", s, got)
 			}
 		}
@@ -248,11 +260,16 @@ func TestIdentifiersStay(t *testing.T) {
 
 // pieces is what hostile text is made of.
 var pieces = func() []string {
-	out := []string{" ", "\n", ":", "=", ": ", " = ", "\"", "'", "\\\"", ",", ".", "-", "/", "[", "]", "(", "a", "A", "1", "_", "&", "&b=", "Bearer ", "token", "password", "key",
-		"api ", "token=", "token: ", "password: \"", "sk-", "sk-a-", "eyJ", "aaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaa", "${", "$A", "<", ">", "none", "[REDACTED:", "[REDACTED:jwt]", "-----BEGIN PRIVATE KEY-----",
-		"-----END PRIVATE KEY-----", "MIIEpAIBAAKCAQEA7bq1", "cred_abcdef", "xoxb-abcd", "AKIAIOSFODNN7EXAMPLE", "ghp_abcdef", "st.v1.abcdef", "AIzaabcdefghij", "Basic ", "::", "=>",
-		"://", "@", "u:p@", "https://", "{", "}", "\"name\":", "\"value\":", "\"key\":\"token\",", "name: token\n", "value: ", "--password ", "--token", " -p", "mysql", "curl -u a:", "docker login", "|", ";", ";b=",
-		"\\n", "\\u0026", "%20", "dXNlcjpwYXNz", "\xff", "é", "str", "const ", "*", "$", "!", "swordfish", "with", "auth", "/"}
+	out := []string{" ", "\n", ":", "=", ": ", " = ", "\"", "'", "\\\"", ",", ".", "-", "/", "[", "]", "(", "a", "A",
+		"1", "_", "&", "&b=", "Bearer ", "token", "password", "key",
+		"api ", "token=", "token: ", "password: \"", "sk-", "sk-a-", "eyJ", "aaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaa",
+		"${", "$A", "<", ">", "none", "[REDACTED:", "[REDACTED:jwt]", "-----BEGIN PRIVATE KEY-----",
+		"-----END PRIVATE KEY-----", "MIIEpAIBAAKCAQEA7bq1", "cred_abcdef", "xoxb-abcd", "AKIAIOSFODNN7EXAMPLE",
+		"ghp_abcdef", "st.v1.abcdef", "AIzaabcdefghij", "Basic ", "::", "=>",
+		"://", "@", "u:p@", "https://", "{", "}", "\"name\":", "\"value\":", "\"key\":\"token\",", "name: token\n",
+		"value: ", "--password ", "--token", " -p", "mysql", "curl -u a:", "docker login", "|", ";", ";b=",
+		"\\n", "\\u0026", "%20", "dXNlcjpwYXNz", "\xff", "é", "str", "const ", "*", "$", "!", "swordfish", "with",
+		"auth", "/"}
 	for _, r := range rows {
 		out = append(out, r[0])
 	}
@@ -275,7 +292,8 @@ func TestTwiceIsOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(rt, "text"), "")
 		twice(rt, s)
-		v := canon.OfMembers(canon.Member{Name: s, Value: canon.OfString(s)}, canon.Member{Name: "k", Value: canon.OfList(canon.OfString(s))})
+		v := canon.OfMembers(canon.Member{Name: s, Value: canon.OfString(s)},
+			canon.Member{Name: "k", Value: canon.OfList(canon.OfString(s))})
 		once := redact.Value(v, nil)
 		c := redact.Counts{}
 		if again := redact.Value(once, c); !again.Equal(once) || c.Total() != 0 || once.Len() != v.Len() {
@@ -285,7 +303,8 @@ func TestTwiceIsOnce(t *testing.T) {
 }
 
 func BenchmarkProse(b *testing.B) {
-	s := strings.Repeat("The importer reads one file at a time, and says: what was asked, by whom (see section 12), and why some-thing else = better than a guess.\n", 8000)[:1<<20]
+	s := strings.Repeat("The importer reads one file at a time, and says: what was asked, by whom (see section 12), "+
+		"and why some-thing else = better than a guess.\n", 8000)[:1<<20]
 	b.SetBytes(int64(len(s)))
 	for b.Loop() {
 		redact.Text(s, nil)

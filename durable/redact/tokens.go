@@ -14,8 +14,10 @@ type family struct {
 var families = [256][]family{
 	's': {{"sk-", SecretKey, keyish}, {"st.v1.", WaybillToken, handle}},
 	'A': {{"AKIA", AWSKey, awsKey}, {"ASIA", AWSKey, awsKey}, {"AIza", GoogleKey, atLeast(10, dashed)}},
-	'x': {{"xoxb-", SlackToken, slack}, {"xoxa-", SlackToken, slack}, {"xoxp-", SlackToken, slack}, {"xoxr-", SlackToken, slack}, {"xoxs-", SlackToken, slack}},
-	'g': {{"ghp_", GitHubToken, gitHub}, {"gho_", GitHubToken, gitHub}, {"ghu_", GitHubToken, gitHub}, {"ghs_", GitHubToken, gitHub}, {"ghr_", GitHubToken, gitHub},
+	'x': {{"xoxb-", SlackToken, slack}, {"xoxa-", SlackToken, slack}, {"xoxp-", SlackToken, slack},
+		{"xoxr-", SlackToken, slack}, {"xoxs-", SlackToken, slack}},
+	'g': {{"ghp_", GitHubToken, gitHub}, {"gho_", GitHubToken, gitHub}, {"ghu_", GitHubToken, gitHub},
+		{"ghs_", GitHubToken, gitHub}, {"ghr_", GitHubToken, gitHub},
 		{"github_pat_", GitHubToken, atLeast(6, word)}},
 	'c': {{"cred_", Credential, keyish}, {"chk.v1.", WaybillToken, handle}},
 	'a': {{"ack.v1.", WaybillToken, handle}},
@@ -154,7 +156,8 @@ func bearer(s string, i int) (from, to int) {
 	}
 	near := s[from:min(len(s), from+looked)]
 	near = strings.TrimRight(near[:span(near, 0, bearing)], ".")
-	if len(near) < 6 || !(len(near) >= 20 && !strings.Contains(near, "/") || strings.ContainsAny(near, "0123456789") || innerUpper(near)) {
+	if len(near) < 6 || !(len(near) >= 20 && !strings.Contains(near, "/") || strings.ContainsAny(near, "0123456789") ||
+		innerUpper(near)) {
 		return 0, 0
 	}
 	if to = span(s, from, bearing); marker(s[to:]) > 0 {
@@ -234,7 +237,8 @@ func keyed(inner string) bool {
 func cutPEM(s string, i int) (to int) {
 	for {
 		at := i
-		for at < len(s) && (s[at] == '\n' || s[at] == '\r' || s[at] == ' ' || s[at] == '\\' && at+1 < len(s) && (s[at+1] == 'n' || s[at+1] == 'r')) {
+		for at < len(s) && (s[at] == '\n' || s[at] == '\r' || s[at] == ' ' || s[at] == '\\' && at+1 < len(s) &&
+			(s[at+1] == 'n' || s[at+1] == 'r')) {
 			if s[at] == '\\' {
 				at++
 			}

@@ -55,7 +55,8 @@ func userEnds(s string) int {
 // have been written %2F; -1 where what begins at i and goes to the slash is a port.
 func slashed(s string, i, slash int) int {
 	first := s[i:slash]
-	if first == "" || slash == len(s) || strings.IndexByte("/?#", s[slash]) < 0 || strings.EqualFold(first, "port") || opens(first) || strings.ContainsAny(first, ",;()[]{}*") ||
+	if first == "" || slash == len(s) || strings.IndexByte("/?#", s[slash]) < 0 || strings.EqualFold(first, "port") ||
+		opens(first) || strings.ContainsAny(first, ",;()[]{}*") ||
 		span(first, 0, digit) == len(first) {
 		return -1
 	}

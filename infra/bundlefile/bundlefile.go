@@ -70,13 +70,15 @@ func (f *File) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.D
 }
 
 // ObjectStream implements ports.ObjectStreams. The digest was computed on opening.
-func (f *File) ObjectStream(_ context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64, error) {
+func (f *File) ObjectStream(_ context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64,
+	error) {
 	r, size, ok := f.Bundle.Object(kind, ref)
 	if ok {
 		return io.NopCloser(r), size, nil
 	}
 	if _, erased := f.Bundle.Tombstone(ref); erased && kind == manifest.Artifact {
-		return nil, 0, fault.New(fault.ArtifactErased, "the bytes of artifact %s were erased", ref).With("sha256", ref.String())
+		return nil, 0, fault.New(fault.ArtifactErased, "the bytes of artifact %s were erased", ref).
+			With("sha256", ref.String())
 	}
 	return nil, 0, fault.New(fault.StoreCorrupt, "the bundle does not hold the %s %s", kind, ref).With("missing", true)
 }

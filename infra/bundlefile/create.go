@@ -105,7 +105,8 @@ func (t *Target) Abandon() {
 }
 
 func taken(name string) error {
-	return fault.New(fault.ValidationError, "%s is there already", name).Suggest("Name another file with -o, or replace it with --force.")
+	return fault.New(fault.ValidationError, "%s is there already", name).
+		Suggest("Name another file with -o, or replace it with --force.")
 }
 
 func unwritten(name string, err error) error {
@@ -120,5 +121,6 @@ func unwritten(name string, err error) error {
 	if osfs.IsFull(err) {
 		code = fault.StoreFull
 	}
-	return fault.Wrap(err, code, "%s cannot be written: %v", name, err).Suggest("Name a place with room that you may write to with -o; nothing was left behind.")
+	return fault.Wrap(err, code, "%s cannot be written: %v", name, err).
+		Suggest("Name a place with room that you may write to with -o; nothing was left behind.")
 }

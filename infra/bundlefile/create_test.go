@@ -126,7 +126,8 @@ func (l looking) Read([]byte) (int, error) {
 func TestSpoolLeavesNoName(t *testing.T) {
 	dir, seen := t.TempDir(), []string{}
 	t.Setenv("TMPDIR", dir)
-	if _, err := bundlefile.Spool(context.Background(), looking{dir, &seen}, bundle.Options{}); !fault.Is(err, fault.BundleInvalidFormat) {
+	if _, err := bundlefile.Spool(context.Background(), looking{dir, &seen}, bundle.Options{}); !fault.Is(err,
+		fault.BundleInvalidFormat) {
 		t.Errorf("an empty pipe: %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(seen)+len(left) > 0 {

@@ -125,7 +125,8 @@ func (s *segments) get(name string) (data []byte, ok bool, err error) {
 		}
 		if len(data) > segmentBytesMax {
 			s.lines, s.data = nil, nil
-			return nil, false, fault.New(fault.StoreLimit, "%s has more than %d bytes: a store takes no such segment", name, segmentBytesMax)
+			return nil, false, fault.New(fault.StoreLimit, "%s has more than %d bytes: a store takes no such segment",
+				name, segmentBytesMax)
 		}
 	}
 	s.data = data

@@ -24,8 +24,9 @@ func (nobody) Visit(manifest.Segment, manifest.Head) error { return nil }
 func TestASegmentIsNoLargerThanAStoreTakes(t *testing.T) {
 	const session, events = "sess_aaaaaaaaaaaaaaaaaaaaaaaaaa", 80
 	var b bytes.Buffer
-	w, err := bundle.NewWriter(&b, bundle.Envelope{BundleID: "bundle_aaaaaaaaaaaaaaaaaaaaaaaaaa", ExportedAt: "2026-01-01T00:00:00.000Z",
-		Producer: bundle.Producer{AppVersion: "1"}, SessionID: session})
+	w, err := bundle.NewWriter(&b, bundle.Envelope{BundleID: "bundle_aaaaaaaaaaaaaaaaaaaaaaaaaa",
+		ExportedAt: "2026-01-01T00:00:00.000Z",
+		Producer:   bundle.Producer{AppVersion: "1"}, SessionID: session})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,5 +92,6 @@ func unread(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return fault.Wrap(err, fault.BundleInvalidFormat, "%s cannot be read: %v", name, err).Suggest("Name a file that 'waybill export' made, or - for standard input.")
+	return fault.Wrap(err, fault.BundleInvalidFormat, "%s cannot be read: %v", name, err).
+		Suggest("Name a file that 'waybill export' made, or - for standard input.")
 }

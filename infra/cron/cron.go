@@ -100,7 +100,8 @@ const zoneBytesMax = 64
 
 func load(name string) (*time.Location, error) {
 	wrong := func() *fault.Fault {
-		return fault.New(fault.ValidationError, "the time zone %.64q is not known; expected a name of the IANA time zone database", name).
+		return fault.New(fault.ValidationError,
+			"the time zone %.64q is not known; expected a name of the IANA time zone database", name).
 			Suggest("Write a name such as Europe/Berlin or America/New_York, or UTC.").With("field", "timezone")
 	}
 	// These are the machine's own zone, whichever that is: another machine would fire at

@@ -57,7 +57,8 @@ func checkAgainst(t *rapid.T, cron string, x time.Time, fires []int64) {
 	}
 	next, follows, err := Schedules{}.NextAfter(cron, zone.String(), x.UnixMilli())
 	if err != nil || i < len(fires) && (!follows || next != fires[i]) {
-		t.Fatalf("%s in %s, next after %s: %s, %v, %v; want %s", cron, zone, x, show(next), follows, err, show(fires[i]))
+		t.Fatalf("%s in %s, next after %s: %s, %v, %v; want %s", cron, zone, x, show(next), follows, err,
+			show(fires[i]))
 	}
 }
 
@@ -84,21 +85,25 @@ func TestBothWays(t *testing.T) {
 			if again, _, _ := s.LastBefore(cron, zone, next); again != next {
 				t.Fatalf("%s in %s: the last at %d is %d", cron, zone, next, again)
 			}
-			if before, had, _ := s.LastBefore(cron, zone, next-1); had != ok && x-last < 1e9 || ok && had && before != last {
+			if before, had, _ := s.LastBefore(cron, zone, next-1); had != ok && x-last < 1e9 || ok && had &&
+				before != last {
 				t.Fatalf("%s in %s: between %d and %d fires %d", cron, zone, last, next, before)
 			}
 		}
 	})
 }
 
-var zoneNames = []string{"", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "Asia/Kathmandu", "America/Godthab"}
+var zoneNames = []string{"", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe",
+	"Africa/Casablanca", "Pacific/Apia", "Asia/Kathmandu", "America/Godthab"}
 
 // drawMoment is near a change of the zone, where it has one: up to some minutes, and one
 // millisecond, beside it.
 func drawMoment(t *rapid.T, loc *time.Location) time.Time {
-	at := time.UnixMilli(rapid.Int64Range(time.Date(2008, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(), time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()).Draw(t, "x")).In(loc)
+	at := time.UnixMilli(rapid.Int64Range(time.Date(2008, 1, 1, 0, 0, 0, 0, time.UTC).
+		UnixMilli(), time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()).Draw(t, "x")).In(loc)
 	if _, end := at.ZoneBounds(); !end.IsZero() {
-		at = end.Add(time.Duration(rapid.Int64Range(0, 9).Draw(t, "minutes"))*time.Minute + time.Duration(rapid.Int64Range(0, 1).Draw(t, "ms"))*time.Millisecond)
+		at = end.Add(time.Duration(rapid.Int64Range(0, 9).Draw(t, "minutes"))*time.Minute +
+			time.Duration(rapid.Int64Range(0, 1).Draw(t, "ms"))*time.Millisecond)
 	}
 	return at
 }

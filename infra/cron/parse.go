@@ -45,27 +45,31 @@ func parse(cron string) (*gocron.SpecSchedule, error) {
 	read, err := gocron.MustNewParser(fires).WithMaxSearchYears(yearsMax).Parse(cron)
 	face, ok := read.(*gocron.SpecSchedule)
 	if err != nil || !ok { // an interval is no schedule of a clock
-		return nil, refuse("the cron expression is %.100q; expected @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually or five fields", cron)
+		return nil, refuse("the cron expression is %.100q; expected @hourly, @daily, @midnight, @weekly, @monthly, "+
+			"@yearly, @annually or five fields", cron)
 	}
 	return face, nil
 }
 
 func refuse(format string, args ...any) *fault.Fault {
 	return fault.New(fault.ValidationError, format, args...).
-		Suggest("Write minute, hour, day of the month, month and day of the week, such as \"30 9 * * mon-fri\", or @daily.").With("field", "cron")
+		Suggest("Write minute, hour, day of the month, month and day of the week, such as \"30 9 * * mon-fri\", or "+
+			"@daily.").With("field", "cron")
 }
 
 func checkFields(cron string) error {
 	parts := strings.FieldsFunc(cron, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(parts) != len(fields) {
-		return refuse("the cron expression %.100q has %d fields; expected five: minute, hour, day of the month, month and day of the week", cron, len(parts))
+		return refuse("the cron expression %.100q has %d fields; expected five: minute, hour, day of the month, "+
+			"month and day of the week", cron, len(parts))
 	}
 	for i, f := range fields {
 		for item := range strings.SplitSeq(parts[i], ",") {
 			if f.takes(item) {
 				continue
 			}
-			return refuse("the %s of the cron expression %.100q has %.40q; expected *, numbers from %s, ranges that do not run backwards, "+
+			return refuse("the %s of the cron expression %.100q has %.40q; expected *, numbers from %s, ranges that "+
+				"do not run backwards, "+
 				"steps shorter than their range, or a list of these", f.name, cron, item, f.want)
 		}
 	}

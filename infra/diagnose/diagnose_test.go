@@ -24,7 +24,8 @@ func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	fatal(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	fatal(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
-	for name, want := range map[string]doctor.Kind{"file": doctor.File, "folder": doctor.Folder, "none/below": doctor.Missing, "file/below": doctor.Other} {
+	for name, want := range map[string]doctor.Kind{"file": doctor.File, "folder": doctor.Folder,
+		"none/below": doctor.Missing, "file/below": doctor.Other} {
 		got := diagnose.Look(filepath.Join(dir, name))
 		if runtime.GOOS == "windows" && name == "file/below" {
 			continue // told as a name that is not there
@@ -54,7 +55,8 @@ func TestLook(t *testing.T) {
 func TestProbe(t *testing.T) {
 	dir := t.TempDir()
 	g := diagnose.Probe(context.Background(), dir)
-	for what, why := range map[string]string{"write": g.Write, "read": g.Read, "sync": g.Sync, "syncdir": g.SyncDir, "lock": g.Lock, "place": g.Place, "left": g.Left, "why": g.Why} {
+	for what, why := range map[string]string{"write": g.Write, "read": g.Read, "sync": g.Sync, "syncdir": g.SyncDir,
+		"lock": g.Lock, "place": g.Place, "left": g.Left, "why": g.Why} {
 		if why != "" {
 			t.Errorf("%s: %s", what, why)
 		}
@@ -73,7 +75,8 @@ func TestProbe(t *testing.T) {
 
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"store.json", "sessions/.tmp-1/a", "sessions/s/events/.tmp-2", "snapshots/.tmp-3", "trash/s.1/manifest.jsonl",
+	for _, name := range []string{"store.json", "sessions/.tmp-1/a", "sessions/s/events/.tmp-2", "snapshots/.tmp-3",
+		"trash/s.1/manifest.jsonl",
 		"trash/s.1/.tmp-4", "quarantine/s.1/a", "quarantine/flat"} {
 		fatal(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		fatal(t, os.WriteFile(filepath.Join(dir, name), []byte("12345"), 0o600))

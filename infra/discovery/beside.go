@@ -22,7 +22,8 @@ func (f *Finder) Beside(_ context.Context, path string) ([]catalog.File, error) 
 	dir := filepath.Dir(at)
 	out := folder{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/", flat: true}.files()
 	routines := filepath.Join(dir, "routines")
-	return append(out, folder{kind: source.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/", flat: true}.files()...), nil
+	return append(out, folder{kind: source.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/",
+		flat: true}.files()...), nil
 }
 
 // bindingsFiles are where a directory of a project may say what fills extension

@@ -23,7 +23,8 @@ func bundled() []catalog.File {
 	var out []catalog.File
 	for _, e := range entries {
 		data, err := bundledFiles.ReadFile("bundled/" + e.Name())
-		out = append(out, catalog.File{Kind: source.SourceBundled, Ref: strings.TrimSuffix(e.Name(), ".yaml"), Data: data, Err: err})
+		out = append(out, catalog.File{Kind: source.SourceBundled, Ref: strings.TrimSuffix(e.Name(), ".yaml"),
+			Data: data, Err: err})
 	}
 	return out
 }

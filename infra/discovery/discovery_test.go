@@ -72,7 +72,8 @@ func TestProjectsAreLookedThroughUpToTheRoot(t *testing.T) {
 	})
 	repo := filepath.Join(dir, "repo")
 	got := find(t, Places{User: filepath.Join(dir, "user"), From: filepath.Join(repo, "sub", "deeper"), Root: repo})
-	want := []string{".waybill/workflows/a.yaml", ".waybill/workflows/deep/b.YML", "sub/.workrail/workflows/d.json", "f.yaml"}
+	want := []string{".waybill/workflows/a.yaml", ".waybill/workflows/deep/b.YML", "sub/.workrail/workflows/d.json",
+		"f.yaml"}
 	for _, ref := range want {
 		if f, ok := got[ref]; !ok || f.Err != nil {
 			t.Errorf("%s: found %v, %v", ref, ok, f.Err)
@@ -115,7 +116,8 @@ func TestLinksOutOfAFolderAreListedNotFollowed(t *testing.T) {
 }
 
 func TestWhatCannotBeReadIsListed(t *testing.T) {
-	dir := tree(t, map[string]string{".waybill/workflows/big.yaml": strings.Repeat("x", limits.SourceBytesMax+1), ".workrail/workflows": "a file"})
+	dir := tree(t, map[string]string{".waybill/workflows/big.yaml": strings.Repeat("x", limits.SourceBytesMax+1),
+		".workrail/workflows": "a file"})
 	got := find(t, Places{From: dir})
 	if f := got[".waybill/workflows/big.yaml"]; f.Err == nil || f.Data != nil {
 		t.Errorf("a file over the limit: %v", f.Err)
@@ -126,16 +128,19 @@ func TestWhatCannotBeReadIsListed(t *testing.T) {
 }
 
 func TestNamedFiles(t *testing.T) {
-	dir := tree(t, map[string]string{"repo/sub/w.yaml": "id: x", "elsewhere/v.json": "{}", "repo/big.json": strings.Repeat(" ", limits.SourceBytesMax+1)})
+	dir := tree(t, map[string]string{"repo/sub/w.yaml": "id: x", "elsewhere/v.json": "{}",
+		"repo/big.json": strings.Repeat(" ", limits.SourceBytesMax+1)})
 	repo := filepath.Join(dir, "repo")
 	f := New(Places{From: filepath.Join(repo, "sub"), Root: repo})
-	for path, ref := range map[string]string{"w.yaml": "sub/w.yaml", filepath.Join(dir, "elsewhere", "v.json"): "../elsewhere/v.json"} {
+	for path, ref := range map[string]string{"w.yaml": "sub/w.yaml",
+		filepath.Join(dir, "elsewhere", "v.json"): "../elsewhere/v.json"} {
 		got, err := f.WorkflowFile(context.Background(), path)
 		if err != nil || got.Ref != ref || got.Kind != source.SourceProject || len(got.Data) == 0 {
 			t.Errorf("%s: ref %q, %v", path, got.Ref, err)
 		}
 	}
-	for path, code := range map[string]fault.Code{"gone.yaml": fault.WorkflowNotFound, "..": fault.WorkflowInvalid, "../big.json": fault.WorkflowInvalid} {
+	for path, code := range map[string]fault.Code{"gone.yaml": fault.WorkflowNotFound, "..": fault.WorkflowInvalid,
+		"../big.json": fault.WorkflowInvalid} {
 		if _, err := f.WorkflowFile(context.Background(), path); !fault.Is(err, code) {
 			t.Errorf("%s: %v, want %s", path, err, code)
 		}

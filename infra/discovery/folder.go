@@ -49,7 +49,9 @@ func (f folder) files() []catalog.File {
 		case d.IsDir() || !isWorkflowName(name):
 			return nil
 		case len(out) == filesMax:
-			out = append(out, f.unreadable(name, fmt.Errorf("the folder holds more than %d workflow files; this one and those after it were not read", filesMax)))
+			out = append(out, f.unreadable(name,
+				fmt.Errorf("the folder holds more than %d workflow files; this one and those after it were not read",
+					filesMax)))
 			return fs.SkipAll
 		}
 		out = append(out, f.read(root, name))

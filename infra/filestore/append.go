@@ -92,7 +92,8 @@ func (s *Store) newAppending(at manifest.Head, p manifest.Plan, held *lock.Held)
 		return nil, fault.Wrap(err, fault.Internal, "a plan that must not be written: %v", err)
 	}
 	if n := len(seg.Bytes); n > segmentBytesMax {
-		return nil, fault.New(fault.StoreLimit, "the events of one call have %d bytes: a store takes at most %d", n, segmentBytesMax)
+		return nil, fault.New(fault.StoreLimit, "the events of one call have %d bytes: a store takes at most %d", n,
+			segmentBytesMax)
 	}
 	group := manifest.Group(p.Log, at, seg)
 	a := &appending{s: s, log: p.Log, held: held, at: at, next: at.After(group, seg), group: group}

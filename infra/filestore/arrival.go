@@ -114,11 +114,13 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 // Segment implements ports.Arrival.
 func (a *arrival) Segment(ctx context.Context, log string, seg manifest.Segment) error {
 	return a.do(ctx, func() error {
-		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || log != "" && !bundle.LogName(log) {
+		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || log != "" &&
+			!bundle.LogName(log) {
 			return fault.New(fault.Internal, "events %d to %d of log %q cannot arrive", seg.First, seg.Last, log)
 		}
 		if n := len(seg.Bytes); n > segmentBytesMax {
-			return fault.New(fault.StoreLimit, "%s has %d bytes: a store takes at most %d", seg.Name(), n, segmentBytesMax)
+			return fault.New(fault.StoreLimit, "%s has %d bytes: a store takes at most %d", seg.Name(), n,
+				segmentBytesMax)
 		}
 		if err := a.open(log); err != nil {
 			return err

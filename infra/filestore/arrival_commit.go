@@ -154,7 +154,8 @@ func (a *arrival) takeBack(home string, cause error) error {
 		}
 	}
 	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
-		"moving session %s in failed, and so did taking it back: whether it is there shows when it is looked for again", a.session).
+		"moving session %s in failed, and so did taking it back: whether it is there shows when it is looked for again",
+		a.session).
 		With("sessionId", a.session.String())
 }
 

@@ -204,7 +204,8 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 }
 
 // pass reads what is not needed, since name is there.
-func (a *arrival) pass(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader, name string) error {
+func (a *arrival) pass(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader,
+	name string) error {
 	if err := a.receive(ctx, nil, kind, ref, r); err != nil {
 		return err
 	}
@@ -215,7 +216,8 @@ func (a *arrival) pass(ctx context.Context, kind manifest.ObjectKind, ref canon.
 func (a *arrival) keep(name string) error {
 	if a.doubtful || a.s.doubts(name) {
 		if !a.s.copyAnew(name) {
-			return fault.New(fault.StoreIO, "%s may be lost by a power cut, and could not be written again", name).With("path", name)
+			return fault.New(fault.StoreIO, "%s may be lost by a power cut, and could not be written again", name).
+				With("path", name)
 		}
 		a.s.doubt([]string{name}, false)
 	}
@@ -251,13 +253,15 @@ type onlyWriter struct{ io.Writer }
 
 // receive reads what is handed over to its end, whatever becomes of it: bytes that are
 // not what they are called are refused also where they are not needed.
-func (a *arrival) receive(ctx context.Context, to osfs.File, kind manifest.ObjectKind, ref canon.Digest, r io.Reader) error {
+func (a *arrival) receive(ctx context.Context, to osfs.File, kind manifest.ObjectKind, ref canon.Digest,
+	r io.Reader) error {
 	sum := sha256.New()
 	most := int64(objectBytesMax(kind))
 	for n := int64(0); ; {
 		m, err := r.Read(a.buf)
 		if n += int64(m); n > most {
-			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, which is all that a store takes", kind, ref, most)
+			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, which is all that a store takes", kind,
+				ref, most)
 		}
 		sum.Write(a.buf[:m])
 		if to != nil && m > 0 {

@@ -80,9 +80,12 @@ func TestExploreArrivalMutants(t *testing.T) {
 	}
 	j := journeys(t)[1]
 	for name, m := range map[string]crashfs.Mutation{
-		"no file is synced":          pretend(doing("sync")),
-		"no folder is synced":        pretend(doing("syncdir")),
-		"no staged folder is synced": pretend(func(op crashfs.Op) bool { return op.Do == "syncdir" && strings.Contains(op.Name, ".tmp-") }),
+		"no file is synced":   pretend(doing("sync")),
+		"no folder is synced": pretend(doing("syncdir")),
+		"no staged folder is synced": pretend(func(op crashfs.Op) bool {
+			return op.Do == "syncdir" &&
+				strings.Contains(op.Name, ".tmp-")
+		}),
 	} {
 		if j.caught(m, 0) == "" {
 			t.Errorf("%q survives", name)

@@ -136,7 +136,9 @@ func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 				if _, err := suite.Gate(other, first); !fault.Is(err, fault.StoreLocked) {
 					t.Errorf("beginning a side log: %v", err)
 				}
-				if err := other.UpdateSessionControl(ctx, tr.Session, ports.KeepFile, func(ports.Control) (ports.Control, error) { return imported, nil }); !fault.Is(err, fault.StoreLocked) {
+				if err := other.UpdateSessionControl(ctx, tr.Session, ports.KeepFile,
+					func(ports.Control) (ports.Control, error) { return imported, nil }); !fault.Is(err,
+					fault.StoreLocked) {
 					t.Errorf("keeping it: %v", err)
 				}
 				return failure
@@ -176,7 +178,8 @@ func TestWhatMakesWayIsKept(t *testing.T) {
 	kept := false
 	for name, b := range run.Files() {
 		kept = kept || strings.HasPrefix(name, "quarantine/"+j.tr.Session.String()+".") && bytes.Equal(b, orphan)
-		if strings.Contains(name, ".tmp-") || strings.HasPrefix(name, "sessions/") && strings.HasSuffix(name, "/suspect") {
+		if strings.Contains(name, ".tmp-") || strings.HasPrefix(name, "sessions/") &&
+			strings.HasSuffix(name, "/suspect") {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -224,7 +227,8 @@ func TestArrivalsStayWithinTheirMeans(t *testing.T) {
 	if err != nil || !placed {
 		t.Fatal(placed, err)
 	}
-	t.Logf("%d segments and %d objects in %v; at most %d files open", len(tr.Segments), len(tr.Objects), time.Since(start), h.most.Load())
+	t.Logf("%d segments and %d objects in %v; at most %d files open", len(tr.Segments), len(tr.Objects),
+		time.Since(start), h.most.Load())
 	if most := h.most.Load(); most > 80 || h.opened.Load() > 1 {
 		t.Errorf("%d files were open at a time, %d still are", most, h.opened.Load())
 	}
@@ -278,7 +282,8 @@ func TestErasedBytesAreNotWrittenBack(t *testing.T) {
 		t.Fatal(placed, err)
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "artifacts"))
-	if err != nil || len(files) != 1 || files[0].Name() != manifest.ObjectName(manifest.Artifact, artifact.Ref())+".erased" {
+	if err != nil || len(files) != 1 || files[0].Name() != manifest.ObjectName(manifest.Artifact, artifact.Ref())+
+		".erased" {
 		t.Errorf("among the artifacts: %v, %v", files, err)
 	}
 	if found, err := s.Inspect(ctx); err != nil || len(found) > 0 {

@@ -33,7 +33,8 @@ func (s stubborn) SyncDir(name string, kind osfs.Sync) error {
 func TestAnArrivalThatMayBeThere(t *testing.T) {
 	j := journeys(t)[1]
 	run := j.base.Revive()
-	s, err := filestore.Open(stubborn{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().On(run), Boot: "boot"})
+	s, err := filestore.Open(stubborn{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().
+		On(run), Boot: "boot"})
 	fatal(t, err)
 	if placed, err := j.tr.Arrive(s, imported); placed || !fault.Is(err, fault.StoreOutcomeUnknown) {
 		t.Fatalf("placed %v, %v", placed, err)
@@ -73,12 +74,14 @@ func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
 	next := run.Revive()
 	s, err := process(next, 4)
 	fatal(t, err)
-	fatal(t, s.UpdateSessionControl(ctx, j.tr.Session, ports.KeepFile, func(ports.Control) (ports.Control, error) { return imported, nil }))
+	fatal(t, s.UpdateSessionControl(ctx, j.tr.Session, ports.KeepFile,
+		func(ports.Control) (ports.Control, error) { return imported, nil }))
 	next.Crashes(100, func(state crashfs.State) bool {
 		after, err := process(state.FS, 5)
 		fatal(t, err)
 		there, err := j.truth(state.FS)
-		if c, keepErr := after.SessionControl(ctx, j.tr.Session, ports.KeepFile); err != nil || keepErr != nil || !there || c.V != 1 {
+		if c, keepErr := after.SessionControl(ctx, j.tr.Session, ports.KeepFile); err != nil || keepErr != nil ||
+			!there || c.V != 1 {
 			t.Errorf("%s: there %v, kept %+v, %v, %v", state.Name, there, c, err, keepErr)
 			return false
 		}

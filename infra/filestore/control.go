@@ -34,7 +34,8 @@ func (s *Store) ReadControl(ctx context.Context, name, kind string) (doc control
 
 // UpdateControl replaces a control file by what change makes of it, durably; no
 // other update comes in between. Absent ones are handed over as zero documents.
-func (s *Store) UpdateControl(ctx context.Context, name, kind string, change func(controlfile.Document) (controlfile.Document, error)) error {
+func (s *Store) UpdateControl(ctx context.Context, name, kind string,
+	change func(controlfile.Document) (controlfile.Document, error)) error {
 	if !controlName.MatchString(name) || name == storeFile {
 		return fault.New(fault.Internal, "%q is no control file to be changed", name)
 	}
@@ -62,7 +63,10 @@ func (s *Store) UpdateControl(ctx context.Context, name, kind string, change fun
 // WriteControl is UpdateControl for callers whose document does not depend on
 // what was there.
 func (s *Store) WriteControl(ctx context.Context, name string, doc controlfile.Document) error {
-	return s.UpdateControl(ctx, name, doc.Kind, func(controlfile.Document) (controlfile.Document, error) { return doc, nil })
+	return s.UpdateControl(ctx, name, doc.Kind, func(controlfile.Document) (controlfile.Document, error) {
+		return doc,
+			nil
+	})
 }
 
 func (s *Store) readControl(name, kind string) (doc controlfile.Document, ok bool, err error) {

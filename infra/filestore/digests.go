@@ -38,8 +38,10 @@ func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVis
 	return verdict, readFault(err)
 }
 
-func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.DigestVisitor, foreign bool) (manifest.Verdict, error) {
-	in := manifest.Input{Log: log, Foreign: foreign, Names: s.segmentNames(log), Open: s.openSegment(ctx, log), Ahead: segmentBytesMax}
+func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.DigestVisitor,
+	foreign bool) (manifest.Verdict, error) {
+	in := manifest.Input{Log: log, Foreign: foreign, Names: s.segmentNames(log), Open: s.openSegment(ctx, log),
+		Ahead: segmentBytesMax}
 	var odd oddities
 	dir := path.Join(log.Root, manifest.SegmentDir)
 	in.Hash = func(name string) (canon.Digest, int64, bool, error) {

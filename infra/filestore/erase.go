@@ -62,7 +62,8 @@ func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, b
 }
 
 // Erase implements ports.Retention.
-func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) canon.Value) (out ports.Erased, err error) {
+func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) canon.Value) (out ports.Erased,
+	err error) {
 	if _, err := s.toWrite(); err != nil {
 		return out, err
 	}

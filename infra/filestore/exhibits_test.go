@@ -29,7 +29,8 @@ type hall struct {
 }
 
 // show takes a copy of the store, lets lay break it, and states the verdict.
-func (h *hall) show(name, how string, health manifest.Health, next int64, findings []manifest.FindingCode, lay func(files map[string][]byte)) *exhibit {
+func (h *hall) show(name, how string, health manifest.Health, next int64, findings []manifest.FindingCode,
+	lay func(files map[string][]byte)) *exhibit {
 	h.t.Helper()
 	files := map[string][]byte{}
 	for file, b := range h.files {
@@ -66,7 +67,8 @@ func exhibits(t *testing.T) []exhibit {
 	fatal(t, err)
 	h.snapshot = plan.Objects[0]
 	h.group = manifest.Group(h.log, h.heads[2], h.seg)
-	h.show("healthy", "nothing is broken: what the others were made from", manifest.Healthy, 9, nil, func(map[string][]byte) {})
+	h.show("healthy", "nothing is broken: what the others were made from", manifest.Healthy, 9, nil,
+		func(map[string][]byte) {})
 	h.tornGroups()
 	h.orphans()
 	h.lostTails()
@@ -87,14 +89,16 @@ func (h *hall) tornGroups() {
 	}
 	line := bytes.IndexByte(h.group, '\n') + 1
 	for _, n := range []int{1, 100, line - 1, line, line + 1, len(h.group) - 1} {
-		torn(fmt.Sprintf("torn-at-byte-%d", n), fmt.Sprintf("the group of the last append ends after %d of %d bytes", n, len(h.group)), h.group[:n])
+		torn(fmt.Sprintf("torn-at-byte-%d", n), fmt.Sprintf("the group of the last append ends after %d of %d bytes", n,
+			len(h.group)), h.group[:n])
 	}
 	at := h.heads[2].Bytes
 	for start, i := int64(0), 0; start < int64(len(h.group)); i++ {
 		end := min(int64(len(h.group)), start+manifest.SectorBytes-(at+start)%manifest.SectorBytes)
 		zeroed := bytes.Clone(h.group)
 		clear(zeroed[start:end])
-		torn(fmt.Sprintf("zero-sector-%d", i), fmt.Sprintf("sector %d of the last append's group reads as zeros", i), zeroed)
+		torn(fmt.Sprintf("zero-sector-%d", i), fmt.Sprintf("sector %d of the last append's group reads as zeros", i),
+			zeroed)
 		start = end
 	}
 	torn("zero-group", "all of the last append's group reads as zeros", make([]byte, len(h.group)))
@@ -107,9 +111,11 @@ func (h *hall) tornGroups() {
 
 // orphans: segments that no group commits.
 func (h *hall) orphans() {
-	h.show("orphan", "a segment was placed, and its group never written", manifest.Healthy, 9, codes(manifest.UncommittedTail),
+	h.show("orphan", "a segment was placed, and its group never written", manifest.Healthy, 9,
+		codes(manifest.UncommittedTail),
 		func(files map[string][]byte) { files[h.segment(9, 11)] = h.seg.Bytes })
-	h.show("orphan-beside-a-new-plan", "an orphan stands beside a committed segment of another range", manifest.Healthy, 9,
+	h.show("orphan-beside-a-new-plan", "an orphan stands beside a committed segment of another range", manifest.Healthy,
+		9,
 		codes(manifest.OrphanSegment), func(files map[string][]byte) {
 			one, err := manifest.DecodeSegment(h.log, 6, 8, files[h.segment(6, 8)])
 			fatal(h.t, err)
@@ -128,9 +134,12 @@ func (h *hall) orphans() {
 // lostTails: whole groups are gone.
 func (h *hall) lostTails() {
 	h.show("lost-last-group", "the last group is gone: no reader can tell that from a crash", manifest.Healthy, 6,
-		codes(manifest.UncommittedTail), func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[1].Bytes] })
-	h.show("lost-two-groups", "two groups are gone: the second segment beyond the end proves it", manifest.CorruptTail, 3,
-		codes(manifest.UncommittedTail, manifest.LostTail), func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[0].Bytes] })
+		codes(manifest.UncommittedTail),
+		func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[1].Bytes] })
+	h.show("lost-two-groups", "two groups are gone: the second segment beyond the end proves it", manifest.CorruptTail,
+		3,
+		codes(manifest.UncommittedTail, manifest.LostTail),
+		func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[0].Bytes] })
 	h.show("lost-manifest", "the manifest is gone, the segments are there", manifest.CorruptHead, 0,
 		codes(manifest.OrphanSegment, manifest.LostTail), func(files map[string][]byte) { delete(files, h.manifest()) })
 }
@@ -144,7 +153,8 @@ func (h *hall) flips() {
 		codes(manifest.ManifestDamaged), flip(h.manifest(), 20))
 	h.show("flipped-middle-group", "a byte of the second group is another", manifest.CorruptTail, 3,
 		codes(manifest.ManifestDamaged), flip(h.manifest(), h.heads[0].Bytes+40))
-	h.show("flipped-last-group", "a byte of the last group is another: it was acknowledged, and is not cut", manifest.CorruptTail, 6,
+	h.show("flipped-last-group", "a byte of the last group is another: it was acknowledged, and is not cut",
+		manifest.CorruptTail, 6,
 		codes(manifest.ManifestDamaged), flip(h.manifest(), h.heads[2].Bytes-9))
 	h.show("flipped-segment", "a byte of a committed segment is another", manifest.CorruptTail, 3,
 		codes(manifest.SegmentDamaged), flip(h.segment(3, 5), 200))
@@ -156,12 +166,14 @@ func (h *hall) flips() {
 func (h *hall) segments() {
 	h.show("missing-segment", "a committed segment is gone", manifest.CorruptTail, 3, codes(manifest.SegmentMissing),
 		func(files map[string][]byte) { delete(files, h.segment(3, 5)) })
-	h.show("truncated-segment", "a committed segment lost its end", manifest.CorruptTail, 3, codes(manifest.SegmentDamaged),
+	h.show("truncated-segment", "a committed segment lost its end", manifest.CorruptTail, 3,
+		codes(manifest.SegmentDamaged),
 		func(files map[string][]byte) {
 			b := files[h.segment(3, 5)]
 			files[h.segment(3, 5)] = b[:len(b)-50]
 		})
-	h.show("swapped-groups", "the last two groups changed places", manifest.CorruptTail, 3, codes(manifest.ManifestDamaged),
+	h.show("swapped-groups", "the last two groups changed places", manifest.CorruptTail, 3,
+		codes(manifest.ManifestDamaged),
 		func(files map[string][]byte) {
 			m, a, b := files[h.manifest()], h.heads[0].Bytes, h.heads[1].Bytes
 			files[h.manifest()] = slices.Concat(m[:a], m[b:], m[a:b])
@@ -178,7 +190,8 @@ func (h *hall) others() {
 			events[1].Data = node
 			h.commit(files, events)
 		})
-	h.show("foreign-event", "a kind of event that this version does not know", manifest.UnknownVersion, 12, codes(manifest.UnknownEvents),
+	h.show("foreign-event", "a kind of event that this version does not know", manifest.UnknownVersion, 12,
+		codes(manifest.UnknownEvents),
 		func(files map[string][]byte) { h.rename(files, "") })
 	h.show("ignorable-event", "an unknown kind that an older version may skip", manifest.Healthy, 12, nil,
 		func(files map[string][]byte) { h.rename(files, `"ignorable":true,`) })

@@ -31,10 +31,13 @@ const sideLimit = 512
 func annotating(story *suite.Story) func(next int64) manifest.Plan {
 	log := manifest.SessionSide(story.Session, feedback.Table)
 	return func(next int64) manifest.Plan {
-		asked := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"), Note: "it was rude"}}
-		data := feedback.Record(id.NewAnnotation(suite.Seed(int(next)+100)), asked, feedback.Place{NodeID: id.RootNode(story.RunID), StepID: "first"})
+		asked := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"),
+			Note: "it was rude"}}
+		data := feedback.Record(id.NewAnnotation(suite.Seed(int(next)+100)), asked,
+			feedback.Place{NodeID: id.RootNode(story.RunID), StepID: "first"})
 		return manifest.Plan{Log: log, Events: []event.Event{
-			event.New(log.Owner, next, event.Scope{RunID: story.RunID}, event.Actor{Kind: event.Human, Ref: "ada"}, 1_760_000_000_000+next, data)}}
+			event.New(log.Owner, next, event.Scope{RunID: story.RunID}, event.Actor{Kind: event.Human, Ref: "ada"},
+				1_760_000_000_000+next, data)}}
 	}
 }
 
@@ -43,11 +46,14 @@ func proposing(store id.Store) func(next int64) manifest.Plan {
 	log := manifest.StoreLog(store, proposal.Table)
 	return func(next int64) manifest.Plan {
 		artifact := manifest.Object{Kind: manifest.Artifact, Bytes: fmt.Appendf(nil, `{"templateId":"t%d"}`, next)}
-		draft := proposal.Draft{Kind: proposal.PromptTemplate, Artifact: proposal.Artifact{SHA256: artifact.Ref(), ByteLength: int64(len(artifact.Bytes))},
+		draft := proposal.Draft{Kind: proposal.PromptTemplate, Artifact: proposal.Artifact{SHA256: artifact.Ref(),
+			ByteLength: int64(len(artifact.Bytes))},
 			Slot: proposal.Slot{Kind: proposal.PromptTemplate, ID: fmt.Sprintf("t%d", next)}}
-		data := proposal.Create(proposal.At{Proposal: id.NewProposal(suite.Seed(int(next) + 100)), Ordinal: next}, draft, proposal.Owner{Tenant: "local"}, nil)
+		data := proposal.Create(proposal.At{Proposal: id.NewProposal(suite.Seed(int(next) + 100)), Ordinal: next},
+			draft, proposal.Owner{Tenant: "local"}, nil)
 		return manifest.Plan{Log: log, Objects: []manifest.Object{artifact}, Events: []event.Event{
-			event.New(log.Owner, next, event.Scope{}, event.Actor{Kind: event.Human, Ref: "ada"}, 1_760_000_000_000+next, data)}}
+			event.New(log.Owner, next, event.Scope{}, event.Actor{Kind: event.Human, Ref: "ada"}, 1_760_000_000_000+
+				next, data)}}
 	}
 }
 
@@ -70,7 +76,8 @@ func sideScenarios(t *testing.T, started *crashfs.FS, story *suite.Story) (out [
 			base, plan := disk.Revive(), kind.plan(before.Next)
 			after := grow(t, disk, plan)
 			if name != "" {
-				out = append(out, scenario{name: name, base: base, plan: plan, before: before, after: after, further: kind.plan, boot: "boot", limit: sideLimit})
+				out = append(out, scenario{name: name, base: base, plan: plan, before: before, after: after,
+					further: kind.plan, boot: "boot", limit: sideLimit})
 			}
 			before = after
 		}

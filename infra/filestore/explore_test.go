@@ -62,10 +62,11 @@ func (sc scenario) act(f *crashfs.FS) error {
 
 func (sc scenario) append(s *filestore.Store) error {
 	ctx := context.Background()
-	return ports.WithHealthySession(ctx, s, s, sc.plan.Log, sc.before, &suite.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
-		_, err := s.Append(ctx, w, sc.before, sc.plan)
-		return err
-	})
+	return ports.WithHealthySession(ctx, s, s, sc.plan.Log, sc.before, &suite.Seen{},
+		func(w ports.Witness, v manifest.Verdict) error {
+			_, err := s.Append(ctx, w, sc.before, sc.plan)
+			return err
+		})
 }
 
 // Where a session may start.
@@ -114,8 +115,10 @@ func scenarios(t *testing.T) []scenario {
 	// is what really is left. A torn tail and an orphan of another range: what an advance of more events
 	// left that was killed while it wrote its group, with and without a power cut.
 	longer := plan
-	longer.Events = append(slices.Clone(plan.Events), event.New(plan.Log.Owner, before.Next+3, plan.Events[0].Scope, plan.Events[0].Actor, 1,
-		event.GapRecorded{GapID: id.FromStart(id.RootNode(story.RunID)).Gap(0), Reason: reason.NeedsChoice, Resolution: event.Resolution{Kind: event.Unresolved}, Severity: event.Info, Summary: "a gap"}))
+	longer.Events = append(slices.Clone(plan.Events), event.New(plan.Log.Owner, before.Next+3, plan.Events[0].Scope,
+		plan.Events[0].Actor, 1,
+		event.GapRecorded{GapID: id.FromStart(id.RootNode(story.RunID)).Gap(0), Reason: reason.NeedsChoice,
+			Resolution: event.Resolution{Kind: event.Unresolved}, Severity: event.Info, Summary: "a gap"}))
 	for i, p := range []manifest.Plan{plan, longer} {
 		torn := grown.Revive()
 		torn.Fault = &crashfs.Fault{At: manifestWrite(t, grown, before, p), Part: 3}
@@ -135,7 +138,8 @@ func scenarios(t *testing.T) []scenario {
 	return out
 }
 
-func newScenario(name string, base *crashfs.FS, story *suite.Story, plan manifest.Plan, before, after manifest.Head) scenario {
+func newScenario(name string, base *crashfs.FS, story *suite.Story, plan manifest.Plan, before,
+	after manifest.Head) scenario {
 	further := func(next int64) manifest.Plan {
 		again := *story
 		if next == 0 {

@@ -42,9 +42,10 @@ func TestPorts(t *testing.T) { suite.Run(t, dirWorld) }
 // appendPlan is the engine's way: from a head it has folded up to.
 func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
 	ctx := context.Background()
-	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &suite.Seen{}, func(w ports.Witness, v manifest.Verdict) error {
-		head, err = s.Append(ctx, w, v.Head, p)
-		return err
-	})
+	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &suite.Seen{},
+		func(w ports.Witness, v manifest.Verdict) error {
+			head, err = s.Append(ctx, w, v.Head, p)
+			return err
+		})
 	return head, err
 }

@@ -53,7 +53,8 @@ func TestHeadCacheThatIsALink(t *testing.T) {
 	_, err = suite.Gate(s, story.Start())
 	fatal(t, err)
 	fatal(t, s.KeepHead(context.Background(), story.Log, 1, []byte("x")))
-	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", story.Session.String(), "cache", "head-2")))
+	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", story.Session.String(),
+		"cache", "head-2")))
 	if b, err := s.CachedHead(context.Background(), story.Log, 2, 100); err == nil || len(b) > 0 {
 		t.Errorf("a link was read: %q, %v", b, err)
 	}

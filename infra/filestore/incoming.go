@@ -61,7 +61,8 @@ func incomingObjects(objects []manifest.Object) (out []*incoming, err error) {
 		if n, most := len(o.Bytes), objectBytesMax(o.Kind); n > most {
 			return nil, fault.New(fault.StoreLimit, "%s of %d bytes: a store takes at most %d", o.Kind, n, most)
 		}
-		in := &incoming{dir: manifest.ObjectDir(o.Kind), name: manifest.ObjectName(o.Kind, o.Ref()), bytes: o.Bytes, installed: o.Kind == manifest.Installed}
+		in := &incoming{dir: manifest.ObjectDir(o.Kind), name: manifest.ObjectName(o.Kind, o.Ref()), bytes: o.Bytes,
+			installed: o.Kind == manifest.Installed}
 		// Two events may refer to one object; its file is written once.
 		if !slices.ContainsFunc(out, func(other *incoming) bool { return other.path() == in.path() }) {
 			out = append(out, in)
@@ -172,7 +173,8 @@ func (a *appending) place(in *incoming) (err error) {
 			err = a.placeAgain(in)
 		}
 	} else {
-		placed, err = a.s.placeObject(in.temp, in.path(), in.damaged, func() (bool, error) { return a.s.holds(in.path(), in.bytes) })
+		placed, err = a.s.placeObject(in.temp, in.path(), in.damaged,
+			func() (bool, error) { return a.s.holds(in.path(), in.bytes) })
 	}
 	if err == nil && placed {
 		in.temp = ""

@@ -35,7 +35,8 @@ func (s *Store) Inspect(ctx context.Context) ([]manifest.Finding, error) {
 }
 
 // InspectSeeing implements ports.Digests.
-func (s *Store) InspectSeeing(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding, error) {
+func (s *Store) InspectSeeing(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding,
+	error) {
 	return s.inspect(ctx, seen)
 }
 
@@ -77,7 +78,8 @@ func (in *inspection) control() {
 		v          int64
 		read       func(canon.Value) error
 	}{
-		{"config.json", config.Kind, config.Version, func(v canon.Value) error { _, err := config.Read(v); return err }},
+		{"config.json", config.Kind, config.Version,
+			func(v canon.Value) error { _, err := config.Read(v); return err }},
 		{"trust.json", trust.Kind, trust.Version, func(v canon.Value) error { _, err := trust.Read(v); return err }},
 	} {
 		doc, ok, err := in.s.readControl(c.name, c.kind)
@@ -217,7 +219,8 @@ func (s *Store) EachStored(ctx context.Context, kind manifest.ObjectKind, each f
 		return nil
 	}
 	for i, e := range entries {
-		if ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json")); err == nil && manifest.ObjectName(kind, ref) == e.Name {
+		if ref, err := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json")); err == nil &&
+			manifest.ObjectName(kind, ref) == e.Name {
 			each(ref)
 		}
 		entries[i].Name = "" // there may be a million

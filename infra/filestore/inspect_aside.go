@@ -30,7 +30,8 @@ func (in *inspection) readable(name, kind string) (data canon.Value, ok bool) {
 		in.find(manifest.ControlDamaged, name, "%s", fault.Of(err).Message)
 		return doc.Data, false
 	case ok && doc.V != sideControlVersion:
-		in.find(manifest.ControlDamaged, name, "it is of format %d; this binary knows format %d", doc.V, sideControlVersion)
+		in.find(manifest.ControlDamaged, name, "it is of format %d; this binary knows format %d", doc.V,
+			sideControlVersion)
 		return doc.Data, false
 	}
 	return doc.Data, ok
@@ -58,12 +59,15 @@ func (in *inspection) gone() {
 	}
 	if in.foreign {
 		if in.ours {
-			in.find(manifest.ControlMissing, storeFile, "it is gone, and was here: without it the store is taken for another program's, and nothing is written to it")
+			in.find(manifest.ControlMissing, storeFile,
+				"it is gone, and was here: without it the store is taken for another program's, and nothing is "+
+					"written to it")
 		}
 		return
 	}
 	if _, there, err := in.s.stat(keyringFile); err == nil && !there {
-		in.find(manifest.ControlMissing, keyringFile, "it is gone, and sessions are here: tokens that were handed out before are worthless")
+		in.find(manifest.ControlMissing, keyringFile,
+			"it is gone, and sessions are here: tokens that were handed out before are worthless")
 	}
 }
 

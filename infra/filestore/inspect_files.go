@@ -105,7 +105,8 @@ func (o *oddities) find(pass int, name string, code manifest.FindingCode, at, fo
 }
 
 func (o *oddities) inOrder() (out []manifest.Finding) {
-	slices.SortStableFunc(o.all, func(a, b oddity) int { return cmp.Or(a.pass-b.pass, strings.Compare(a.name, b.name)) })
+	slices.SortStableFunc(o.all,
+		func(a, b oddity) int { return cmp.Or(a.pass-b.pass, strings.Compare(a.name, b.name)) })
 	for _, f := range o.all {
 		out = append(out, f.Finding)
 	}

@@ -47,14 +47,19 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 		"temporary file":      {write(".tmp-x", "", 0o600), "", ""},
 		"stranger at the top": {write("notes.txt", "hello", 0o600), manifest.UnknownFile, "notes.txt"},
 		"stranger in session": {write(session+"/junk", "x", 0o600), manifest.UnknownFile, session + "/junk"},
-		"stranger as segment": {write(session+"/events/1-2.jsonl", "x", 0o600), manifest.UnknownFile, session + "/events/1-2.jsonl"},
-		"no session":          {write("sessions/sess_x/manifest.jsonl", "", 0o600), manifest.UnknownFile, "sessions/sess_x"},
-		"suspect":             {write(session+"/suspect", "", 0o600), manifest.SuspectMarker, session + "/suspect"},
-		"open to others":      {write("config.json", "", 0o644), manifest.LooseMode, "config.json"},
-		"damaged config":      {write("config.json", "{}", 0o600), manifest.ControlDamaged, "config.json"},
-		"wrong digest":        {write(snapshot, "x", 0o600), manifest.ObjectDamaged, snapshot},
-		"stranger as object":  {write("artifacts/readme", "x", 0o600), manifest.UnknownFile, "artifacts/readme"},
-		"link":                {func(dir string) error { return os.Symlink("/etc", filepath.Join(dir, "artifacts", "link")) }, manifest.UnknownFile, "artifacts/link"},
+		"stranger as segment": {write(session+"/events/1-2.jsonl", "x", 0o600), manifest.UnknownFile, session +
+			"/events/1-2.jsonl"},
+		"no session": {write("sessions/sess_x/manifest.jsonl", "", 0o600), manifest.UnknownFile,
+			"sessions/sess_x"},
+		"suspect":            {write(session+"/suspect", "", 0o600), manifest.SuspectMarker, session + "/suspect"},
+		"open to others":     {write("config.json", "", 0o644), manifest.LooseMode, "config.json"},
+		"damaged config":     {write("config.json", "{}", 0o600), manifest.ControlDamaged, "config.json"},
+		"wrong digest":       {write(snapshot, "x", 0o600), manifest.ObjectDamaged, snapshot},
+		"stranger as object": {write("artifacts/readme", "x", 0o600), manifest.UnknownFile, "artifacts/readme"},
+		"link": {func(dir string) error {
+			return os.Symlink("/etc",
+				filepath.Join(dir, "artifacts", "link"))
+		}, manifest.UnknownFile, "artifacts/link"},
 		"link as segments": {func(dir string) error {
 			at := filepath.Join(dir, session)
 			return errors.Join(os.MkdirAll(at, 0o700), os.Symlink("/etc", filepath.Join(at, "events")))
@@ -63,36 +68,49 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 			at := filepath.Join(dir, "artifacts")
 			return errors.Join(os.Remove(at), os.WriteFile(at, nil, 0o600))
 		}, manifest.ObjectDamaged, "artifacts"},
-		"damaged import":            {write(session+"/imported.json", "{}", 0o600), manifest.ControlDamaged, session + "/imported.json"},
-		"damaged keep":              {write(session+"/keep", "", 0o600), manifest.ControlDamaged, session + "/keep"},
-		"newer keep":                {write(session+"/keep", controlOf("keep", 2), 0o600), manifest.ControlDamaged, session + "/keep"},
-		"kept":                      {write(session+"/keep", controlOf("keep", 1), 0o600), "", ""},
-		"damaged tombstone":         {write(erased, "{}", 0o600), manifest.ControlDamaged, erased},
-		"another tombstone":         {write(erased, controlOf("erased", 1), 0o600), manifest.ControlDamaged, erased},
-		"a name like one":           {write("artifacts/readme.erased", "x", 0o600), manifest.UnknownFile, "artifacts/readme.erased"},
-		"side log":                  {write(session+"/rumours/manifest.jsonl", "", 0o600), "", ""},
-		"side log of store":         {write("rumours/manifest.jsonl", "", 0o600), "", ""},
-		"no side log":               {write(session+"/rumours/readme", "", 0o600), manifest.UnknownFile, session + "/rumours"},
-		"no name of one":            {write(session+"/Rumours/manifest.jsonl", "", 0o600), manifest.UnknownFile, session + "/Rumours"},
-		"stranger in one":           {write(session+"/annotations/manifest.jsonl", "", 0o600), "", ""},
-		"on its way":                {write("sessions/.tmp-1234/manifest.jsonl", "", 0o600), "", ""},
-		"arriving":                  {write(session+"/suspect", "arriving boot\n", 0o600), manifest.SuspectMarker, session + "/suspect"},
-		"trash":                     {write("trash/"+path.Base(session)+".17/manifest.jsonl", "", 0o600), "", ""},
-		"stranger in trash":         {write("trash/junk/x", "", 0o600), manifest.UnknownFile, "trash/junk"},
-		"damaged note in the trash": {write("trash/"+path.Base(session)+".17/trash.json", "{}", 0o600), manifest.ControlDamaged, "trash/" + path.Base(session) + ".17/trash.json"},
-		"quarantine":                {write("quarantine/anything/x", "", 0o600), "", ""},
+		"damaged import": {write(session+"/imported.json", "{}", 0o600), manifest.ControlDamaged, session +
+			"/imported.json"},
+		"damaged keep": {write(session+"/keep", "", 0o600), manifest.ControlDamaged, session + "/keep"},
+		"newer keep": {write(session+"/keep", controlOf("keep", 2), 0o600), manifest.ControlDamaged,
+			session + "/keep"},
+		"kept":              {write(session+"/keep", controlOf("keep", 1), 0o600), "", ""},
+		"damaged tombstone": {write(erased, "{}", 0o600), manifest.ControlDamaged, erased},
+		"another tombstone": {write(erased, controlOf("erased", 1), 0o600), manifest.ControlDamaged, erased},
+		"a name like one": {write("artifacts/readme.erased", "x", 0o600), manifest.UnknownFile,
+			"artifacts/readme.erased"},
+		"side log":          {write(session+"/rumours/manifest.jsonl", "", 0o600), "", ""},
+		"side log of store": {write("rumours/manifest.jsonl", "", 0o600), "", ""},
+		"no side log": {write(session+"/rumours/readme", "", 0o600), manifest.UnknownFile, session +
+			"/rumours"},
+		"no name of one": {write(session+"/Rumours/manifest.jsonl", "", 0o600), manifest.UnknownFile,
+			session + "/Rumours"},
+		"stranger in one": {write(session+"/annotations/manifest.jsonl", "", 0o600), "", ""},
+		"on its way":      {write("sessions/.tmp-1234/manifest.jsonl", "", 0o600), "", ""},
+		"arriving": {write(session+"/suspect", "arriving boot\n", 0o600), manifest.SuspectMarker,
+			session + "/suspect"},
+		"trash":             {write("trash/"+path.Base(session)+".17/manifest.jsonl", "", 0o600), "", ""},
+		"stranger in trash": {write("trash/junk/x", "", 0o600), manifest.UnknownFile, "trash/junk"},
+		"damaged note in the trash": {write("trash/"+path.Base(session)+".17/trash.json", "{}", 0o600),
+			manifest.ControlDamaged, "trash/" + path.Base(session) + ".17/trash.json"},
+		"quarantine": {write("quarantine/anything/x", "", 0o600), "", ""},
 		"damaged keyring": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "keys/keyring.json"), []byte("{}"), 0o600)
 		}, manifest.ControlDamaged, "keys/keyring.json"},
 		"no keyring": {func(dir string) error {
-			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir), os.Remove(filepath.Join(dir, "keys/keyring.json")))
+			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir),
+				os.Remove(filepath.Join(dir, "keys/keyring.json")))
 		}, manifest.ControlMissing, "keys/keyring.json"},
-		"no keyring and no session": {func(dir string) error { return os.Remove(filepath.Join(dir, "keys/keyring.json")) }, "", ""},
+		"no keyring and no session": {func(dir string) error {
+			return os.Remove(filepath.Join(dir,
+				"keys/keyring.json"))
+		}, "", ""},
 		"no store.json": {func(dir string) error {
-			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir), os.Remove(filepath.Join(dir, "store.json")))
+			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir),
+				os.Remove(filepath.Join(dir, "store.json")))
 		}, manifest.ControlMissing, "store.json"},
 		"another program's": {func(dir string) error {
-			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir), os.Remove(filepath.Join(dir, "store.json")),
+			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir),
+				os.Remove(filepath.Join(dir, "store.json")),
 				os.RemoveAll(filepath.Join(dir, ".use.lock")), os.RemoveAll(filepath.Join(dir, "quarantine")))
 		}, "", ""},
 	} {
@@ -125,7 +143,10 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 				}
 				return
 			}
-			if !slices.ContainsFunc(found, func(f manifest.Finding) bool { return f.Code == tc.want && f.Path == tc.path }) {
+			if !slices.ContainsFunc(found, func(f manifest.Finding) bool {
+				return f.Code == tc.want &&
+					f.Path == tc.path
+			}) {
 				t.Fatalf("want %s at %s, got %+v", tc.want, tc.path, found)
 			}
 		})
@@ -160,7 +181,8 @@ func TestInspectSessionLooksAtThatSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := map[string]manifest.FindingCode{"keep": manifest.ControlDamaged, "imported.json": manifest.ControlDamaged, "suspect": manifest.SuspectMarker, "junk": manifest.UnknownFile}
+	want := map[string]manifest.FindingCode{"keep": manifest.ControlDamaged, "imported.json": manifest.ControlDamaged,
+		"suspect": manifest.SuspectMarker, "junk": manifest.UnknownFile}
 	for name := range want {
 		if err := os.WriteFile(filepath.Join(dir, "sessions", odd.String(), name), nil, 0o600); err != nil {
 			t.Fatal(err)

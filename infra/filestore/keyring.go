@@ -97,7 +97,8 @@ func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 		return keys, false, readFault(err)
 	}
 	if info.Perm&0o077 != 0 {
-		return keys, false, fault.New(fault.KeyringInvalid, "%s can be read by others (mode %#o)", keyringFile, info.Perm).
+		return keys, false, fault.New(fault.KeyringInvalid, "%s can be read by others (mode %#o)", keyringFile,
+			info.Perm).
 			Suggest("Make it private with 'chmod 600', or replace the keys if somebody may have read them.")
 	}
 	doc, ok, err := s.readControl(keyringFile, keyringKind)
@@ -105,7 +106,8 @@ func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 		return keys, ok, keyringFault(err)
 	}
 	if doc.V != keyringV {
-		return keys, false, fault.New(fault.StoreNewer, "%s is of format %d; this binary knows format %d", keyringFile, doc.V, keyringV)
+		return keys, false, fault.New(fault.StoreNewer, "%s is of format %d; this binary knows format %d", keyringFile,
+			doc.V, keyringV)
 	}
 	var data keyringData
 	if err := canon.Decode(doc.Data, &data); err != nil {
@@ -113,7 +115,8 @@ func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 	}
 	// A key for another algorithm must not be used with ours by mistake.
 	if data.Algorithm != keyringAlg {
-		return keys, false, fault.New(fault.KeyringInvalid, "%s is for %q, want %s", keyringFile, data.Algorithm, keyringAlg)
+		return keys, false, fault.New(fault.KeyringInvalid, "%s is for %q, want %s", keyringFile, data.Algorithm,
+			keyringAlg)
 	}
 	if keys.Current, err = data.Current.key(); err == nil && data.Previous != "" {
 		var previous token.Key

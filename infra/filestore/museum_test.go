@@ -101,7 +101,8 @@ func visit(t *testing.T, dir string, want expected) {
 		codes = append(codes, f.Code)
 	}
 	if v.Health != want.Health || !slices.Equal(codes, want.Findings) || v.Head.Next != want.Next {
-		t.Errorf("%s, findings %v, next %d; want %s, %v, %d\n%+v", v.Health, codes, v.Head.Next, want.Health, want.Findings, want.Next, v.Findings)
+		t.Errorf("%s, findings %v, next %d; want %s, %v, %d\n%+v", v.Health, codes, v.Head.Next, want.Health,
+			want.Findings, want.Next, v.Findings)
 	}
 	if got := notThere(s, seen); !slices.Equal(got, want.Objects) {
 		t.Errorf("objects that are not there: %v; want %v", got, want.Objects)
@@ -123,7 +124,8 @@ func visit(t *testing.T, dir string, want expected) {
 		t.Errorf("a further append said %v; want it to come through: %v", err, want.Writable)
 	}
 	if err == nil {
-		if _, v := suite.Read(t, w, story.Log, manifest.Head{}); v.Head != head || v.Health != manifest.Healthy || v.TailBytes != 0 {
+		if _, v := suite.Read(t, w, story.Log, manifest.Head{}); v.Head != head || v.Health != manifest.Healthy ||
+			v.TailBytes != 0 {
 			t.Errorf("after a further append: %+v", v)
 		}
 	}

@@ -40,16 +40,22 @@ func isManifest(op crashfs.Op) bool { return path.Base(op.Name) == "manifest.jso
 var mutants = []mutant{
 	{"no file is synced", "advance", pretend(doing("sync"))},
 	{"no folder is synced", "advance", pretend(doing("syncdir"))},
-	{"only the manifest is synced", "advance", pretend(func(op crashfs.Op) bool { return op.Do == "syncdir" || op.Do == "sync" && !isManifest(op) })},
-	{"syncs for order do nothing", "advance", pretend(func(op crashfs.Op) bool { return strings.HasPrefix(op.Do, "sync") && op.Kind == osfs.Order })},
-	{"syncs for durability do nothing", "advance", pretend(func(op crashfs.Op) bool { return strings.HasPrefix(op.Do, "sync") && op.Kind == osfs.Durable })},
-	{"files are placed before they are synced", "advance", act(crashfs.Postpone, func(op crashfs.Op) bool { return op.Do == "sync" && !isManifest(op) })},
+	{"only the manifest is synced", "advance",
+		pretend(func(op crashfs.Op) bool { return op.Do == "syncdir" || op.Do == "sync" && !isManifest(op) })},
+	{"syncs for order do nothing", "advance",
+		pretend(func(op crashfs.Op) bool { return strings.HasPrefix(op.Do, "sync") && op.Kind == osfs.Order })},
+	{"syncs for durability do nothing", "advance",
+		pretend(func(op crashfs.Op) bool { return strings.HasPrefix(op.Do, "sync") && op.Kind == osfs.Durable })},
+	{"files are placed before they are synced", "advance",
+		act(crashfs.Postpone, func(op crashfs.Op) bool { return op.Do == "sync" && !isManifest(op) })},
 	{"the group is written before folders are synced", "advance", act(crashfs.Postpone, doing("syncdir"))},
 	{"the group is written before folders are synced", existingStore, act(crashfs.Postpone, doing("syncdir"))},
 	{"the tail is not cut", overLongerCutOff, pretend(doing("truncate"))},
 	{"the tail is not cut", overOwnCutOff, pretend(doing("truncate"))},
-	{"the way to a new session is not synced", existingStore, pretend(func(op crashfs.Op) bool { return op.Do == "syncdir" && strings.HasPrefix(op.Name, "sessions") })},
-	{"a new store is not synced", absentStore, pretend(func(op crashfs.Op) bool { return op.Do == "syncdir" && op.Name == "." })},
+	{"the way to a new session is not synced", existingStore,
+		pretend(func(op crashfs.Op) bool { return op.Do == "syncdir" && strings.HasPrefix(op.Name, "sessions") })},
+	{"a new store is not synced", absentStore,
+		pretend(func(op crashfs.Op) bool { return op.Do == "syncdir" && op.Name == "." })},
 }
 
 // spare are single syncs without which nothing is lost in one scenario: what they
@@ -133,10 +139,17 @@ var raceMutants = []struct {
 	run    func(scenario, crashfs.Mutation) error
 	mutate crashfs.Mutation
 }{
-	{"the size behind the group is not checked", twoWriters, act(crashfs.Flatter, func(op crashfs.Op) bool { return op.Do == "stat" && isManifest(op) })},
-	{"a segment's name is taken from another", twoWritersOfOneRange, act(crashfs.Overwrite, func(op crashfs.Op) bool { return op.Do == "place" && strings.Contains(op.Name, "/events/") })},
-	{"store.json is replaced, not placed", twoMakersOf, act(crashfs.Overwrite, func(op crashfs.Op) bool { return op.Name == "store.json" })},
-	{"the keyring is replaced, not placed", twoMakersOf, act(crashfs.Overwrite, func(op crashfs.Op) bool { return op.Name == "keys/keyring.json" })},
+	{"the size behind the group is not checked", twoWriters,
+		act(crashfs.Flatter, func(op crashfs.Op) bool { return op.Do == "stat" && isManifest(op) })},
+	{"a segment's name is taken from another", twoWritersOfOneRange,
+		act(crashfs.Overwrite, func(op crashfs.Op) bool {
+			return op.Do == "place" &&
+				strings.Contains(op.Name, "/events/")
+		})},
+	{"store.json is replaced, not placed", twoMakersOf,
+		act(crashfs.Overwrite, func(op crashfs.Op) bool { return op.Name == "store.json" })},
+	{"the keyring is replaced, not placed", twoMakersOf,
+		act(crashfs.Overwrite, func(op crashfs.Op) bool { return op.Name == "keys/keyring.json" })},
 }
 
 func twoMakersOf(_ scenario, m crashfs.Mutation) error { return twoMakers(m) }

@@ -51,7 +51,8 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 func TestTooLargeAnObjectIsRefused(t *testing.T) {
 	s := openDir(t, filepath.Join(t.TempDir(), "store"), 0)
 	plan := suite.NewStory(1).Start()
-	plan.Objects = append(plan.Objects, manifest.Object{Kind: manifest.Snapshot, Bytes: make([]byte, limits.SnapshotBytesMax+1)})
+	plan.Objects = append(plan.Objects,
+		manifest.Object{Kind: manifest.Snapshot, Bytes: make([]byte, limits.SnapshotBytesMax+1)})
 	if _, err := suite.Gate(s, plan); !fault.Is(err, fault.StoreLimit) {
 		t.Errorf("%v", err)
 	}
@@ -91,15 +92,16 @@ func TestControlFilesAreReplacedOneAfterTheOther(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for range 5 {
-				err := s.UpdateControl(ctx, "config.json", "config", func(old controlfile.Document) (controlfile.Document, error) {
-					var c counter
-					if !old.Data.IsNull() {
-						if err := canon.Decode(old.Data, &c); err != nil {
-							return old, err
+				err := s.UpdateControl(ctx, "config.json", "config",
+					func(old controlfile.Document) (controlfile.Document, error) {
+						var c counter
+						if !old.Data.IsNull() {
+							if err := canon.Decode(old.Data, &c); err != nil {
+								return old, err
+							}
 						}
-					}
-					return controlfile.New("config", 1, counter{c.N + 1})
-				})
+						return controlfile.New("config", 1, counter{c.N + 1})
+					})
 				if err != nil {
 					t.Error(err)
 				}

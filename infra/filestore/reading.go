@@ -49,8 +49,10 @@ func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (man
 	return verdict, readFault(err)
 }
 
-func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, foreign bool) (manifest.Verdict, error) {
-	in := manifest.Input{Log: r.Log, From: r.From, Foreign: foreign, Names: s.segmentNames(r.Log), Open: s.openSegment(ctx, r.Log)}
+func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, foreign bool) (manifest.Verdict,
+	error) {
+	in := manifest.Input{Log: r.Log, From: r.From, Foreign: foreign, Names: s.segmentNames(r.Log),
+		Open: s.openSegment(ctx, r.Log)}
 	f, err := s.fs.Open(path.Join(r.Log.Root, manifest.FileName), osfs.Read)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

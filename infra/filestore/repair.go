@@ -81,7 +81,8 @@ func (j *repairing) lock(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		dir := path.Join(j.r.Log.Root, e.Name)
-		if _, isLog, err := j.s.stat(path.Join(dir, manifest.FileName)); e.Kind != osfs.Directory || err != nil || !isLog {
+		if _, isLog, err := j.s.stat(path.Join(dir, manifest.FileName)); e.Kind != osfs.Directory || err != nil ||
+			!isLog {
 			continue
 		}
 		held, err := j.s.locks.Acquire(ctx, dir+"/.lock", lock.Exclusive, j.s.o.LockWait)
@@ -116,7 +117,8 @@ func (j *repairing) examine(ctx context.Context) (manifest.Verdict, error) {
 	if len(j.r.Log.Table.Kinds()) == 0 {
 		j.v.Findings = slices.DeleteFunc(j.v.Findings, unknown)
 	} else if slices.ContainsFunc(j.v.Findings, unknown) {
-		return j.v, fault.New(fault.SessionUnhealthy, "%s holds facts that this binary does not know; it is not repaired", j.r.Log.Root).
+		return j.v, fault.New(fault.SessionUnhealthy,
+			"%s holds facts that this binary does not know; it is not repaired", j.r.Log.Root).
 			Suggest("Use the newer binary, or the other program, that wrote it.").
 			With("health", string(manifest.UnknownVersion)).With(j.r.Log.Table.OwnerField, j.r.Log.Owner)
 	}

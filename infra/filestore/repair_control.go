@@ -16,7 +16,8 @@ import (
 )
 
 // RepairControl implements ports.Repairs.
-func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair, check func(ports.Control) error) (out ports.Repaired, err error) {
+func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
+	check func(ports.Control) error) (out ports.Repaired, err error) {
 	if !controlName.MatchString(r.File.Name) || r.File.Name == storeFile {
 		return out, fault.New(fault.Internal, "%q is no control file to be repaired", r.File.Name)
 	}
@@ -43,11 +44,13 @@ func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair, check 
 	if out.Folder, err = s.asideName(st.id.String(), r.AtMs); err != nil {
 		return out, readFault(err)
 	}
-	out.Steps = []ports.RepairStep{{What: ports.SetAside, From: r.File.Name, To: path.Join(out.Folder, r.File.Name), Bytes: size}}
+	out.Steps = []ports.RepairStep{{What: ports.SetAside, From: r.File.Name, To: path.Join(out.Folder, r.File.Name),
+		Bytes: size}}
 	if r.DryRun {
 		return out, nil
 	}
-	return out, writeFault(s.setAside(st.id.String(), repairNote{Actor: r.By, AtMs: r.AtMs, Root: ".", Owner: st.id.String()}, out))
+	return out, writeFault(s.setAside(st.id.String(),
+		repairNote{Actor: r.By, AtMs: r.AtMs, Root: ".", Owner: st.id.String()}, out))
 }
 
 // refused says why a control file cannot be used, "" where it can or is not there. That

@@ -62,7 +62,8 @@ func TestRepairOfRandomDamage(t *testing.T) {
 		fatal(t, err)
 		_, v, err := read(s, log)
 		fatal(t, err)
-		if v.Health == manifest.UnknownVersion || slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool { return f.Code == manifest.UnknownEvents }) {
+		if v.Health == manifest.UnknownVersion ||
+			slices.ContainsFunc(v.Findings, func(f manifest.Finding) bool { return f.Code == manifest.UnknownEvents }) {
 			return
 		}
 		done, err := s.RepairLog(context.Background(), repairOf(log))
@@ -100,7 +101,8 @@ func TestExploreCrashesOfRepairs(t *testing.T) {
 		t.Skip("explored without -short only")
 	}
 	log := suite.NewStory(1).Log
-	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest", "flipped-first-segment", "zeros-beyond-the-group"} {
+	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest",
+		"flipped-first-segment", "zeros-beyond-the-group"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := exhibits(t)
@@ -115,7 +117,8 @@ func TestExploreCrashesOfRepairs(t *testing.T) {
 	}
 }
 
-func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mutation, from, limit int, report func(string, ...any) bool) crashfs.Count {
+func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mutation, from, limit int,
+	report func(string, ...any) bool) crashfs.Count {
 	before := base.Files()
 	base = base.Revive()
 	base.Mutation = m
@@ -179,7 +182,9 @@ func TestExploreMutantsOfRepairs(t *testing.T) {
 		ops, times := map[int]string{}, map[string]int{}
 		run.Before = func(op crashfs.Op) {
 			if strings.HasPrefix(op.Do, "sync") {
-				what := op.Do + " " + strings.NewReplacer(log.Root, "LOG", fmt.Sprintf("quarantine/%s.%d", log.Owner, repairMs), "ASIDE").Replace(op.Name)
+				what := op.Do + " " +
+					strings.NewReplacer(log.Root, "LOG", fmt.Sprintf("quarantine/%s.%d", log.Owner, repairMs), "ASIDE").
+						Replace(op.Name)
 				ops[op.N] = fmt.Sprintf("%s#%d", what, times[what])
 				times[what]++
 			}
@@ -190,10 +195,11 @@ func TestExploreMutantsOfRepairs(t *testing.T) {
 		fatal(t, err)
 		for _, op := range slices.Sorted(maps.Keys(ops)) {
 			why := ""
-			exploreRepair(base, ex, log, pretend(func(o crashfs.Op) bool { return o.N == op }), op, 128, func(format string, args ...any) bool {
-				why = fmt.Sprintf(format, args...)
-				return false
-			})
+			exploreRepair(base, ex, log, pretend(func(o crashfs.Op) bool { return o.N == op }), op, 128,
+				func(format string, args ...any) bool {
+					why = fmt.Sprintf(format, args...)
+					return false
+				})
 			if why == "" && spareInRepairs[ops[op]] == "" {
 				t.Errorf("%s survives without %s", name, ops[op])
 			}

@@ -48,7 +48,8 @@ func TestRepairOfSideLogs(t *testing.T) {
 		opaque.Table = event.Opaque(log.Table.Name, log.Table.OwnerField)
 		done, err := s.RepairLog(ctx, repairOf(opaque))
 		fatal(t, err)
-		if want := fmt.Sprintf("quarantine/%s.%d/%s/manifest.jsonl", log.Owner, repairMs, log.Table.Name); !slices.ContainsFunc(done.Steps, func(s ports.RepairStep) bool { return s.To == want }) {
+		if want := fmt.Sprintf("quarantine/%s.%d/%s/manifest.jsonl", log.Owner, repairMs,
+			log.Table.Name); !slices.ContainsFunc(done.Steps, func(s ports.RepairStep) bool { return s.To == want }) {
 			t.Errorf("%s: %+v", log.Root, done.Steps)
 		}
 		fatal(t, nothingGone(before, g.Files()))
@@ -87,7 +88,8 @@ func TestRepairLeavesOthersAlone(t *testing.T) {
 	fatal(t, os.MkdirAll(foreign, 0o700))
 	fatal(t, os.WriteFile(filepath.Join(foreign, "manifest.jsonl"), []byte("x"), 0o600))
 	before := tree(t, dir)
-	if _, err := openDir(t, dir, 0).RepairLog(ctx, repairOf(suite.NewStory(1).Log)); !fault.Is(err, fault.StoreForeign) {
+	if _, err := openDir(t, dir, 0).
+		RepairLog(ctx, repairOf(suite.NewStory(1).Log)); !fault.Is(err, fault.StoreForeign) {
 		t.Errorf("another program's store: %v", err)
 	}
 	if after := tree(t, dir); after != before {

@@ -201,7 +201,8 @@ func TestRepairTellsWhatItSetsAside(t *testing.T) {
 	done, err := s.RepairLog(context.Background(), r)
 	fatal(t, err)
 	root := r.Log.Root
-	if len(seen) != 3 || !bytes.Equal(seen[manifest.FileName], ex.files[root+"/manifest.jsonl"][done.Verdict.Head.Bytes:]) ||
+	if len(seen) != 3 || !bytes.Equal(seen[manifest.FileName],
+		ex.files[root+"/manifest.jsonl"][done.Verdict.Head.Bytes:]) ||
 		!bytes.Equal(seen["00000006-00000008.jsonl"], ex.files[root+"/events/00000006-00000008.jsonl"]) {
 		t.Errorf("handed over %d: %v", len(seen), slices.Sorted(maps.Keys(seen)))
 	}
@@ -216,7 +217,8 @@ func TestRepairTellsWhatItSetsAside(t *testing.T) {
 		Steps  []ports.RepairStep `json:"steps"`
 	}
 	fatal(t, canon.DecodeKnown(doc.Data, &what))
-	if what.Root != root || what.Actor != r.By || what.Health != manifest.CorruptTail || what.Kept != done.Verdict.Head || !slices.Equal(what.Steps, done.Steps) {
+	if what.Root != root || what.Actor != r.By || what.Health != manifest.CorruptTail ||
+		what.Kept != done.Verdict.Head || !slices.Equal(what.Steps, done.Steps) {
 		t.Errorf("the note says %+v", what)
 	}
 	if done.Folder != fmt.Sprintf("quarantine/%s.%d", r.Log.Owner, repairMs) {

@@ -71,7 +71,8 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 	}
 	for _, e := range entries {
 		// The two folders that every session has are passed over without a look.
-		if e.Kind != osfs.Directory || e.Name == manifest.SegmentDir || e.Name == "cache" || strings.HasPrefix(e.Name, tempPrefix) {
+		if e.Kind != osfs.Directory || e.Name == manifest.SegmentDir || e.Name == "cache" ||
+			strings.HasPrefix(e.Name, tempPrefix) {
 			continue
 		}
 		there, err := s.holdsLog(path.Join(dir, e.Name))
@@ -88,7 +89,8 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 
 // speechless are the parts of a store whose files are logs, objects, locks or control
 // files: they name objects in ways that are looked at elsewhere, or not at all.
-var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts", "workflows", trashDir, "cache"}
+var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts",
+	"workflows", trashDir, "cache"}
 
 // Mentions implements ports.Retention. What a newer version put into the store's
 // folder is among it, and what a hand laid beside the sessions under another name, as
@@ -125,7 +127,8 @@ func (s *Store) Mentions(ctx context.Context, visit func([]byte)) error {
 			name := path.Join(in.dir, e.Name)
 			// A log of the store is read as one.
 			_, isLog, statErr := s.stat(path.Join(name, manifest.FileName))
-			if err == nil && !in.known(e.Name) && !(in.dir == "." && isLog && statErr == nil) && !strings.HasPrefix(e.Name, tempPrefix) {
+			if err == nil && !in.known(e.Name) && !(in.dir == "." && isLog && statErr == nil) &&
+				!strings.HasPrefix(e.Name, tempPrefix) {
 				err = s.eachFile(ctx, name, e.Kind, look)
 			}
 		}

@@ -51,7 +51,8 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 	}
 	// It reads there as it did before.
 	there := &suite.Seen{}
-	tv, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner, Table: story.Log.Table}}, there)
+	tv, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner,
+		Table: story.Log.Table}}, there)
 	if err != nil || tv.Head != v.Head || len(there.Segments) != len(before.Segments) {
 		t.Errorf("in the trash: %+v, %v", tv, err)
 	}
@@ -84,7 +85,8 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 	if trash, err := s.Trashed(ctx); err != nil || len(trash) != 0 {
 		t.Errorf("%+v, %v", trash, err)
 	}
-	for _, name := range []string{"", "..", "../sessions", "x.1", story.Session.String(), story.Session.String() + ".01"} {
+	for _, name := range []string{"", "..", "../sessions", "x.1", story.Session.String(), story.Session.String() +
+		".01"} {
 		if _, err := s.Restore(ctx, name); !fault.Is(err, fault.SessionNotFound) {
 			t.Errorf("restoring %q: %v", name, err)
 		}
@@ -104,7 +106,8 @@ func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
 		t.Errorf("with a writer: %v", err)
 	}
 	fatal(t, unlock())
-	held, err := lock.Files(osfs.NewDir(dir)).Acquire(ctx, "sessions/"+story.Session.String()+"/.performer.lock", lock.Exclusive, 0)
+	held, err := lock.Files(osfs.NewDir(dir)).
+		Acquire(ctx, "sessions/"+story.Session.String()+"/.performer.lock", lock.Exclusive, 0)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.RunBusy) {
 		t.Errorf("with a performer: %v", err)
@@ -118,7 +121,8 @@ func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
 	}
 	fatal(t, unlock())
 	kept := errors.New("kept")
-	if _, err := s.Discard(ctx, story.Session, 5, canon.OfMembers(), func() error { return kept }); !errors.Is(err, kept) {
+	if _, err := s.Discard(ctx, story.Session, 5, canon.OfMembers(), func() error { return kept }); !errors.Is(err,
+		kept) {
 		t.Errorf("unless: %v", err)
 	}
 	// Nobody else comes near while it is decided.
@@ -155,7 +159,8 @@ func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 	trash, err := s.Trashed(ctx)
 	fatal(t, err)
 	there := &suite.Seen{}
-	v, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner, Table: story.Log.Table}}, there)
+	v, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner,
+		Table: story.Log.Table}}, there)
 	if err != nil || v.Health != manifest.Healthy || len(there.Segments) != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -37,7 +37,8 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotated
 	}
 	if ok != (r.From != nil) || ok && have.Current != *r.From {
 		return out, fault.New(fault.StoreConflict, "the keys were replaced meanwhile: nothing was changed").
-			Suggest("Look at them with 'waybill keys list' before you replace them once more: every token that is left would become worthless.")
+			Suggest("Look at them with 'waybill keys list' before you replace them once more: every token that is " +
+				"left would become worthless.")
 	}
 	raw, err := s.entropy(len(token.Key{}))
 	if err != nil {

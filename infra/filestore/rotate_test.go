@@ -52,7 +52,8 @@ func TestExploreCrashesOfRotations(t *testing.T) {
 			switch {
 			case done && (acked != nil || err != nil || keys.Current != now.Current):
 				t.Errorf("%s, %s: a rotation that was told is lost: %v, %v", name, state.Name, acked, err)
-			case tt.from != nil && (err != nil || keys.Current != old.Current && (keys.Previous == nil || *keys.Previous != old.Current)):
+			case tt.from != nil &&
+				(err != nil || keys.Current != old.Current && (keys.Previous == nil || *keys.Previous != old.Current)):
 				t.Errorf("%s, %s: the key is lost: %v", name, state.Name, err)
 			case tt.from == nil && err != nil && !bytes.Equal(after["keys/keyring.json"], before["keys/keyring.json"]):
 				t.Errorf("%s, %s: neither the old one nor the new one: %v", name, state.Name, err)
@@ -71,7 +72,8 @@ func TestExploreCrashesOfRotations(t *testing.T) {
 // TestRotateLeavesWhatIsNotDamaged: a keyring of a later version, and others' stores.
 func TestRotateLeavesWhatIsNotDamaged(t *testing.T) {
 	files, _ := base(t)
-	files["keys/keyring.json"] = []byte(`{"data":{},"kind":"keyring","sha256":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","v":2}`)
+	files["keys/keyring.json"] = []byte(
+		`{"data":{},"kind":"keyring","sha256":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","v":2}`)
 	f := laid(t, files)
 	s, err := process(f, 1)
 	fatal(t, err)

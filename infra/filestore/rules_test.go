@@ -55,8 +55,10 @@ func TestOpeningRules(t *testing.T) {
 		{"other things", put("notes.txt", []byte("mine")), fault.StoreInvalid, ""},
 		{"another program's store", put("sessions/sess_01JH/manifest.jsonl", nil), "", fault.StoreForeign},
 		{"a newer format", put("store.json", storeJSON(t, 2, nil)), fault.StoreNewer, ""},
-		{"a feature to open", put("store.json", storeJSON(t, 1, map[string][]string{"incompat": {"shards"}})), fault.StoreNewer, ""},
-		{"a feature to write", put("store.json", storeJSON(t, 1, map[string][]string{"roCompat": {"index"}})), "", fault.StoreReadOnly},
+		{"a feature to open", put("store.json", storeJSON(t, 1, map[string][]string{"incompat": {"shards"}})),
+			fault.StoreNewer, ""},
+		{"a feature to write", put("store.json", storeJSON(t, 1, map[string][]string{"roCompat": {"index"}})), "",
+			fault.StoreReadOnly},
 		{"a feature to ignore", put("store.json", storeJSON(t, 1, map[string][]string{"compat": {"hints"}})), "", ""},
 		{"a damaged store file", put("store.json", append(storeJSON(t, 1, nil), ' ')), fault.StoreCorrupt, ""},
 	} {
@@ -109,7 +111,8 @@ func writes(t *testing.T, s *filestore.Store, want fault.Code) {
 	doc, err := controlfile.New("config", 1, struct{}{})
 	fatal(t, err)
 	for what, err := range map[string]error{
-		"an append": gateErr, "the identity": idErr, "the keys": keysErr, "the config": s.WriteControl(ctx, "config.json", doc),
+		"an append": gateErr, "the identity": idErr, "the keys": keysErr,
+		"the config": s.WriteControl(ctx, "config.json", doc),
 	} {
 		if fault.CodeOf(err) != want {
 			t.Errorf("writing %s: %v; want %q", what, err, want)

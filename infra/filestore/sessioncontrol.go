@@ -44,7 +44,8 @@ func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.
 }
 
 // UpdateSessionControl implements ports.SessionControls.
-func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
 	var refusal error // the caller's own, which is no matter of the disk's
 	err := s.changeSessionControl(ctx, session, f, func(name string) error {
 		if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
@@ -98,7 +99,8 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 }
 
 // changeSessionControl keeps other changes and cleanups away, as UpdateControl does.
-func (s *Store) changeSessionControl(ctx context.Context, session id.Session, f ports.ControlFile, change func(name string) error) error {
+func (s *Store) changeSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
+	change func(name string) error) error {
 	name, err := sessionControlName(session, f)
 	if err != nil {
 		return err

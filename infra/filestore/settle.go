@@ -62,7 +62,8 @@ func (s *Store) wayTo(way, ends []string) ([]string, error) {
 	}
 	for _, name := range way {
 		if s.doubts(name) {
-			return nil, fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told", path.Dir(name)).
+			return nil, fault.New(fault.StoreIO, "writing %s failed before, and what that lost cannot be told",
+				path.Dir(name)).
 				Suggest("Start the command again, and look after the disk.").With("path", path.Dir(name))
 		}
 	}
@@ -132,7 +133,11 @@ func (s *Store) anew(log manifest.Log, held *lock.Held) (removed bool) {
 	}
 	// Segments beyond the first prove that the log was committed to and lost its manifest:
 	// a person may want them back.
-	if slices.ContainsFunc(names, func(name string) bool { first, _, ok := manifest.ParseSegmentName(name); return ok && first > 0 }) {
+	if slices.ContainsFunc(names, func(name string) bool {
+		first, _, ok := manifest.ParseSegmentName(name)
+		return ok &&
+			first > 0
+	}) {
 		return false
 	}
 	for _, name := range names {

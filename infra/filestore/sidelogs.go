@@ -18,7 +18,8 @@ var _ ports.SideLogs = (*Store)(nil)
 
 // noLogs are the folders of a store and of a session that are no side logs, whatever
 // lies in them.
-var noLogs = []string{"sessions", "snapshots", "artifacts", "workflows", "keys", quarantineDir, "trash", "cache", "installed", manifest.SegmentDir}
+var noLogs = []string{"sessions", "snapshots", "artifacts", "workflows", "keys", quarantineDir, "trash", "cache",
+	"installed", manifest.SegmentDir}
 
 // SideLogs implements ports.SideLogs.
 func (s *Store) SideLogs(ctx context.Context, owner string) ([]string, error) {

@@ -96,20 +96,24 @@ func (s *Store) examine() (standing, error) {
 	}
 	if slices.Contains(entries, osfs.Entry{Name: "sessions", Kind: osfs.Directory}) {
 		// The layout without store.json is WorkRail's.
-		refusal := fault.New(fault.StoreForeign, "the store was written by another program (no %s); it can only be read", storeFile)
+		refusal := fault.New(fault.StoreForeign,
+			"the store was written by another program (no %s); it can only be read", storeFile)
 		return standing{there: true, foreign: true, refusal: refusal}, nil
 	}
-	return standing{}, fault.New(fault.StoreInvalid, "the folder holds other things and no %s: it is no store", storeFile)
+	return standing{}, fault.New(fault.StoreInvalid, "the folder holds other things and no %s: it is no store",
+		storeFile)
 }
 
 // readStanding judges store.json: what a newer version may have meant is refused
 // before anything is read by its rules.
 func readStanding(doc controlfile.Document) (standing, error) {
 	if doc.V < storeV {
-		return standing{}, corrupt(storeFile, "it is of format %d, which there never was", doc.V) // no digest covers the format
+		// no digest covers the format
+		return standing{}, corrupt(storeFile, "it is of format %d, which there never was", doc.V)
 	}
 	if doc.V != storeV {
-		return standing{}, fault.New(fault.StoreNewer, "the store is of format %d; this binary knows format %d", doc.V, storeV)
+		return standing{}, fault.New(fault.StoreNewer, "the store is of format %d; this binary knows format %d", doc.V,
+			storeV)
 	}
 	text, _ := doc.Data.Get("storeId")
 	storeID, err := id.ParseStore(text.Text())
@@ -124,7 +128,8 @@ func readStanding(doc controlfile.Document) (standing, error) {
 	}
 	st := standing{id: storeID, there: true}
 	if name, unknown := firstUnknown(wanted, "roCompat"); unknown {
-		st.refusal = fault.New(fault.StoreReadOnly, "the store uses %q: this binary may read it, not write to it", name).
+		st.refusal = fault.New(fault.StoreReadOnly, "the store uses %q: this binary may read it, not write to it",
+			name).
 			Suggest("Use the newer binary that wrote it.")
 	}
 	return st, nil

@@ -102,7 +102,8 @@ func Open(tree osfs.FS, o Options) (*Store, error) {
 	}
 	if !o.AllowNetworkFS {
 		if v, err := tree.Volume(); err == nil && v.Network {
-			return nil, fault.New(fault.StoreNetworkFS, "the store lies on a network filesystem (%s)", v.Type).With("filesystem", v.Type)
+			return nil, fault.New(fault.StoreNetworkFS, "the store lies on a network filesystem (%s)", v.Type).
+				With("filesystem", v.Type)
 		}
 	}
 	_, err := s.standing()

@@ -15,7 +15,8 @@ import (
 )
 
 // ObjectStream implements ports.ObjectStreams.
-func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64, error) {
+func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64,
+	error) {
 	if kind == manifest.Artifact {
 		if err := s.erased(ref); err != nil { // as Object has it
 			return nil, 0, err
@@ -42,7 +43,8 @@ func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref 
 		_ = f.Close()
 		return nil, 0, corrupt(name, "the %s is larger than any that a store takes", kind)
 	}
-	return &stream{ctx: ctx, f: f, r: io.NewSectionReader(f, 0, info.Size), sum: sha256.New(), kind: kind, ref: ref, name: name}, info.Size, nil
+	return &stream{ctx: ctx, f: f, r: io.NewSectionReader(f, 0, info.Size), sum: sha256.New(), kind: kind, ref: ref,
+		name: name}, info.Size, nil
 }
 
 // stream hashes what passes through it.

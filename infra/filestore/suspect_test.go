@@ -86,7 +86,10 @@ func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
 	}
 	// Without the mark and without notes, what was confirmed is lost.
 	sc, f := unknownOutcome(t, "")
-	f.Mutation = act(crashfs.Deny, func(op crashfs.Op) bool { return op.Do == "stat" && filepath.Base(op.Name) == "suspect" })
+	f.Mutation = act(crashfs.Deny, func(op crashfs.Op) bool {
+		return op.Do == "stat" &&
+			filepath.Base(op.Name) == "suspect"
+	})
 	if confirmed(sc, f) == nil {
 		t.Error("the mutant that does not look for the mark survives")
 	}
@@ -132,7 +135,8 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 		f := crashfs.New()
 		failing := false
 		f.Before = func(op crashfs.Op) {
-			if op.Do == "syncdir" && op.Name == "artifacts" && !failing || failing && !once && strings.HasPrefix(op.Name, "artifacts") {
+			if op.Do == "syncdir" && op.Name == "artifacts" && !failing || failing && !once &&
+				strings.HasPrefix(op.Name, "artifacts") {
 				failing = true
 				f.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO}
 			}
@@ -188,7 +192,8 @@ func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 	beyond := filepath.Join(dir, story.Log.Root, "events", manifest.SegmentName(head.Next+5, head.Next+6))
 	fatal(t, os.WriteFile(beyond, []byte("{}"), 0o600))
 	fatal(t, os.Truncate(filepath.Join(dir, story.Log.Root, ".lock"), 0)) // another boot's note says nothing
-	if _, err := appendPlan(openDir(t, dir, 0), head, story.Advance(head.Next)); !fault.Is(err, fault.SessionUnhealthy) {
+	if _, err := appendPlan(openDir(t, dir, 0), head, story.Advance(head.Next)); !fault.Is(err,
+		fault.SessionUnhealthy) {
 		t.Errorf("an append said %v", err)
 	}
 	if _, err := os.Stat(beyond); err != nil {
@@ -218,7 +223,8 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 		}
 		locks := lock.NewMemory()
 		open := func(seed byte) *filestore.Store {
-			s, err := filestore.Open(f, filestore.Options{Locks: locks.On(f), Boot: "boot", Random: rand.NewChaCha8([32]byte{seed})})
+			s, err := filestore.Open(f, filestore.Options{Locks: locks.On(f), Boot: "boot",
+				Random: rand.NewChaCha8([32]byte{seed})})
 			fatal(t, err)
 			return s
 		}

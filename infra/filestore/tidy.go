@@ -87,7 +87,8 @@ func (a *appending) quarantineOrphans() error {
 		case !ok || first < a.at.Next:
 		case first > a.at.Next:
 			// It proves that more was committed than the manifest shows (R9).
-			return fault.New(fault.SessionUnhealthy, "%s holds %s beyond event %d: what was committed before it is lost", a.log.Owner, name, a.at.Next)
+			return fault.New(fault.SessionUnhealthy,
+				"%s holds %s beyond event %d: what was committed before it is lost", a.log.Owner, name, a.at.Next)
 		default:
 			orphans = append(orphans, name)
 		}

@@ -60,7 +60,8 @@ func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
 		}
 		t := ports.Trashed{Name: e.Name, Root: path.Join(trashDir, e.Name), Session: session, AtMs: atMs}
 		// Who put it there is a courtesy: the session is what it is without.
-		if doc, ok, err := s.readControl(path.Join(t.Root, ports.TrashFile.Name), ports.TrashFile.Kind); err == nil && ok {
+		if doc, ok, err := s.readControl(path.Join(t.Root, ports.TrashFile.Name), ports.TrashFile.Kind); err == nil &&
+			ok {
 			t.Control = ports.Control{V: doc.V, Data: doc.Data}
 		}
 		out = append(out, t)
@@ -70,8 +71,10 @@ func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
 }
 
 // Discard implements ports.Trash.
-func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, data canon.Value, unless func() error) (ports.Trashed, error) {
-	out := ports.Trashed{Name: trashName(session, atMs), Session: session, AtMs: atMs, Control: ports.Control{V: trashVersion, Data: data}}
+func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, data canon.Value,
+	unless func() error) (ports.Trashed, error) {
+	out := ports.Trashed{Name: trashName(session, atMs), Session: session, AtMs: atMs,
+		Control: ports.Control{V: trashVersion, Data: data}}
 	out.Root = path.Join(trashDir, out.Name)
 	if _, err := s.toWrite(); err != nil {
 		return out, err
@@ -98,7 +101,8 @@ func (s *Store) discard(session id.Session, to ports.Trashed, quiet *quiet) erro
 		}
 	}
 	// All that can fail for want of room is done before anything moves.
-	note, err := s.stageControl(trashDir, controlfile.Document{Kind: ports.TrashFile.Kind, V: to.Control.V, Data: to.Control.Data})
+	note, err := s.stageControl(trashDir, controlfile.Document{Kind: ports.TrashFile.Kind, V: to.Control.V,
+		Data: to.Control.Data})
 	if err != nil {
 		return err
 	}
@@ -139,8 +143,10 @@ func (s *Store) isThere(name string) bool {
 // movedPerhaps: a sync that failed proves nothing either way (R7), so that only
 // looking tells where a session lies.
 func movedPerhaps(cause error, session id.Session) error {
-	return fault.Wrap(cause, fault.StoreOutcomeUnknown, "moving session %s failed half-way: %v", session, readFault(cause)).
-		Suggest("See with 'waybill sessions list --trash' and 'waybill sessions list' where it lies, and look after the disk.").With("sessionId", session.String())
+	return fault.Wrap(cause, fault.StoreOutcomeUnknown, "moving session %s failed half-way: %v", session,
+		readFault(cause)).
+		Suggest("See with 'waybill sessions list --trash' and 'waybill sessions list' where it lies, and look after "+
+			"the disk.").With("sessionId", session.String())
 }
 
 // stageControl writes a control file beside where it will stand, and syncs it.

@@ -18,7 +18,8 @@ import (
 
 // interrupt lets act run with something coming in between at every operation of
 // its own in turn, and checks what is there then.
-func interrupt(base *crashfs.FS, mutation crashfs.Mutation, act func(*crashfs.FS), between func(*crashfs.FS), check func(op crashfs.Op, after *crashfs.FS) error) error {
+func interrupt(base *crashfs.FS, mutation crashfs.Mutation, act func(*crashfs.FS), between func(*crashfs.FS),
+	check func(op crashfs.Op, after *crashfs.FS) error) error {
 	var ops []crashfs.Op
 	base = base.Revive()
 	base.Vol.Network = true // where locks do not hold
@@ -91,7 +92,8 @@ func rivals(sc scenario, events []event.Event, mutation crashfs.Mutation) error 
 					if last := seen.Segments[len(seen.Segments)-1]; !bytes.Equal(last.Bytes, want.Bytes) {
 						return fmt.Errorf("one was told that its plan is recorded, and it is not: %+v", v)
 					}
-				} else if !fault.Is(said, fault.StoreConflict) && !fault.Is(said, fault.SessionUnhealthy) && !fault.Is(said, fault.StoreIO) {
+				} else if !fault.Is(said, fault.StoreConflict) && !fault.Is(said, fault.SessionUnhealthy) &&
+					!fault.Is(said, fault.StoreIO) {
 					return fmt.Errorf("one was told %v", said)
 				}
 			}

@@ -33,7 +33,8 @@ func Observe(root string) []event.ObservationRecorded {
 	}
 	var out []event.ObservationRecorded
 	add := func(key, kind, value string) {
-		o := event.ObservationRecorded{Confidence: "high", Key: key, Value: event.ObservationValue{Type: kind, Value: value}}
+		o := event.ObservationRecorded{Confidence: "high", Key: key,
+			Value: event.ObservationValue{Type: kind, Value: value}}
 		if o.Check(event.Scope{}) == nil { // a sha256 repository's commit, a detached head's branch
 			out = append(out, o)
 		}

@@ -41,22 +41,27 @@ func TestLayouts(t *testing.T) {
 		files          map[string]string
 		branch, commit string
 	}{
-		"loose":  {map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": one + "\n"}, "main", one},
-		"nested": {map[string]string{".git/HEAD": "ref: refs/heads/feature/x\n", ".git/refs/heads/feature/x": one}, "feature/x", one},
-		"packed": {map[string]string{".git/HEAD": "ref: refs/heads/main", ".git/packed-refs": "# pack-refs\n" + two + " refs/tags/main\n" + one + " refs/heads/main\n^" + two + "\n"}, "main", one},
+		"loose": {map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": one + "\n"}, "main",
+			one},
+		"nested": {map[string]string{".git/HEAD": "ref: refs/heads/feature/x\n", ".git/refs/heads/feature/x": one},
+			"feature/x", one},
+		"packed": {map[string]string{".git/HEAD": "ref: refs/heads/main", ".git/packed-refs": "# pack-refs\n" + two +
+			" refs/tags/main\n" + one + " refs/heads/main\n^" + two + "\n"}, "main", one},
 		"loose wins": {map[string]string{".git/HEAD": "ref: refs/heads/main", ".git/refs/heads/main": one,
 			".git/packed-refs": two + " refs/heads/main\n"}, "main", one},
 		"detached": {map[string]string{".git/HEAD": one + "\n"}, "", one},
 		"unborn":   {map[string]string{".git/HEAD": "ref: refs/heads/main\n"}, "main", ""},
-		"worktree": {map[string]string{".git": "gitdir: real/worktrees/w\n", "real/worktrees/w/HEAD": "ref: refs/heads/w",
+		"worktree": {map[string]string{".git": "gitdir: real/worktrees/w\n",
+			"real/worktrees/w/HEAD":      "ref: refs/heads/w",
 			"real/worktrees/w/commondir": "../..\n", "real/refs/heads/w": one}, "w", one},
 		"reftable":     {map[string]string{".git/HEAD": "ref: refs/heads/.invalid\n"}, "", ""},
 		"escape":       {map[string]string{".git/HEAD": "ref: refs/heads/../../../secret\n", "secret": one}, "", ""},
 		"not a branch": {map[string]string{".git/HEAD": "ref: refs/tags/v1\n", ".git/refs/tags/v1": one}, "", ""},
-		"sha256":       {map[string]string{".git/HEAD": "ref: refs/heads/main", ".git/refs/heads/main": strings.Repeat("a", 64)}, "main", ""},
-		"garbage":      {map[string]string{".git/HEAD": "\x00\xff"}, "", ""},
-		"huge":         {map[string]string{".git/HEAD": strings.Repeat("x", smallMax+1)}, "", ""},
-		"long name":    {map[string]string{".git/HEAD": "ref: refs/heads/" + strings.Repeat("x", 81)}, "", ""},
+		"sha256": {map[string]string{".git/HEAD": "ref: refs/heads/main",
+			".git/refs/heads/main": strings.Repeat("a", 64)}, "main", ""},
+		"garbage":   {map[string]string{".git/HEAD": "\x00\xff"}, "", ""},
+		"huge":      {map[string]string{".git/HEAD": strings.Repeat("x", smallMax+1)}, "", ""},
+		"long name": {map[string]string{".git/HEAD": "ref: refs/heads/" + strings.Repeat("x", 81)}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -69,7 +74,8 @@ func TestLayouts(t *testing.T) {
 				t.Fatalf("Root is %q, want %q", got, root)
 			}
 			got := observed(root)
-			if got["git_branch"] != c.branch || got["git_head_sha"] != c.commit || !strings.HasPrefix(got["repo_root_hash"], "sha256:") {
+			if got["git_branch"] != c.branch || got["git_head_sha"] != c.commit ||
+				!strings.HasPrefix(got["repo_root_hash"], "sha256:") {
 				t.Errorf("got %v", got)
 			}
 			for _, v := range got {
@@ -107,7 +113,8 @@ func TestAgreesWithGit(t *testing.T) {
 	}
 	root := t.TempDir()
 	run := func(args ...string) string {
-		cmd := exec.Command(git, append([]string{"-C", root, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+		cmd := exec.Command(git, append([]string{"-C", root, "-c", "user.name=t", "-c", "user.email=t@example.com"},
+			args...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)

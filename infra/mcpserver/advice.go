@@ -24,14 +24,17 @@ func (t tool) advised(f *fault.Fault) *fault.Fault {
 		out.Suggestion = "The run may have begun: see with resume_session {} before you start it again."
 		return &out
 	case f.Code == fault.TokenInvalidFormat && f.Suggestion == fault.Lookup(f.Code).Suggestion:
-		out.Suggestion = "Copy the token whole, exactly as the answer gave it. If it is lost, resume_session finds the run and gives a fresh stateToken."
+		out.Suggestion = "Copy the token whole, exactly as the answer gave it. If it is lost, resume_session finds " +
+			"the run and gives a fresh stateToken."
 		return &out
 	case f.Code == fault.TokenBadSignature:
-		out.Suggestion = "A token that was changed or cut off, or that another store gave, does this. Copy it whole from its answer, or find the run with resume_session, which gives a fresh stateToken."
+		out.Suggestion = "A token that was changed or cut off, or that another store gave, does this. Copy it whole " +
+			"from its answer, or find the run with resume_session, which gives a fresh stateToken."
 		return &out
 	}
 	// A flag is the user's as well, who started the server; not where the same call may do.
-	forUser := strings.Contains(f.Suggestion, " --") && !quoted.MatchString(f.Suggestion) && f.Retry.Kind == fault.NotRetryable
+	forUser := strings.Contains(f.Suggestion, " --") && !quoted.MatchString(f.Suggestion) &&
+		f.Retry.Kind == fault.NotRetryable
 	out.Suggestion = quoted.ReplaceAllStringFunc(f.Suggestion, func(command string) string {
 		parts := quoted.FindStringSubmatch(command)
 		switch {

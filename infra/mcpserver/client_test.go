@@ -35,7 +35,8 @@ type fakeData struct {
 	Text string `json:"text"`
 }
 
-var fakeResults = Results{"workflows": fakeData{}, "workflow": fakeData{}, "step": fakeData{}, "blocked": fakeData{}, "candidates": fakeData{}}
+var fakeResults = Results{"workflows": fakeData{}, "workflow": fakeData{}, "step": fakeData{}, "blocked": fakeData{},
+	"candidates": fakeData{}}
 
 func (f *fake) do(kind string, by event.Actor, in any) (Document, error) {
 	n := f.now.Add(1)
@@ -161,7 +162,8 @@ func (c *client) read() (m message) {
 		c.t.Fatalf("reading: %v", err)
 	}
 	var version struct{ JSONRPC string }
-	if json.Unmarshal([]byte(line), &version) != nil || version.JSONRPC != "2.0" || json.Unmarshal([]byte(line), &m) != nil {
+	if json.Unmarshal([]byte(line), &version) != nil || version.JSONRPC != "2.0" ||
+		json.Unmarshal([]byte(line), &m) != nil {
 		c.t.Fatalf("no message: %s", line)
 	}
 	return m

@@ -56,7 +56,8 @@ func newLines(in io.Reader, out io.Writer, stop <-chan struct{}) *lines {
 			}
 		}
 	}()
-	return &lines{frames: frames, stop: stop, slots: make(chan struct{}, limits.MCPCallsMax), done: done, out: out, at: map[jsonrpc.ID]bool{}}
+	return &lines{frames: frames, stop: stop, slots: make(chan struct{}, limits.MCPCallsMax), done: done, out: out,
+		at: map[jsonrpc.ID]bool{}}
 }
 
 // nextFrame reads a line. Of one that is too long nothing is kept. A last line
@@ -213,7 +214,8 @@ func coded(err error) error {
 	case err == nil || errors.As(err, &given) && given.Code != 0:
 		return err
 	case errors.Is(err, context.Canceled):
-		return &jsonrpc.Error{Code: codeCancelled, Message: "the call was cancelled; what was acknowledged before is recorded"}
+		return &jsonrpc.Error{Code: codeCancelled,
+			Message: "the call was cancelled; what was acknowledged before is recorded"}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }

@@ -21,7 +21,8 @@ type badMessage struct {
 	reason string
 }
 
-var tooLong = fmt.Sprintf("the message is longer than %d bytes; keep large things in files and pass their paths", limits.MCPMessageBytesMax)
+var tooLong = fmt.Sprintf("the message is longer than %d bytes; keep large things in files and pass their paths",
+	limits.MCPMessageBytesMax)
 
 // argumentsAt is where a tool's arguments stand in a message. What is wrong there is
 // told by the tool, as data that an agent can act on.
@@ -42,7 +43,8 @@ func decode(line []byte) (jsonrpc.Message, *badMessage) {
 		return nil, &badMessage{nil, jsonrpc.CodeParseError, fmt.Sprintf("the line is no JSON message: %v", err)}
 	case errors.As(err, &at) && (at.Pointer == argumentsAt || strings.HasPrefix(at.Pointer, argumentsAt+"/")):
 	default:
-		return nil, &badMessage{looseID(line), jsonrpc.CodeInvalidRequest, fmt.Sprintf("the message is refused: %v", err)}
+		return nil, &badMessage{looseID(line), jsonrpc.CodeInvalidRequest,
+			fmt.Sprintf("the message is refused: %v", err)}
 	}
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
@@ -105,7 +107,8 @@ func answers(v canon.Value) bool {
 const idMax = 1 << 53
 
 func validID(v canon.Value) bool {
-	return v.Kind() == canon.String || v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float()) && math.Abs(v.Float()) <= idMax
+	return v.Kind() == canon.String || v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float()) &&
+		math.Abs(v.Float()) <= idMax
 }
 
 func idOf(v canon.Value) any {

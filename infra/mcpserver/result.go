@@ -37,7 +37,8 @@ func failed(f *fault.Fault) *mcp.CallToolResult {
 	}
 	if err != nil { // nor a message that quotes what is no text
 		row := fault.Lookup(f.Code)
-		body, _ = canon.Marshal(errorBody{Code: f.Code, Message: row.Meaning, Retry: f.Retry, Suggestion: row.Suggestion})
+		body, _ = canon.Marshal(errorBody{Code: f.Code, Message: row.Meaning, Retry: f.Retry,
+			Suggestion: row.Suggestion})
 	}
 	r := result(`{"v":1,"kind":"error","error":` + string(body) + `}`)
 	r.IsError = true
@@ -45,5 +46,6 @@ func failed(f *fault.Fault) *mcp.CallToolResult {
 }
 
 func result(doc string) *mcp.CallToolResult {
-	return &mcp.CallToolResult{StructuredContent: json.RawMessage(doc), Content: []mcp.Content{&mcp.TextContent{Text: doc}}}
+	return &mcp.CallToolResult{StructuredContent: json.RawMessage(doc),
+		Content: []mcp.Content{&mcp.TextContent{Text: doc}}}
 }

@@ -31,8 +31,10 @@ func (t tool) outputSchema(results Results) *jsonschema.Schema {
 	for _, k := range append(slices.Clone(t.kinds), "error") {
 		kinds = append(kinds, k)
 	}
-	out := &jsonschema.Schema{Type: "object", Required: []string{"v", "kind"}, PropertyOrder: []string{"v", "kind", "data", "error"},
-		Properties: map[string]*jsonschema.Schema{"v": {Type: "integer"}, "kind": {Type: "string", Enum: kinds}, "data": data, "error": problem}}
+	out := &jsonschema.Schema{Type: "object", Required: []string{"v", "kind"},
+		PropertyOrder: []string{"v", "kind", "data", "error"},
+		Properties: map[string]*jsonschema.Schema{"v": {Type: "integer"}, "kind": {Type: "string", Enum: kinds},
+			"data": data, "error": problem}}
 	schema.Each(out, func(s *jsonschema.Schema) {
 		if s.Type == "object" || slices.Contains(s.Types, "object") {
 			s.AdditionalProperties = nil
@@ -79,7 +81,8 @@ type Definition struct {
 func Definitions() []Definition {
 	var out []Definition
 	for _, t := range tools {
-		out = append(out, Definition{t.name, t.title, t.teaches, t.signature(), parameters("", t.inputSchema()), t.kinds, t.errors})
+		out = append(out, Definition{t.name, t.title, t.teaches, t.signature(), parameters("", t.inputSchema()),
+			t.kinds, t.errors})
 	}
 	return out
 }
@@ -88,7 +91,8 @@ func parameters(prefix string, s *jsonschema.Schema) []Parameter {
 	var out []Parameter
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
-		one := Parameter{Name: prefix + name, Type: p.Type, Required: slices.Contains(s.Required, name), Description: p.Description}
+		one := Parameter{Name: prefix + name, Type: p.Type, Required: slices.Contains(s.Required, name),
+			Description: p.Description}
 		for _, w := range p.Enum {
 			one.Words = append(one.Words, fmt.Sprint(w))
 		}

@@ -62,12 +62,16 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 func (s Server) new(log *slog.Logger) *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "waybill", Title: "Waybill", Version: s.Version}, &mcp.ServerOptions{
-		Instructions: instructions, Logger: log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+	server := mcp.NewServer(&mcp.Implementation{Name: "waybill", Title: "Waybill", Version: s.Version},
+		&mcp.ServerOptions{
+			Instructions: instructions, Logger: log,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	no := false
 	for _, t := range tools {
-		server.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.teaches, InputSchema: t.inputSchema(), OutputSchema: t.outputSchema(s.Results),
-			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.again, DestructiveHint: &no, OpenWorldHint: &no},
+		server.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.teaches, InputSchema: t.inputSchema(),
+			OutputSchema: t.outputSchema(s.Results),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.again, DestructiveHint: &no,
+				OpenWorldHint: &no},
 		}, s.handler(t, log))
 	}
 	return server

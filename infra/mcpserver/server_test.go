@@ -20,8 +20,12 @@ func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {
 		{"half a message", `{"jsonrpc":"2.0","id":1`, "null -32700"},
 		{"not UTF-8", "\"\xff\"", "null -32700"},
 		{"two messages on a line", `{"jsonrpc":"2.0","id":1,"method":"ping"}{}`, "null -32700"},
-		{"nested without end", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows","arguments":` + strings.Repeat("[", 1<<20), "null -32700"},
-		{"nested far too deep, and well-formed", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows","arguments":{"a":` + strings.Repeat("[", 1<<16) + strings.Repeat("]", 1<<16) + `}}}`, "null -32700"},
+		{"nested without end",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows","arguments":` +
+				strings.Repeat("[", 1<<20), "null -32700"},
+		{"nested far too deep, and well-formed",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows","arguments":{"a":` +
+				strings.Repeat("[", 1<<16) + strings.Repeat("]", 1<<16) + `}}}`, "null -32700"},
 		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "null -32600"},
 		{"an empty batch", `[]`, "null -32600"},
 		{"no object", `17`, "null -32600"},
@@ -36,10 +40,13 @@ func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {
 		{"params that are a list", `{"jsonrpc":"2.0","id":4,"method":"ping","params":[]}`, "4 -32600"},
 		{"a key twice", `{"jsonrpc":"2.0","id":5,"method":"ping","method":"ping"}`, "5 -32600"},
 		{"an unknown method", `{"jsonrpc":"2.0","id":6,"method":"x/y"}`, "6 -32601"},
-		{"a call that would never end", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{}}`, "7 -32601"},
-		{"an unknown tool", `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"approve","arguments":{}}}`, "8 -32602"},
+		{"a call that would never end", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{}}`,
+			"7 -32601"},
+		{"an unknown tool", `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"approve","arguments":{}}}`,
+			"8 -32602"},
 		{"a line over the limit", strings.Repeat("x", limits.MCPMessageBytesMax+1), "null -32600"},
-		{"a call over the limit", `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", limits.MCPMessageBytesMax) + `"}}`, "null -32600"},
+		{"a call over the limit", `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` +
+			strings.Repeat("x", limits.MCPMessageBytesMax) + `"}}`, "null -32600"},
 	}
 	c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
 	for _, row := range rows {
@@ -74,7 +81,9 @@ func TestAFloodIsAnsweredWithinBounds(t *testing.T) {
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	go func() {
 		for i := range calls {
-			if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list_workflows"}}`+"\n", 1000+i); err != nil {
+			if _, err := fmt.Fprintf(c.in,
+				`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list_workflows"}}`+"\n",
+				1000+i); err != nil {
 				return
 			}
 		}
@@ -181,7 +190,8 @@ func TestNoGoroutineStays(t *testing.T) {
 func TestErrorsAreData(t *testing.T) {
 	f := &fake{fail: fault.New(fault.TokenSessionLocked, "session x is busy").With("holderPid", 7)}
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
-	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Kind != "error" || d.Error.Code != "TOKEN_SESSION_LOCKED" || d.Error.Details["holderPid"] != 7.0 {
+	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Kind != "error" ||
+		d.Error.Code != "TOKEN_SESSION_LOCKED" || d.Error.Details["holderPid"] != 7.0 {
 		t.Errorf("got %+v", d)
 	}
 	f.fail = errors.New("something else")

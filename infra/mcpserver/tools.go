@@ -43,10 +43,12 @@ var tools = []tool{
 		}),
 	},
 	{
-		name: "inspect_workflow", title: "Look into a workflow", kinds: []string{"workflow"}, readOnly: true, again: true,
+		name: "inspect_workflow", title: "Look into a workflow", kinds: []string{"workflow"}, readOnly: true,
+		again:   true,
 		teaches: `Show what a workflow is for, what must hold before, which inputs it needs and which steps it has, to choose the right one; a step of type loop repeats the body of the entry of loops with its id. Long prompts are cut. It starts nothing: do not work from this list.`,
 		input:   reflect.TypeFor[InspectWorkflow](),
-		errors:  []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous, fault.WorkflowInvalid},
+		errors: []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous,
+			fault.WorkflowInvalid},
 		call: take(func(ctx context.Context, u UseCases, _ event.Actor, in InspectWorkflow) (Document, error) {
 			return u.InspectWorkflow(ctx, in)
 		}),
@@ -59,8 +61,9 @@ var tools = []tool{
 3. Repeat with each new answer until isComplete is true.
 nextIntent says what is due: perform_pending_then_continue; await_user_confirmation: ask the user before you continue; rehydrate_only: the run takes no more steps; complete: tell the user the result.
 Tokens are opaque: copy them whole, never edit or make them up. The tokens of one answer belong together. With several workflows in one chat, each answer names its workflow and session.runId beside its tokens: use the next.params of the run you mean, never tokens of another.`,
-		input:  reflect.TypeFor[StartWorkflow](),
-		errors: []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous, fault.WorkflowInvalid},
+		input: reflect.TypeFor[StartWorkflow](),
+		errors: []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous,
+			fault.WorkflowInvalid},
 		call: take(func(ctx context.Context, u UseCases, by event.Actor, in StartWorkflow) (Document, error) {
 			return u.StartWorkflow(ctx, by, in)
 		}),
@@ -71,8 +74,10 @@ Tokens are opaque: copy them whole, never edit or make them up. The tokens of on
 With stateToken alone (no output, no context) nothing is recorded: it shows the pending step again, with fresh tokens.
 Kind "blocked" means the step was not accepted yet. What you sent is kept: mend what blockers name, then call again with the tokens of THAT answer. A step that is a command is performed by next.command, which a user must have trusted: ask them to run it, then find the run again with resume_session. In an error, suggestion says what to do and retry whether the same call may succeed later.`,
 		input: reflect.TypeFor[ContinueWorkflow](),
-		errors: []fault.Code{fault.ValidationError, fault.TokenInvalidFormat, fault.TokenUnsupportedVersion, fault.TokenBadSignature, fault.TokenScopeMismatch,
-			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy, fault.RunClosed},
+		errors: []fault.Code{fault.ValidationError, fault.TokenInvalidFormat, fault.TokenUnsupportedVersion,
+			fault.TokenBadSignature, fault.TokenScopeMismatch,
+			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy,
+			fault.RunClosed},
 		call: take(func(ctx context.Context, u UseCases, by event.Actor, in ContinueWorkflow) (Document, error) {
 			return u.ContinueWorkflow(ctx, by, in)
 		}),
@@ -81,14 +86,17 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: mend 
 		name: "checkpoint_workflow", title: "Save work in a long step", kinds: []string{"step"}, again: true,
 		teaches: `Record notes or results in the middle of a long step, so that a lost chat loses little. The step stays pending: go on with the tokens of the answer, and finish with continue_workflow.`,
 		input:   reflect.TypeFor[CheckpointWorkflow](),
-		errors: []fault.Code{fault.ValidationError, fault.TokenInvalidFormat, fault.TokenUnsupportedVersion, fault.TokenBadSignature, fault.TokenScopeMismatch,
-			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy, fault.RunClosed},
+		errors: []fault.Code{fault.ValidationError, fault.TokenInvalidFormat, fault.TokenUnsupportedVersion,
+			fault.TokenBadSignature, fault.TokenScopeMismatch,
+			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy,
+			fault.RunClosed},
 		call: take(func(ctx context.Context, u UseCases, by event.Actor, in CheckpointWorkflow) (Document, error) {
 			return u.CheckpointWorkflow(ctx, by, in)
 		}),
 	},
 	{
-		name: "resume_session", title: "Find a run to go on with", kinds: []string{"candidates"}, readOnly: true, again: true,
+		name: "resume_session", title: "Find a run to go on with", kinds: []string{"candidates"}, readOnly: true,
+		again:   true,
 		teaches: `Find a run to go on with in a new chat, or when its tokens are lost. Give runId or sessionId if known, else a query, else nothing for the runs that fit this workspace and the latest ones. Gives at most 5 candidates, best first; whyMatched says what each matched, so look there before you take one. Call continue_workflow with a candidate's stateToken alone to see its step. If more than one could be meant, ask the user.`,
 		input:   reflect.TypeFor[ResumeSession](),
 		errors:  []fault.Code{fault.ValidationError, fault.SessionNotFound, fault.RunNotFound},
@@ -99,7 +107,8 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: mend 
 }
 
 // take reads a tool's arguments into their type, and then calls.
-func take[In any](call func(context.Context, UseCases, event.Actor, In) (Document, error)) func(context.Context, UseCases, event.Actor, canon.Value) (Document, error) {
+func take[In any](call func(context.Context, UseCases, event.Actor, In) (Document, error)) func(context.Context,
+	UseCases, event.Actor, canon.Value) (Document, error) {
 	return func(ctx context.Context, u UseCases, by event.Actor, args canon.Value) (Document, error) {
 		var in In
 		if err := canon.Decode(withoutNulls(args, true), &in); err != nil {

@@ -72,7 +72,8 @@ func TestDescriptionsFitTheirBudget(t *testing.T) {
 		t.Fatalf("%d tools, %d bytes", len(tools), total)
 	}
 	if total > tokensMax*bytesPerToken {
-		t.Errorf("the descriptions take %d bytes, about %d tokens; at most %d tokens", total, total/bytesPerToken, tokensMax)
+		t.Errorf("the descriptions take %d bytes, about %d tokens; at most %d tokens", total, total/bytesPerToken,
+			tokensMax)
 	}
 	t.Logf("%d bytes, about %d tokens", total, total/bytesPerToken)
 }
@@ -118,7 +119,8 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 		{"start_workflow", `{"workflowId":"a","workflowId":"b"}`, "duplicate key", ""},
 		{"start_workflow", `{"workflowId":"a","WorkflowID":"b"}`, "differ only in case", ""},
 		{"start_workflow", `{"workflowId":"a","context":{"n":9007199254740993}}`, "send it as a string", "/context/n"},
-		{"start_workflow", `{"workflowId":"a","context":{"deep":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}}`, "nested deeper", ""},
+		{"start_workflow", `{"workflowId":"a","context":{"deep":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) +
+			`}}`, "nested deeper", ""},
 		{"start_workflow", `{"workflowId":"a","title":"x"}`, `unknown key "title"`, ""},
 		{"start_workflow", `{}`, `missing key "workflowId"`, ""},
 		{"start_workflow", `{"workflowId":null}`, `missing key "workflowId"`, ""},
@@ -126,7 +128,8 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 		{"start_workflow", `{"workflowId":"a","context":"{}"}`, "want object, got string", "/context"},
 		{"start_workflow", `{"workflowId":"a","preferences":{"mode":"fast"}}`, `unknown key "mode"`, "/preferences"},
 		{"continue_workflow", `{"stateToken":"x","notesMarkdown":"n"}`, `unknown key "notesMarkdown"`, ""},
-		{"continue_workflow", `{"stateToken":"x","output":{"artifacts":[1]}}`, "want object, got number", "/output/artifacts/0"},
+		{"continue_workflow", `{"stateToken":"x","output":{"artifacts":[1]}}`, "want object, got number",
+			"/output/artifacts/0"},
 		{"continue_workflow", `{"stateToken":"x","preferences":{}}`, `unknown key "preferences"`, ""},
 		{"checkpoint_workflow", `{"stateToken":"x","checkpointToken":"y"}`, `missing key "output"`, ""},
 		{"list_workflows", `{"all":true}`, `unknown key "all"`, ""},
@@ -136,7 +139,8 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	for _, row := range rows {
 		d, isError := c.tool(row.tool, row.args)
-		if !isError || d.Error.Code != "VALIDATION_ERROR" || !strings.Contains(d.Error.Message, row.message) || !strings.Contains(d.Error.Message, row.tool) {
+		if !isError || d.Error.Code != "VALIDATION_ERROR" || !strings.Contains(d.Error.Message, row.message) ||
+			!strings.Contains(d.Error.Message, row.tool) {
 			t.Errorf("%s %.80s: %+v", row.tool, row.args, d.Error)
 		}
 		if row.pointer != "" && d.Error.Details["pointer"] != row.pointer {
@@ -154,22 +158,27 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 func TestArgumentsArriveAsTheyWere(t *testing.T) {
 	f := &fake{}
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
-	c.tool("continue_workflow", `{"stateToken":"s","ackToken":"a","context":{"gone":null,"n":1.50},"output":{"notesMarkdown":"ü","artifacts":[{"kind":"k","x":null}]}}`)
+	c.tool("continue_workflow",
+		`{"stateToken":"s","ackToken":"a","context":{"gone":null,"n":1.50},"output":{"notesMarkdown":"ü","artifacts":[{"kind":"k","x":null}]}}`)
 	in := f.last.(ContinueWorkflow)
-	if in.StateToken != "s" || in.AckToken != "a" || string(in.Context.Value().JCS()) != `{"gone":null,"n":1.5}` || in.Output.NotesMarkdown != "ü" ||
+	if in.StateToken != "s" || in.AckToken != "a" || string(in.Context.Value().JCS()) != `{"gone":null,"n":1.5}` ||
+		in.Output.NotesMarkdown != "ü" ||
 		string(in.Output.Artifacts[0].Value().JCS()) != `{"kind":"k","x":null}` {
 		t.Errorf("got %+v", in)
 	}
 	// A null for what was left out, as many clients send it.
-	c.tool("continue_workflow", `{"stateToken":"s","ackToken":null,"context":null,"output":{"notesMarkdown":null,"artifacts":null}}`)
-	if in := f.last.(ContinueWorkflow); in.AckToken != "" || !in.Context.Value().IsNull() || in.Output.Artifacts != nil {
+	c.tool("continue_workflow",
+		`{"stateToken":"s","ackToken":null,"context":null,"output":{"notesMarkdown":null,"artifacts":null}}`)
+	if in := f.last.(ContinueWorkflow); in.AckToken != "" || !in.Context.Value().IsNull() ||
+		in.Output.Artifacts != nil {
 		t.Errorf("got %+v", in)
 	}
 	if d, isError := c.tool("list_workflows", "null"); isError {
 		t.Errorf("got %+v", d)
 	}
 	c.tool("start_workflow", `{"workflowId":"w","preferences":{"riskPolicy":"balanced","autonomy":"guided"}}`)
-	if got := f.last.(StartWorkflow).Preferences.Changes(); len(got) != 2 || got[0].Value != "guided" || got[1].Key != "riskPolicy" {
+	if got := f.last.(StartWorkflow).Preferences.Changes(); len(got) != 2 || got[0].Value != "guided" ||
+		got[1].Key != "riskPolicy" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -180,8 +189,10 @@ func TestSuggestionsAreForAgents(t *testing.T) {
 	for _, row := range fault.Table {
 		for _, tool := range tools {
 			got := tool.advised(fault.New(row.Code, "x")).Suggestion
-			for _, command := range []string{"'waybill continue", "'waybill runs list", "'waybill workflows list", "--"} {
-				if strings.Contains(got, command) && !strings.Contains(got, "the user") && row.Retry.Kind == fault.NotRetryable {
+			for _, command := range []string{"'waybill continue", "'waybill runs list", "'waybill workflows list",
+				"--"} {
+				if strings.Contains(got, command) && !strings.Contains(got, "the user") &&
+					row.Retry.Kind == fault.NotRetryable {
 					t.Errorf("%s in %s: %s", row.Code, tool.name, got)
 				}
 			}
@@ -190,11 +201,14 @@ func TestSuggestionsAreForAgents(t *testing.T) {
 			}
 		}
 	}
-	f := fault.New(fault.TokenScopeMismatch, "x").Suggest("Send the two tokens of one answer; 'waybill continue --store /s --run run_abc' gives fresh ones.")
-	if got, want := tools[3].advised(f).Suggestion, `Send the two tokens of one answer; resume_session {"runId":"run_abc"} gives fresh ones.`; got != want {
+	f := fault.New(fault.TokenScopeMismatch, "x").
+		Suggest("Send the two tokens of one answer; 'waybill continue --store /s --run run_abc' gives fresh ones.")
+	if got, want := tools[3].advised(f).Suggestion,
+		`Send the two tokens of one answer; resume_session {"runId":"run_abc"} gives fresh ones.`; got != want {
 		t.Errorf("got %s", got)
 	}
-	f = fault.New(fault.TokenBadSignature, "x").Suggest("Check --store and --tenant; then ask for fresh tokens with 'waybill continue --run ID'.")
+	f = fault.New(fault.TokenBadSignature, "x").
+		Suggest("Check --store and --tenant; then ask for fresh tokens with 'waybill continue --run ID'.")
 	if got := tools[3].advised(f).Suggestion; strings.Contains(got, "--") || !strings.Contains(got, "resume_session") {
 		t.Errorf("got %s", got)
 	}

@@ -96,7 +96,8 @@ func (d *Dir) volumeOf(dir string) (Volume, error) {
 }
 
 // remoteFuse are the mounts through FUSE that reach other machines.
-var remoteFuse = []string{"sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "davfs", "curlftpfs", "blobfuse", "juicefs", "mfs", "cephfs"}
+var remoteFuse = []string{"sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "davfs", "curlftpfs", "blobfuse",
+	"juicefs", "mfs", "cephfs"}
 
 // fuseVolume asks the mount table which program stands behind a FUSE mount. What
 // cannot be told is taken for local: a wrong refusal would lock people out.

@@ -50,7 +50,8 @@ func openStep(dir int, name string, flags int, perm uint32) (fd int, err error) 
 	}
 	// With O_DIRECTORY, Linux calls a link "not a directory": look what it is.
 	var st unix.Stat_t
-	if errors.Is(err, unix.ENOTDIR) && unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+	if errors.Is(err, unix.ENOTDIR) && unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil &&
+		st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		return -1, ErrSymlink
 	}
 	return -1, err

@@ -37,7 +37,8 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 			wantTail := all[len(wantHead):]
 			wantTail = wantTail[max(0, len(wantTail)-keep):]
 			if out.OutputHead != wantHead || out.OutputTail != wantTail {
-				t.Errorf("%d bytes in pieces of %d: head of %d, tail of %d bytes are not the output's", n, chunk, len(out.OutputHead), len(out.OutputTail))
+				t.Errorf("%d bytes in pieces of %d: head of %d, tail of %d bytes are not the output's", n, chunk,
+					len(out.OutputHead), len(out.OutputTail))
 			}
 			if out.OutputBytes != int64(n) || out.OutputDigest != canon.Sum([]byte(all)) {
 				t.Errorf("%d bytes in pieces of %d: counted %d, digest %s", n, chunk, out.OutputBytes, out.OutputDigest)
@@ -60,7 +61,8 @@ func TestCaptureSplitsNoCharacter(t *testing.T) {
 				t.Errorf("shift %d, %d characters: head or tail is not the output's", shift, n)
 			}
 			if len(all) <= 2*keep-4 && out.OutputHead+out.OutputTail != all {
-				t.Errorf("shift %d, %d characters: %d of %d bytes kept where all fit", shift, n, len(out.OutputHead+out.OutputTail), len(all))
+				t.Errorf("shift %d, %d characters: %d of %d bytes kept where all fit", shift, n,
+					len(out.OutputHead+out.OutputTail), len(all))
 			}
 		}
 	}
@@ -69,12 +71,14 @@ func TestCaptureSplitsNoCharacter(t *testing.T) {
 func TestCaptureOfBinaryOutputIsTextForJSON(t *testing.T) {
 	noise := make([]byte, 3*keep)
 	rand.New(rand.NewSource(1)).Read(noise)
-	for name, b := range map[string][]byte{"noise": noise, "continuations": bytes.Repeat([]byte{0x80}, 3*keep), "zeros": make([]byte, 3*keep)} {
+	for name, b := range map[string][]byte{"noise": noise, "continuations": bytes.Repeat([]byte{0x80}, 3*keep),
+		"zeros": make([]byte, 3*keep)} {
 		c := newCapture(nil)
 		c.add(b)
 		out := c.outcome()
-		v, err := canon.ValueOf(command.Result{ArgvDigest: canon.Sum(nil), Kind: command.Kind, OutputDigest: out.OutputDigest,
-			OutputHead: out.OutputHead, OutputTail: out.OutputTail})
+		v, err := canon.ValueOf(command.Result{ArgvDigest: canon.Sum(nil), Kind: command.Kind,
+			OutputDigest: out.OutputDigest,
+			OutputHead:   out.OutputHead, OutputTail: out.OutputTail})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

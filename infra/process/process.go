@@ -80,7 +80,8 @@ func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome
 	}
 	r.guard.watch(cmd.Process.Pid)
 	defer r.guard.watch(0)
-	t := try{cmd: cmd, from: from, kept: newCapture(r.Output), grace: r.Grace, exited: make(chan struct{}), read: make(chan struct{})}
+	t := try{cmd: cmd, from: from, kept: newCapture(r.Output), grace: r.Grace, exited: make(chan struct{}),
+		read: make(chan struct{})}
 	if t.grace == 0 {
 		t.grace = graceDefault
 	}

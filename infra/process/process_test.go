@@ -51,21 +51,26 @@ func TestOutcomes(t *testing.T) {
 		{"no terminal", sh("(: </dev/tty) 2>/dev/null && echo has one || echo has none"), 0, "", "", "has none\n"},
 		{"no shell", ports.Command{Argv: []string{"echo", "$HOME", "{{x}}", "a b"}}, 0, "", "", "$HOME {{x}} a b\n"},
 		{"cwd", ports.Command{Argv: []string{"./hello"}, Cwd: "sub"}, 0, "", "", filepath.Join(dir, "sub") + "\n"},
-		{"own path", ports.Command{Argv: []string{"hello"}, Env: map[string]string{"PATH": "sub:/bin"}}, 0, "", "", dir + "\n"},
-		{"environment", ports.Command{Argv: []string{"sh", "-c", "echo $A $B"}, Env: map[string]string{"B": "2"}}, 0, "", "", "1 2\n"},
-		{"missing program", ports.Command{Argv: []string{"no-such-program"}}, -1, `"no-such-program" was not found`, "PATH", ""},
+		{"own path", ports.Command{Argv: []string{"hello"}, Env: map[string]string{"PATH": "sub:/bin"}}, 0, "", "",
+			dir + "\n"},
+		{"environment", ports.Command{Argv: []string{"sh", "-c", "echo $A $B"}, Env: map[string]string{"B": "2"}}, 0,
+			"", "", "1 2\n"},
+		{"missing program", ports.Command{Argv: []string{"no-such-program"}}, -1, `"no-such-program" was not found`,
+			"PATH", ""},
 		{"missing script", ports.Command{Argv: []string{"./nope"}}, -1, `"./nope" was not found`, "path", ""},
 		{"missing folder", ports.Command{Argv: []string{"true"}, Cwd: "nowhere"}, -1, `no folder "nowhere"`, "cwd", ""},
 		{"not executable", ports.Command{Argv: []string{"./plain"}}, -1, "may not be executed", "chmod +x ./plain", ""},
 		{"lost interpreter", ports.Command{Argv: []string{"./lost"}}, -1, "interpreter", "#!", ""},
-		{"no program", ports.Command{Argv: []string{"./bytes"}}, -1, "no program that this system can run", "#!/bin/sh", ""},
+		{"no program", ports.Command{Argv: []string{"./bytes"}}, -1, "no program that this system can run", "#!/bin/sh",
+			""},
 		{"no argv", ports.Command{}, -1, "names no program", "argv", ""},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			r := &Runner{Dir: dir, Env: append(os.Environ(), "A=1")}
 			out := attempt(t, r, tc.c)
-			if out.ExitStatus != tc.status || !strings.Contains(out.Failure, tc.failure) || (tc.failure == "") != (out.Failure == "") {
+			if out.ExitStatus != tc.status || !strings.Contains(out.Failure, tc.failure) ||
+				(tc.failure == "") != (out.Failure == "") {
 				t.Errorf("status %d, failure %q", out.ExitStatus, out.Failure)
 			}
 			if !strings.Contains(out.Fix, tc.fix) || out.OutputHead != tc.output {
@@ -91,7 +96,8 @@ func write(t *testing.T, path string, mode os.FileMode, text string) {
 func TestTimeoutAsksThenKills(t *testing.T) {
 	polite := attempt(t, &Runner{Grace: 5 * time.Second}, ports.Command{TimeoutMs: 100,
 		Argv: []string{"sh", "-c", "trap 'echo bye; exit 0' TERM; echo on; while :; do sleep 0.02; done"}})
-	if polite.ExitStatus != -1 || !strings.Contains(polite.Failure, "longer than 100ms") || !strings.HasSuffix(polite.OutputHead, "bye\n") {
+	if polite.ExitStatus != -1 || !strings.Contains(polite.Failure, "longer than 100ms") ||
+		!strings.HasSuffix(polite.OutputHead, "bye\n") {
 		t.Errorf("polite: %+v", polite)
 	}
 	if polite.DurationMs > 3000 {

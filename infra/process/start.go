@@ -32,14 +32,16 @@ func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *notStarted) {
 	// A relative path to the program would be taken from the command's folder twice.
 	base, err := filepath.Abs(r.Dir)
 	if err != nil {
-		return nil, &notStarted{"the current folder is not known: " + reason(err), "Start 'waybill run' in a folder that is there."}
+		return nil, &notStarted{"the current folder is not known: " + reason(err),
+			"Start 'waybill run' in a folder that is there."}
 	}
 	dir := base
 	if c.Cwd != "" {
 		dir = under(base, c.Cwd)
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
 			return nil, &notStarted{fmt.Sprintf("there is no folder %q", c.Cwd),
-				"Start 'waybill run' in the folder that the step's cwd is relative to, or make the folder in an earlier step."}
+				"Start 'waybill run' in the folder that the step's cwd is relative to, or make the folder in an " +
+					"earlier step."}
 		}
 	}
 	env := r.Env

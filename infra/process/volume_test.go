@@ -17,7 +17,8 @@ func TestALargeOutputTakesConstantMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	out := attempt(t, r, sh("yes waybill | head -c 104857600"))
 	runtime.ReadMemStats(&after)
-	if out.OutputBytes != megabytes<<20 || len(out.OutputHead) != command.OutputHeadBytesMax || len(out.OutputTail) != command.OutputTailBytesMax {
+	if out.OutputBytes != megabytes<<20 || len(out.OutputHead) != command.OutputHeadBytesMax ||
+		len(out.OutputTail) != command.OutputTailBytesMax {
 		t.Fatalf("%d bytes, head %d, tail %d", out.OutputBytes, len(out.OutputHead), len(out.OutputTail))
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {

@@ -72,7 +72,8 @@ func reasonSchema() *Schema {
 	for _, row := range reason.Table {
 		details = append(details, row.Code.Detail)
 	}
-	return Object(map[string]*Schema{"category": {Type: "string", Enum: anys(words()[reflect.TypeFor[reason.Category]()])},
+	return Object(map[string]*Schema{"category": {Type: "string",
+		Enum: anys(words()[reflect.TypeFor[reason.Category]()])},
 		"detail": {Type: "string", Enum: anys(details)}}, "category", "detail")
 }
 
@@ -99,7 +100,8 @@ func learn(t reflect.Type, known map[reflect.Type]*Schema, around map[reflect.Ty
 		known[t] = &Schema{Type: "object"} // members are whatever the caller knows
 	case around[t]:
 		known[t] = &Schema{Type: "object"}
-	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map:
+	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
+		t.Kind() == reflect.Map:
 		learn(t.Elem(), known, around)
 	case t.Kind() == reflect.Struct:
 		around[t] = true

@@ -38,22 +38,28 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	workflowWords(sets)
 	add(sets, manifest.Healthy, manifest.CorruptTail, manifest.CorruptHead, manifest.UnknownVersion)
 	add(sets, manifest.SeverityError, manifest.SeverityWarn)
-	add(sets, manifest.UncommittedTail, manifest.OrphanSegment, manifest.UnknownEvents, manifest.ManifestDamaged, manifest.SegmentMissing,
-		manifest.SegmentDamaged, manifest.LostTail, manifest.ObjectMissing, manifest.ObjectDamaged, manifest.DuplicateKey, manifest.EventIDMismatch,
-		manifest.BrokenReference, manifest.LooseMode, manifest.UnknownFile, manifest.OrphanObject, manifest.SuspectMarker, manifest.ControlDamaged,
-		manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing, manifest.ControlMissing,
+	add(sets, manifest.UncommittedTail, manifest.OrphanSegment, manifest.UnknownEvents, manifest.ManifestDamaged,
+		manifest.SegmentMissing,
+		manifest.SegmentDamaged, manifest.LostTail, manifest.ObjectMissing, manifest.ObjectDamaged,
+		manifest.DuplicateKey, manifest.EventIDMismatch,
+		manifest.BrokenReference, manifest.LooseMode, manifest.UnknownFile, manifest.OrphanObject,
+		manifest.SuspectMarker, manifest.ControlDamaged,
+		manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing,
+		manifest.ControlMissing,
 		manifest.SourceRunMissing)
 	add(sets, manifest.ObjectKinds()...)
 	add(sets, snapshot.Running, snapshot.Complete)
 	add(sets, audit.Actions()...)
-	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring, audit.OfProposal)
+	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring,
+		audit.OfProposal)
 	add(sets, audit.Succeeded, audit.Failed, audit.Open)
 	add(sets, ports.SetAside, ports.KeepPrefix)
 	add(sets, faultCodes()...)
 	add(sets, fault.NotRetryable, fault.RetryableImmediate, fault.RetryableAfterMs)
 	add(sets, engine.Statuses()...)
 	add(sets, engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent)
-	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledOtherwise, engine.ObservationsDropped,
+	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledOtherwise,
+		engine.ObservationsDropped,
 		engine.RecommendationExceeded)
 	add(sets, engine.KeysReady, engine.KeysMissing, engine.KeysUnusable)
 	learningWords(sets)
@@ -61,13 +67,17 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, engine.Imported, engine.ImportedAsNew, engine.Same, engine.Ahead, engine.Behind, "diverged")
 	add(sets, engine.HeadSame, engine.HeadAhead, engine.HeadOther)
 	add(sets, engine.Repairable, engine.NotNeeded, engine.Elsewhere, engine.Impossible)
-	add(sets, redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel, redrive.Close, redrive.Unknown)
-	add(sets, resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch, resume.MatchedNotes,
+	add(sets, redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
+		redrive.Close, redrive.Unknown)
+	add(sets, resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
+		resume.MatchedNotes,
 		resume.MatchedWorkflowID, resume.RecencyFallback)
 	add(sets, retention.Reasons...)
 	add(sets, doctor.OK, doctor.Warn, doctor.Fail)
-	add(sets, doctor.CheckBinary, doctor.CheckStore, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks, doctor.CheckRename, doctor.CheckSync,
-		doctor.CheckFilesystem, doctor.CheckSpace, doctor.CheckPrivacy, doctor.CheckClock, doctor.CheckKeyring, doctor.CheckSettings,
+	add(sets, doctor.CheckBinary, doctor.CheckStore, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks,
+		doctor.CheckRename, doctor.CheckSync,
+		doctor.CheckFilesystem, doctor.CheckSpace, doctor.CheckPrivacy, doctor.CheckClock, doctor.CheckKeyring,
+		doctor.CheckSettings,
 		doctor.CheckVerify, doctor.CheckLeftovers, doctor.CheckWorkflows, doctor.CheckGit, doctor.CheckTerminal)
 	for _, row := range config.Table {
 		add(sets, row.Key)
@@ -97,13 +107,16 @@ func eventWords(to sets) {
 	add(to, event.Recap, event.Artifact)
 	add(to, event.Notes, event.ArtifactRef)
 	add(to, event.OutcomeCancelled, event.OutcomeFailed)
-	add(to, event.SelectedNextStep, event.EvaluatedCondition, event.EnteredLoop, event.ExitedLoop, event.DetectedNonTipAdvance)
+	add(to, event.SelectedNextStep, event.EvaluatedCondition, event.EnteredLoop, event.ExitedLoop,
+		event.DetectedNonTipAdvance)
 	add(to, event.ContextInitial, event.ContextAgentDelta, event.ContextMerge)
 	add(to, event.DivergenceReasons()...)
 	add(to, event.FromUser, event.FromRecommendation, event.FromSystem)
 	add(to, reason.UserOnlyDependency, reason.ContractViolation, reason.CapabilityMissing, reason.Unexpected)
-	add(to, reason.AtContextKey, reason.AtContextBudget, reason.AtOutputContract, reason.AtCapability, reason.AtWorkflowStep)
-	add(to, reason.BlockerUserOnly, reason.BlockerMissingOutput, reason.BlockerInvalidOutput, reason.BlockerCapabilityUnknown,
+	add(to, reason.AtContextKey, reason.AtContextBudget, reason.AtOutputContract, reason.AtCapability,
+		reason.AtWorkflowStep)
+	add(to, reason.BlockerUserOnly, reason.BlockerMissingOutput, reason.BlockerInvalidOutput,
+		reason.BlockerCapabilityUnknown,
 		reason.BlockerCapabilityAbsent, reason.BlockerInvariant, reason.BlockerStorage)
 }
 
@@ -119,7 +132,8 @@ func learningWords(to sets) {
 }
 
 func workflowWords(to sets) {
-	add(to, source.SourceBundled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin, source.SourceInstalled)
+	add(to, source.SourceBundled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin,
+		source.SourceInstalled)
 	add(to, problem.Error, problem.Warning)
 	add(to, compile.CoordinatorEvalAsConfirmation, compile.ConditionBesideSource, compile.ArgumentUnused)
 	add(to, compile.While, compile.Until, compile.For, compile.ForEach)
@@ -127,7 +141,8 @@ func workflowWords(to sets) {
 	add(to, compile.ConfirmNever, compile.ConfirmAlways, compile.ConfirmIf, compile.ConfirmApproval)
 	add(to, compile.Authored, compile.TemplateInjected, compile.FeatureInjected)
 	add(to, compile.ScopeStep, compile.ScopeLoop, compile.ScopeWorkflow)
-	add(to, contract.Any, contract.Text, contract.Integer, contract.Number, contract.Boolean, contract.Array, contract.Object, contract.Map)
+	add(to, contract.Any, contract.Text, contract.Integer, contract.Number, contract.Boolean, contract.Array,
+		contract.Object, contract.Map)
 	add(to, contract.DateTime, contract.UUID)
 }
 

@@ -56,7 +56,8 @@ func FuzzOutputLine(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := OutputLine(s, false); strings.ContainsAny(got, "\x1b\r\n\a\b\x7f\u009b\u202e") && !strings.Contains(s, "\n") {
+		if got := OutputLine(s, false); strings.ContainsAny(got, "\x1b\r\n\a\b\x7f\u009b\u202e") &&
+			!strings.Contains(s, "\n") {
 			t.Errorf("%q gives %q", s, got)
 		}
 		if got := Clean(s); strings.ContainsAny(got, "\x1b\r\a\b\x7f\u009b\u202e") {

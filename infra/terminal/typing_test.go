@@ -53,7 +53,8 @@ func TestWhatATerminalIs(t *testing.T) {
 			return ""
 		}
 	}
-	if !Color(tty, env("TERM", "xterm")) || Color(tty, env("NO_COLOR", "1")) || Color(tty, env("TERM", "dumb")) || Color(file, env()) {
+	if !Color(tty, env("TERM", "xterm")) || Color(tty, env("NO_COLOR", "1")) || Color(tty, env("TERM", "dumb")) ||
+		Color(file, env()) {
 		t.Error("colors where nobody wants them")
 	}
 	if !Draws(tty, env("NO_COLOR", "1")) || Draws(tty, env("TERM", "dumb")) || Draws(file, env()) {

@@ -12,7 +12,8 @@ import (
 // Both ways of waiting notice growth; the one that is told is woken long before it
 // would look by itself.
 func TestAWaiterIsWoken(t *testing.T) {
-	for name, open := range map[string]func(string) *Watcher{"told": func(path string) *Watcher { return Files(path) }, "looking": Polling} {
+	for name, open := range map[string]func(string) *Watcher{"told": func(path string) *Watcher { return Files(path) },
+		"looking": Polling} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "manifest.jsonl")
 			if err := os.WriteFile(path, []byte("a"), 0o600); err != nil {

@@ -41,7 +41,8 @@ func appends(n int, dir string) error {
 	}
 	defer f.Close()
 	one := &oneWrite{f}
-	a, b, c := &series{name: "append: 3 events + a new snapshot"}, &series{name: "SQLite WAL FULL, the same rows"}, &series{name: "one write + fdatasync"}
+	a, b, c := &series{name: "append: 3 events + a new snapshot"}, &series{name: "SQLite WAL FULL, the same rows"},
+		&series{name: "one write + fdatasync"}
 	for range n {
 		for _, round := range []struct {
 			s *series
@@ -91,7 +92,8 @@ func cpu(n int, _ string) error {
 		}
 	}
 	each := float64((used() - before).Microseconds()) / float64(rounds)
-	fmt.Printf("\ncpu of an append on tmpfs (%d appends): %.0f us of processor time, %s of the clock\n", rounds, each, round(time.Since(start)/time.Duration(rounds)))
+	fmt.Printf("\ncpu of an append on tmpfs (%d appends): %.0f us of processor time, %s of the clock\n", rounds, each,
+		round(time.Since(start)/time.Duration(rounds)))
 	bar("microseconds of processor time", each, 150)
 	return nil
 }

@@ -60,7 +60,8 @@ func counts(_ int, dir string) error {
 	real := osfs.NewDir(filepath.Join(dir, "store"))
 	defer real.Close()
 	tree := &counting{FS: real}
-	s, err := filestore.Open(tree, filestore.Options{LockWait: filestore.LockWaitDefault, Locks: lock.Files(real), Boot: osfs.Boot()})
+	s, err := filestore.Open(tree, filestore.Options{LockWait: filestore.LockWaitDefault, Locks: lock.Files(real),
+		Boot: osfs.Boot()})
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,8 @@ func counts(_ int, dir string) error {
 		}
 	}
 	fmt.Printf("counts of one append: 3 events + a new snapshot\n")
-	names := []string{"file syncs", "directory syncs", "barriers side by side", "files opened", "folders listed", "stats", "bytes written"}
+	names := []string{"file syncs", "directory syncs", "barriers side by side", "files opened", "folders listed",
+		"stats", "bytes written"}
 	for i, v := range tree.snapshot() {
 		fmt.Printf("  %-24s %6.1f\n", names[i], float64(v-before[i])/rounds)
 	}
@@ -90,5 +92,6 @@ func counts(_ int, dir string) error {
 }
 
 func (c *counting) snapshot() []int64 {
-	return []int64{c.syncs.Load(), c.dirSyncs.Load(), c.barriers.Load(), c.opened.Load(), c.listed.Load(), c.stats.Load(), c.bytes.Load()}
+	return []int64{c.syncs.Load(), c.dirSyncs.Load(), c.barriers.Load(), c.opened.Load(), c.listed.Load(),
+		c.stats.Load(), c.bytes.Load()}
 }

@@ -48,7 +48,8 @@ func newAppender(s interface {
 	}
 	a := &appender{store: s, locks: s, session: id.NewSession(id.Seed{1}), run: id.NewRun(id.Seed{1}), hash: w.Hash()}
 	a.node = id.RootNode(a.run)
-	plan, _, err := advance.Begin(w, advance.Start{Session: a.session, Run: a.run, SourceKind: event.SourceProject, SourceRef: "w.json", Actor: agent, AtMs: 1})
+	plan, _, err := advance.Begin(w, advance.Start{Session: a.session, Run: a.run, SourceKind: event.SourceProject,
+		SourceRef: "w.json", Actor: agent, AtMs: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +81,15 @@ func (a *appender) plan() (manifest.Plan, error) {
 	add := func(i int64, sc event.Scope, p event.Payload) event.Event {
 		return event.New(log.Owner, next+i, sc, agent, int64(a.n), p)
 	}
-	recorded := add(0, at, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child), RequestDigest: canon.Sum(nil)})
+	recorded := add(0, at, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(child), RequestDigest: canon.Sum(nil)})
 	events := []event.Event{recorded,
-		add(1, event.Scope{RunID: a.run, NodeID: child}, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &parent, SnapshotRef: o.Ref(), WorkflowHash: a.hash}),
-		add(2, event.Scope{RunID: a.run}, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: parent, ToNodeID: child,
-			Cause: event.Cause{EventID: recorded.ID, Kind: event.IntentionalFork}})}
+		add(1, event.Scope{RunID: a.run, NodeID: child},
+			event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &parent, SnapshotRef: o.Ref(),
+				WorkflowHash: a.hash}),
+		add(2, event.Scope{RunID: a.run}, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: parent,
+			ToNodeID: child,
+			Cause:    event.Cause{EventID: recorded.ID, Kind: event.IntentionalFork}})}
 	a.node = child
 	return manifest.Plan{Log: log, Events: events, Objects: []manifest.Object{o}}, nil
 }
@@ -126,7 +131,8 @@ type engineRun struct {
 
 func newEngineRun(s *filestore.Store, w compile.Compiled, seed byte) (*engineRun, error) {
 	r := &engineRun{g: &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Heads: s}}
-	a, err := r.g.Start(context.Background(), r.by(), id.Seed{seed}, engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "bench.json"})
+	a, err := r.g.Start(context.Background(), r.by(), id.Seed{seed},
+		engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "bench.json"})
 	r.a = a
 	return r, err
 }

@@ -41,7 +41,8 @@ func run(n int, dir, only string) error {
 	parts := []struct {
 		name string
 		run  func(n int, dir string) error
-	}{{"counts", counts}, {"append", appends}, {"cpu", cpu}, {"step", steps}, {"process", processes}, {"run", runCommand}, {"growth", growth}, {"verify", verifications}}
+	}{{"counts", counts}, {"append", appends}, {"cpu", cpu}, {"step", steps}, {"process", processes},
+		{"run", runCommand}, {"growth", growth}, {"verify", verifications}}
 	for _, p := range parts {
 		if only != "" && only != p.name {
 			continue

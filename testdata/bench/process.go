@@ -74,7 +74,8 @@ func continues(n int, dir, bin string, start *series) error {
 			}
 		}
 		err := c.time(func() (err error) {
-			tokens, err = call(bin, "continue", "--state", tokens.State, "--ack", tokens.Ack, "--store", store, "--json")
+			tokens, err = call(bin, "continue", "--state", tokens.State, "--ack", tokens.Ack, "--store", store,
+				"--json")
 			return err
 		})
 		if err != nil {
@@ -110,7 +111,8 @@ func late(bin, dir string) error {
 			into = last
 		}
 		if err := into.time(func() (err error) {
-			tokens, err = call(bin, "continue", "--state", tokens.State, "--ack", tokens.Ack, "--store", store, "--json")
+			tokens, err = call(bin, "continue", "--state", tokens.State, "--ack", tokens.Ack, "--store", store,
+				"--json")
 			return err
 		}); err != nil {
 			return err
@@ -144,7 +146,9 @@ func writeSource(file string, n int) error {
 	for i := range n {
 		steps = append(steps, fmt.Sprintf(`{"id":"step-%d","title":"Step %d","prompt":"Do it."}`, i, i))
 	}
-	return os.WriteFile(file, []byte(`{"id":"bench.linear","name":"Linear","description":"d","version":"1.0.0","steps":[`+strings.Join(steps, ",")+`]}`), 0o644)
+	return os.WriteFile(file, []byte(
+		`{"id":"bench.linear","name":"Linear","description":"d","version":"1.0.0","steps":[`+strings.Join(steps, ",")+
+			`]}`), 0o644)
 }
 
 // runCommand times `waybill run` over 1,000 command steps of true.
@@ -161,10 +165,12 @@ func runCommand(_ int, dir string) error {
 	for _, n := range []int{100, 1000} {
 		var steps []string
 		for i := range n {
-			steps = append(steps, fmt.Sprintf(`{"id":"step-%d","title":"Step %d","action":{"kind":"command","argv":["true"]}}`, i, i))
+			steps = append(steps,
+				fmt.Sprintf(`{"id":"step-%d","title":"Step %d","action":{"kind":"command","argv":["true"]}}`, i, i))
 		}
 		file := filepath.Join(dir, fmt.Sprintf("run-%d.json", n))
-		src := `{"id":"bench.commands","name":"Commands","description":"d","version":"1.0.0","steps":[` + strings.Join(steps, ",") + `]}`
+		src := `{"id":"bench.commands","name":"Commands","description":"d","version":"1.0.0","steps":[` +
+			strings.Join(steps, ",") + `]}`
 		if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
 			return err
 		}

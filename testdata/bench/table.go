@@ -31,7 +31,8 @@ func table(title string, unit *series, all ...*series) {
 	fmt.Printf("\n%s (%d interleaved rounds)\n", title, len(unit.times))
 	fmt.Printf("  %-44s %10s %10s %8s\n", "", "p50", "p90", "ratio")
 	for _, s := range all {
-		fmt.Printf("  %-44s %10s %10s %8.2f\n", s.name, round(s.p50()), round(s.at(90)), float64(s.p50())/float64(unit.p50()))
+		fmt.Printf("  %-44s %10s %10s %8.2f\n", s.name, round(s.p50()), round(s.at(90)),
+			float64(s.p50())/float64(unit.p50()))
 	}
 }
 

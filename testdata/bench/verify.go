@@ -34,7 +34,8 @@ func verifications(_ int, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := verification(fmt.Sprintf("verify: %d events in %s, %d objects", s.Head.Next, store.name, s.Objects), at, s); err != nil {
+		if err := verification(fmt.Sprintf("verify: %d events in %s, %d objects", s.Head.Next, store.name, s.Objects),
+			at, s); err != nil {
 			return err
 		}
 	}
@@ -67,7 +68,10 @@ func verification(title, dir string, s big.Store) error {
 			{untyped, func() error { return decode(files, func() any { var v any; return &v }) }},
 			{full, func() error { return sound(g.VerifySession(context.Background(), s.Session.String())) }},
 			{plain, func() error { return hash(files) }},
-			{digests, func() error { return sound(g.VerifyWith(context.Background(), engine.VerifyOptions{Digests: true})) }},
+			{digests, func() error {
+				return sound(g.VerifyWith(context.Background(),
+					engine.VerifyOptions{Digests: true}))
+			}},
 		} {
 			if err := round.s.time(round.f); err != nil {
 				return err
@@ -86,7 +90,8 @@ func verifier(dir string) (*engine.Engine, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Inspector: s, Digests: s, SideLogs: s}, func() { _ = s.Close() }, nil
+	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Inspector: s, Digests: s,
+		SideLogs: s}, func() { _ = s.Close() }, nil
 }
 
 func sound(v engine.Verification, err error) error {

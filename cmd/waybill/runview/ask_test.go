@@ -74,8 +74,9 @@ func TestTrustShowsAllThatDecides(t *testing.T) {
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustOnce, "YES\n": ports.TrustOnce, "a\n": ports.TrustAlways,
-		"\n": ports.TrustNot, "n\n": ports.TrustNot, "whatever\n": ports.TrustNot} {
+	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustOnce, "YES\n": ports.TrustOnce,
+		"a\n": ports.TrustAlways,
+		"\n":  ports.TrustNot, "n\n": ports.TrustNot, "whatever\n": ports.TrustNot} {
 		d := sit(t, 40)
 		d.answers(typed)
 		got, err := d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
@@ -83,7 +84,8 @@ func TestTrustShowsAllThatDecides(t *testing.T) {
 			t.Errorf("%q: %s, %v", typed, got, err)
 		}
 		screen := d.screen()
-		for _, line := range []string{"Deploy runs 2 commands that nobody has\ntrusted yet:\n", `A="\x1b[8m" B=2 deploy --to 'the`, "(in 'in here')", "  $ true\n"} {
+		for _, line := range []string{"Deploy runs 2 commands that nobody has\ntrusted yet:\n",
+			`A="\x1b[8m" B=2 deploy --to 'the`, "(in 'in here')", "  $ true\n"} {
 			if !strings.Contains(screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
 			}
@@ -97,7 +99,8 @@ func TestTrustShowsAllThatDecides(t *testing.T) {
 }
 
 func TestTrustNamesWhatItDoesNotShow(t *testing.T) {
-	_, w, problems := compile.File("t.json", source.SourceProject, []byte(`{"id":"test.t","name":"T","description":"d","version":"1.0.0",
+	_, w, problems := compile.File("t.json", source.SourceProject,
+		[]byte(`{"id":"test.t","name":"T","description":"d","version":"1.0.0",
 		"steps":[{"id":"s","title":"A","action":{"kind":"command","argv":["true"]}}]}`))
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
@@ -109,7 +112,8 @@ func TestTrustNamesWhatItDoesNotShow(t *testing.T) {
 	d := sit(t, 80)
 	d.answers("n\n")
 	_, _ = d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
-	if screen := d.screen(); !strings.Contains(screen, "… and 5 more. See all of them: waybill workflows inspect w.yaml") {
+	if screen := d.screen(); !strings.Contains(screen,
+		"… and 5 more. See all of them: waybill workflows inspect w.yaml") {
 		t.Errorf("shown:\n%s", screen)
 	}
 }
@@ -136,7 +140,8 @@ func TestInputs(t *testing.T) {
 	if got, err := d.Ask(context.Background(), secret); got != "a b" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if screen := d.screen(); !strings.Contains(screen, "kept in the run's log") || strings.Count(screen, "cannot be left without it") != 2 {
+	if screen := d.screen(); !strings.Contains(screen, "kept in the run's log") ||
+		strings.Count(screen, "cannot be left without it") != 2 {
 		t.Errorf("shown:\n%s", screen)
 	}
 	d = sit(t, 60)
@@ -167,7 +172,8 @@ func TestNotesWithoutAnEditor(t *testing.T) {
 	d.editor.Getenv = func(string) string { return "no-such-editor" }
 	d.StepBegan(perform.StepView{At: 1, Of: 1, Title: "Say"})
 	d.answers("\n", "typed after all\n")
-	if got, err := d.Notes(context.Background(), ports.NotesQuestion{Required: true}); got != "typed after all" || err != nil {
+	if got, err := d.Notes(context.Background(), ports.NotesQuestion{Required: true}); got != "typed after all" ||
+		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	if screen := d.screen(); !strings.Contains(screen, "set EDITOR") {

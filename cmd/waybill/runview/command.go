@@ -77,7 +77,8 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	}
 	text := t.Failure
 	if text == "" {
-		text = fmt.Sprintf("exit status %d after %s", t.ExitStatus, Duration(time.Duration(t.DurationMs)*time.Millisecond))
+		text = fmt.Sprintf("exit status %d after %s", t.ExitStatus,
+			Duration(time.Duration(t.DurationMs)*time.Millisecond))
 	}
 	if !t.Last {
 		text += ", next try"

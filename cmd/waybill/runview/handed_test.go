@@ -16,7 +16,8 @@ import (
 
 func TestBriefChoices(t *testing.T) {
 	levels := ports.Question{Text: "How risky?", Key: "risk", Choices: []string{"low", "lower", "High"}, Brief: true}
-	for typed, want := range map[string]string{"low\n": "low", "LOWER\n": "lower", "h\n": "High", "3\n": "High", "2\n": "lower"} {
+	for typed, want := range map[string]string{"low\n": "low", "LOWER\n": "lower", "h\n": "High", "3\n": "High",
+		"2\n": "lower"} {
 		d := sit(t, 60)
 		d.answers(typed)
 		if got, err := d.Ask(context.Background(), levels); got != want || err != nil {
@@ -46,10 +47,12 @@ func TestBriefChoices(t *testing.T) {
 }
 
 func TestFile(t *testing.T) {
-	question := ports.FileQuestion{Text: "This step wants a result.", Command: "waybill continue --run abc --artifact FILE",
+	question := ports.FileQuestion{Text: "This step wants a result.",
+		Command: "waybill continue --run abc --artifact FILE",
 		Example: canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString("k\x1b")})}
-	for typed, want := range map[string]string{"out.json\n": "out.json", "  'my file.json' \n": "my file.json", "\"q.json\"\n": "q.json",
-		"~/x.json\n": "/home/you/x.json", "'\n": "'"} {
+	for typed, want := range map[string]string{"out.json\n": "out.json", "  'my file.json' \n": "my file.json",
+		"\"q.json\"\n": "q.json",
+		"~/x.json\n":   "/home/you/x.json", "'\n": "'"} {
 		d := sit(t, 60)
 		read := ""
 		d.opts.Getenv = func(string) string { return "/home/you" }
@@ -61,7 +64,8 @@ func TestFile(t *testing.T) {
 		if got, err := d.File(context.Background(), question); string(got.Bytes) != "x" || err != nil || read != want {
 			t.Errorf("%q: read %q, %v", typed, read, err)
 		}
-		if screen := d.screen(); !strings.Contains(screen, "\"kind\": \"k\\u001b\"") || strings.Contains(screen, "\x1b") || !strings.Contains(screen, "'"+question.Command+"'") {
+		if screen := d.screen(); !strings.Contains(screen, "\"kind\": \"k\\u001b\"") ||
+			strings.Contains(screen, "\x1b") || !strings.Contains(screen, "'"+question.Command+"'") {
 			t.Errorf("shown:\n%s", screen)
 		}
 	}
@@ -82,7 +86,8 @@ func TestFile(t *testing.T) {
 	if got, err := d.File(context.Background(), question); len(got.Bytes) > 0 || err != nil {
 		t.Error(got, err)
 	}
-	if screen := d.screen(); !strings.Contains(screen, "It does not fit:\n  ! /x: expected text\n") || strings.Contains(screen, "Such as") {
+	if screen := d.screen(); !strings.Contains(screen, "It does not fit:\n  ! /x: expected text\n") ||
+		strings.Contains(screen, "Such as") {
 		t.Errorf("shown:\n%s", screen)
 	}
 }
@@ -101,7 +106,8 @@ func TestApproveShowsWhatItBindsTo(t *testing.T) {
 			t.Errorf("%q: %v, %v", typed, got, err)
 		}
 		screen := d.screen()
-		for _, line := range []string{"\nShip it\n", "  Handed in\n", "the ␛[2Jplan", "  list\n", "… 25 lines more", "12 bytes, sha256:ab", "? Approve it? [y/N] "} {
+		for _, line := range []string{"\nShip it\n", "  Handed in\n", "the ␛[2Jplan", "  list\n", "… 25 lines more",
+			"12 bytes, sha256:ab", "? Approve it? [y/N] "} {
 			if !strings.Contains("\n"+screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
 			}

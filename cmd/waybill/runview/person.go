@@ -73,8 +73,9 @@ func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	v.editing.Store(true)
 	defer v.editing.Store(false)
 	s := v.step
-	return v.editor.Edit(ctx, draft, fmt.Sprintf("What stands above this line becomes the notes of step %d of %d, %s\n\n%s",
-		s.At, s.Of, clean(s.Title), clean(s.Prompt)))
+	return v.editor.Edit(ctx, draft,
+		fmt.Sprintf("What stands above this line becomes the notes of step %d of %d, %s\n\n%s",
+			s.At, s.Of, clean(s.Title), clean(s.Prompt)))
 }
 
 // echoLines is how much of an edited text is shown again: enough to know it by.
@@ -106,7 +107,8 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	}
 	v.mark(v.styles.Accent("?"), text)
 	if q.Secret {
-		v.mark(v.styles.Warn("!"), "What you type is kept in the run's log as it is. Name a place to find the secret rather than the secret.")
+		v.mark(v.styles.Warn("!"),
+			"What you type is kept in the run's log as it is. Name a place to find the secret rather than the secret.")
 	}
 	v.lines.Discard()
 	sign := v.styles.Accent("›")

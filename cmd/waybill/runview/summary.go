@@ -31,7 +31,8 @@ func (v *View) Summary(r perform.Report, look string) {
 		}
 		v.print(2, v.styles.Bold(line))
 	}
-	facts := []string{count(r.Performed, "step") + " in " + Duration(time.Duration(r.ElapsedMs)*time.Millisecond), v.opts.Short(r.Run)}
+	facts := []string{count(r.Performed, "step") + " in " + Duration(time.Duration(r.ElapsedMs)*time.Millisecond),
+		v.opts.Short(r.Run)}
 	for _, line := range v.joined(facts) {
 		v.print(2, v.styles.Dim(line))
 	}

@@ -30,7 +30,8 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 	}
 	for i, a := range actions {
 		if i == trustLines && len(actions) > trustLines+1 {
-			v.mark(v.styles.Warn("!"), fmt.Sprintf("… and %d more. See all of them: %s", len(actions)-i, v.opts.Commands))
+			v.mark(v.styles.Warn("!"), fmt.Sprintf("… and %d more. See all of them: %s", len(actions)-i,
+				v.opts.Commands))
 			break
 		}
 		v.mark(v.styles.Dim("$"), actionLine(a))

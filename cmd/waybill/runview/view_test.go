@@ -17,7 +17,8 @@ import (
 // plain is a view that writes into a buffer, as into a file.
 func plain(quiet bool) (*View, *bytes.Buffer) {
 	out := &bytes.Buffer{}
-	v := New(Options{Out: out, Getenv: func(string) string { return "" }, Quiet: quiet, Short: func(id.Run) string { return "abc" }})
+	v := New(Options{Out: out, Getenv: func(string) string { return "" }, Quiet: quiet,
+		Short: func(id.Run) string { return "abc" }})
 	return v, out
 }
 
@@ -32,7 +33,8 @@ func story(v *View) {
 	v.TryBegan(perform.TryView{Argv: []string{"make", "a b"}, Try: 2, Of: 2})
 	v.TryEnded(perform.TryEnd{Last: true})
 	v.StepEnded(perform.StepEnd{ElapsedMs: 61_000})
-	v.StepBegan(perform.StepView{At: 3, Of: 3, Title: "Tell", Prompt: "## Do\n\nTell them.\n\n---\nOUTPUT", Warnings: []string{"absent"}, Refused: []string{"empty"}})
+	v.StepBegan(perform.StepView{At: 3, Of: 3, Title: "Tell", Prompt: "## Do\n\nTell them.\n\n---\nOUTPUT",
+		Warnings: []string{"absent"}, Refused: []string{"empty"}})
 	v.Blocked([]reason.Blocker{{Message: "too short", SuggestedFix: "Write more."}})
 	v.StepEnded(perform.StepEnd{ElapsedMs: 5})
 	r := perform.Report{Workflow: "Release", Performed: 2, ElapsedMs: 3_700_000}
@@ -106,10 +108,12 @@ func TestQuietStory(t *testing.T) {
 	v.TryBegan(perform.TryView{Argv: []string{"make"}, Try: 1, Of: 1})
 	_, _ = v.Output().Write([]byte("not shown\n"))
 	long := "start\n" + strings.Repeat("line\n", 30) + "end\n"
-	v.TryEnded(perform.TryEnd{CommandOutcome: ports.CommandOutcome{ExitStatus: -1, Failure: "it was ended by signal 9 (killed)", OutputHead: long}, Last: true})
+	v.TryEnded(perform.TryEnd{CommandOutcome: ports.CommandOutcome{ExitStatus: -1,
+		Failure: "it was ended by signal 9 (killed)", OutputHead: long}, Last: true})
 	v.Blocked([]reason.Blocker{{Message: "the command failed"}})
 	got := out.String()
-	if !strings.HasPrefix(got, "[1/1] Build\n  │ …\n  │ line\n") || !strings.HasSuffix(got, "  │ line\n  │ end\n  ✗ it was ended by signal 9 (killed)\n") ||
+	if !strings.HasPrefix(got, "[1/1] Build\n  │ …\n  │ line\n") ||
+		!strings.HasSuffix(got, "  │ line\n  │ end\n  ✗ it was ended by signal 9 (killed)\n") ||
 		strings.Count(got, "\n") != 2+replayLines+1 {
 		t.Errorf("shown:\n%s", got)
 	}
@@ -136,8 +140,9 @@ func TestEndings(t *testing.T) {
 func TestWhatIsShownIsClean(t *testing.T) {
 	v, out := plain(false)
 	v.RunOpened(perform.RunView{Workflow: "a\x1bb", Steps: 1})
-	v.StepBegan(perform.StepView{At: 1, Of: 1, Title: "c\x1bd", Prompt: "e\x1bf", Warnings: []string{"g\x1bh"}, Refused: []string{"i\x1bj"},
-		Argv: []string{"k\x1bl"}, Cwd: "m\x1bn"})
+	v.StepBegan(perform.StepView{At: 1, Of: 1, Title: "c\x1bd", Prompt: "e\x1bf", Warnings: []string{"g\x1bh"},
+		Refused: []string{"i\x1bj"},
+		Argv:    []string{"k\x1bl"}, Cwd: "m\x1bn"})
 	v.TryBegan(perform.TryView{Argv: []string{"k\x1bl"}, Cwd: "m\x1bn", Try: 1, Of: 1})
 	_, _ = v.Output().Write([]byte("o\x1b[2Jp\n"))
 	v.TryEnded(perform.TryEnd{CommandOutcome: ports.CommandOutcome{Failure: "q\x1br"}, Last: true})
@@ -171,7 +176,8 @@ func TestOutputWithoutLineEndsIsBounded(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for ms, want := range map[int]string{0: "0s", 7: "7ms", 999: "999ms", 1000: "1s", 1049: "1.0s", 59_960: "59.9s", 60_000: "1m00s",
+	for ms, want := range map[int]string{0: "0s", 7: "7ms", 999: "999ms", 1000: "1s", 1049: "1.0s", 59_960: "59.9s",
+		60_000:    "1m00s",
 		3_599_000: "59m59s", 3_600_000: "1h00m", 90_061_000: "25h01m"} {
 		if got := Duration(time.Duration(ms) * time.Millisecond); got != want {
 			t.Errorf("%d ms: %s, want %s", ms, got, want)

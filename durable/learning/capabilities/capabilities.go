@@ -61,14 +61,16 @@ type Proposals struct {
 
 // Of is the document of a store that is configured so, answered by this version.
 func Of(c config.Config, version string) Document {
-	d := Document{ProtocolVersion: protocolVersion, Implementation: Implementation{"waybill", version}, EventLogSchemaVersion: 1,
-		SupportedEnvelopes: []string{}, SchemaVersions: map[string]int64{},
+	d := Document{ProtocolVersion: protocolVersion, Implementation: Implementation{"waybill", version},
+		EventLogSchemaVersion: 1,
+		SupportedEnvelopes:    []string{}, SchemaVersions: map[string]int64{},
 		Limits: Limits{MaxRequestBodyBytes: limits.MCPMessageBytesMax}}
 	if c.Feedback() {
 		d.Feedback = Feedback{Supported: true, Targets: feedback.Targets(), Signals: feedback.Signals()}
 	}
 	if c.Proposals() {
-		d.Agents = &Agents{Proposals{ArtifactKinds: proposal.Kinds(), DuplicationDetection: true, Activation: c.ProposalsActivation()}}
+		d.Agents = &Agents{Proposals{ArtifactKinds: proposal.Kinds(), DuplicationDetection: true,
+			Activation: c.ProposalsActivation()}}
 	}
 	return d
 }

@@ -11,10 +11,12 @@ import (
 
 func TestOnlyWhatIsThereIsAdvertised(t *testing.T) {
 	full := capabilities.Of(config.Config{}, "1.2.3")
-	if !full.Feedback.Supported || len(full.Feedback.Targets) != 3 || len(full.Feedback.Signals) != 4 || full.Implementation.Version != "1.2.3" {
+	if !full.Feedback.Supported || len(full.Feedback.Targets) != 3 || len(full.Feedback.Signals) != 4 ||
+		full.Implementation.Version != "1.2.3" {
 		t.Errorf("%+v", full)
 	}
-	if full.Agents == nil || len(full.Agents.Proposals.ArtifactKinds) != 4 || full.Agents.Proposals.Activation != config.ViaApprovalGate {
+	if full.Agents == nil || len(full.Agents.Proposals.ArtifactKinds) != 4 ||
+		full.Agents.Proposals.Activation != config.ViaApprovalGate {
 		t.Errorf("%+v", full.Agents)
 	}
 	var c config.Config
@@ -45,7 +47,8 @@ func TestOnlyWhatIsThereIsAdvertised(t *testing.T) {
 		t.Errorf("agents are advertised: %s", b)
 	}
 	direct, err := config.Config{}.With("proposalsActivation", config.ViaDirectRBAC)
-	if err != nil || !slices.Contains([]string{capabilities.Of(direct, "").Agents.Proposals.Activation}, config.ViaDirectRBAC) {
+	if err != nil || !slices.Contains([]string{capabilities.Of(direct, "").Agents.Proposals.Activation},
+		config.ViaDirectRBAC) {
 		t.Error(err)
 	}
 }

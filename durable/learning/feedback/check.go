@@ -39,7 +39,8 @@ func refuse(err error) error {
 		return err
 	}
 	told := &mismatch{bounded(m.field), m.expected, m.got}
-	return fault.New(fault.ValidationError, "%v", told).Suggest("Correct %s and send it again. Nothing was recorded.", cmp.Or(told.field, whole)).
+	return fault.New(fault.ValidationError, "%v", told).
+		Suggest("Correct %s and send it again. Nothing was recorded.", cmp.Or(told.field, whole)).
 		With("field", told.field).With("expected", told.expected).With("got", told.got)
 }
 
@@ -125,7 +126,8 @@ func (s Signal) check() error {
 }
 
 func foreignMember(member, kind SignalKind) error {
-	return &mismatch{"/signal/" + string(member), fmt.Sprintf("no %s beside the kind %q: one annotation says one thing", member, kind), "a " + string(member)}
+	return &mismatch{"/signal/" + string(member), fmt.Sprintf("no %s beside the kind %q: one annotation says one thing",
+		member, kind), "a " + string(member)}
 }
 
 func stars() string { return fmt.Sprintf("a whole number from %d to %d", RatingMin, RatingMax) }

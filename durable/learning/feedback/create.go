@@ -32,7 +32,8 @@ type Request struct {
 // redaction cuts what is too long.
 func (r Request) Check(by event.Actor) error {
 	if r.Confidence != nil && by.Kind != event.Agent {
-		return refuse(&mismatch{"/confidence", "none: only agents say how sure they are", fmt.Sprintf("one from actor %q", by.Kind)})
+		return refuse(&mismatch{"/confidence", "none: only agents say how sure they are",
+			fmt.Sprintf("one from actor %q", by.Kind)})
 	}
 	if err := r.Signal.check(); err != nil {
 		return refuse(err)
@@ -101,7 +102,8 @@ func closed(p problem.Place, hint string, names ...string) error {
 	}
 	for _, name := range p.Names() {
 		if !slices.Contains(names, name) {
-			return &mismatch{p.Member(name).Pointer, "no member of that name, only " + quoteAll(names...) + hint, show(p.Member(name).Value)}
+			return &mismatch{p.Member(name).Pointer, "no member of that name, only " + quoteAll(names...) + hint,
+				show(p.Member(name).Value)}
 		}
 	}
 	return nil

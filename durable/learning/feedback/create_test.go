@@ -18,7 +18,8 @@ func TestWhatIsSentIsRead(t *testing.T) {
 		`{"signal":{"kind":"flag"}}`:                             {Signal: feedback.Flag()},
 		` { "signal": {"rating": 4.0, "kind": "rating"} }`:       {Signal: feedback.Rating(4)},
 		`{"signal":{"kind":"label","label":" hm "},"target":{}}`: {Signal: feedback.Label(" hm ")},
-		`{"signal":{"kind":"correction","correction":"` + long + `"},"note":"n","target":{"eventId":"` + anEvent.String() + `","nodeId":"` + root.String() + `"}}`: {
+		`{"signal":{"kind":"correction","correction":"` + long + `"},"note":"n","target":{"eventId":"` +
+			anEvent.String() + `","nodeId":"` + root.String() + `"}}`: {
 			Note: "n", Signal: feedback.Correction(long), Target: feedback.Target{EventID: anEvent, NodeID: root}},
 	} {
 		if got, err := feedback.ParseCreate([]byte(in)); err != nil || got != want {
@@ -35,24 +36,35 @@ func TestWhatIsSentInAnotherShapeIsRefused(t *testing.T) {
 		{`{}`, "/signal", "an object with the kind of the signal", "nothing"},
 		{`[]`, "", "an object", "a list"},
 		{``, "", "JSON in which every key stands once", "unexpected end of text"},
-		{`{"signal":{"kind":"flag"},"signal":{"kind":"flag"}}`, "", "JSON in which every key stands once", `duplicate key "signal"`},
-		{`{"signal":{"kind":"flag","kind":"flag"}}`, "/signal", "JSON in which every key stands once", `duplicate key "kind"`},
-		{`{"signal":{"kind":"flag"},"confidence":1}`, "/confidence", `no member of that name, only "note", "signal", "target"`, "1"},
-		{`{"signal":{"kind":"flag","stars":1}}`, "/signal/stars", `no member of that name, only "kind", "rating", "label", "correction"`, "1"},
+		{`{"signal":{"kind":"flag"},"signal":{"kind":"flag"}}`, "", "JSON in which every key stands once",
+			`duplicate key "signal"`},
+		{`{"signal":{"kind":"flag","kind":"flag"}}`, "/signal", "JSON in which every key stands once",
+			`duplicate key "kind"`},
+		{`{"signal":{"kind":"flag"},"confidence":1}`, "/confidence",
+			`no member of that name, only "note", "signal", "target"`, "1"},
+		{`{"signal":{"kind":"flag","stars":1}}`, "/signal/stars",
+			`no member of that name, only "kind", "rating", "label", "correction"`, "1"},
 		{`{"signal":{"kind":"flag"},"target":{"runId":"` + run.String() + `"}}`, "/target/runId",
-			`no member of that name, only "eventId", "nodeId"; the run stands beside the annotation`, `"` + run.String() + `"`},
+			`no member of that name, only "eventId", "nodeId"; the run stands beside the annotation`,
+			`"` + run.String() + `"`},
 		{`{"signal":{"kind":"flag"},"target":null}`, "/target", "an object", "null"},
-		{`{"signal":{"kind":"flag"},"target":{"nodeId":"n"}}`, "/target/nodeId", "an id: want node_ and 26 characters of a-z2-7", `"n"`},
-		{`{"signal":{"kind":"flag"},"target":{"eventId":""}}`, "/target/eventId", "an id: want evt_ and 26 characters of a-z2-7", `""`},
+		{`{"signal":{"kind":"flag"},"target":{"nodeId":"n"}}`, "/target/nodeId",
+			"an id: want node_ and 26 characters of a-z2-7", `"n"`},
+		{`{"signal":{"kind":"flag"},"target":{"eventId":""}}`, "/target/eventId",
+			"an id: want evt_ and 26 characters of a-z2-7", `""`},
 		{`{"signal":{"kind":"flag"},"target":{"eventId":7}}`, "/target/eventId", "text", "7"},
 		{`{"signal":"flag"}`, "/signal", "an object", `"flag"`},
 		{`{"signal":{}}`, "/signal/kind", kinds, "nothing"},
 		{`{"signal":{"kind":"Flag"}}`, "/signal/kind", kinds, `"Flag"`},
 		{`{"signal":{"kind":7}}`, "/signal/kind", kinds, "7"},
-		{`{"signal":{"kind":"flag","rating":5}}`, "/signal/rating", `no rating beside the kind "flag": one annotation says one thing`, "a rating"},
-		{`{"signal":{"kind":"flag","rating":0}}`, "/signal/rating", `no rating beside the kind "flag": one annotation says one thing`, "a rating"},
-		{`{"signal":{"kind":"rating","rating":5,"correction":""}}`, "/signal/correction", `no correction beside the kind "rating": one annotation says one thing`, "a correction"},
-		{`{"signal":{"kind":"correction","label":"x","correction":"y"}}`, "/signal/label", `no label beside the kind "correction": one annotation says one thing`, "a label"},
+		{`{"signal":{"kind":"flag","rating":5}}`, "/signal/rating",
+			`no rating beside the kind "flag": one annotation says one thing`, "a rating"},
+		{`{"signal":{"kind":"flag","rating":0}}`, "/signal/rating",
+			`no rating beside the kind "flag": one annotation says one thing`, "a rating"},
+		{`{"signal":{"kind":"rating","rating":5,"correction":""}}`, "/signal/correction",
+			`no correction beside the kind "rating": one annotation says one thing`, "a correction"},
+		{`{"signal":{"kind":"correction","label":"x","correction":"y"}}`, "/signal/label",
+			`no label beside the kind "correction": one annotation says one thing`, "a label"},
 		{`{"signal":{"kind":"rating"}}`, "/signal/rating", stars, "nothing"},
 		{`{"signal":{"kind":"rating","rating":0}}`, "/signal/rating", stars, "0"},
 		{`{"signal":{"kind":"rating","rating":6}}`, "/signal/rating", stars, "6"},
@@ -65,13 +77,16 @@ func TestWhatIsSentInAnotherShapeIsRefused(t *testing.T) {
 		{`{"signal":{"kind":"label","label":["x"]}}`, "/signal/label", "text", "a list"},
 		{`{"signal":{"kind":"label","label":""}}`, "/signal/label", label, `""`},
 		{`{"signal":{"kind":"label","label":" "}}`, "/signal/label", label, `" "`},
-		{`{"signal":{"kind":"label","label":"` + long(limits.LabelBytesMax) + `"}}`, "/signal/label", label, "129 bytes"},
+		{`{"signal":{"kind":"label","label":"` + long(limits.LabelBytesMax) + `"}}`, "/signal/label", label,
+			"129 bytes"},
 		{`{"signal":{"kind":"correction","correction":""}}`, "/signal/correction", text, `""`},
 		{`{"signal":{"kind":"correction","correction":{"a":1}}}`, "/signal/correction", "text", "an object"},
-		{`{"signal":{"kind":"correction","correction":"` + long(limits.CorrectionBytesMax) + `"}}`, "/signal/correction", text, "65537 bytes"},
+		{`{"signal":{"kind":"correction","correction":"` + long(limits.CorrectionBytesMax) + `"}}`,
+			"/signal/correction", text, "65537 bytes"},
 		{`{"signal":{"kind":"flag"},"note":""}`, "/note", "a note, or no member of that name", `""`},
 		{`{"signal":{"kind":"flag"},"note":true}`, "/note", "text", "true"},
-		{`{"signal":{"kind":"flag"},"note":"` + long(limits.AnnotationNoteBytesMax) + `"}`, "/note", "text of 1 to 4096 bytes that is not blank", "4097 bytes"},
+		{`{"signal":{"kind":"flag"},"note":"` + long(limits.AnnotationNoteBytesMax) + `"}`, "/note",
+			"text of 1 to 4096 bytes that is not blank", "4097 bytes"},
 	} {
 		c, err := feedback.ParseCreate([]byte(test.in))
 		refused(t, fmt.Sprintf("%.80s", test.in), err, test.field, test.expected, test.got)
@@ -109,12 +124,16 @@ func TestRequestsAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 		r                    feedback.Request
 		field, expected, got string
 	}{
-		{ada, with(func(r *feedback.Request) { r.Confidence = ptr(0.5) }), "/confidence", "none: only agents say how sure they are", `one from actor "human"`},
-		{judge, with(func(r *feedback.Request) { r.Confidence = ptr(1.5) }), "/confidence", "a number from 0 to 1", "1.5"},
+		{ada, with(func(r *feedback.Request) { r.Confidence = ptr(0.5) }), "/confidence",
+			"none: only agents say how sure they are", `one from actor "human"`},
+		{judge, with(func(r *feedback.Request) { r.Confidence = ptr(1.5) }), "/confidence", "a number from 0 to 1",
+			"1.5"},
 		{ada, request(feedback.Rating(7)), "/signal/rating", "a whole number from 1 to 5", "7"},
-		{ada, request(feedback.Signal{Kind: "x"}), "/signal/kind", `one of "rating", "correction", "label", "flag"`, `"x"`},
+		{ada, request(feedback.Signal{Kind: "x"}), "/signal/kind", `one of "rating", "correction", "label", "flag"`,
+			`"x"`},
 		{ada, request(feedback.Label("\xff")), "/signal/label", "text in UTF-8", "bytes that are none"},
-		{ada, with(func(r *feedback.Request) { r.Note = "\t" }), "/note", "text of 1 to 4096 bytes that is not blank", `"\t"`},
+		{ada, with(func(r *feedback.Request) { r.Note = "\t" }), "/note", "text of 1 to 4096 bytes that is not blank",
+			`"\t"`},
 	} {
 		refused(t, fmt.Sprintf("%+v", test.r), test.r.Check(test.by), test.field, test.expected, test.got)
 	}
@@ -126,7 +145,8 @@ func TestRequestsAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 	if err := with(func(r *feedback.Request) { r.Confidence = ptr(1.0) }).Check(judge); err != nil {
 		t.Error(err)
 	}
-	refused(t, "reason", feedback.CheckReason(strings.Repeat("x", limits.SummaryBytesMax+1)), "/reason", "text of at most 512 bytes of UTF-8", "513 bytes")
+	refused(t, "reason", feedback.CheckReason(strings.Repeat("x", limits.SummaryBytesMax+1)), "/reason",
+		"text of at most 512 bytes of UTF-8", "513 bytes")
 	if err := feedback.CheckReason(""); err != nil {
 		t.Error(err)
 	}
@@ -162,7 +182,8 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%+v is of kind %s, want %s", target, got, want)
 		}
 	}
-	if all := fmt.Sprint(feedback.Targets(), feedback.Signals()); all != "[run event node] [rating correction label flag]" {
+	if all := fmt.Sprint(feedback.Targets(),
+		feedback.Signals()); all != "[run event node] [rating correction label flag]" {
 		t.Error(all)
 	}
 	if first == second || first == (id.Annotation{}) {

@@ -101,7 +101,8 @@ func (r Retracted) Check(event.Scope) error {
 
 func checkReason(why string) error {
 	if len(why) > limits.SummaryBytesMax || !utf8.ValidString(why) {
-		return &mismatch{"/reason", fmt.Sprintf("text of at most %d bytes of UTF-8", limits.SummaryBytesMax), fmt.Sprintf("%d bytes", len(why))}
+		return &mismatch{"/reason", fmt.Sprintf("text of at most %d bytes of UTF-8", limits.SummaryBytesMax),
+			fmt.Sprintf("%d bytes", len(why))}
 	}
 	return nil
 }

@@ -45,9 +45,12 @@ var golden = []struct {
 	{feedback.Record(first, request(feedback.Rating(4)), feedback.Place{NodeID: root, StepID: "review"}),
 		`{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","at":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","stepId":"review"},"signal":{"kind":"rating","rating":4},"target":{}}`},
 	{feedback.Record(second, feedback.Request{Confidence: ptr(0.0), SupersedesAnnotationID: first,
-		Create: feedback.Create{Signal: feedback.Label("off-brand"), Note: "tone", Target: feedback.Target{EventID: anEvent, NodeID: root}}}, feedback.Place{NodeID: root}),
+		Create: feedback.Create{Signal: feedback.Label("off-brand"), Note: "tone",
+			Target: feedback.Target{EventID: anEvent, NodeID: root}}}, feedback.Place{NodeID: root}),
 		`{"annotationId":"ann_lp5riqsawbu5dn5wvrxc5nzz2a","at":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre"},"confidence":0,"note":"tone","signal":{"kind":"label","label":"off-brand"},"supersedesAnnotationId":"ann_dzcwbumoyhlgowj24g735wlydu","target":{"eventId":"evt_kxmtkm4gijg5jwxlrcflgvkry4","nodeId":"node_osv7ay7ntud7kcaha3iiloeqre"}}`},
-	{feedback.Record(second, feedback.Request{Confidence: ptr(0.85), Create: feedback.Create{Signal: feedback.Correction("use \"x\"\n"), Target: feedback.Target{NodeID: root}}}, feedback.Place{NodeID: root, StepID: "a_1"}),
+	{feedback.Record(second, feedback.Request{Confidence: ptr(0.85),
+		Create: feedback.Create{Signal: feedback.Correction("use \"x\"\n"), Target: feedback.Target{NodeID: root}}},
+		feedback.Place{NodeID: root, StepID: "a_1"}),
 		`{"annotationId":"ann_lp5riqsawbu5dn5wvrxc5nzz2a","at":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","stepId":"a_1"},"confidence":0.85,"signal":{"correction":"use \"x\"\n","kind":"correction"},"target":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre"}}`},
 	{feedback.Retract(first, " a reason\n"), `{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","reason":"a reason"}`},
 	{feedback.Retract(first, " \n"), `{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu"}`},
@@ -67,11 +70,13 @@ func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if line := string(seg.Bytes); !strings.HasPrefix(line, `{"actor":{"kind":"agent","ref":"judge"},"data":`+g.line+`,"dedupeKey":"`+g.data.Kind()+":"+session.String()+":ann_") {
+		if line := string(seg.Bytes); !strings.HasPrefix(line, `{"actor":{"kind":"agent","ref":"judge"},"data":`+g.line+
+			`,"dedupeKey":"`+g.data.Kind()+":"+session.String()+":ann_") {
 			t.Errorf("got  %s\nwant %s", line, g.line)
 		}
 		back, err := manifest.DecodeSegment(log, int64(i), int64(i), seg.Bytes)
-		if err != nil || back.Events[0].Foreign() || back.Events[0].Data.Kind() != g.data.Kind() || back.Events[0].DedupeKey() != e.DedupeKey() {
+		if err != nil || back.Events[0].Foreign() || back.Events[0].Data.Kind() != g.data.Kind() ||
+			back.Events[0].DedupeKey() != e.DedupeKey() {
 			t.Errorf("%s: %v, %+v", seg.Bytes, err, back.Events)
 		}
 		again, err := feedback.Table.AppendLine(nil, back.Events[0])
@@ -90,10 +95,12 @@ func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
 // Confidence is the only number with a fraction that a log of ours holds.
 func TestEveryConfidenceIsReadBackExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, 0.1, 1e-7, 5e-324, math.Nextafter(1, 0)})).Draw(t, "confidence")
+		want := rapid.OneOf(rapid.Float64Range(0, 1),
+			rapid.SampledFrom([]float64{0, 1, 0.1, 1e-7, 5e-324, math.Nextafter(1, 0)})).Draw(t, "confidence")
 		r := request(feedback.Flag())
 		r.Confidence = &want
-		line, err := feedback.Table.AppendLine(nil, event.New(session.String(), 0, ofRun, judge, 5, feedback.Record(first, r, feedback.Place{})))
+		line, err := feedback.Table.AppendLine(nil,
+			event.New(session.String(), 0, ofRun, judge, 5, feedback.Record(first, r, feedback.Place{})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,29 +139,37 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 		"no correction":            signal(feedback.Correction("")),
 		"correction":               signal(feedback.Correction(text(limits.CorrectionBytesMax + 1))),
 		"correction's bytes":       signal(feedback.Correction("a\xff")),
-		"note":                     with(func(r *feedback.Recorded) { r.Note = text(limits.AnnotationNoteBytesMax + 1) }),
-		"note's bytes":             with(func(r *feedback.Recorded) { r.Note = "a\xff" }),
-		"blank note":               with(func(r *feedback.Recorded) { r.Note = " " }),
-		"less than not sure":       sure(-0.01),
-		"more than sure":           sure(1.01),
-		"sure as nothing else":     sure(math.Inf(1)),
-		"no number":                sure(math.NaN()),
-		"step of no shape":         with(func(r *feedback.Recorded) { r.At.StepID = "A b" }),
-		"step of no node":          with(func(r *feedback.Recorded) { r.At.NodeID = id.Node{} }),
-		"at another node":          with(func(r *feedback.Recorded) { r.Target.NodeID = id.RootNode(id.NewRun(id.Seed{9})) }),
-		"retraction of nothing":    feedback.Retracted{},
-		"reason":                   feedback.Retracted{AnnotationID: first, Reason: text(limits.SummaryBytesMax + 1)},
-		"reason's bytes":           feedback.Retracted{AnnotationID: first, Reason: "\xff"},
+		"note": with(func(r *feedback.Recorded) {
+			r.Note = text(limits.AnnotationNoteBytesMax +
+				1)
+		}),
+		"note's bytes":         with(func(r *feedback.Recorded) { r.Note = "a\xff" }),
+		"blank note":           with(func(r *feedback.Recorded) { r.Note = " " }),
+		"less than not sure":   sure(-0.01),
+		"more than sure":       sure(1.01),
+		"sure as nothing else": sure(math.Inf(1)),
+		"no number":            sure(math.NaN()),
+		"step of no shape":     with(func(r *feedback.Recorded) { r.At.StepID = "A b" }),
+		"step of no node":      with(func(r *feedback.Recorded) { r.At.NodeID = id.Node{} }),
+		"at another node": with(
+			func(r *feedback.Recorded) { r.Target.NodeID = id.RootNode(id.NewRun(id.Seed{9})) }),
+		"retraction of nothing": feedback.Retracted{},
+		"reason":                feedback.Retracted{AnnotationID: first, Reason: text(limits.SummaryBytesMax + 1)},
+		"reason's bytes":        feedback.Retracted{AnnotationID: first, Reason: "\xff"},
 	} {
 		if err := p.Check(ofRun); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	for name, p := range map[string]event.Payload{
-		"plain": good, "label": signal(feedback.Label(text(limits.LabelBytesMax))), "correction": signal(feedback.Correction(text(limits.CorrectionBytesMax))),
-		"one star": signal(feedback.Rating(1)), "five stars": signal(feedback.Rating(5)), "sure": sure(1), "not sure": sure(0),
-		"reason": feedback.Retracted{AnnotationID: first, Reason: text(limits.SummaryBytesMax)}, "none": feedback.Retracted{AnnotationID: first},
-		"event": with(func(r *feedback.Recorded) { r.Target.EventID = anEvent }), "nowhere": with(func(r *feedback.Recorded) { r.At = feedback.Place{} }),
+		"plain": good, "label": signal(feedback.Label(text(limits.LabelBytesMax))),
+		"correction": signal(feedback.Correction(text(limits.CorrectionBytesMax))),
+		"one star":   signal(feedback.Rating(1)), "five stars": signal(feedback.Rating(5)), "sure": sure(1),
+		"not sure": sure(0),
+		"reason":   feedback.Retracted{AnnotationID: first, Reason: text(limits.SummaryBytesMax)},
+		"none":     feedback.Retracted{AnnotationID: first},
+		"event":    with(func(r *feedback.Recorded) { r.Target.EventID = anEvent }),
+		"nowhere":  with(func(r *feedback.Recorded) { r.At = feedback.Place{} }),
 	} {
 		if err := p.Check(ofRun); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -168,7 +183,8 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 }
 
 // canaries are secrets; none of them may get into a record, wherever it stands.
-var canaries = []string{"sk-canary0123456789", "ghp_canary0123456789canary0123456789", "password=canary0123456789", "Bearer canary0123456789"}
+var canaries = []string{"sk-canary0123456789", "ghp_canary0123456789canary0123456789", "password=canary0123456789",
+	"Bearer canary0123456789"}
 
 func TestSecretsNeverGetIntoARecord(t *testing.T) {
 	for _, secret := range canaries {
@@ -194,7 +210,8 @@ func TestWhatIsAcceptedCanBeWritten(t *testing.T) {
 	secrets := func(n int) string { return strings.Repeat("sk-abcdef ", n/10) }
 	control := func(n int) string { return strings.Repeat("\x01", n-1) + "x" }
 	for _, fill := range []func(int) string{secrets, control} {
-		for _, s := range []feedback.Signal{feedback.Label(fill(limits.LabelBytesMax)), feedback.Correction(fill(limits.CorrectionBytesMax))} {
+		for _, s := range []feedback.Signal{feedback.Label(fill(limits.LabelBytesMax)),
+			feedback.Correction(fill(limits.CorrectionBytesMax))} {
 			r := request(s)
 			r.Note, r.Confidence = fill(limits.AnnotationNoteBytesMax), ptr(0.5)
 			if err := r.Check(judge); err != nil {
@@ -241,9 +258,12 @@ func TestWireShape(t *testing.T) {
 		want string
 	}{
 		{ada, golden[1].data, `{"about":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","stepId":"review"},"wire":{"actor":{"principalRef":"ada"},"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","createdAt":"2026-01-02T03:04:05.006Z","signal":{"kind":"rating","rating":4},"target":{"runId":"run_q2n2wcwby6j3nokndwzemiadti"}}}`},
-		{judge, golden[2].data, `{"about":{"confidence":0,"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","supersedesAnnotationId":"ann_dzcwbumoyhlgowj24g735wlydu"},"wire":{"actor":{"principalRef":"judge"},"annotationId":"ann_lp5riqsawbu5dn5wvrxc5nzz2a","createdAt":"2026-01-02T03:04:05.006Z","note":"tone","signal":{"kind":"label","label":"off-brand"},"target":{"eventId":"evt_kxmtkm4gijg5jwxlrcflgvkry4","nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","runId":"run_q2n2wcwby6j3nokndwzemiadti"}}}`},
-		{event.Actor{Kind: event.Human}, golden[0].data, `{"about":{},"wire":{"actor":{"principalRef":"human"},"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","createdAt":"2026-01-02T03:04:05.006Z","signal":{"kind":"flag"},"target":{"runId":"run_q2n2wcwby6j3nokndwzemiadti"}}}`},
-		{event.Actor{}, golden[0].data, `{"about":{},"wire":{"actor":{"principalRef":"unknown"},"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","createdAt":"2026-01-02T03:04:05.006Z","signal":{"kind":"flag"},"target":{"runId":"run_q2n2wcwby6j3nokndwzemiadti"}}}`},
+		{judge, golden[2].data,
+			`{"about":{"confidence":0,"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","supersedesAnnotationId":"ann_dzcwbumoyhlgowj24g735wlydu"},"wire":{"actor":{"principalRef":"judge"},"annotationId":"ann_lp5riqsawbu5dn5wvrxc5nzz2a","createdAt":"2026-01-02T03:04:05.006Z","note":"tone","signal":{"kind":"label","label":"off-brand"},"target":{"eventId":"evt_kxmtkm4gijg5jwxlrcflgvkry4","nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","runId":"run_q2n2wcwby6j3nokndwzemiadti"}}}`},
+		{event.Actor{Kind: event.Human}, golden[0].data,
+			`{"about":{},"wire":{"actor":{"principalRef":"human"},"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","createdAt":"2026-01-02T03:04:05.006Z","signal":{"kind":"flag"},"target":{"runId":"run_q2n2wcwby6j3nokndwzemiadti"}}}`},
+		{event.Actor{}, golden[0].data,
+			`{"about":{},"wire":{"actor":{"principalRef":"unknown"},"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","createdAt":"2026-01-02T03:04:05.006Z","signal":{"kind":"flag"},"target":{"runId":"run_q2n2wcwby6j3nokndwzemiadti"}}}`},
 	} {
 		if got := spelled(event.New(session.String(), 0, ofRun, test.by, at, test.data)); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)

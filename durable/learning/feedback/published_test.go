@@ -64,10 +64,13 @@ func TestAnnotationsFitThePublishedSchema(t *testing.T) {
 // does not refuse may be: it has no budgets, and lets a flag have stars.
 func TestWhatIsReadFitsThePublishedSchema(t *testing.T) {
 	schema, read := published(t, "annotation-create.schema.json"), 0
-	signals := []string{`{"kind":"flag"}`, `{"kind":"rating","rating":3}`, `{"kind":"rating"}`, `{"kind":"rating","rating":6}`, `{"kind":"label","label":"x"}`, `{"kind":"label"}`,
-		`{"kind":"correction","correction":"x"}`, `{"kind":"correction"}`, `{"kind":"x"}`, `{}`, `7`, `{"kind":"flag","more":1}`}
+	signals := []string{`{"kind":"flag"}`, `{"kind":"rating","rating":3}`, `{"kind":"rating"}`,
+		`{"kind":"rating","rating":6}`, `{"kind":"label","label":"x"}`, `{"kind":"label"}`,
+		`{"kind":"correction","correction":"x"}`, `{"kind":"correction"}`, `{"kind":"x"}`, `{}`, `7`,
+		`{"kind":"flag","more":1}`}
 	for _, signal := range signals {
-		for _, more := range []string{``, `,"note":"n"`, `,"note":1`, `,"target":{}`, `,"target":{"nodeId":"` + root.String() + `"}`, `,"target":{"runId":"` + run.String() + `"}`, `,"more":1`} {
+		for _, more := range []string{``, `,"note":"n"`, `,"note":1`, `,"target":{}`, `,"target":{"nodeId":"` +
+			root.String() + `"}`, `,"target":{"runId":"` + run.String() + `"}`, `,"more":1`} {
 			doc := []byte(`{"signal":` + signal + more + `}`)
 			_, err := feedback.ParseCreate(doc)
 			if refused := fits(schema, doc); (refused == nil) != (err == nil) {

@@ -14,7 +14,8 @@ import (
 func Record(a id.Annotation, r Request, at Place) Recorded {
 	s := r.Signal
 	s.Correction, s.Label = clean(s.Correction, limits.CorrectionBytesMax), clean(s.Label, limits.LabelBytesMax)
-	return Recorded{AnnotationID: a, At: at, Confidence: r.Confidence, Note: clean(r.Note, limits.AnnotationNoteBytesMax),
+	return Recorded{AnnotationID: a, At: at, Confidence: r.Confidence,
+		Note:   clean(r.Note, limits.AnnotationNoteBytesMax),
 		Signal: s, SupersedesAnnotationID: r.SupersedesAnnotationID, Target: r.Target}
 }
 

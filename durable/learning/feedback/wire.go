@@ -45,10 +45,12 @@ func Of(e event.Event) (a Annotation, about About, ok bool) {
 	if !ok {
 		return a, about, false
 	}
-	a = Annotation{AnnotationID: r.AnnotationID, Signal: r.Signal, Note: r.Note, CreatedAt: event.TimeText(e.TimestampMs),
-		Target: RunTarget{RunID: e.Scope.RunID, EventID: r.Target.EventID, NodeID: r.Target.NodeID},
-		Actor:  Principal{PrincipalRef: principalRef(e.Actor)}}
-	about = About{NodeID: r.At.NodeID, StepID: r.At.StepID, Confidence: r.Confidence, SupersedesAnnotationID: r.SupersedesAnnotationID}
+	a = Annotation{AnnotationID: r.AnnotationID, Signal: r.Signal, Note: r.Note,
+		CreatedAt: event.TimeText(e.TimestampMs),
+		Target:    RunTarget{RunID: e.Scope.RunID, EventID: r.Target.EventID, NodeID: r.Target.NodeID},
+		Actor:     Principal{PrincipalRef: principalRef(e.Actor)}}
+	about = About{NodeID: r.At.NodeID, StepID: r.At.StepID, Confidence: r.Confidence,
+		SupersedesAnnotationID: r.SupersedesAnnotationID}
 	return a, about, true
 }
 

@@ -22,8 +22,9 @@ type Agent struct {
 
 // agentShape is the published manifest (RFC 0003), closed.
 var agentShape = shape.ObjectOf("an agent",
-	shape.Need("agentId", shape.Text{Min: 3, Max: 256, Pattern: pattern.New(`^(core|vendor|community|private|local)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
-		Like: `the id of an agent such as "local.team.reviewer"`}),
+	shape.Need("agentId", shape.Text{Min: 3, Max: 256,
+		Pattern: pattern.New(`^(core|vendor|community|private|local)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
+		Like:    `the id of an agent such as "local.team.reviewer"`}),
 	shape.Need("persona", shape.Text{Min: 1, Max: 200}),
 	shape.Need("modelClass", shape.OneOf("reasoning", "writing", "coding", "research", "classification", "general")),
 	shape.May("systemPrompt", nonEmpty),
@@ -80,9 +81,11 @@ func checkSystemPrompt(at problem.Place, report problem.Report) {
 	switch inline, ref := at.Has("systemPrompt"), at.Has("systemPromptRef"); {
 	case at.Value.Kind() != canon.Object: // the shape says so
 	case inline && ref:
-		report.Error(at.Member("systemPromptRef"), "Keep one of the two.", "an agent has systemPrompt or systemPromptRef, not both")
+		report.Error(at.Member("systemPromptRef"), "Keep one of the two.",
+			"an agent has systemPrompt or systemPromptRef, not both")
 	case !inline && !ref:
-		report.Error(at, `Add "systemPrompt": who the agent is and how it works.`, "an agent needs systemPrompt or systemPromptRef, got none")
+		report.Error(at, `Add "systemPrompt": who the agent is and how it works.`,
+			"an agent needs systemPrompt or systemPromptRef, got none")
 	}
 }
 

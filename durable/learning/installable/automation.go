@@ -45,7 +45,8 @@ func checkAutomation(at problem.Place, o Options, report problem.Report) {
 	automationShape.Check(at, report)
 	bytesAtMost(at.Member("title"), limits.TitleBytesMax, report)
 	if id := at.Member("workflowId"); id.Value.Text() != "" && source.IDStatus(id.Value.Text()) == "" {
-		report.Error(id, `Write the id of a workflow such as "team.nightly".`, "expected a workflow id of lowercase letters, digits, _ and -, got %s", shape.Got(id))
+		report.Error(id, `Write the id of a workflow such as "team.nightly".`,
+			"expected a workflow id of lowercase letters, digits, _ and -, got %s", shape.Got(id))
 	}
 	if context := at.Member("context"); context.Value.Kind() == canon.Object {
 		if err := event.CheckContext(context.Value); err != nil {
@@ -68,7 +69,8 @@ func checkSchedule(at problem.Place, o Options, report problem.Report) {
 	}
 	if name := zone.Value.Text(); name != "" {
 		if err := o.Schedule(cron.Value.Text(), name); err != nil {
-			report.Error(zone, `Write the name of a time zone such as "Europe/Berlin".`, "the schedule is not understood in this time zone: %s", err)
+			report.Error(zone, `Write the name of a time zone such as "Europe/Berlin".`,
+				"the schedule is not understood in this time zone: %s", err)
 		}
 	}
 }

@@ -38,7 +38,8 @@ var chainShape = shape.ObjectOf("a chain",
 	shape.May("outputs", shape.Dictionary{Value: shape.ObjectOf("an output",
 		shape.Need("type", anyText),
 		shape.Need("description", anyText))}),
-	shape.May("capabilities", shape.List{Of: shape.OneOf("streamable", "cacheable", "side-effectful", "mcp-exportable"), Unique: true}))
+	shape.May("capabilities", shape.List{Of: shape.OneOf("streamable", "cacheable", "side-effectful", "mcp-exportable"),
+		Unique: true}))
 
 // nodeShape is a node of the graph. What config and inputs hold depends on its type.
 var nodeShape = shape.ObjectOf("a node",
@@ -68,12 +69,14 @@ func checkChains(at problem.Place, report problem.Report) {
 			nodes[node.Member("id").Value.Text()] = true
 		}
 		if len(nodes) > 1 && !graph.Has("edges") {
-			report.Error(graph, `Add "edges": how the nodes follow each other.`, "a graph of several nodes needs edges, got none")
+			report.Error(graph, `Add "edges": how the nodes follow each other.`,
+				"a graph of several nodes needs edges, got none")
 		}
 		for _, edge := range graph.Member("edges").Items() {
 			for _, end := range []problem.Place{edge.Member("from"), edge.Member("to")} {
 				if name := end.Value.Text(); name != "" && !leads(nodes, name) {
-					report.Error(end, "Name one of "+strings.Join(shape.Names(nodes), ", ")+".", "the graph has no node %q", name)
+					report.Error(end, "Name one of "+strings.Join(shape.Names(nodes), ", ")+".",
+						"the graph has no node %q", name)
 				}
 			}
 		}

@@ -56,7 +56,8 @@ func Check(kind Kind, artifact canon.Value, o Options) []problem.Problem {
 	return c.list()
 }
 
-var kinds = shape.OneOf(string(KindAgentPack), string(KindWorkflowChainPack), string(KindPromptTemplate), string(KindAutomation))
+var kinds = shape.OneOf(string(KindAgentPack), string(KindWorkflowChainPack), string(KindPromptTemplate),
+	string(KindAutomation))
 
 // problemsMax bounds a list: whoever mends the artifact begins with the first, and a
 // hostile one could have a million.
@@ -84,7 +85,8 @@ func (c *collector) list() []problem.Problem {
 	if c.more == 0 {
 		return c.found
 	}
-	rest := problem.Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more), Fix: "Mend those listed first."}
+	rest := problem.Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more),
+		Fix: "Mend those listed first."}
 	if c.errors {
 		rest.Severity = problem.Error
 	}
@@ -108,7 +110,8 @@ func form(at problem.Place, report problem.Report, signs ...string) string {
 	case len(seen) == 0:
 		report.Error(at, "Add "+want+".", "the artifact has none of %s, so that it is not clear what it is", want)
 	case len(seen) > 1:
-		report.Error(at.Member(seen[1]), "Keep one of the two.", "%q beside %q: it is not clear what the artifact is", seen[1], seen[0])
+		report.Error(at.Member(seen[1]), "Keep one of the two.", "%q beside %q: it is not clear what the artifact is",
+			seen[1], seen[0])
 	default:
 		return seen[0]
 	}

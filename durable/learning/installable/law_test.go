@@ -25,11 +25,13 @@ func TestManyProblems(t *testing.T) {
 		return `{"templateId": "a", "version": "1.0.0", "kind": "user", "text": "` + warnings + `"` + more + `}`
 	}
 	found := Check(KindPromptTemplate, value(t, template("")), Options{})
-	if len(found) != problemsMax+1 || problem.HasErrors(found) || !strings.HasPrefix(found[problemsMax].Message, "11 more") {
+	if len(found) != problemsMax+1 || problem.HasErrors(found) ||
+		!strings.HasPrefix(found[problemsMax].Message, "11 more") {
 		t.Errorf("got %d, the last %v", len(found), found[len(found)-1])
 	}
 	agents := strings.Repeat(agent+`},`, problemsMax) + agent + `}`
-	found = Check(KindAgentPack, value(t, `{"name": "vendor.a.b", "version": "1.0.0", "agents": [`+agents+`]}`), Options{})
+	found = Check(KindAgentPack, value(t, `{"name": "vendor.a.b", "version": "1.0.0", "agents": [`+agents+`]}`),
+		Options{})
 	if len(found) != problemsMax+1 || found[problemsMax].Severity != problem.Error {
 		t.Errorf("got %d, the last %v", len(found), found[len(found)-1])
 	}
@@ -66,10 +68,14 @@ func TestWhatIsAcceptedIsRead(t *testing.T) {
 // than bad ones.
 func drawn(t *rapid.T) canon.Value {
 	members := map[string][]string{
-		"templateId": {`"a"`}, "version": {`"1.0.0"`, `"1"`}, "kind": {`"user"`, `"system"`, `"node"`}, "text": {`"{{x}}"`, `""`}, "name": {`"vendor.a.b"`, `"n"`},
-		"variables": {`[]`, `[{"name":"x","type":"string","required":false,"defaultValue":null}]`}, "meta": {`{}`, `{"source":"host"}`}, "modelHints": {`{}`},
-		"agentId": {`"local.a.b"`}, "persona": {`"p"`}, "modelClass": {`"general"`}, "systemPrompt": {`"s"`}, "label": {`"l"`}, "automationId": {`"a"`},
-		"schedule": {`{"cron":"x"}`, `{}`}, "workflowId": {`"team.a"`}, "context": {`{}`}, "enabled": {`true`, `1`}, "description": {`"d"`, `null`}, "tags": {`["x"]`},
+		"templateId": {`"a"`}, "version": {`"1.0.0"`, `"1"`}, "kind": {`"user"`, `"system"`, `"node"`},
+		"text": {`"{{x}}"`, `""`}, "name": {`"vendor.a.b"`, `"n"`},
+		"variables": {`[]`, `[{"name":"x","type":"string","required":false,"defaultValue":null}]`},
+		"meta":      {`{}`, `{"source":"host"}`}, "modelHints": {`{}`},
+		"agentId": {`"local.a.b"`}, "persona": {`"p"`}, "modelClass": {`"general"`}, "systemPrompt": {`"s"`},
+		"label": {`"l"`}, "automationId": {`"a"`},
+		"schedule": {`{"cron":"x"}`, `{}`}, "workflowId": {`"team.a"`}, "context": {`{}`}, "enabled": {`true`, `1`},
+		"description": {`"d"`, `null`}, "tags": {`["x"]`},
 	}
 	sets := [][]string{
 		{"templateId", "version", "kind", "text", "name", "variables", "meta", "modelHints", "tags", "description"},
@@ -95,11 +101,14 @@ func drawn(t *rapid.T) canon.Value {
 // beside the checkout.
 func TestPublishedKeys(t *testing.T) {
 	for _, row := range []struct{ file, artifact, def string }{
-		{"prompt-template", "template", ""}, {"prompt-template", "variable", "PromptVariable"}, {"agent-manifest", "agent", ""}, {"prompt-ref", "ref", ""},
+		{"prompt-template", "template", ""}, {"prompt-template", "variable", "PromptVariable"},
+		{"agent-manifest", "agent", ""}, {"prompt-ref", "ref", ""},
 		{"workflow-chain-pack-manifest", "pack", ""}, {"workflow-chain-pack-manifest", "chain", "WorkflowChain"},
-		{"workflow-chain-pack-manifest", "node", "FragmentNode"}, {"workflow-chain-pack-manifest", "edge", "FragmentEdge"},
+		{"workflow-chain-pack-manifest", "node", "FragmentNode"},
+		{"workflow-chain-pack-manifest", "edge", "FragmentEdge"},
 	} {
-		data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "data", "openwop", "schemas", row.file+".schema.json"))
+		data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "data", "openwop", "schemas", row.file+
+			".schema.json"))
 		if err != nil {
 			t.Skip("the published schemas are not here: ", err)
 		}

@@ -12,13 +12,15 @@ import (
 var (
 	anyText  = shape.Text{}
 	nonEmpty = shape.Text{Min: 1}
-	typeName = shape.Text{Min: 1, Max: 256, Pattern: pattern.New(`^[a-z][a-zA-Z0-9._-]*$`), Like: `a name such as "core.prompt"`}
-	version  = promptref.VersionShape
+	typeName = shape.Text{Min: 1, Max: 256, Pattern: pattern.New(`^[a-z][a-zA-Z0-9._-]*$`),
+		Like: `a name such as "core.prompt"`}
+	version = promptref.VersionShape
 )
 
 // packName is that of the published manifests.
-var packName = shape.Text{Min: 1, Max: 256, Pattern: pattern.New(`^(core|vendor|community|private)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
-	Like: `the name of a pack such as "vendor.acme.reviews"`}
+var packName = shape.Text{Min: 1, Max: 256,
+	Pattern: pattern.New(`^(core|vendor|community|private)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
+	Like:    `the name of a pack such as "vendor.acme.reviews"`}
 
 // ownPackName is that of packs that are of no published form: what their people call them.
 var ownPackName = shape.Text{Min: 1, Max: 128, Pattern: pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`),
@@ -47,6 +49,7 @@ func packKeys(name shape.Text, more ...shape.Field) []shape.Field {
 func checkEngines(at problem.Place, report problem.Report) {
 	engine := at.Member("openwop")
 	if at.Value.Kind() == canon.Object && engine.Value.Kind() != canon.String {
-		report.Error(engine, `Add "openwop": a range such as ">=1.0 <2.0.0".`, "engines names the versions of openwop, got %s", shape.Got(engine))
+		report.Error(engine, `Add "openwop": a range such as ">=1.0 <2.0.0".`,
+			"engines names the versions of openwop, got %s", shape.Got(engine))
 	}
 }

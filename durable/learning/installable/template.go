@@ -38,7 +38,8 @@ var templateShape = shape.ObjectOf("a prompt template",
 
 // variableShape is one slot of the text.
 var variableShape = shape.ObjectOf("a variable",
-	shape.Need("name", shape.Text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`), Like: "a name of at most 64 letters, digits and _"}),
+	shape.Need("name", shape.Text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`),
+		Like: "a name of at most 64 letters, digits and _"}),
 	shape.Need("type", shape.OneOf("string", "number", "boolean", "array", "object")),
 	shape.Need("required", shape.Boolean),
 	shape.May("source", shape.OneOf("input", "variable", promptref.SecretSource, "context")),
@@ -57,7 +58,8 @@ func checkTemplate(at problem.Place, report problem.Report) {
 	if meta := at.Member("meta"); meta.Member("source").Value.Text() == "pack" {
 		for _, key := range []string{"packName", "packVersion"} {
 			if !meta.Has(key) {
-				report.Error(meta, `Add "`+key+`", or write another source.`, "a template from a pack names it: %q is missing", key)
+				report.Error(meta, `Add "`+key+`", or write another source.`,
+					"a template from a pack names it: %q is missing", key)
 			}
 		}
 	}
@@ -80,11 +82,13 @@ func checkPlaceholder(text problem.Place, name string, declared []string, report
 	}
 	switch near := nearest.Of(name, declared); {
 	case strings.HasPrefix(name, "wr."):
-		report.Warn(text, "Remove it: a template has no extension points.", "{{%s}} is not replaced; it is shown as it stands", name)
+		report.Warn(text, "Remove it: a template has no extension points.",
+			"{{%s}} is not replaced; it is shown as it stands", name)
 	case near != "":
 		report.Warn(text, "Did you mean {{"+near+"}}?", "no variable %q is declared", name)
 	default:
-		report.Warn(text, "Declare it under variables.", "no variable %q is declared; it is filled from the run's context if that has the key", name)
+		report.Warn(text, "Declare it under variables.",
+			"no variable %q is declared; it is filled from the run's context if that has the key", name)
 	}
 }
 
@@ -93,19 +97,24 @@ func checkVariable(at problem.Place, asked []string, report problem.Report) {
 	name, value := at.Member("name").Value.Text(), at.Member("defaultValue")
 	v := promptref.Variable{Type: at.Member("type").Value.Text()}
 	if name != "" && !slices.Contains(asked, name) {
-		report.Warn(at, "Write {{"+name+"}} into the text, or remove the variable.", "the text has no {{%s}}, so that a value changes nothing", name)
+		report.Warn(at, "Write {{"+name+"}} into the text, or remove the variable.",
+			"the text has no {{%s}}, so that a value changes nothing", name)
 	}
 	switch {
 	case !at.Has("defaultValue"):
 	case at.Member("required").Value.True():
-		report.Warn(value, "Remove it, or write \"required\": false.", "the default of a required variable is never used")
+		report.Warn(value, "Remove it, or write \"required\": false.",
+			"the default of a required variable is never used")
 	case v.Type != "" && !v.Fits(value.Value):
-		report.Warn(value, "Write a value of that type.", "the default is of type %s, the variable of type %s", value.Value.Kind(), v.Type)
+		report.Warn(value, "Write a value of that type.", "the default is of type %s, the variable of type %s",
+			value.Value.Kind(), v.Type)
 	}
 	if at.Member("source").Value.Text() == promptref.SecretSource {
-		report.Warn(at.Member("source"), "Say in the text where the secret is kept.", "no workflow can use a template with a secret: what is put into a prompt is kept for ever")
+		report.Warn(at.Member("source"), "Say in the text where the secret is kept.",
+			"no workflow can use a template with a secret: what is put into a prompt is kept for ever")
 	}
 	if at.Has("extractPath") {
-		report.Warn(at.Member("extractPath"), "Name the context key that holds the value.", "extractPath is not followed; {{%s}} is filled from the context key of that name", name)
+		report.Warn(at.Member("extractPath"), "Name the context key that holds the value.",
+			"extractPath is not followed; {{%s}} is filled from the context key of that name", name)
 	}
 }

@@ -74,7 +74,8 @@ func (r Applied) Check(event.Scope) error {
 	start, end := InstalledRef(r.Slot, "", r.ArtifactSHA256), "#"+r.ArtifactSHA256.String()
 	start = strings.TrimSuffix(start, end)
 	middle, ok := strings.CutPrefix(strings.TrimSuffix(r.InstalledRef, end), start)
-	if r.Slot.ID == "" || r.ArtifactSHA256.IsZero() || !ok || !strings.HasSuffix(r.InstalledRef, end) || middle != "" && middle[0] != '@' || !label(r.InstalledRef, refBytesMax) {
+	if r.Slot.ID == "" || r.ArtifactSHA256.IsZero() || !ok || !strings.HasSuffix(r.InstalledRef, end) || middle != "" &&
+		middle[0] != '@' || !label(r.InstalledRef, refBytesMax) {
 		return fmt.Errorf("installedRef %q does not name slot and digest", r.InstalledRef)
 	}
 	if err := checkPrincipal(r.Principal); err != nil {

@@ -61,7 +61,8 @@ func ParseFile(data []byte) (Draft, error) {
 		field    string
 		bytesMax int
 		to       *string
-	}{{fieldTitle, limits.ProposalTitleBytesMax, &d.Title}, {fieldRationale, limits.RationaleBytesMax, &d.Rationale}, {fieldModel, limits.ActorRefMax, &d.SynthesizerModel}} {
+	}{{fieldTitle, limits.ProposalTitleBytesMax, &d.Title}, {fieldRationale, limits.RationaleBytesMax, &d.Rationale},
+		{fieldModel, limits.ActorRefMax, &d.SynthesizerModel}} {
 		given := textOf(root, t.field)
 		if len(given) > t.bytesMax {
 			return Draft{}, refuse(t.field, atMost(t.bytesMax), sized(len(given)))
@@ -81,7 +82,8 @@ func (d Draft) with(artifact canon.Value) (Draft, error) {
 	artifact = redact.Value(artifact, nil)
 	// An answer that shows it puts levels around it, and has to be readable itself.
 	if err := artifact.Strict(limits.ContextDepthMax); err != nil {
-		return Draft{}, refuse(fieldArtifact, fmt.Sprintf("an object of at most %d levels", limits.ContextDepthMax), plain(err.Error()))
+		return Draft{}, refuse(fieldArtifact, fmt.Sprintf("an object of at most %d levels", limits.ContextDepthMax),
+			plain(err.Error()))
 	}
 	d.Bytes = artifact.JCS()
 	if len(d.Bytes) > limits.SourceBytesMax {
@@ -145,7 +147,8 @@ func runsOf(root canon.Value) (out []id.Run, err error) {
 			out = append(out, r)
 		}
 		if len(out) > limits.SourceRunsMax {
-			return nil, refuse(fieldRuns, fmt.Sprintf("at most %d runs", limits.SourceRunsMax), fmt.Sprintf("%d", list.Len()))
+			return nil, refuse(fieldRuns, fmt.Sprintf("at most %d runs", limits.SourceRunsMax),
+				fmt.Sprintf("%d", list.Len()))
 		}
 	}
 	return out, nil

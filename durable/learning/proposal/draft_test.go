@@ -24,9 +24,11 @@ func TestAFileBecomesADraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	bytes := []byte(`{"id":"test.flow","steps":[],"version":"1.2.0"}`)
-	want := proposal.Draft{Kind: proposal.WorkflowChainPack, Title: "Shorter", Rationale: "It took too long.", SynthesizerModel: "m1", SourceRunIDs: []id.Run{run},
-		Artifact: proposal.Artifact{ByteLength: int64(len(bytes)), SHA256: canon.Sum(bytes)}, Bytes: bytes, Version: "1.2.0",
-		Slot: proposal.Slot{Kind: proposal.WorkflowChainPack, ID: "test.flow"}}
+	want := proposal.Draft{Kind: proposal.WorkflowChainPack, Title: "Shorter", Rationale: "It took too long.",
+		SynthesizerModel: "m1", SourceRunIDs: []id.Run{run},
+		Artifact: proposal.Artifact{ByteLength: int64(len(bytes)), SHA256: canon.Sum(bytes)}, Bytes: bytes,
+		Version: "1.2.0",
+		Slot:    proposal.Slot{Kind: proposal.WorkflowChainPack, ID: "test.flow"}}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
 	}
@@ -34,7 +36,8 @@ func TestAFileBecomesADraft(t *testing.T) {
 
 func TestADraftMayBeUnsound(t *testing.T) {
 	d, err := proposal.ParseFile([]byte(`{"kind":"prompt-template","artifact":{}}`))
-	if err != nil || d.Slot != (proposal.Slot{Kind: proposal.PromptTemplate}) || string(d.Bytes) != "{}" || d.Redacted != nil {
+	if err != nil || d.Slot != (proposal.Slot{Kind: proposal.PromptTemplate}) || string(d.Bytes) != "{}" ||
+		d.Redacted != nil {
 		t.Errorf("%v, %+v", err, d)
 	}
 }
@@ -52,28 +55,38 @@ func TestWhatIsNoFileIsRefusedByField(t *testing.T) {
 		{`[]`, "file", "an object with kind and artifact", "array"},
 		{`{`, "file", "JSON", ""},
 		{`{"kind":"automation","kind":"automation","artifact":{}}`, "file", "JSON", ""},
-		{strings.Repeat(" ", limits.ProposalFileBytesMax+1), "file", fmt.Sprintf("at most %d bytes", limits.ProposalFileBytesMax), fmt.Sprintf("%d bytes", limits.ProposalFileBytesMax+1)},
+		{strings.Repeat(" ", limits.ProposalFileBytesMax+1), "file",
+			fmt.Sprintf("at most %d bytes", limits.ProposalFileBytesMax),
+			fmt.Sprintf("%d bytes", limits.ProposalFileBytesMax+1)},
 		{`{"artifact":{}}`, "kind", "string", "nothing"},
 		{`{"kind":1,"artifact":{}}`, "kind", "string", "number"},
-		{`{"kind":"rule","artifact":{}}`, "kind", "one of agent-pack, workflow-chain-pack, prompt-template, automation", `"rule"`},
+		{`{"kind":"rule","artifact":{}}`, "kind", "one of agent-pack, workflow-chain-pack, prompt-template, automation",
+			`"rule"`},
 		{`{"kind":"automation"}`, "artifact", "object", "nothing"},
 		{`{"kind":"automation","artifact":[]}`, "artifact", "object", "array"},
 		{`{"kind":"automation","artifact":null}`, "artifact", "object", "null"},
 		{`{"kind":"automation","artifact":` + nested(limits.ContextDepthMax) + `}`, "", "", ""},
-		{`{"kind":"automation","artifact":` + nested(limits.ContextDepthMax+2) + `}`, "artifact", fmt.Sprintf("an object of at most %d levels", limits.ContextDepthMax), ""},
-		{`{"kind":"automation","artifact":{"a":"` + strings.Repeat("x", limits.SourceBytesMax) + `"}}`, "artifact", fmt.Sprintf("at most %d bytes", limits.SourceBytesMax), fmt.Sprintf("%d bytes", limits.SourceBytesMax+8)},
+		{`{"kind":"automation","artifact":` + nested(limits.ContextDepthMax+2) + `}`, "artifact",
+			fmt.Sprintf("an object of at most %d levels", limits.ContextDepthMax), ""},
+		{`{"kind":"automation","artifact":{"a":"` + strings.Repeat("x", limits.SourceBytesMax) + `"}}`, "artifact",
+			fmt.Sprintf("at most %d bytes", limits.SourceBytesMax), fmt.Sprintf("%d bytes", limits.SourceBytesMax+8)},
 		{with(`"title":7`), "title", "string", "number"},
 		{with(`"title":null`), "title", "string", "null"},
-		{with(`"title":"` + strings.Repeat("x", limits.ProposalTitleBytesMax+1) + `"`), "title", "at most 256 bytes", "257 bytes"},
+		{with(`"title":"` + strings.Repeat("x", limits.ProposalTitleBytesMax+1) + `"`), "title", "at most 256 bytes",
+			"257 bytes"},
 		{with(`"rationale":[]`), "rationale", "string", "array"},
-		{with(`"rationale":"` + strings.Repeat("x", limits.RationaleBytesMax+1) + `"`), "rationale", "at most 16384 bytes", "16385 bytes"},
+		{with(`"rationale":"` + strings.Repeat("x", limits.RationaleBytesMax+1) + `"`), "rationale",
+			"at most 16384 bytes", "16385 bytes"},
 		{with(`"synthesizerModel":{}`), "synthesizerModel", "string", "object"},
-		{with(`"synthesizerModel":"` + strings.Repeat("x", limits.ActorRefMax+1) + `"`), "synthesizerModel", "at most 128 bytes", "129 bytes"},
+		{with(`"synthesizerModel":"` + strings.Repeat("x", limits.ActorRefMax+1) + `"`), "synthesizerModel",
+			"at most 128 bytes", "129 bytes"},
 		{with(`"sourceRunIds":"x"`), "sourceRunIds", "array", "string"},
 		{with(`"sourceRunIds":["` + run.String() + `",3]`), "sourceRunIds/1", "the id of a run", "number"},
-		{with(`"sourceRunIds":["sk-canary0123456789"]`), "sourceRunIds/0", "the id of a run", `"[REDACTED:secret_key]"`},
+		{with(`"sourceRunIds":["sk-canary0123456789"]`), "sourceRunIds/0", "the id of a run",
+			`"[REDACTED:secret_key]"`},
 		{with(`"sourceRunIds":[` + strings.Join(many, ",") + `]`), "sourceRunIds", "at most 100 runs", "101"},
-		{with(`"titel":"x"`), "titel", "only kind, title, rationale, artifact, synthesizerModel, sourceRunIds", "a member of another name"},
+		{with(`"titel":"x"`), "titel", "only kind, title, rationale, artifact, synthesizerModel, sourceRunIds",
+			"a member of another name"},
 	} {
 		_, err := proposal.ParseFile([]byte(tt.file))
 		if tt.field == "" {
@@ -83,8 +96,10 @@ func TestWhatIsNoFileIsRefusedByField(t *testing.T) {
 			continue
 		}
 		f := fault.Of(err)
-		if f == nil || f.Code != fault.ValidationError || f.Details["field"] != tt.field || f.Details["expected"] != tt.expected ||
-			f.Details["got"] == "" || tt.got != "" && f.Details["got"] != tt.got || strings.Contains(f.Message, "canary") {
+		if f == nil || f.Code != fault.ValidationError || f.Details["field"] != tt.field ||
+			f.Details["expected"] != tt.expected ||
+			f.Details["got"] == "" || tt.got != "" && f.Details["got"] != tt.got ||
+			strings.Contains(f.Message, "canary") {
 			t.Errorf("%.80s: %v, %v", tt.file, err, f)
 		}
 		if tt.field == "titel" && f.Suggestion != `Write "title".` {
@@ -98,15 +113,18 @@ func TestWhatIsNoFileIsRefusedByField(t *testing.T) {
 func TestSecretsInAFileAreTakenOutAndTold(t *testing.T) {
 	for _, secret := range canaries {
 		quoted := fmt.Sprintf("%q", "use "+secret+" here")
-		file := `{"kind":"automation","title":` + quoted + `,"rationale":` + quoted + `,"synthesizerModel":` + quoted + `,
-			"artifact":{"id":"job","steps":[{"prompt":` + quoted + `}],` + quoted + `:1,"apiToken":"plainword","nested":{"password":{"deep":["plainword",4711]}}}}`
+		file := `{"kind":"automation","title":` + quoted + `,"rationale":` + quoted + `,"synthesizerModel":` + quoted +
+			`,
+			"artifact":{"id":"job","steps":[{"prompt":` + quoted + `}],` + quoted +
+			`:1,"apiToken":"plainword","nested":{"password":{"deep":["plainword",4711]}}}}`
 		d, err := proposal.ParseFile([]byte(file))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c, _ := canon.Marshal(proposal.Create(at(0), d, owner, nil))
 		for _, text := range [][]byte{d.Bytes, c, fmt.Append(nil, d.Redacted)} {
-			if bytes.Contains(text, []byte("canary")) || bytes.Contains(text, []byte("plainword")) || bytes.Contains(text, []byte("4711")) {
+			if bytes.Contains(text, []byte("canary")) || bytes.Contains(text, []byte("plainword")) ||
+				bytes.Contains(text, []byte("4711")) {
 				t.Errorf("%s", text)
 			}
 		}
@@ -117,8 +135,10 @@ func TestSecretsInAFileAreTakenOutAndTold(t *testing.T) {
 		for _, r := range d.Redacted {
 			places[r.Pointer] = r.Rules
 		}
-		for _, pointer := range []string{"/title", "/rationale", "/synthesizerModel", "/artifact/steps/0/prompt", "/artifact/apiToken",
-			"/artifact/nested/password/deep/0", "/artifact/nested/password/deep/1", "/artifact/" + redact.Text("use "+secret+" here", nil)} {
+		for _, pointer := range []string{"/title", "/rationale", "/synthesizerModel", "/artifact/steps/0/prompt",
+			"/artifact/apiToken",
+			"/artifact/nested/password/deep/0", "/artifact/nested/password/deep/1", "/artifact/" +
+				redact.Text("use "+secret+" here", nil)} {
 			if len(places[pointer]) != 1 {
 				t.Errorf("%s: %v in %v", pointer, places[pointer], d.Redacted)
 			}
@@ -134,13 +154,15 @@ func TestARevisionStaysOfItsKind(t *testing.T) {
 	if err := d.CheckKind(proposal.Automation); err != nil {
 		t.Error(err)
 	}
-	if err := d.CheckKind(proposal.AgentPack); !fault.Is(err, fault.ValidationError) || fault.Of(err).Details["field"] != "kind" {
+	if err := d.CheckKind(proposal.AgentPack); !fault.Is(err, fault.ValidationError) ||
+		fault.Of(err).Details["field"] != "kind" {
 		t.Error(err)
 	}
 }
 
 func TestSlots(t *testing.T) {
-	flow, agent, template, job := proposal.WorkflowChainPack, proposal.AgentPack, proposal.PromptTemplate, proposal.Automation
+	flow, agent, template, job := proposal.WorkflowChainPack, proposal.AgentPack, proposal.PromptTemplate,
+		proposal.Automation
 	for _, tt := range []struct {
 		kind              proposal.Kind
 		artifact          string
@@ -179,11 +201,13 @@ func TestSlots(t *testing.T) {
 		if s != (proposal.Slot{Kind: tt.kind, ID: tt.id}) || version != tt.version {
 			t.Errorf("%s %.60s: %v, %q", tt.kind, tt.artifact, s, version)
 		}
-		if tt.want == "" && err != nil || tt.want != "" && (!fault.Is(err, fault.ProposalInvalid) || fault.Of(err).Details["field"] != tt.want) {
+		if tt.want == "" && err != nil || tt.want != "" &&
+			(!fault.Is(err, fault.ProposalInvalid) || fault.Of(err).Details["field"] != tt.want) {
 			t.Errorf("%s %.60s: %v", tt.kind, tt.artifact, err)
 		}
 	}
-	if ref := proposal.InstalledRef(slot, "1.0.0", digest); ref != "workflow-chain-pack:test.flow@1.0.0#"+digest.String() {
+	if ref := proposal.InstalledRef(slot, "1.0.0", digest); ref != "workflow-chain-pack:test.flow@1.0.0#"+
+		digest.String() {
 		t.Error(ref)
 	}
 }

@@ -25,15 +25,18 @@ var (
 	digest = canon.Sum([]byte("{}"))
 	slot   = proposal.Slot{Kind: proposal.WorkflowChainPack, ID: "test.flow"}
 	owner  = proposal.Owner{Tenant: "local", Workspace: "shop", Principal: "ada"}
-	draft  = proposal.Draft{Kind: proposal.WorkflowChainPack, Title: "Shorter", Rationale: "It took too long.", SourceRunIDs: []id.Run{run},
-		SynthesizerModel: "m1", Artifact: proposal.Artifact{ByteLength: 2, SHA256: digest}, Slot: slot, Version: "1.0.0"}
+	draft  = proposal.Draft{Kind: proposal.WorkflowChainPack, Title: "Shorter", Rationale: "It took too long.",
+		SourceRunIDs:     []id.Run{run},
+		SynthesizerModel: "m1", Artifact: proposal.Artifact{ByteLength: 2, SHA256: digest}, Slot: slot,
+		Version: "1.0.0"}
 	likeness = proposal.Duplicate{Percent: 80, Ref: "workflow-chain-pack:test.other"}
 )
 
 func at(ordinal int64) proposal.At { return proposal.At{Proposal: about, Ordinal: ordinal} }
 
 func activation(change func(*proposal.Activation)) proposal.Activation {
-	a := proposal.Activation{Mode: proposal.ApprovalGate, Approvals: []id.Event{id.EventOf("a", "b")}, By: ada, SHA256: digest, Slot: slot, Version: "1.0.0"}
+	a := proposal.Activation{Mode: proposal.ApprovalGate, Approvals: []id.Event{id.EventOf("a", "b")}, By: ada,
+		SHA256: digest, Slot: slot, Version: "1.0.0"}
 	if change != nil {
 		change(&a)
 	}
@@ -43,7 +46,8 @@ func activation(change func(*proposal.Activation)) proposal.Activation {
 // samples holds payloads of every kind, with and without what may be left out.
 func samples() []event.Payload {
 	why := proposal.At{Proposal: about, Ordinal: 7, Reason: "because"}
-	bare := proposal.Draft{Kind: proposal.Automation, Artifact: draft.Artifact, Slot: proposal.Slot{Kind: proposal.Automation}}
+	bare := proposal.Draft{Kind: proposal.Automation, Artifact: draft.Artifact,
+		Slot: proposal.Slot{Kind: proposal.Automation}}
 	return []event.Payload{
 		proposal.Create(at(0), draft, owner, []proposal.Duplicate{likeness}),
 		proposal.Create(why, bare, proposal.Owner{Tenant: "t"}, nil),
@@ -52,7 +56,10 @@ func samples() []event.Payload {
 		proposal.Approve(store, at(2), ada, digest, "reviewer"),
 		proposal.Apply(at(3), activation(nil)),
 		proposal.Apply(why, activation(func(a *proposal.Activation) { a.Override, a.Approvals = true, nil })),
-		proposal.Apply(at(3), activation(func(a *proposal.Activation) { a.Mode, a.Approvals, a.Version = proposal.DirectRBAC, nil, "" })),
+		proposal.Apply(at(3), activation(func(a *proposal.Activation) {
+			a.Mode, a.Approvals,
+				a.Version = proposal.DirectRBAC, nil, ""
+		})),
 		proposal.Reject(why),
 		proposal.Archive(at(5)),
 		proposal.RollBack(at(6), slot, digest),
@@ -103,32 +110,42 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 		return out
 	}
 	for name, p := range map[string]event.Payload{
-		"no proposal":            with(created, func(c *proposal.Created) { c.ProposalID = id.Proposal{} }),
-		"ordinal":                with(created, func(c *proposal.Created) { c.Ordinal = -1 }),
-		"ordinal too large":      with(created, func(c *proposal.Created) { c.Ordinal = limits.EventIndexMax + 1 }),
-		"no reason":              with(created, func(c *proposal.Created) { c.Reason = "" }),
-		"reason":                 with(created, func(c *proposal.Created) { c.Reason = strings.Repeat("x", limits.AuditTextBytesMax+1) }),
-		"kind of another slot":   with(created, func(c *proposal.Created) { c.Of = proposal.Automation }),
-		"unknown kind":           with(created, func(c *proposal.Created) { c.Of, c.Slot.Kind = "rule", "rule" }),
-		"title":                  with(created, func(c *proposal.Created) { c.Title = strings.Repeat("x", limits.ProposalTitleBytesMax+1) }),
-		"title's bytes":          with(created, func(c *proposal.Created) { c.Title = "\xff" }),
-		"rationale":              with(created, func(c *proposal.Created) { c.Rationale = strings.Repeat("x", limits.RationaleBytesMax+1) }),
-		"no tenant":              with(created, func(c *proposal.Created) { c.Owner.Tenant = "" }),
-		"workspace":              with(created, func(c *proposal.Created) { c.Owner.Workspace = strings.Repeat("x", limits.ActorRefMax+1) }),
-		"a run twice":            with(created, func(c *proposal.Created) { c.Provenance.SourceRunIDs = []id.Run{run, run} }),
-		"runs":                   with(created, func(c *proposal.Created) { c.Provenance.SourceRunIDs = make([]id.Run, limits.SourceRunsMax+1) }),
-		"model":                  with(created, func(c *proposal.Created) { c.Provenance.SynthesizerModel = strings.Repeat("x", limits.ActorRefMax+1) }),
-		"no digest":              with(created, func(c *proposal.Created) { c.Artifact.SHA256 = canon.Digest{} }),
-		"length":                 with(created, func(c *proposal.Created) { c.Artifact.ByteLength = limits.SourceBytesMax + 1 }),
-		"slot id":                with(created, func(c *proposal.Created) { c.Slot.ID = strings.Repeat("x", 257) }),
-		"slot id of two lines":   with(created, func(c *proposal.Created) { c.Slot.ID = "a\nb" }),
-		"slot id turned around":  with(created, func(c *proposal.Created) { c.Slot.ID = "a\u202eb" }),
-		"version":                with(created, func(c *proposal.Created) { c.Version = " 1" }),
-		"duplicates":             with(created, func(c *proposal.Created) { c.Duplicates = slices.Repeat(likenesses(60), limits.DuplicatesMax+1) }),
-		"duplicates unranked":    with(created, func(c *proposal.Created) { c.Duplicates = likenesses(60, 61) }),
-		"duplicate of nothing":   with(created, func(c *proposal.Created) { c.Duplicates = likenesses(0) }),
-		"duplicate of 101":       with(created, func(c *proposal.Created) { c.Duplicates = likenesses(101) }),
-		"duplicate without ref":  with(created, func(c *proposal.Created) { c.Duplicates = []proposal.Duplicate{{Percent: 60}} }),
+		"no proposal":       with(created, func(c *proposal.Created) { c.ProposalID = id.Proposal{} }),
+		"ordinal":           with(created, func(c *proposal.Created) { c.Ordinal = -1 }),
+		"ordinal too large": with(created, func(c *proposal.Created) { c.Ordinal = limits.EventIndexMax + 1 }),
+		"no reason":         with(created, func(c *proposal.Created) { c.Reason = "" }),
+		"reason": with(created,
+			func(c *proposal.Created) { c.Reason = strings.Repeat("x", limits.AuditTextBytesMax+1) }),
+		"kind of another slot": with(created, func(c *proposal.Created) { c.Of = proposal.Automation }),
+		"unknown kind":         with(created, func(c *proposal.Created) { c.Of, c.Slot.Kind = "rule", "rule" }),
+		"title": with(created,
+			func(c *proposal.Created) { c.Title = strings.Repeat("x", limits.ProposalTitleBytesMax+1) }),
+		"title's bytes": with(created, func(c *proposal.Created) { c.Title = "\xff" }),
+		"rationale": with(created,
+			func(c *proposal.Created) { c.Rationale = strings.Repeat("x", limits.RationaleBytesMax+1) }),
+		"no tenant": with(created, func(c *proposal.Created) { c.Owner.Tenant = "" }),
+		"workspace": with(created,
+			func(c *proposal.Created) { c.Owner.Workspace = strings.Repeat("x", limits.ActorRefMax+1) }),
+		"a run twice": with(created,
+			func(c *proposal.Created) { c.Provenance.SourceRunIDs = []id.Run{run, run} }),
+		"runs": with(created,
+			func(c *proposal.Created) { c.Provenance.SourceRunIDs = make([]id.Run, limits.SourceRunsMax+1) }),
+		"model": with(created,
+			func(c *proposal.Created) { c.Provenance.SynthesizerModel = strings.Repeat("x", limits.ActorRefMax+1) }),
+		"no digest": with(created, func(c *proposal.Created) { c.Artifact.SHA256 = canon.Digest{} }),
+		"length": with(created,
+			func(c *proposal.Created) { c.Artifact.ByteLength = limits.SourceBytesMax + 1 }),
+		"slot id":               with(created, func(c *proposal.Created) { c.Slot.ID = strings.Repeat("x", 257) }),
+		"slot id of two lines":  with(created, func(c *proposal.Created) { c.Slot.ID = "a\nb" }),
+		"slot id turned around": with(created, func(c *proposal.Created) { c.Slot.ID = "a\u202eb" }),
+		"version":               with(created, func(c *proposal.Created) { c.Version = " 1" }),
+		"duplicates": with(created,
+			func(c *proposal.Created) { c.Duplicates = slices.Repeat(likenesses(60), limits.DuplicatesMax+1) }),
+		"duplicates unranked":  with(created, func(c *proposal.Created) { c.Duplicates = likenesses(60, 61) }),
+		"duplicate of nothing": with(created, func(c *proposal.Created) { c.Duplicates = likenesses(0) }),
+		"duplicate of 101":     with(created, func(c *proposal.Created) { c.Duplicates = likenesses(101) }),
+		"duplicate without ref": with(created,
+			func(c *proposal.Created) { c.Duplicates = []proposal.Duplicate{{Percent: 60}} }),
 		"first revision again":   with(revised, func(r *proposal.Revised) { r.Revision = 1 }),
 		"revision's title":       with(revised, func(r *proposal.Revised) { r.Title = "\xff" }),
 		"approval without id":    with(approved, func(a *proposal.Approved) { a.ApprovalID = id.Event{} }),
@@ -137,7 +154,8 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 		"approval under no role": with(approved, func(a *proposal.Approved) { a.Role = "" }),
 		"unknown mode":           with(applied, func(a *proposal.Applied) { a.Mode = "yes" }),
 		"gate without approval":  with(applied, func(a *proposal.Applied) { a.ApprovalIDs = nil }),
-		"an approval twice":      with(applied, func(a *proposal.Applied) { a.ApprovalIDs = slices.Repeat(a.ApprovalIDs, 2) }),
+		"an approval twice": with(applied,
+			func(a *proposal.Applied) { a.ApprovalIDs = slices.Repeat(a.ApprovalIDs, 2) }),
 		"override for no reason": with(applied, func(a *proposal.Applied) { a.Override = true }),
 		"approvals by scope":     with(applied, func(a *proposal.Applied) { a.Mode = proposal.DirectRBAC }),
 		"override by scope": with(applied, func(a *proposal.Applied) {
@@ -171,8 +189,10 @@ func TestSecretsNeverGetIntoARecord(t *testing.T) {
 		why, d := proposal.At{Proposal: about, Reason: text}, draft
 		d.Title, d.Rationale, d.SynthesizerModel = text, text, text
 		like := []proposal.Duplicate{{Percent: 60, Ref: text}}
-		for _, p := range []event.Payload{proposal.Create(why, d, owner, like), proposal.Revise(why, 2, d, like), proposal.Approve(store, why, ada, digest, "reviewer"),
-			proposal.Apply(why, activation(nil)), proposal.Reject(why), proposal.Archive(why), proposal.RollBack(why, slot, digest)} {
+		for _, p := range []event.Payload{proposal.Create(why, d, owner, like), proposal.Revise(why, 2, d, like),
+			proposal.Approve(store, why, ada, digest, "reviewer"),
+			proposal.Apply(why, activation(nil)), proposal.Reject(why), proposal.Archive(why),
+			proposal.RollBack(why, slot, digest)} {
 			line, err := proposal.Table.AppendLine(nil, event.New(store.String(), 0, event.Scope{}, ada, 1, p))
 			if err != nil || bytes.Contains(line, []byte("canary")) || !bytes.Contains(line, []byte("because ")) {
 				t.Errorf("%v: %s", err, line)
@@ -188,11 +208,13 @@ func TestAReasonIsAlwaysThere(t *testing.T) {
 	if r := proposal.Reject(proposal.At{Proposal: about, Reason: " \n"}); r.Reason != proposal.NoReason {
 		t.Errorf("%q", r.Reason)
 	}
-	if r := proposal.Reject(proposal.At{Proposal: about, Reason: strings.Repeat("x", limits.AuditTextBytesMax+1)}); r.Check(event.Scope{}) != nil {
+	if r := proposal.Reject(proposal.At{Proposal: about,
+		Reason: strings.Repeat("x", limits.AuditTextBytesMax+1)}); r.Check(event.Scope{}) != nil {
 		t.Error("a long reason makes a record that cannot be written")
 	}
 	for _, given := range []string{strings.Repeat("x", limits.SummaryBytesMax+1), "\xff"} {
-		if err := proposal.CheckReason(given); !fault.Is(err, fault.ValidationError) || fault.Of(err).Details["field"] != "reason" {
+		if err := proposal.CheckReason(given); !fault.Is(err, fault.ValidationError) ||
+			fault.Of(err).Details["field"] != "reason" {
 			t.Error(err)
 		}
 	}
@@ -208,7 +230,8 @@ func TestTheNearestLikenessesAreToldInOrder(t *testing.T) {
 	}
 	found = append(found, proposal.Duplicate{Percent: 62, Ref: "a"})
 	c := proposal.Create(at(0), draft, owner, found)
-	if len(c.Duplicates) != limits.DuplicatesMax || c.Duplicates[0].Ref != "a" || c.Duplicates[1].Percent != 62 || c.Check(event.Scope{}) != nil {
+	if len(c.Duplicates) != limits.DuplicatesMax || c.Duplicates[0].Ref != "a" || c.Duplicates[1].Percent != 62 ||
+		c.Check(event.Scope{}) != nil {
 		t.Errorf("%v", c.Duplicates)
 	}
 }
@@ -218,7 +241,8 @@ func TestAnApprovalIsCalledByItsEvent(t *testing.T) {
 	if e := event.New(store.String(), 2, event.Scope{}, ada, 1, a); e.ID != a.ApprovalID {
 		t.Errorf("approval %s in event %s", a.ApprovalID, e.ID)
 	}
-	if a.Principal != "ada" || proposal.Approve(store, at(2), event.Actor{Kind: event.Human}, digest, "r").Principal != "human" {
+	if a.Principal != "ada" ||
+		proposal.Approve(store, at(2), event.Actor{Kind: event.Human}, digest, "r").Principal != "human" {
 		t.Error("an approval does not name its principal")
 	}
 }
@@ -226,7 +250,8 @@ func TestAnApprovalIsCalledByItsEvent(t *testing.T) {
 func TestOnePlaceInTheLogHasOneKey(t *testing.T) {
 	keys := map[string]bool{}
 	for ordinal := range int64(2) {
-		for _, p := range []event.Payload{proposal.Reject(at(ordinal)), proposal.Archive(at(ordinal)), proposal.Reject(proposal.At{Proposal: id.NewProposal(id.Seed{9}), Ordinal: ordinal})} {
+		for _, p := range []event.Payload{proposal.Reject(at(ordinal)), proposal.Archive(at(ordinal)),
+			proposal.Reject(proposal.At{Proposal: id.NewProposal(id.Seed{9}), Ordinal: ordinal})} {
 			keys[p.DedupeKey(store.String(), event.Scope{})] = true
 		}
 	}

@@ -68,7 +68,9 @@ func (g Gate) Err(p id.Proposal) error {
 	if g.Granted() {
 		return nil
 	}
-	f := fault.New(fault.ProposalPending, "%s has %d of the %d approvals that it takes from the role %q; nothing was installed", p, g.Have, g.Want, g.Role)
+	f := fault.New(fault.ProposalPending,
+		"%s has %d of the %d approvals that it takes from the role %q; nothing was installed", p, g.Have, g.Want,
+		g.Role)
 	var why []string
 	for _, a := range g.Void[:min(len(g.Void), namedMax)] {
 		why = append(why, a.Void)
@@ -78,10 +80,13 @@ func (g Gate) Err(p id.Proposal) error {
 		if len(g.Void) == 1 {
 			count = "more does not count"
 		}
-		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(distinct(why), " "), "."))
+		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(distinct(why), " "),
+			"."))
 	}
-	return f.Suggest("Somebody with the role %q approves it with 'waybill proposals approve %s' at a terminal.", g.Role, p).
-		With("proposalId", p.String()).With("have", g.Have).With("want", g.Want).With("role", g.Role).With("void", g.Void[:min(len(g.Void), namedMax)])
+	return f.Suggest("Somebody with the role %q approves it with 'waybill proposals approve %s' at a terminal.", g.Role,
+		p).
+		With("proposalId", p.String()).With("have", g.Have).With("want", g.Want).With("role", g.Role).
+		With("void", g.Void[:min(len(g.Void), namedMax)])
 }
 
 func distinct(words []string) (out []string) {

@@ -12,7 +12,8 @@ import (
 // Every state and every move, written out: what is not here must be refused.
 func TestEveryMoveFromEveryState(t *testing.T) {
 	const no = proposal.State("")
-	draft, revised, applied, rejected, archived := proposal.StateDraft, proposal.StateRevised, proposal.StateApplied, proposal.StateRejected, proposal.StateArchived
+	draft, revised, applied, rejected, archived := proposal.StateDraft, proposal.StateRevised, proposal.StateApplied,
+		proposal.StateRejected, proposal.StateArchived
 	want := map[proposal.State]map[proposal.Move]proposal.State{
 		draft:    {"revise": revised, "apply": applied, "reject": rejected, "archive": archived, "rollback": no},
 		revised:  {"revise": revised, "apply": applied, "reject": rejected, "archive": archived, "rollback": no},
@@ -34,7 +35,8 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 				continue
 			}
 			f := fault.Of(err)
-			if f == nil || f.Code != fault.ProposalState || to != from || f.Details["state"] != string(from) || f.Details["move"] != string(move) {
+			if f == nil || f.Code != fault.ProposalState || to != from || f.Details["state"] != string(from) ||
+				f.Details["move"] != string(move) {
 				t.Fatalf("%s from %s: %s, %v, %v", move, from, to, err, f)
 			}
 			for other, leads := range want[from] {
@@ -54,11 +56,14 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 func TestOnlyWhatIsOpenIsApproved(t *testing.T) {
 	for _, s := range proposal.States() {
 		open := s == proposal.StateDraft || s == proposal.StateRevised
-		if err := proposal.CheckApprove(s); (err == nil) != open || !open && !fault.Is(err, fault.ProposalState) || s.Open() != open {
+		if err := proposal.CheckApprove(s); (err == nil) != open || !open && !fault.Is(err, fault.ProposalState) ||
+			s.Open() != open {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
-	if f := fault.Of(proposal.CheckApprove(proposal.StateRejected)); !strings.Contains(f.Message, "it cannot be approved") || !strings.Contains(f.Suggestion, "revise ID FILE' or 'waybill proposals archive ID'") {
+	if f := fault.Of(proposal.CheckApprove(proposal.StateRejected)); !strings.Contains(f.Message,
+		"it cannot be approved") ||
+		!strings.Contains(f.Suggestion, "revise ID FILE' or 'waybill proposals archive ID'") {
 		t.Error(f.Message, f.Suggestion)
 	}
 	if f := fault.Of(proposal.CheckApprove("lost")); f.Suggestion == "" {

@@ -49,7 +49,8 @@ type Policy struct {
 
 // PolicyOf reads the policy from a store's configuration.
 func PolicyOf(c config.Config) Policy {
-	return Policy{Mode: Mode(c.ProposalsActivation()), ApproverRole: c.ProposalsApproverRole(), Quorum: c.ProposalsQuorum(),
+	return Policy{Mode: Mode(c.ProposalsActivation()), ApproverRole: c.ProposalsApproverRole(),
+		Quorum:     c.ProposalsQuorum(),
 		principals: c.Principals(), roles: c.Roles()}
 }
 
@@ -67,7 +68,8 @@ func (p Policy) May(who Principal, scope string) bool {
 	if len(p.principals) == 0 {
 		return who.person()
 	}
-	return slices.ContainsFunc(p.principals[who.Name()], func(role string) bool { return slices.Contains(p.roles[role], scope) })
+	return slices.ContainsFunc(p.principals[who.Name()],
+		func(role string) bool { return slices.Contains(p.roles[role], scope) })
 }
 
 // CheckApprove refuses, with PROPOSAL_FORBIDDEN, whoever may not approve: only a person
@@ -78,7 +80,9 @@ func (p Policy) CheckApprove(who Principal) error {
 	}
 	f := p.lacking(who, "role", p.ApproverRole, []string{p.ApproverRole})
 	if !who.person() {
-		f.Message = fmt.Sprintf("a proposal is approved by a person at a terminal who holds the role %q, and %s asks from elsewhere", p.ApproverRole, who.Name())
+		f.Message = fmt.Sprintf(
+			"a proposal is approved by a person at a terminal who holds the role %q, and %s asks from elsewhere",
+			p.ApproverRole, who.Name())
 	}
 	return f
 }
@@ -96,7 +100,9 @@ func (p Policy) CheckScope(who Principal, scope string) error {
 func (p Policy) CheckOverride(who Principal, reason string) error {
 	if !who.person() {
 		f := p.lacking(who, "scope", config.ScopeOverride, p.rolesWith(config.ScopeOverride))
-		f.Message = fmt.Sprintf("only a person at a terminal who has the scope %q goes past the approval gate, and %s asks from elsewhere", config.ScopeOverride, who.Name())
+		f.Message = fmt.Sprintf(
+			"only a person at a terminal who has the scope %q goes past the approval gate, and %s asks from elsewhere",
+			config.ScopeOverride, who.Name())
 		return f
 	}
 	if err := p.CheckScope(who, config.ScopeOverride); err != nil {
@@ -124,7 +130,8 @@ func (p Policy) lacking(who Principal, kind, word string, roles []string) *fault
 	f := fault.New(fault.ProposalForbidden, "%s does not have the %s %q", who.Name(), kind, word)
 	switch {
 	case len(p.principals) == 0:
-		f.Suggest("While the configuration names nobody, the person at the terminal has every role and scope: ask them to do it there.")
+		f.Suggest("While the configuration names nobody, the person at the terminal has every role and scope: ask " +
+			"them to do it there.")
 	case len(holders) == 0:
 		f.Suggest("Nobody has it. Say who does with 'waybill config set principals' and 'waybill config set roles'.")
 	case who.Ref == "":

@@ -27,7 +27,8 @@ func policy(t testing.TB, settings ...string) proposal.Policy {
 }
 
 func named(t testing.TB) proposal.Policy {
-	return policy(t, "principals", `{"ada":["reviewer"],"bob":["lead","reviewer"],"eve":[],"human":["reviewer"],"robot":["lead"]}`,
+	return policy(t, "principals",
+		`{"ada":["reviewer"],"bob":["lead","reviewer"],"eve":[],"human":["reviewer"],"robot":["lead"]}`,
 		"roles", `{"lead":["proposals:apply","proposals:override"],"reviewer":["other"]}`, "proposalsQuorum", "2")
 }
 
@@ -58,7 +59,8 @@ func TestWhoHoldsWhat(t *testing.T) {
 		{"an agent without a name", some, agent(""), false, false},
 		{"an agent with the scope", some, agent("robot"), false, true},
 	} {
-		if holds, may := tt.policy.Holds(tt.who, "reviewer"), tt.policy.May(tt.who, config.ScopeApply); holds != tt.holds || may != tt.may {
+		if holds, may := tt.policy.Holds(tt.who, "reviewer"),
+			tt.policy.May(tt.who, config.ScopeApply); holds != tt.holds || may != tt.may {
 			t.Errorf("%s: holds %v, may %v", tt.name, holds, may)
 		}
 	}
@@ -74,14 +76,23 @@ func TestRefusalsNameWhatIsMissingAndWhoHasIt(t *testing.T) {
 		details map[string]any
 		suggest string
 	}{
-		{"approve", some.CheckApprove(person("eve")), map[string]any{"role": "reviewer", "principal": "eve", "holders": []string{"ada", "bob", "human"}, "roles": []string{"reviewer"}}, "Ask ada or bob or human."},
-		{"approve from elsewhere", some.CheckApprove(elsewhere), map[string]any{"role": "reviewer", "principal": "bob"}, "Ask ada"},
-		{"approve, nobody named", nobody.CheckApprove(elsewhere), map[string]any{"role": "reviewer", "holders": []string{}}, "at the terminal"},
-		{"apply", some.CheckScope(person("ada"), config.ScopeApply), map[string]any{"scope": "proposals:apply", "principal": "ada", "holders": []string{"bob", "robot"}, "roles": []string{"lead"}}, "Ask bob or robot."},
-		{"apply without a name", some.CheckScope(person(""), config.ScopeApply), map[string]any{"principal": "human"}, "--as"},
-		{"apply, nobody may", lonely.CheckScope(person("ada"), config.ScopeApply), map[string]any{"holders": []string{}, "roles": []string{}}, "waybill config set"},
-		{"override", some.CheckOverride(person("ada"), "r"), map[string]any{"scope": "proposals:override", "principal": "ada", "roles": []string{"lead"}}, "Ask bob"},
-		{"override from elsewhere", some.CheckOverride(elsewhere, "r"), map[string]any{"scope": "proposals:override", "principal": "bob"}, ""},
+		{"approve", some.CheckApprove(person("eve")), map[string]any{"role": "reviewer", "principal": "eve",
+			"holders": []string{"ada", "bob", "human"}, "roles": []string{"reviewer"}}, "Ask ada or bob or human."},
+		{"approve from elsewhere", some.CheckApprove(elsewhere), map[string]any{"role": "reviewer", "principal": "bob"},
+			"Ask ada"},
+		{"approve, nobody named", nobody.CheckApprove(elsewhere),
+			map[string]any{"role": "reviewer", "holders": []string{}}, "at the terminal"},
+		{"apply", some.CheckScope(person("ada"), config.ScopeApply),
+			map[string]any{"scope": "proposals:apply", "principal": "ada", "holders": []string{"bob", "robot"},
+				"roles": []string{"lead"}}, "Ask bob or robot."},
+		{"apply without a name", some.CheckScope(person(""), config.ScopeApply), map[string]any{"principal": "human"},
+			"--as"},
+		{"apply, nobody may", lonely.CheckScope(person("ada"), config.ScopeApply),
+			map[string]any{"holders": []string{}, "roles": []string{}}, "waybill config set"},
+		{"override", some.CheckOverride(person("ada"), "r"),
+			map[string]any{"scope": "proposals:override", "principal": "ada", "roles": []string{"lead"}}, "Ask bob"},
+		{"override from elsewhere", some.CheckOverride(elsewhere, "r"),
+			map[string]any{"scope": "proposals:override", "principal": "bob"}, ""},
 	} {
 		f := fault.Of(tt.err)
 		if f == nil || f.Code != fault.ProposalForbidden || !strings.Contains(f.Suggestion, tt.suggest) {
@@ -97,19 +108,23 @@ func TestRefusalsNameWhatIsMissingAndWhoHasIt(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	for name, err := range map[string]error{"approve": some.CheckApprove(person("ada")), "apply": some.CheckScope(person("bob"), config.ScopeApply),
-		"override": some.CheckOverride(person("bob"), "it burns"), "nobody named": nobody.CheckOverride(person(""), "it burns")} {
+	for name, err := range map[string]error{"approve": some.CheckApprove(person("ada")),
+		"apply":        some.CheckScope(person("bob"), config.ScopeApply),
+		"override":     some.CheckOverride(person("bob"), "it burns"),
+		"nobody named": nobody.CheckOverride(person(""), "it burns")} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := some.CheckOverride(person("bob"), " "); !fault.Is(err, fault.ValidationError) || fault.Of(err).Details["field"] != "reason" {
+	if err := some.CheckOverride(person("bob"), " "); !fault.Is(err, fault.ValidationError) ||
+		fault.Of(err).Details["field"] != "reason" {
 		t.Error(err)
 	}
 }
 
 func approvalBy(principal string, n byte) proposal.Approval {
-	return proposal.Approval{ID: id.EventOf("log", principal+string(n)), ArtifactSHA256: digest, Principal: principal, Role: "reviewer"}
+	return proposal.Approval{ID: id.EventOf("log", principal+string(n)), ArtifactSHA256: digest, Principal: principal,
+		Role: "reviewer"}
 }
 
 func TestTheGate(t *testing.T) {
@@ -131,16 +146,22 @@ func TestTheGate(t *testing.T) {
 		{"nothing", named(t), nil, 0, false, nil},
 		{"too few", named(t), []proposal.Approval{approvalBy("ada", 1)}, 1, false, nil},
 		{"enough", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("bob", 1)}, 2, true, nil},
-		{"one twice", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("ada", 2)}, 1, false, []string{"counts once"}},
-		{"of other bytes", named(t), []proposal.Approval{approvalBy("ada", 1), other}, 1, false, []string{"another artifact"}},
-		{"void already", named(t), []proposal.Approval{approvalBy("ada", 1), revised}, 1, false, []string{"revision 2"}},
+		{"one twice", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("ada", 2)}, 1, false,
+			[]string{"counts once"}},
+		{"of other bytes", named(t), []proposal.Approval{approvalBy("ada", 1), other}, 1, false,
+			[]string{"another artifact"}},
+		{"void already", named(t), []proposal.Approval{approvalBy("ada", 1), revised}, 1, false,
+			[]string{"revision 2"}},
 		{"void already, of other bytes", named(t), []proposal.Approval{twice}, 0, false, []string{"revision 2"}},
-		{"role lost since", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("eve", 1)}, 1, false, []string{"does not hold"}},
-		{"not named any more", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("mallory", 1)}, 1, false, []string{"mallory"}},
+		{"role lost since", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("eve", 1)}, 1, false,
+			[]string{"does not hold"}},
+		{"not named any more", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("mallory", 1)}, 1, false,
+			[]string{"mallory"}},
 		{"nobody named", one, []proposal.Approval{approvalBy("human", 1)}, 1, true, nil},
 	} {
 		g := tt.policy.Gate(digest, tt.given)
-		if g.Have != tt.have || g.Granted() != tt.grants || len(g.Approvals) != int(tt.have) || len(g.Void) != len(tt.void) || (g.Err(about) == nil) != tt.grants {
+		if g.Have != tt.have || g.Granted() != tt.grants || len(g.Approvals) != int(tt.have) ||
+			len(g.Void) != len(tt.void) || (g.Err(about) == nil) != tt.grants {
 			t.Errorf("%s: %+v, %v", tt.name, g, g.Err(about))
 			continue
 		}
@@ -158,8 +179,10 @@ func TestTheGate(t *testing.T) {
 func TestAPendingProposalSaysWhatItWaitsFor(t *testing.T) {
 	err := named(t).Gate(digest, []proposal.Approval{approvalBy("eve", 1)}).Err(about)
 	f := fault.Of(err)
-	if !fault.Is(err, fault.ProposalPending) || f.Details["have"] != int64(0) || f.Details["want"] != int64(2) || f.Details["role"] != "reviewer" ||
-		len(f.Details["void"].([]proposal.Approval)) != 1 || !strings.Contains(f.Suggestion, "waybill proposals approve "+about.String()) {
+	if !fault.Is(err, fault.ProposalPending) || f.Details["have"] != int64(0) || f.Details["want"] != int64(2) ||
+		f.Details["role"] != "reviewer" ||
+		len(f.Details["void"].([]proposal.Approval)) != 1 ||
+		!strings.Contains(f.Suggestion, "waybill proposals approve "+about.String()) {
 		t.Errorf("%v, %+v", err, f)
 	}
 	if _, err := canon.Marshal(f.Details); err != nil {

@@ -129,7 +129,8 @@ func InstalledRef(s Slot, version string, digest canon.Digest) string {
 
 // label reports a text that can stand in one line as the name of something.
 func label(s string, bytesMax int) bool {
-	return s != "" && len(s) <= bytesMax && utf8.ValidString(s) && strings.TrimSpace(s) == s && !strings.ContainsFunc(s, unprintable)
+	return s != "" && len(s) <= bytesMax && utf8.ValidString(s) && strings.TrimSpace(s) == s &&
+		!strings.ContainsFunc(s, unprintable)
 }
 
 // unprintable finds what could make two names look alike or break a line.

@@ -44,11 +44,13 @@ func (a At) said() string {
 
 // Create is the record of a new proposal.
 func Create(at At, d Draft, o Owner, likenesses []Duplicate) Created {
-	from := Provenance{SourceRunIDs: slices.Clone(d.SourceRunIDs), SynthesizerModel: clean(d.SynthesizerModel, limits.ActorRefMax)}
+	from := Provenance{SourceRunIDs: slices.Clone(d.SourceRunIDs),
+		SynthesizerModel: clean(d.SynthesizerModel, limits.ActorRefMax)}
 	if from.SourceRunIDs == nil {
 		from.SourceRunIDs = []id.Run{}
 	}
-	return Created{Artifact: d.Artifact, Duplicates: rank(likenesses), Of: d.Kind, Ordinal: at.Ordinal, Owner: o, ProposalID: at.Proposal,
+	return Created{Artifact: d.Artifact, Duplicates: rank(likenesses), Of: d.Kind, Ordinal: at.Ordinal, Owner: o,
+		ProposalID: at.Proposal,
 		Provenance: from, Rationale: clean(d.Rationale, limits.RationaleBytesMax), Reason: at.said(), Slot: d.Slot,
 		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
 }
@@ -63,7 +65,8 @@ func Revise(at At, number int64, d Draft, likenesses []Duplicate) Revised {
 // Approve is the record of a person's consent to the bytes that they have seen, in the
 // log of a store.
 func Approve(store id.Store, at At, by event.Actor, seen canon.Digest, role string) Approved {
-	r := Approved{ArtifactSHA256: seen, Ordinal: at.Ordinal, Principal: NameOf(by), ProposalID: at.Proposal, Reason: at.said(), Role: role}
+	r := Approved{ArtifactSHA256: seen, Ordinal: at.Ordinal, Principal: NameOf(by), ProposalID: at.Proposal,
+		Reason: at.said(), Role: role}
 	r.ApprovalID = id.EventOf(store.String(), r.DedupeKey(store.String(), event.Scope{}))
 	return r
 }
@@ -86,8 +89,10 @@ func Apply(at At, a Activation) Applied {
 	if ids == nil {
 		ids = []id.Event{}
 	}
-	return Applied{ApprovalIDs: ids, ArtifactSHA256: a.SHA256, InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256), Mode: a.Mode,
-		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal, Reason: at.said(), Slot: a.Slot}
+	return Applied{ApprovalIDs: ids, ArtifactSHA256: a.SHA256, InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256),
+		Mode:    a.Mode,
+		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal, Reason: at.said(),
+		Slot: a.Slot}
 }
 
 // Reject is the record of a refusal.
@@ -103,7 +108,8 @@ func Archive(at At) Archived {
 // RollBack is the record of an installation that was taken out of its slot again, and of
 // what came back in its place; zero where nothing did.
 func RollBack(at At, s Slot, restored canon.Digest) RolledBack {
-	return RolledBack{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.said(), RestoredSHA256: restored, Slot: s}
+	return RolledBack{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.said(), RestoredSHA256: restored,
+		Slot: s}
 }
 
 // rank puts likenesses in order, the nearest first and no more than are told. Equal ones
@@ -113,7 +119,8 @@ func rank(all []Duplicate) []Duplicate {
 	for _, d := range all {
 		out = append(out, Duplicate{Percent: d.Percent, Ref: clean(d.Ref, refBytesMax)})
 	}
-	slices.SortStableFunc(out, func(a, b Duplicate) int { return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.Ref, b.Ref)) })
+	slices.SortStableFunc(out,
+		func(a, b Duplicate) int { return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.Ref, b.Ref)) })
 	return out[:min(len(out), limits.DuplicatesMax)]
 }
 

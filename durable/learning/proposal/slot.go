@@ -42,7 +42,8 @@ func SlotOf(kind Kind, artifact canon.Value) (s Slot, version string, err error)
 			continue
 		}
 		if !label(v.Text(), slotIDBytesMax) {
-			return s, version, unnamed(kind, name, fmt.Sprintf("a name of 1 to %d bytes in one line", slotIDBytesMax), shown(v))
+			return s, version, unnamed(kind, name, fmt.Sprintf("a name of 1 to %d bytes in one line", slotIDBytesMax),
+				shown(v))
 		}
 		s.ID = v.Text()
 		return s, version, nil
@@ -72,6 +73,7 @@ func namesOf(kind Kind, artifact canon.Value) (names []string, err error) {
 }
 
 func unnamed(kind Kind, field, expected, got string) error {
-	return fault.New(fault.ProposalInvalid, "what the %s is called cannot be told: %s: expected %s, got %s", kind, field, expected, got).
+	return fault.New(fault.ProposalInvalid, "what the %s is called cannot be told: %s: expected %s, got %s", kind,
+		field, expected, got).
 		With("field", field).With("expected", expected).With("got", got)
 }

@@ -24,9 +24,10 @@ func big(tb testing.TB) map[string]canon.Value {
 		numbers = append(numbers, canon.OfInt(int64(i)))
 	}
 	return map[string]canon.Value{
-		"words":          canon.OfString(words(r, 2*half/7, 1_000_000)),
-		"letters":        canon.OfString(strings.Repeat("a ", half)),
-		"a long name":    canon.OfMembers(canon.Member{Name: name, Value: canon.OfList(append(numbers, canon.OfString(words(r, half/7, 1_000_000)))...)}),
+		"words":   canon.OfString(words(r, 2*half/7, 1_000_000)),
+		"letters": canon.OfString(strings.Repeat("a ", half)),
+		"a long name": canon.OfMembers(canon.Member{Name: name,
+			Value: canon.OfList(append(numbers, canon.OfString(words(r, half/7, 1_000_000)))...)}),
 		"a long word":    canon.OfString("a b c d " + name + name + " e f g h"),
 		"many objects":   canon.OfList(objects...),
 		"without spaces": canon.OfString(strings.Repeat("\u4e00\u4e8c", half/3)),

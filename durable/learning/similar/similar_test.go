@@ -49,7 +49,8 @@ func TestPercent(t *testing.T) {
 		{"a title is one shingle", `{"title":"one two three four five"}`, `{"title":"one two three four six"}`, 33},
 		// The shape counts 1, each of the shared two shingles 4, each of the other two 4.
 		{"sentences overlap", `{"p":"a b c d e f"}`, `{"p":"a b c d e g"}`, 100 * (1 + 8) / (1 + 8 + 8)},
-		{"four words are a sentence", `{"p":"a b c d","q":"x"}`, `{"p":"a b c d","q":"y"}`, 100 * (1 + 4) / (1 + 4 + 2)},
+		{"four words are a sentence", `{"p":"a b c d","q":"x"}`, `{"p":"a b c d","q":"y"}`,
+			100 * (1 + 4) / (1 + 4 + 2)},
 		{"three are not", `{"p":"a b c","q":"x"}`, `{"p":"a b c","q":"y"}`, 100 * (1 + 1) / (1 + 1 + 2)},
 		{"words without spaces", `["\u4e00\u4e8c\u4e09\u56db\u4e94"]`, `["\u4e00\u4e8c\u4e09\u56db\u516d"]`, 33},
 		{"another name changes the shape", `{"p":"a b c d","q":"x"}`, `{"p":"a b c d"}`, 100 * 4 / (4 + 1 + 1 + 1)},
@@ -84,9 +85,11 @@ func value(id string, steps []step) canon.Value {
 	var list []canon.Value
 	for _, s := range steps {
 		list = append(list, canon.OfMembers(canon.Member{Name: "id", Value: canon.OfString(s.id)},
-			canon.Member{Name: "title", Value: canon.OfString(s.title)}, canon.Member{Name: "prompt", Value: canon.OfString(s.prompt)}))
+			canon.Member{Name: "title", Value: canon.OfString(s.title)},
+			canon.Member{Name: "prompt", Value: canon.OfString(s.prompt)}))
 	}
-	return canon.OfMembers(canon.Member{Name: "id", Value: canon.OfString(id)}, canon.Member{Name: "steps", Value: canon.OfList(list...)})
+	return canon.OfMembers(canon.Member{Name: "id", Value: canon.OfString(id)},
+		canon.Member{Name: "steps", Value: canon.OfList(list...)})
 }
 
 // jaccard is what percent estimates, counted out: the shingles as texts, with their weights.
@@ -121,7 +124,8 @@ func jaccard(id1, id2 string, a, b []step) float64 {
 // drawPair is two workflows, the second of which has some of the first one's steps.
 func drawPair(t *rapid.T) (a, b []step) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	a = artifact(r, rapid.IntRange(1, 120).Draw(t, "steps"), rapid.SampledFrom([]int{5, 50, 5000}).Draw(t, "vocabulary"))
+	a = artifact(r, rapid.IntRange(1, 120).Draw(t, "steps"), rapid.SampledFrom([]int{5, 50, 5000}).
+		Draw(t, "vocabulary"))
 	b = slices.Clone(a)
 	for i, changed := range artifact(r, rapid.IntRange(0, len(a)).Draw(t, "changed"), 5000) {
 		b[i] = changed
@@ -198,7 +202,8 @@ func bundled(t *testing.T) map[string]canon.Value {
 func TestUnrelatedWorkflows(t *testing.T) {
 	all := bundled(t)
 	all["small"] = parse(t, `{"id":"greet","name":"Greet","description":"Says hello.","version":"1.0.0","steps":[{"id":"hello","title":"Say hello","prompt":"Say hello."}]}`)
-	all["as small"] = parse(t, `{"id":"tidy","name":"Tidy","description":"Cleans up.","version":"1.0.0","steps":[{"id":"clean","title":"Clean up","prompt":"Remove old files."}]}`)
+	all["as small"] = parse(t,
+		`{"id":"tidy","name":"Tidy","description":"Cleans up.","version":"1.0.0","steps":[{"id":"clean","title":"Clean up","prompt":"Remove old files."}]}`)
 	all["a word"] = parse(t, `{"id":"x","steps":[{"id":"y","prompt":"z"}]}`)
 	all["another"] = parse(t, `{"id":"k","steps":[{"id":"l","prompt":"m"}]}`)
 	all["empty"] = parse(t, `{}`)
@@ -215,7 +220,8 @@ func TestUnrelatedWorkflows(t *testing.T) {
 // another one.
 func TestRenamedWorkflow(t *testing.T) {
 	for name, v := range bundled(t) {
-		renamed := v.With("id", canon.OfString("my.own")).With("name", canon.OfString("Mine")).With("version", canon.OfString("9.9.9"))
+		renamed := v.With("id", canon.OfString("my.own")).With("name", canon.OfString("Mine")).
+			With("version", canon.OfString("9.9.9"))
 		if p := percent(v, renamed); p < 90 || p == 100 {
 			t.Errorf("%s renamed: %d", name, p)
 		}
@@ -238,9 +244,11 @@ func TestRank(t *testing.T) {
 	other := of(`{"p":"u v w x y z","q":9}`)
 	nearly := of(`{"p":"A b, c d e f.","q":1}`) // other bytes that say the same
 
-	got := similar.Rank(mine, []similar.Candidate{ref("other", other), ref("b-near", near), ref("half", half), ref("nearly", nearly), ref("mine", mine),
+	got := similar.Rank(mine, []similar.Candidate{ref("other", other), ref("b-near", near), ref("half", half),
+		ref("nearly", nearly), ref("mine", mine),
 		ref("z-same", mine), ref("a-near", near), ref("a-same", mine)})
-	want := []similar.Match{{Ref: "a-same", Percent: 100}, {Ref: "z-same", Percent: 100}, {Ref: "nearly", Percent: 99}, {Ref: "a-near", Percent: 86}, {Ref: "b-near", Percent: 86},
+	want := []similar.Match{{Ref: "a-same", Percent: 100}, {Ref: "z-same", Percent: 100}, {Ref: "nearly", Percent: 99},
+		{Ref: "a-near", Percent: 86}, {Ref: "b-near", Percent: 86},
 		{Ref: "half", Percent: 55}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -253,10 +261,12 @@ func TestRank(t *testing.T) {
 	if got := similar.Rank(mine, many); len(got) != limits.DuplicatesMax || got[0].Ref != "r80" {
 		t.Errorf("of many: %v", got)
 	}
-	if got := similar.Rank(similar.Candidate{}, []similar.Candidate{{Ref: "r", Signature: other.Signature}}); got == nil || len(got) != 0 {
+	if got := similar.Rank(similar.Candidate{},
+		[]similar.Candidate{{Ref: "r", Signature: other.Signature}}); got == nil || len(got) != 0 {
 		t.Errorf("nothing like it: %v", got)
 	}
-	if got := similar.Rank(similar.Candidate{Signature: other.Signature}, []similar.Candidate{{Ref: "r", Signature: other.Signature}}); len(got) != 1 || got[0].Percent != 99 {
+	if got := similar.Rank(similar.Candidate{Signature: other.Signature},
+		[]similar.Candidate{{Ref: "r", Signature: other.Signature}}); len(got) != 1 || got[0].Percent != 99 {
 		t.Errorf("without digests nothing is the same: %v", got)
 	}
 }

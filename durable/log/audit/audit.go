@@ -42,7 +42,8 @@ const (
 
 // Actions lists the closed set, in the order of docs/format.md.
 func Actions() []Action {
-	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust, Untrust, Cancel,
+	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust,
+		Untrust, Cancel,
 		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack}
 }
 

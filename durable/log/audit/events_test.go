@@ -30,7 +30,8 @@ var (
 func samples() []event.Payload {
 	return []event.Payload{
 		audit.Intend(audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}}, 0),
-		audit.Intend(audit.Act{Action: audit.Erase, Target: audit.Target{Kind: audit.OfArtifact, ID: digest}, Reason: "a reason", Details: map[string]string{"a": "b"}}, 1),
+		audit.Intend(audit.Act{Action: audit.Erase, Target: audit.Target{Kind: audit.OfArtifact, ID: digest},
+			Reason: "a reason", Details: map[string]string{"a": "b"}}, 1),
 		audit.Conclude(fact, map[string]string{"objects": "3"}, nil),
 		audit.Conclude(fact, nil, fault.New(fault.StoreFull, "x")),
 		audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun, Reason: "r"}, source),
@@ -70,28 +71,34 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 	}
 	toStore := audit.Target{Kind: audit.OfStore}
 	for name, p := range map[string]event.Payload{
-		"action":               audit.Intended{Action: "party", Target: toStore},
-		"no action":            audit.Intended{Target: toStore},
-		"ordinal":              audit.Intended{Action: audit.GC, Target: toStore, Ordinal: -1},
-		"ordinal too large":    audit.Intended{Action: audit.GC, Target: toStore, Ordinal: limits.EventIndexMax + 1},
-		"target kind":          audit.Intended{Action: audit.GC, Target: audit.Target{Kind: "moon"}},
-		"store with id":        audit.Intended{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore, ID: "x"}},
-		"session of no shape":  audit.Intended{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: "../x"}},
-		"run of no shape":      audit.Intended{Action: audit.Keep, Target: audit.Target{Kind: audit.OfRun, ID: session.String()}},
-		"artifact of no shape": audit.Intended{Action: audit.Erase, Target: audit.Target{Kind: audit.OfArtifact, ID: "abc"}},
-		"reason":               audit.Intended{Action: audit.GC, Target: toStore, Reason: long},
-		"reason's bytes":       audit.Intended{Action: audit.GC, Target: toStore, Reason: "\xff"},
-		"detail":               audit.Intended{Action: audit.GC, Target: toStore, Details: map[string]string{"a": long}},
-		"detail's name":        audit.Intended{Action: audit.GC, Target: toStore, Details: map[string]string{"a b": ""}},
-		"details":              audit.Intended{Action: audit.GC, Target: toStore, Details: many},
-		"outcome":              audit.Done{IntendedEventID: fact, Outcome: "soso"},
-		"open is not stored":   audit.Done{IntendedEventID: fact, Outcome: audit.Open},
-		"failed without code":  audit.Done{IntendedEventID: fact, Outcome: audit.Failed},
-		"done with code":       audit.Done{IntendedEventID: fact, Outcome: audit.Succeeded, Code: "X"},
-		"code":                 audit.Done{IntendedEventID: fact, Outcome: audit.Failed, Code: "it broke"},
-		"of nothing":           audit.Done{Outcome: audit.Succeeded},
-		"no source":            audit.Recorded{Action: audit.Cancel, Target: ofRun},
-		"source's index":       audit.Recorded{Action: audit.Cancel, Target: ofRun, Source: audit.Source{EventID: fact, SessionID: session, EventIndex: -1}},
+		"action":            audit.Intended{Action: "party", Target: toStore},
+		"no action":         audit.Intended{Target: toStore},
+		"ordinal":           audit.Intended{Action: audit.GC, Target: toStore, Ordinal: -1},
+		"ordinal too large": audit.Intended{Action: audit.GC, Target: toStore, Ordinal: limits.EventIndexMax + 1},
+		"target kind":       audit.Intended{Action: audit.GC, Target: audit.Target{Kind: "moon"}},
+		"store with id":     audit.Intended{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore, ID: "x"}},
+		"session of no shape": audit.Intended{Action: audit.Keep,
+			Target: audit.Target{Kind: audit.OfSession, ID: "../x"}},
+		"run of no shape": audit.Intended{Action: audit.Keep,
+			Target: audit.Target{Kind: audit.OfRun, ID: session.String()}},
+		"artifact of no shape": audit.Intended{Action: audit.Erase,
+			Target: audit.Target{Kind: audit.OfArtifact, ID: "abc"}},
+		"reason":         audit.Intended{Action: audit.GC, Target: toStore, Reason: long},
+		"reason's bytes": audit.Intended{Action: audit.GC, Target: toStore, Reason: "\xff"},
+		"detail": audit.Intended{Action: audit.GC, Target: toStore,
+			Details: map[string]string{"a": long}},
+		"detail's name": audit.Intended{Action: audit.GC, Target: toStore,
+			Details: map[string]string{"a b": ""}},
+		"details":             audit.Intended{Action: audit.GC, Target: toStore, Details: many},
+		"outcome":             audit.Done{IntendedEventID: fact, Outcome: "soso"},
+		"open is not stored":  audit.Done{IntendedEventID: fact, Outcome: audit.Open},
+		"failed without code": audit.Done{IntendedEventID: fact, Outcome: audit.Failed},
+		"done with code":      audit.Done{IntendedEventID: fact, Outcome: audit.Succeeded, Code: "X"},
+		"code":                audit.Done{IntendedEventID: fact, Outcome: audit.Failed, Code: "it broke"},
+		"of nothing":          audit.Done{Outcome: audit.Succeeded},
+		"no source":           audit.Recorded{Action: audit.Cancel, Target: ofRun},
+		"source's index": audit.Recorded{Action: audit.Cancel, Target: ofRun,
+			Source: audit.Source{EventID: fact, SessionID: session, EventIndex: -1}},
 	} {
 		if err := p.Check(event.Scope{}); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -105,7 +112,8 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 }
 
 func TestActsAreCheckedBeforeTheyBegin(t *testing.T) {
-	ok := audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: session.String()}, Reason: strings.Repeat("x", limits.SummaryBytesMax)}
+	ok := audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: session.String()},
+		Reason: strings.Repeat("x", limits.SummaryBytesMax)}
 	if err := ok.Check(); err != nil {
 		t.Error(err)
 	}
@@ -129,10 +137,13 @@ var canaries = []string{"sk-canary0123456789", "ghp_canary0123456789canary012345
 func TestSecretsNeverGetIntoARecord(t *testing.T) {
 	for _, secret := range canaries {
 		text := "because " + secret + " leaked"
-		act := audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}, Reason: text, Details: map[string]string{"x": text}}
+		act := audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}, Reason: text,
+			Details: map[string]string{"x": text}}
 		cancel := audit.Act{Action: audit.Cancel, Target: ofRun, Reason: text, Details: map[string]string{"x": text}}
-		for _, p := range []event.Payload{audit.Intend(act, 0), audit.Conclude(fact, map[string]string{"x": text}, nil), audit.Record(cancel, source)} {
-			line, err := audit.Table.AppendLine(nil, event.New(store.String(), 0, event.Scope{}, event.Actor{Kind: event.Agent}, 1, p))
+		for _, p := range []event.Payload{audit.Intend(act, 0), audit.Conclude(fact, map[string]string{"x": text}, nil),
+			audit.Record(cancel, source)} {
+			line, err := audit.Table.AppendLine(nil,
+				event.New(store.String(), 0, event.Scope{}, event.Actor{Kind: event.Agent}, 1, p))
 			if err != nil || bytes.Contains(line, []byte("canary")) || !bytes.Contains(line, []byte("because ")) {
 				t.Errorf("%v: %s", err, line)
 			}
@@ -157,7 +168,8 @@ func TestWhatIsDoneIsAlwaysTold(t *testing.T) {
 	if !maps.Equal(details, given) {
 		t.Error("the caller's details were changed")
 	}
-	rec := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun, Reason: text, Details: map[string]string{"long": text}}, source)
+	rec := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun, Reason: text,
+		Details: map[string]string{"long": text}}, source)
 	if err := rec.Check(event.Scope{}); err != nil || strings.Contains(rec.Reason, "abcdef") {
 		t.Error(err)
 	}
@@ -172,13 +184,15 @@ func TestOneFactOneKey(t *testing.T) {
 	}
 	other := source
 	other.SessionID = id.NewSession(id.Seed{9})
-	if c := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun}, other); c.DedupeKey("", event.Scope{}) == a.DedupeKey("", event.Scope{}) {
+	if c := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun}, other); c.DedupeKey("",
+		event.Scope{}) == a.DedupeKey("", event.Scope{}) {
 		t.Error("facts of two sessions have one key")
 	}
 	other = source
 	other.Log = audit.Annotations
 	said := audit.Record(audit.Act{Action: audit.Annotate, Target: ofRun}, other)
-	if key := said.DedupeKey("", event.Scope{}); key == a.DedupeKey("", event.Scope{}) || strings.Contains(key, "/") || said.Check(event.Scope{}) != nil {
+	if key := said.DedupeKey("", event.Scope{}); key == a.DedupeKey("", event.Scope{}) || strings.Contains(key, "/") ||
+		said.Check(event.Scope{}) != nil {
 		t.Errorf("of a side log's fact: %s, %v", key, said.Check(event.Scope{}))
 	}
 }

@@ -18,7 +18,8 @@ import (
 // before anything is written.
 func (a Act) Check() error {
 	if len(a.Reason) > limits.SummaryBytesMax {
-		return fault.New(fault.ValidationError, "the reason has %d bytes; at most %d are allowed", len(a.Reason), limits.SummaryBytesMax).
+		return fault.New(fault.ValidationError, "the reason has %d bytes; at most %d are allowed", len(a.Reason),
+			limits.SummaryBytesMax).
 			Suggest("Say it shorter.")
 	}
 	if !utf8.ValidString(a.Reason) {
@@ -34,7 +35,8 @@ func (a Act) Check() error {
 // of the log. Only Intend, Conclude and Record make records, so that no text gets
 // past the redaction.
 func Intend(a Act, ordinal int64) Intended {
-	return Intended{Action: a.Action, Details: cleaned(a.Details), Ordinal: ordinal, Reason: clean(a.Reason), Target: a.Target}
+	return Intended{Action: a.Action, Details: cleaned(a.Details), Ordinal: ordinal, Reason: clean(a.Reason),
+		Target: a.Target}
 }
 
 // Conclude is the record of what became of an intention. Details that no record may
@@ -55,7 +57,8 @@ func Conclude(intended id.Event, details map[string]string, failure error) Done 
 // Record is the record of a fact that a session's log holds. What is done there is done:
 // texts over budget are cut, never a reason to leave the line out.
 func Record(a Act, from Source) Recorded {
-	return Recorded{Action: a.Action, Details: cleaned(a.Details), Reason: clean(a.Reason), Source: from, Target: a.Target}
+	return Recorded{Action: a.Action, Details: cleaned(a.Details), Reason: clean(a.Reason), Source: from,
+		Target: a.Target}
 }
 
 // clean is a text as it may be stored: without secrets (R30), and within budget although

@@ -44,20 +44,28 @@ func TestChecksOfRunEvents(t *testing.T) {
 	tags := func(n int) []string { return strings.Split(strings.Repeat("t ", n-1)+"t", " ") }
 	checkAll(t, atRun, []refusal{
 		{"without workflow", change(func(r *event.RunStarted) { r.WorkflowID = "" }), "workflowId is empty"},
-		{"of unknown source", change(func(r *event.RunStarted) { r.WorkflowSourceKind = "web" }), `unknown workflowSourceKind "web"`},
+		{"of unknown source", change(func(r *event.RunStarted) { r.WorkflowSourceKind = "web" }),
+			`unknown workflowSourceKind "web"`},
 		{"with a ref of 512 bytes", change(func(r *event.RunStarted) { r.WorkflowSourceRef = text(512) }), ""},
-		{"with a ref of 513 bytes", change(func(r *event.RunStarted) { r.WorkflowSourceRef = text(513) }), "workflowSourceRef of 513 bytes: want at most 512"},
+		{"with a ref of 513 bytes", change(func(r *event.RunStarted) { r.WorkflowSourceRef = text(513) }),
+			"workflowSourceRef of 513 bytes: want at most 512"},
 		{"with a title of 256 bytes", change(func(r *event.RunStarted) { r.Title = text(256) }), ""},
-		{"with a title of 257 bytes", change(func(r *event.RunStarted) { r.Title = text(257) }), "title of 257 bytes: want at most 256"},
+		{"with a title of 257 bytes", change(func(r *event.RunStarted) { r.Title = text(257) }),
+			"title of 257 bytes: want at most 256"},
 		{"with 32 tags", change(func(r *event.RunStarted) { r.Tags = tags(32) }), ""},
 		{"with 33 tags", change(func(r *event.RunStarted) { r.Tags = tags(33) }), "33 tags: want at most 32"},
 		{"with a tag of 64 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(64)} }), ""},
-		{"with a tag of 65 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(65)} }), "tag of 65 bytes: want 1 to 64"},
-		{"with an empty tag", change(func(r *event.RunStarted) { r.Tags = []string{""} }), "tag of 0 bytes: want 1 to 64"},
+		{"with a tag of 65 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(65)} }),
+			"tag of 65 bytes: want 1 to 64"},
+		{"with an empty tag", change(func(r *event.RunStarted) { r.Tags = []string{""} }),
+			"tag of 0 bytes: want 1 to 64"},
 		{"without reason", event.RunCancelRequested{}, "reason of 0 bytes: want 1 to 512"},
-		{"with the outcome that goes without saying", event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeCancelled}, `outcome "cancelled": want "failed" or none`},
+		{"with the outcome that goes without saying",
+			event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeCancelled},
+			`outcome "cancelled": want "failed" or none`},
 		{"with a reason of 512 bytes", event.RunCancelRequested{Reason: text(512)}, ""},
-		{"with a reason of 513 bytes", event.RunCancelRequested{Reason: text(513)}, "reason of 513 bytes: want 1 to 512"},
+		{"with a reason of 513 bytes", event.RunCancelRequested{Reason: text(513)},
+			"reason of 513 bytes: want 1 to 512"},
 		{"cancelled", event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}, ""},
 		{"of unknown outcome", event.RunClosed{Outcome: "complete", Reason: "r"}, `unknown outcome "complete"`},
 		{"without reason", event.RunClosed{Outcome: event.OutcomeFailed}, "reason of 0 bytes: want 1 to 512"},
@@ -65,22 +73,29 @@ func TestChecksOfRunEvents(t *testing.T) {
 }
 
 func TestChecksOfNodesAndEdges(t *testing.T) {
-	node := event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest, WorkflowHash: aDigest}
+	node := event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest,
+		WorkflowHash: aDigest}
 	edge := func(kind event.EdgeKind, cause event.CauseKind) event.EdgeCreated {
-		return event.EdgeCreated{EdgeKind: kind, FromNodeID: root, ToNodeID: child, Cause: event.Cause{Kind: cause, EventID: anEvent}}
+		return event.EdgeCreated{EdgeKind: kind, FromNodeID: root, ToNodeID: child,
+			Cause: event.Cause{Kind: cause, EventID: anEvent}}
 	}
 	checkAll(t, atChild, []refusal{
-		{"that is read from foreign logs", with(node, func(n *event.NodeCreated) { n.NodeKind = event.BlockedAttemptNode }), ""},
+		{"that is read from foreign logs",
+			with(node, func(n *event.NodeCreated) { n.NodeKind = event.BlockedAttemptNode }), ""},
 		{"of unknown kind", with(node, func(n *event.NodeCreated) { n.NodeKind = "leaf" }), `unknown nodeKind "leaf"`},
-		{"under itself", with(node, func(n *event.NodeCreated) { n.ParentNodeID = &child }), "a node is its own parent"},
+		{"under itself", with(node, func(n *event.NodeCreated) { n.ParentNodeID = &child }),
+			"a node is its own parent"},
 		{"by a replay", edge(event.AckedStepEdge, event.IdempotentReplay), ""},
 		{"off the tip", edge(event.AckedStepEdge, event.NonTipAdvance), ""},
-		{"by a checkpoint", edge(event.AckedStepEdge, event.CheckpointCreated), `cause "checkpoint_created" on an acked_step edge`},
+		{"by a checkpoint", edge(event.AckedStepEdge, event.CheckpointCreated),
+			`cause "checkpoint_created" on an acked_step edge`},
 		{"without cause", edge(event.AckedStepEdge, ""), `cause "" on an acked_step edge`},
 		{"to a checkpoint", edge(event.CheckpointEdge, event.CheckpointCreated), ""},
-		{"to a checkpoint by an advance", edge(event.CheckpointEdge, event.IntentionalFork), `cause "intentional_fork" on a checkpoint edge`},
+		{"to a checkpoint by an advance", edge(event.CheckpointEdge, event.IntentionalFork),
+			`cause "intentional_fork" on a checkpoint edge`},
 		{"of unknown kind", edge("fork", event.IntentionalFork), `unknown edgeKind "fork"`},
-		{"to itself", with(edge(event.AckedStepEdge, event.NonTipAdvance), func(e *event.EdgeCreated) { e.ToNodeID = root }), "an edge from a node to itself"},
+		{"to itself", with(edge(event.AckedStepEdge, event.NonTipAdvance),
+			func(e *event.EdgeCreated) { e.ToNodeID = root }), "an edge from a node to itself"},
 	})
 }
 
@@ -93,10 +108,12 @@ func TestChecksOfAdvances(t *testing.T) {
 	blockedTo := event.BlockedBy(blockers)
 	blockedTo.ToNodeID = &child
 	checkAll(t, atRoot, []refusal{
-		{"of unknown intent", event.AdvanceRecorded{Intent: "peek", Outcome: event.AdvancedTo(child)}, `unknown intent "peek"`},
+		{"of unknown intent", event.AdvanceRecorded{Intent: "peek", Outcome: event.AdvancedTo(child)},
+			`unknown intent "peek"`},
 		{"to nowhere", advance(event.AdvanceOutcome{Kind: event.Advanced}), "an advanced outcome wants toNodeId alone"},
 		{"with blockers", advance(both), "an advanced outcome wants toNodeId alone"},
-		{"blocked by nothing", advance(event.AdvanceOutcome{Kind: event.Blocked}), "a blocked outcome wants blockers alone"},
+		{"blocked by nothing", advance(event.AdvanceOutcome{Kind: event.Blocked}),
+			"a blocked outcome wants blockers alone"},
 		{"blocked and advanced", advance(blockedTo), "a blocked outcome wants blockers alone"},
 		{"blocked by an empty report", advance(event.BlockedBy(reason.Report{})), "0 blockers: want 1 to 10"},
 		{"of unknown outcome", advance(event.AdvanceOutcome{Kind: "skipped"}), `unknown outcome "skipped"`},
@@ -105,7 +122,8 @@ func TestChecksOfAdvances(t *testing.T) {
 
 func TestChecksOfPreferences(t *testing.T) {
 	changed := func(effective event.Preferences, delta ...event.PreferenceChange) event.PreferencesChanged {
-		return event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromSystem, Delta: delta, Effective: effective}
+		return event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromSystem, Delta: delta,
+			Effective: effective}
 	}
 	autonomy := event.PreferenceChange{Key: "autonomy", Value: "guided"}
 	risk := event.PreferenceChange{Key: "riskPolicy", Value: "conservative"}
@@ -114,11 +132,16 @@ func TestChecksOfPreferences(t *testing.T) {
 		{"with both keys", changed(preset, autonomy, risk), ""},
 		{"without change", changed(preset), "delta is empty"},
 		{"with a key twice", changed(preset, autonomy, autonomy), `delta names "autonomy" twice`},
-		{"that do not show", changed(preset, event.PreferenceChange{Key: "autonomy", Value: "full_auto_never_stop"}), "delta autonomy=full_auto_never_stop does not show in effective"},
-		{"of unknown key", changed(preset, event.PreferenceChange{Key: "mood", Value: "good"}), "delta mood=good does not show in effective"},
-		{"of unknown value", changed(event.Preferences{Autonomy: "yolo", RiskPolicy: event.Balanced}, event.PreferenceChange{Key: "autonomy", Value: "yolo"}), "delta autonomy=yolo does not show in effective"},
-		{"with an unknown rest", changed(event.Preferences{Autonomy: event.Guided, RiskPolicy: "none"}, autonomy), `delta autonomy=guided does not show in effective`},
-		{"of unknown source", with(changed(preset, risk), func(p *event.PreferencesChanged) { p.Source = "agent" }), `unknown source "agent"`},
+		{"that do not show", changed(preset, event.PreferenceChange{Key: "autonomy", Value: "full_auto_never_stop"}),
+			"delta autonomy=full_auto_never_stop does not show in effective"},
+		{"of unknown key", changed(preset, event.PreferenceChange{Key: "mood", Value: "good"}),
+			"delta mood=good does not show in effective"},
+		{"of unknown value", changed(event.Preferences{Autonomy: "yolo", RiskPolicy: event.Balanced},
+			event.PreferenceChange{Key: "autonomy", Value: "yolo"}), "delta autonomy=yolo does not show in effective"},
+		{"with an unknown rest", changed(event.Preferences{Autonomy: event.Guided, RiskPolicy: "none"}, autonomy),
+			`delta autonomy=guided does not show in effective`},
+		{"of unknown source", with(changed(preset, risk), func(p *event.PreferencesChanged) { p.Source = "agent" }),
+			`unknown source "agent"`},
 	})
 }
 
@@ -131,17 +154,26 @@ func TestChecksOfOutputs(t *testing.T) {
 		{"of 4097 bytes", notes(text(4097)), "notes of 4097 bytes: want 1 to 4096"},
 		{"of 4096 characters", notes(strings.Repeat("é", 4096)), "notes of 8192 bytes: want 1 to 4096"},
 		{"without notes", notes(""), "notes of 0 bytes: want 1 to 4096"},
-		{"of notes with a digest", with(notes("n"), func(o *event.NodeOutputAppended) { o.Payload.SHA256 = aDigest }), "notes with members of an artifact"},
-		{"of notes with a kind", with(notes("n"), func(o *event.NodeOutputAppended) { o.Payload.ArtifactKind = "k" }), "notes with members of an artifact"},
+		{"of notes with a digest", with(notes("n"), func(o *event.NodeOutputAppended) { o.Payload.SHA256 = aDigest }),
+			"notes with members of an artifact"},
+		{"of notes with a kind", with(notes("n"), func(o *event.NodeOutputAppended) { o.Payload.ArtifactKind = "k" }),
+			"notes with members of an artifact"},
 		{"of 64 MiB", artifact(64 << 20), ""},
 		{"of 64 MiB and a byte", artifact(64<<20 + 1), "artifact of 67108865 bytes: want 1 to 67108864"},
 		{"of no bytes", artifact(0), "artifact of 0 bytes: want 1 to 67108864"},
-		{"without digest", ref(func(p *event.OutputPayload) { p.SHA256 = canon.Digest{} }), "an artifact_ref wants sha256 and contentType, and no notes"},
-		{"without type", ref(func(p *event.OutputPayload) { p.ContentType = "" }), "an artifact_ref wants sha256 and contentType, and no notes"},
-		{"with notes", ref(func(p *event.OutputPayload) { p.NotesMarkdown = "n" }), "an artifact_ref wants sha256 and contentType, and no notes"},
-		{"on the other channel", with(artifact(1), func(o *event.NodeOutputAppended) { o.OutputChannel = event.Recap }), `payload "artifact_ref" on channel "recap"`},
-		{"on no channel", with(notes("n"), func(o *event.NodeOutputAppended) { o.OutputChannel = "" }), `payload "notes" on channel ""`},
-		{"in place of itself", with(notes("n"), func(o *event.NodeOutputAppended) { o.SupersedesOutputID = &o.OutputID }), "an output supersedes itself"},
+		{"without digest", ref(func(p *event.OutputPayload) { p.SHA256 = canon.Digest{} }),
+			"an artifact_ref wants sha256 and contentType, and no notes"},
+		{"without type", ref(func(p *event.OutputPayload) { p.ContentType = "" }),
+			"an artifact_ref wants sha256 and contentType, and no notes"},
+		{"with notes", ref(func(p *event.OutputPayload) { p.NotesMarkdown = "n" }),
+			"an artifact_ref wants sha256 and contentType, and no notes"},
+		{"on the other channel", with(artifact(1), func(o *event.NodeOutputAppended) { o.OutputChannel = event.Recap }),
+			`payload "artifact_ref" on channel "recap"`},
+		{"on no channel", with(notes("n"), func(o *event.NodeOutputAppended) { o.OutputChannel = "" }),
+			`payload "notes" on channel ""`},
+		{"in place of itself",
+			with(notes("n"), func(o *event.NodeOutputAppended) { o.SupersedesOutputID = &o.OutputID }),
+			"an output supersedes itself"},
 	})
 }
 
@@ -155,28 +187,42 @@ func TestChecksOfGaps(t *testing.T) {
 		{"with a summary of 512 bytes", open(text(512)), ""},
 		{"with a summary of 513 bytes", open(text(513)), "summary of 513 bytes: want 1 to 512"},
 		{"without summary", open(""), "summary of 0 bytes: want 1 to 512"},
-		{"of unknown reason", gap(func(g *event.GapRecorded) { g.Reason.Detail = "x" }), "unknown reason contract_violation:x"},
+		{"of unknown reason", gap(func(g *event.GapRecorded) { g.Reason.Detail = "x" }),
+			"unknown reason contract_violation:x"},
 		{"of unknown severity", gap(func(g *event.GapRecorded) { g.Severity = "fatal" }), `unknown severity "fatal"`},
-		{"at a bad pointer", gap(func(g *event.GapRecorded) { g.Pointer = &reason.Pointer{Kind: "file"} }), `unknown pointer kind "file"`},
-		{"of unknown resolution", gap(func(g *event.GapRecorded) { g.Resolution.Kind = "done" }), `unknown resolution "done"`},
-		{"open and resolving", gap(func(g *event.GapRecorded) { g.Resolution.ResolvesGapID = ptr(origin.Gap(7)) }), "an unresolved gap names a gap it resolves"},
-		{"resolving nothing", gap(func(g *event.GapRecorded) { g.Resolution.Kind = event.Resolves }), "a resolving record wants the id of another gap"},
+		{"at a bad pointer", gap(func(g *event.GapRecorded) { g.Pointer = &reason.Pointer{Kind: "file"} }),
+			`unknown pointer kind "file"`},
+		{"of unknown resolution", gap(func(g *event.GapRecorded) { g.Resolution.Kind = "done" }),
+			`unknown resolution "done"`},
+		{"open and resolving", gap(func(g *event.GapRecorded) { g.Resolution.ResolvesGapID = ptr(origin.Gap(7)) }),
+			"an unresolved gap names a gap it resolves"},
+		{"resolving nothing", gap(func(g *event.GapRecorded) { g.Resolution.Kind = event.Resolves }),
+			"a resolving record wants the id of another gap"},
 		{"resolving itself", gap(func(g *event.GapRecorded) {
 			g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &g.GapID}
 		}), "a resolving record wants the id of another gap"},
 		{"by an event without id", evidence(event.EvidenceRef{Kind: "event"}), fmt.Sprintf(wantsOne, "event")},
-		{"by an event and an output", evidence(event.EvidenceRef{Kind: "event", EventID: &anEvent, OutputID: ptr(origin.Output(0))}), fmt.Sprintf(wantsOne, "event")},
-		{"by an output with an event's id", evidence(event.EvidenceRef{Kind: "output", EventID: &anEvent}), fmt.Sprintf(wantsOne, "output")},
+		{"by an event and an output",
+			evidence(event.EvidenceRef{Kind: "event", EventID: &anEvent, OutputID: ptr(origin.Output(0))}),
+			fmt.Sprintf(wantsOne, "event")},
+		{"by an output with an event's id", evidence(event.EvidenceRef{Kind: "output", EventID: &anEvent}),
+			fmt.Sprintf(wantsOne, "output")},
 		{"by hearsay", evidence(event.EvidenceRef{Kind: "chat", EventID: &anEvent}), fmt.Sprintf(wantsOne, "chat")},
 	})
-	divergence := event.DivergenceRecorded{DivergenceID: origin.Divergence(0), Reason: "efficiency_skip", Summary: text(512)}
+	divergence := event.DivergenceRecorded{DivergenceID: origin.Divergence(0), Reason: "efficiency_skip",
+		Summary: text(512)}
 	tests := []refusal{
-		{"with a summary of 513 bytes", with(divergence, func(d *event.DivergenceRecorded) { d.Summary = text(513) }), "summary of 513 bytes: want 1 to 512"},
-		{"of unknown reason", with(divergence, func(d *event.DivergenceRecorded) { d.Reason = "mood" }), `unknown reason "mood"`},
-		{"at a bad step", with(divergence, func(d *event.DivergenceRecorded) { d.RelatedStepID = "A" }), `relatedStepId "A": want only a-z 0-9 _ -`},
+		{"with a summary of 513 bytes", with(divergence, func(d *event.DivergenceRecorded) { d.Summary = text(513) }),
+			"summary of 513 bytes: want 1 to 512"},
+		{"of unknown reason", with(divergence, func(d *event.DivergenceRecorded) { d.Reason = "mood" }),
+			`unknown reason "mood"`},
+		{"at a bad step", with(divergence, func(d *event.DivergenceRecorded) { d.RelatedStepID = "A" }),
+			`relatedStepId "A": want only a-z 0-9 _ -`},
 	}
-	for _, known := range []event.DivergenceReason{"missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop", "policy_constraint"} {
-		tests = append(tests, refusal{string(known), with(divergence, func(d *event.DivergenceRecorded) { d.Reason = known }), ""})
+	for _, known := range []event.DivergenceReason{"missing_user_context", "capability_unavailable", "efficiency_skip",
+		"safety_stop", "policy_constraint"} {
+		tests = append(tests, refusal{string(known),
+			with(divergence, func(d *event.DivergenceRecorded) { d.Reason = known }), ""})
 	}
 	checkAll(t, atRoot, tests)
 }

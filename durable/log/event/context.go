@@ -42,7 +42,8 @@ type ContextBudgetError struct{ Bytes int }
 
 // Error gives measured size, maximum and method, as locks section 12 wants.
 func (e *ContextBudgetError) Error() string {
-	return fmt.Sprintf("context is %d bytes, at most %d are allowed (measured as RFC 8785 UTF-8 bytes)", e.Bytes, limits.ContextBytesMax)
+	return fmt.Sprintf("context is %d bytes, at most %d are allowed (measured as RFC 8785 UTF-8 bytes)", e.Bytes,
+		limits.ContextBytesMax)
 }
 
 // IsContextBudget reports whether err is a ContextBudgetError.

@@ -17,9 +17,12 @@ import (
 func TestScopes(t *testing.T) {
 	scopes := map[string]event.Scope{"none": noScope, "run": atRun, "node": atRoot, "node alone": {NodeID: root}}
 	allowed := map[string]string{
-		"session_created": "none", "run_started": "run", "edge_created": "run", "context_set": "run", "run_cancel_requested": "run",
-		"run_closed": "run", "node_created": "node", "advance_recorded": "node", "preferences_changed": "node",
-		"node_output_appended": "node", "gap_recorded": "node", "decision_trace_appended": "node", "capability_observed": "node",
+		"session_created": "none", "run_started": "run", "edge_created": "run", "context_set": "run",
+		"run_cancel_requested": "run",
+		"run_closed":           "run", "node_created": "node", "advance_recorded": "node",
+		"preferences_changed":  "node",
+		"node_output_appended": "node", "gap_recorded": "node", "decision_trace_appended": "node",
+		"capability_observed": "node",
 		"divergence_recorded": "node", "observation_recorded": "none node",
 	}
 	for _, s := range samples {
@@ -54,17 +57,24 @@ func TestEventCheck(t *testing.T) {
 	}{
 		{"human", actor(event.Human, text(limits.ActorRefMax)), ""},
 		{"engine", actor(event.Engine, ""), ""},
-		{"actor of 129 bytes", actor(event.Human, text(129)), "event 3 (run_closed): actor ref of 129 bytes: want at most 128"},
+		{"actor of 129 bytes", actor(event.Human, text(129)),
+			"event 3 (run_closed): actor ref of 129 bytes: want at most 128"},
 		{"unknown actor", actor("robot", ""), `event 3 (run_closed): unknown actor kind "robot"`},
 		{"no actor", actor("", ""), `event 3 (run_closed): unknown actor kind ""`},
 		{"unknown kind", foreign, `event 3: kind "new" is not of this log`},
-		{"kind of another log", event.New("s", 3, noScope, agent, 0, noted{}), `event 3: kind "noted" is not of this log`},
-		{"bad scope", event.New(session.String(), 3, noScope, agent, 0, closed), "event 3 (run_closed): scope does not fit the kind"},
-		{"bad data", event.New(session.String(), 3, atRun, agent, 0, event.RunClosed{}), `event 3 (run_closed): unknown outcome ""`},
+		{"kind of another log", event.New("s", 3, noScope, agent, 0, noted{}),
+			`event 3: kind "noted" is not of this log`},
+		{"bad scope", event.New(session.String(), 3, noScope, agent, 0, closed),
+			"event 3 (run_closed): scope does not fit the kind"},
+		{"bad data", event.New(session.String(), 3, atRun, agent, 0, event.RunClosed{}),
+			`event 3 (run_closed): unknown outcome ""`},
 		{"dedupeKey of 256", owner(text(fits)), ""},
-		{"dedupeKey of 257", owner(text(fits + 1)), "event 3 (session_created): dedupeKey of 257 characters: want 1 to 256"},
-		{"dedupeKey in capitals", owner("S"), "event 3 (session_created): dedupeKey holds 'S': want only a-z 0-9 _ : > -"},
-		{"dedupeKey with a space", owner("a b"), "event 3 (session_created): dedupeKey holds ' ': want only a-z 0-9 _ : > -"},
+		{"dedupeKey of 257", owner(text(fits + 1)),
+			"event 3 (session_created): dedupeKey of 257 characters: want 1 to 256"},
+		{"dedupeKey in capitals", owner("S"),
+			"event 3 (session_created): dedupeKey holds 'S': want only a-z 0-9 _ : > -"},
+		{"dedupeKey with a space", owner("a b"),
+			"event 3 (session_created): dedupeKey holds ' ': want only a-z 0-9 _ : > -"},
 	}
 	for _, tt := range tests {
 		got := ""
@@ -96,7 +106,8 @@ func TestASecondTable(t *testing.T) {
 		t.Fatalf("got %s, %v", b, err)
 	}
 	line := bytes.TrimSpace(b)
-	if back, err := notesTable.DecodeLine(line); err != nil || back.Foreign() || back.Owner != store || back.Data != (noted{"x"}) {
+	if back, err := notesTable.DecodeLine(line); err != nil || back.Foreign() || back.Owner != store ||
+		back.Data != (noted{"x"}) {
 		t.Errorf("got %+v, %v", back, err)
 	}
 	if _, err := event.Domain.DecodeLine(line); !errors.Is(err, event.ErrNotAnEvent) {
@@ -106,7 +117,8 @@ func TestASecondTable(t *testing.T) {
 	if b, err = notesTable.AppendLine(nil, domain); err != nil {
 		t.Fatal(err)
 	}
-	if back, err := notesTable.DecodeLine(bytes.TrimSpace(b)); err != nil || !back.Foreign() || back.Data.Kind() != "session_created" {
+	if back, err := notesTable.DecodeLine(bytes.TrimSpace(b)); err != nil || !back.Foreign() ||
+		back.Data.Kind() != "session_created" {
 		t.Errorf("a kind of another table: foreign %v, %v", back.Foreign(), err)
 	}
 	defer func() {
@@ -140,11 +152,14 @@ func TestCheckContext(t *testing.T) {
 		{"reserved too", value(`{"constructor":1}`), `context: key "constructor" is reserved`},
 		{"reserved as well", value(`{"prototype":1}`), `context: key "prototype" is reserved`},
 		{"256 KiB", sized(256 << 10), ""},
-		{"256 KiB and a byte", sized(256<<10 + 1), "context is 262145 bytes, at most 262144 are allowed (measured as RFC 8785 UTF-8 bytes)"},
+		{"256 KiB and a byte", sized(256<<10 + 1),
+			"context is 262145 bytes, at most 262144 are allowed (measured as RFC 8785 UTF-8 bytes)"},
 		{"48 levels", nested(48), ""},
 		{"49 levels", nested(49), "context: nested deeper than 48 levels at " + strings.Repeat("/a", 48) + ", line 1"},
-		{"case twins by merging", event.MergeContext(value(`{"id":1}`), value(`{"ID":2}`)), `context: keys "ID" and "id" differ only in case at the document`},
-		{"invalid text", canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString("\xff")}), "canon: text is not valid UTF-8"},
+		{"case twins by merging", event.MergeContext(value(`{"id":1}`), value(`{"ID":2}`)),
+			`context: keys "ID" and "id" differ only in case at the document`},
+		{"invalid text", canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString("\xff")}),
+			"canon: text is not valid UTF-8"},
 	}
 	for _, tt := range tests {
 		err := event.CheckContext(tt.v)

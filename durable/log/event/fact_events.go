@@ -110,7 +110,8 @@ type DivergenceReason string
 
 // DivergenceReasons lists the closed set.
 func DivergenceReasons() []DivergenceReason {
-	return []DivergenceReason{"missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop", "policy_constraint"}
+	return []DivergenceReason{"missing_user_context", "capability_unavailable", "efficiency_skip", "safety_stop",
+		"policy_constraint"}
 }
 
 // Kind is "divergence_recorded".

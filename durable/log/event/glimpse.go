@@ -54,7 +54,8 @@ func (t *Table) Glimpse(e Event) (g Glimpse, ok bool) {
 // ids. Other programs make such ids by other recipes. Ids of runs, nodes and sessions
 // are not among them: one of another shape leads nowhere.
 var recordIDs = map[string]string{
-	"attemptId": "attempt", "changeId": "chg", "contextId": "ctx", "outputId": "out", "supersedesOutputId": "out", "gapId": "gap",
+	"attemptId": "attempt", "changeId": "chg", "contextId": "ctx", "outputId": "out", "supersedesOutputId": "out",
+	"gapId":         "gap",
 	"resolvesGapId": "gap", "traceId": "trace", "capObsId": "capobs", "divergenceId": "div", "eventId": "evt",
 }
 
@@ -156,16 +157,19 @@ func idTexts(kind string, data canon.Value) (own, refers string) {
 func tellable(p Payload, s Scope) bool {
 	switch p := p.(type) {
 	case AdvanceRecorded:
-		return p.Outcome.Kind == Advanced && p.Outcome.ToNodeID != nil || p.Outcome.Kind == Blocked && p.Outcome.Blockers != nil
+		return p.Outcome.Kind == Advanced && p.Outcome.ToNodeID != nil || p.Outcome.Kind == Blocked &&
+			p.Outcome.Blockers != nil
 	case ContextSet:
 		return p.Context.Kind() == canon.Object
 	case NodeCreated:
 		// A kind of node that we do not have is a place in the run all the same.
 		return p.NodeKind != "" && (p.ParentNodeID == nil || *p.ParentNodeID != s.NodeID)
 	case NodeOutputAppended:
-		return p.OutputChannel == Recap && p.Payload.PayloadKind == Notes || p.OutputChannel == Artifact && p.Payload.PayloadKind == ArtifactRef
+		return p.OutputChannel == Recap && p.Payload.PayloadKind == Notes || p.OutputChannel == Artifact &&
+			p.Payload.PayloadKind == ArtifactRef
 	case GapRecorded:
-		return slices.Contains([]Severity{Info, Warning, Critical}, p.Severity) && (p.Resolution.Kind == Unresolved || p.Resolution.Kind == Resolves)
+		return slices.Contains([]Severity{Info, Warning, Critical}, p.Severity) &&
+			(p.Resolution.Kind == Unresolved || p.Resolution.Kind == Resolves)
 	case PreferencesChanged:
 		return p.Effective.Check() == nil
 	case RunStarted:

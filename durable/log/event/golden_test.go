@@ -84,8 +84,10 @@ func TestSamplesCoverTheTable(t *testing.T) {
 
 // The kinds of the locks' union, of 18.2 and of R23: words, and for ever.
 func TestDomainIsTheClosedUnion(t *testing.T) {
-	want := []string{"advance_recorded", "capability_observed", "context_set", "decision_trace_appended", "divergence_recorded",
-		"edge_created", "gap_recorded", "node_created", "node_output_appended", "observation_recorded", "preferences_changed",
+	want := []string{"advance_recorded", "capability_observed", "context_set", "decision_trace_appended",
+		"divergence_recorded",
+		"edge_created", "gap_recorded", "node_created", "node_output_appended", "observation_recorded",
+		"preferences_changed",
 		"run_cancel_requested", "run_closed", "run_started", "session_created"}
 	if got := event.Domain.Kinds(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -112,9 +114,12 @@ func TestDedupeKeys(t *testing.T) {
 		"run_cancel_requested":    "run_cancel_requested:<sessionId>:<runId>",
 		"run_closed":              "run_closed:<sessionId>:<runId>",
 	}
-	ids := strings.NewReplacer("<sessionId>", session.String(), "<runId>", run.String(), "<root>", root.String(), "<child>", child.String(),
-		"<attemptId>", attempt.String(), "<contextId>", origin.Context(0).String(), "<changeId>", origin.Change(0).String(),
-		"<outputId>", origin.Output(0).String(), "<gapId>", origin.Gap(0).String(), "<traceId>", origin.Trace(0).String(),
+	ids := strings.NewReplacer("<sessionId>", session.String(), "<runId>", run.String(), "<root>", root.String(),
+		"<child>", child.String(),
+		"<attemptId>", attempt.String(), "<contextId>", origin.Context(0).String(), "<changeId>", origin.Change(0).
+			String(),
+		"<outputId>", origin.Output(0).String(), "<gapId>", origin.Gap(0).String(), "<traceId>", origin.Trace(0).
+			String(),
 		"<capObsId>", origin.CapObs(0).String(), "<divergenceId>", origin.Divergence(0).String(),
 		"<sha256 of main>", "sha256:0d6e4079e36703ebd37c00722f5891d28b0e2811dc114b129215123adcce3605")
 	seen := 0

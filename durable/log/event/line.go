@@ -49,7 +49,8 @@ func (t *Table) appendEnvelope(dst []byte, e Event) (_ []byte, err error) {
 		return dst, fmt.Errorf("event %d (%s): %w", e.Index, e.Data.Kind(), err)
 	}
 	if n := len(dst) - before; n > limits.PayloadBytesMax {
-		return dst, fmt.Errorf("event %d (%s): data of %d bytes: want at most %d", e.Index, e.Data.Kind(), n, limits.PayloadBytesMax)
+		return dst, fmt.Errorf("event %d (%s): data of %d bytes: want at most %d", e.Index, e.Data.Kind(), n,
+			limits.PayloadBytesMax)
 	}
 	dst = append(append(dst, `,"dedupeKey":"`...), e.DedupeKey()...)
 	dst = append(append(dst, `","eventId":"`...), e.ID.String()...)

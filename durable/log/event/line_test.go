@@ -26,7 +26,8 @@ func line(t testing.TB, s event.Scope, data event.Payload) string {
 // What is an event but not in our spelling is kept to the byte, and typed only
 // where data and scope keep what the kind promises (R14).
 func TestForeignLines(t *testing.T) {
-	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest, WorkflowHash: aDigest})
+	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest,
+		WorkflowHash: aDigest})
 	const typed, unknown = true, false
 	tests := []struct {
 		name, old, new string
@@ -106,7 +107,8 @@ func TestForeignEventsOwnTheirBytes(t *testing.T) {
 // Whatever else a node_created says, its snapshot is pinned by its group and must
 // not be collected; and its pin line names the event by whatever id it has.
 func TestForeignEventsPin(t *testing.T) {
-	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest, WorkflowHash: aDigest})
+	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest,
+		WorkflowHash: aDigest})
 	evt := event.New(session.String(), 7, atChild, agent, 0, event.NodeCreated{}).ID.String()
 	tests := []struct {
 		name, old, new string
@@ -173,7 +175,8 @@ func TestAdditiveMembersMayBeAbsent(t *testing.T) {
 
 func TestNotAnEvent(t *testing.T) {
 	for name, text := range map[string]string{
-		"nothing": "", "no JSON": "x", "no object": "[]", "two documents": `{}{}`, "duplicate key": `{"kind":"a","kind":"a"}`,
+		"nothing": "", "no JSON": "x", "no object": "[]", "two documents": `{}{}`,
+		"duplicate key":    `{"kind":"a","kind":"a"}`,
 		"no kind":          `{"eventIndex":0,"sessionId":"s"}`,
 		"kind is a number": `{"eventIndex":0,"kind":1,"sessionId":"s"}`,
 		"no index":         `{"kind":"x","sessionId":"s"}`,
@@ -239,11 +242,14 @@ func TestWhatIsCheckedReadsBack(t *testing.T) {
 			data = open(words.Draw(t, "summary"))
 		case 2:
 			scope, data = atRun, event.RunStarted{WorkflowID: words.Draw(t, "workflow"), WorkflowHash: aDigest,
-				WorkflowSourceKind: event.SourcePlugin, Title: words.Draw(t, "title"), Tags: []string{words.Draw(t, "tag")}}
+				WorkflowSourceKind: event.SourcePlugin, Title: words.Draw(t, "title"),
+				Tags: []string{words.Draw(t, "tag")}}
 		case 3:
-			scope, data = atRun, event.ContextSet{ContextID: origin.Context(0), Source: event.ContextMerge, Context: context(t, words)}
+			scope, data = atRun, event.ContextSet{ContextID: origin.Context(0), Source: event.ContextMerge,
+				Context: context(t, words)}
 		}
-		e := event.New(session.String(), rapid.Int64Range(0, limits.EventIndexMax).Draw(t, "index"), scope, agent, whenever, data)
+		e := event.New(session.String(), rapid.Int64Range(0, limits.EventIndexMax).Draw(t, "index"), scope, agent,
+			whenever, data)
 		if e.Check(event.Domain) != nil {
 			t.Skip("refused before it is written")
 		}
@@ -261,7 +267,8 @@ func TestWhatIsCheckedReadsBack(t *testing.T) {
 // context draws members that differ in case, any number, and nesting about the limit.
 func context(t *rapid.T, words *rapid.Generator[string]) canon.Value {
 	v := canon.OfFloat(rapid.Float64().Draw(t, "number"))
-	for range rapid.SampledFrom([]int{0, 1, limits.ContextDepthMax - 1, limits.ContextDepthMax, limits.JSONDepthMax}).Draw(t, "depth") {
+	for range rapid.SampledFrom([]int{0, 1, limits.ContextDepthMax - 1, limits.ContextDepthMax, limits.JSONDepthMax}).
+		Draw(t, "depth") {
 		v = canon.OfList(v)
 	}
 	out := canon.OfMembers(canon.Member{Name: "deep", Value: v})
@@ -289,7 +296,8 @@ func FuzzDecodeLine(f *testing.F) {
 			}
 			return
 		}
-		if again, err := event.Domain.AppendLine(nil, e); err == nil && !bytes.Equal(again, append(bytes.Clone(text), '\n')) {
+		if again, err := event.Domain.AppendLine(nil, e); err == nil &&
+			!bytes.Equal(again, append(bytes.Clone(text), '\n')) {
 			t.Fatalf("foreign %v: %q is written as %q", e.Foreign(), text, again)
 		} else if err != nil && len(text) < limits.LineBytesMax {
 			t.Fatalf("%q cannot be written again: %v", text, err)
@@ -303,7 +311,8 @@ func FuzzDecodeLine(f *testing.F) {
 // Ids never change with who writes or when: a retry derives them again.
 func TestNewDerivesItsID(t *testing.T) {
 	a := event.New(session.String(), 1, atRun, agent, 1, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "a"})
-	b := event.New(session.String(), 2, atRun, event.Actor{Kind: event.Human}, 2, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "b"})
+	b := event.New(session.String(), 2, atRun, event.Actor{Kind: event.Human}, 2,
+		event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "b"})
 	if a.ID != b.ID || a.ID != id.EventOf(session.String(), "run_closed:"+session.String()+":"+run.String()) {
 		t.Errorf("got %s and %s", a.ID, b.ID)
 	}

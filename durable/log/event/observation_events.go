@@ -129,13 +129,15 @@ func (p Provenance) check() error {
 			return errors.New("attempted_use wants attemptContext and result")
 		}
 		codes := []string{"tool_missing", "tool_error", "policy_blocked", "unknown"}
-		if failed := d.Result == "failure"; failed != slices.Contains(codes, d.FailureCode) || failed == (d.FailureCode == "") {
+		if failed := d.Result == "failure"; failed != slices.Contains(codes, d.FailureCode) ||
+			failed == (d.FailureCode == "") {
 			return errors.New("attempted_use wants failureCode exactly with result=failure")
 		}
 	case "manual_claim":
 		grade = "weak"
 		own = ProvenanceDetail{ClaimedBy: d.ClaimedBy, Claim: d.Claim}
-		if !slices.Contains([]string{"agent", "user"}, d.ClaimedBy) || !slices.Contains([]string{"available", "unavailable"}, d.Claim) {
+		if !slices.Contains([]string{"agent", "user"}, d.ClaimedBy) ||
+			!slices.Contains([]string{"available", "unavailable"}, d.Claim) {
 			return errors.New("manual_claim wants claimedBy and claim")
 		}
 	default:

@@ -38,22 +38,27 @@ func notes(text string) event.NodeOutputAppended {
 
 func artifact(bytes int64) event.NodeOutputAppended {
 	return event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(1),
-		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, SHA256: aDigest, ContentType: "application/json", ByteLength: bytes}}
+		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, SHA256: aDigest, ContentType: "application/json",
+			ByteLength: bytes}}
 }
 
 func observed(key, kind, value string) event.ObservationRecorded {
-	return event.ObservationRecorded{Key: key, Confidence: "high", Value: event.ObservationValue{Type: kind, Value: value}}
+	return event.ObservationRecorded{Key: key, Confidence: "high",
+		Value: event.ObservationValue{Type: kind, Value: value}}
 }
 
 func probed(p event.Provenance) event.CapabilityObserved {
-	return event.CapabilityObserved{CapObsID: origin.CapObs(0), Capability: "delegation", Status: "available", Provenance: p}
+	return event.CapabilityObserved{CapObsID: origin.CapObs(0), Capability: "delegation", Status: "available",
+		Provenance: p}
 }
 
 var probe = event.Provenance{Kind: "probe_step", EnforcementGrade: "strong",
-	Detail: event.ProvenanceDetail{ProbeTemplateID: "wr.templates.capability_probe", ProbeStepID: "wr_probe_delegation", Result: "success"}}
+	Detail: event.ProvenanceDetail{ProbeTemplateID: "wr.templates.capability_probe", ProbeStepID: "wr_probe_delegation",
+		Result: "success"}}
 
 var blockers = reason.NewReport([]reason.Blocker{
-	{Code: reason.BlockerMissingOutput, Pointer: reason.OutputContract(reason.NotesRef), Message: "no notes", SuggestedFix: "send notes"},
+	{Code: reason.BlockerMissingOutput, Pointer: reason.OutputContract(reason.NotesRef), Message: "no notes",
+		SuggestedFix: "send notes"},
 	{Code: reason.BlockerUserOnly, Pointer: reason.ContextKey("ticketId"), Message: "no ticket"},
 })
 
@@ -69,37 +74,52 @@ var samples = []struct {
 		StoreID: id.NewStore(id.Seed{3}), SessionID: session, Head: aDigest}}},
 	{"run_started", atRun, event.RunStarted{WorkflowID: "project.triage", WorkflowHash: aDigest,
 		WorkflowSourceKind: event.SourceProject, WorkflowSourceRef: ".waybill/workflows/triage.json"}},
-	{"run_started.forked", atRun, event.RunStarted{WorkflowID: "wr.x", WorkflowHash: aDigest, WorkflowSourceKind: event.SourceBundled,
-		ForkedFrom: &event.ForkedFrom{SessionID: session, RunID: run, NodeID: child, Head: aDigest},
-		Parent:     &run, Tags: []string{"a", "ü"}, Title: "“Triage” <&> \u2028"}},
+	{"run_started.forked", atRun, event.RunStarted{WorkflowID: "wr.x", WorkflowHash: aDigest,
+		WorkflowSourceKind: event.SourceBundled,
+		ForkedFrom:         &event.ForkedFrom{SessionID: session, RunID: run, NodeID: child, Head: aDigest},
+		Parent:             &run, Tags: []string{"a", "ü"}, Title: "“Triage” <&> \u2028"}},
 	{"node_created", atRoot, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: aDigest, WorkflowHash: aDigest}},
-	{"node_created.child", atChild, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &root, SnapshotRef: aDigest, WorkflowHash: aDigest}},
+	{"node_created.child", atChild, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &root,
+		SnapshotRef: aDigest, WorkflowHash: aDigest}},
 	{"edge_created", atRun, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: root, ToNodeID: child,
 		Cause: event.Cause{Kind: event.IntentionalFork, EventID: anEvent}}},
-	{"advance_recorded", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child), RequestDigest: aDigest}},
-	{"advance_recorded.blocked", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.BlockedBy(blockers)}},
-	{"context_set", atRun, event.ContextSet{ContextID: origin.Context(0), Source: event.ContextAgentDelta, NodeID: &child,
+	{"advance_recorded", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(child), RequestDigest: aDigest}},
+	{"advance_recorded.blocked", atRoot, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.BlockedBy(blockers)}},
+	{"context_set", atRun, event.ContextSet{ContextID: origin.Context(0), Source: event.ContextAgentDelta,
+		NodeID:  &child,
 		Context: canon.OfMembers(canon.Member{Name: "gone"}, canon.Member{Name: "n", Value: canon.OfFloat(1e20)})}},
 	{"preferences_changed", atRoot, event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromUser,
 		Delta:     []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}},
 		Effective: event.Preferences{Autonomy: event.FullAutoNeverStop, RiskPolicy: event.Conservative}}},
 	{"node_output_appended", atRoot, notes("Done.\n\nNext: \"probe\" \\ \x00\x1f")},
-	{"node_output_appended.artifact", atRoot, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(1),
-		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, SHA256: aDigest, ContentType: "application/json", ByteLength: 1,
+	{"node_output_appended.artifact", atRoot, event.NodeOutputAppended{OutputChannel: event.Artifact,
+		OutputID: origin.Output(1),
+		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, SHA256: aDigest, ContentType: "application/json",
+			ByteLength:   1,
 			ArtifactKind: "wr.loop_control"}, SupersedesOutputID: ptr(origin.Output(9))}},
-	{"gap_recorded", atRoot, event.GapRecorded{GapID: origin.Gap(0), Reason: reason.MissingOutput, Severity: event.Critical, Summary: "s",
+	{"gap_recorded", atRoot, event.GapRecorded{GapID: origin.Gap(0), Reason: reason.MissingOutput,
+		Severity: event.Critical, Summary: "s",
 		Resolution: event.Resolution{Kind: event.Unresolved}, Pointer: ptr(reason.OutputContract("wr.x")),
-		EvidenceRefs: []event.EvidenceRef{{Kind: "event", EventID: &anEvent}, {Kind: "output", OutputID: ptr(origin.Output(0))}}}},
-	{"gap_recorded.resolving", atRoot, event.GapRecorded{GapID: origin.Gap(1), Reason: reason.MissingOutput, Severity: event.Info, Summary: "s",
+		EvidenceRefs: []event.EvidenceRef{{Kind: "event", EventID: &anEvent},
+			{Kind: "output", OutputID: ptr(origin.Output(0))}}}},
+	{"gap_recorded.resolving", atRoot, event.GapRecorded{GapID: origin.Gap(1), Reason: reason.MissingOutput,
+		Severity: event.Info, Summary: "s",
 		Resolution: event.Resolution{Kind: event.Resolves, ResolvesGapID: ptr(origin.Gap(0))}}},
-	{"decision_trace_appended", atRoot, event.DecisionTraceAppended{TraceID: origin.Trace(0), Entries: []event.TraceEntry{
-		{Kind: event.SelectedNextStep, Summary: "why", Refs: []event.TraceRef{event.StepRef("a"), event.LoopRef("l"), event.ConditionRef("c"), event.IterationRef(0)}},
-		{Kind: event.ExitedLoop, Summary: "done"}}}},
+	{"decision_trace_appended", atRoot, event.DecisionTraceAppended{TraceID: origin.Trace(0),
+		Entries: []event.TraceEntry{
+			{Kind: event.SelectedNextStep, Summary: "why",
+				Refs: []event.TraceRef{event.StepRef("a"), event.LoopRef("l"),
+					event.ConditionRef("c"), event.IterationRef(0)}},
+			{Kind: event.ExitedLoop, Summary: "done"}}}},
 	{"capability_observed", atRoot, probed(probe)},
-	{"divergence_recorded", atRoot, event.DivergenceRecorded{DivergenceID: origin.Divergence(0), Reason: "safety_stop", RelatedStepID: "a", Summary: "s"}},
+	{"divergence_recorded", atRoot, event.DivergenceRecorded{DivergenceID: origin.Divergence(0), Reason: "safety_stop",
+		RelatedStepID: "a", Summary: "s"}},
 	{"observation_recorded", noScope, observed("git_branch", "short_string", "main")},
 	{"observation_recorded.at_node", atRoot, observed("repo_root_hash", "sha256", aDigest.String())},
 	{"run_cancel_requested", atRun, event.RunCancelRequested{Reason: "not needed"}},
 	{"run_closed", atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the build is broken"}},
-	{"run_cancel_requested.failed", atRun, event.RunCancelRequested{Outcome: event.OutcomeFailed, Reason: "the build is broken"}},
+	{"run_cancel_requested.failed", atRun, event.RunCancelRequested{Outcome: event.OutcomeFailed,
+		Reason: "the build is broken"}},
 }

@@ -21,7 +21,8 @@ func TimeText(ms int64) string {
 	}
 	year, month, day := civil(days)
 	seconds := rest / 1000
-	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day, seconds/3600, seconds/60%60, seconds%60, rest%1000)
+	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day, seconds/3600, seconds/60%60, seconds%60,
+		rest%1000)
 }
 
 // civil is the date of the Gregorian calendar so many days from 1970-01-01. It counts
@@ -39,7 +40,8 @@ func civil(days int64) (year, month, day int64) {
 	ofEra := days - era*daysOf400Years                                     // 0 to 146096
 	yearOfEra := (ofEra - ofEra/1460 + ofEra/36_524 - ofEra/146_096) / 365 // 0 to 399
 	ofYear := ofEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)        // 0 to 365
-	fromMarch := (5*ofYear + 2) / 153                                      // months of 31, 30, 31, 30, 31 days, again and again
+	// months of 31, 30, 31, 30, 31 days, again and again
+	fromMarch := (5*ofYear + 2) / 153
 	year, month, day = yearOfEra+400*era, fromMarch+3, ofYear-(153*fromMarch+2)/5+1
 	if month > 12 {
 		year, month = year+1, month-12

@@ -93,7 +93,8 @@ func (d DecisionTraceAppended) Check(Scope) error {
 			return fmt.Errorf("entry %d: unknown kind %q", i, e.Kind)
 		}
 		if len(e.Summary) > limits.TraceSummaryBytesMax {
-			return fmt.Errorf("entry %d: summary of %d bytes: want at most %d", i, len(e.Summary), limits.TraceSummaryBytesMax)
+			return fmt.Errorf("entry %d: summary of %d bytes: want at most %d", i, len(e.Summary),
+				limits.TraceSummaryBytesMax)
 		}
 		if len(e.Refs) > limits.TraceRefsMax {
 			return fmt.Errorf("entry %d: %d refs: want at most %d", i, len(e.Refs), limits.TraceRefsMax)
@@ -119,7 +120,8 @@ func NewTrace(traceID id.Trace, entries []TraceEntry) DecisionTraceAppended {
 	if rest := len(kept) - limits.TraceEntriesMax; rest > 0 {
 		kept = kept[:limits.TraceEntriesMax]
 		last := &kept[len(kept)-1]
-		last.Summary = fmt.Sprintf("%s (and %d more decisions)", reason.Clip(last.Summary, limits.TraceSummaryBytesMax/2), rest)
+		last.Summary = fmt.Sprintf("%s (and %d more decisions)",
+			reason.Clip(last.Summary, limits.TraceSummaryBytesMax/2), rest)
 	}
 	left := limits.TraceBytesMax
 	for i := range kept {

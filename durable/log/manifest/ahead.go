@@ -90,7 +90,8 @@ type ahead struct {
 // take gives a segment that was loaded, nil when that one was not. What stands before
 // it in the queue was not asked for, and is forgotten.
 func (a *ahead) take(s span) *loaded {
-	if a == nil || len(a.queue) == 0 || a.queue[0].span != s && !slices.ContainsFunc(a.queue, func(l *loaded) bool { return l.span == s }) {
+	if a == nil || len(a.queue) == 0 || a.queue[0].span != s &&
+		!slices.ContainsFunc(a.queue, func(l *loaded) bool { return l.span == s }) {
 		return nil
 	}
 	for {
@@ -126,7 +127,8 @@ func (r *reader) lookAhead() error {
 		if !r.digests {
 			in.Hash = nil
 		}
-		r.ahead = &ahead{in: in, window: windowMin, jobs: make(chan *loaded, aheadMax), next: r.v.Head.Next, scanned: r.v.Head.Bytes}
+		r.ahead = &ahead{in: in, window: windowMin, jobs: make(chan *loaded, aheadMax), next: r.v.Head.Next,
+			scanned: r.v.Head.Bytes}
 		for range runtime.GOMAXPROCS(0) {
 			r.ahead.workers.Go(r.ahead.work)
 		}

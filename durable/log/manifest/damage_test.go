@@ -97,7 +97,8 @@ func TestEveryTruncationOfTheManifest(t *testing.T) {
 func TestEveryFlippedByteOfTheManifest(t *testing.T) {
 	f := threeGroups(t)
 	changes := map[string]func(byte) byte{
-		"lowest bit of": func(b byte) byte { return b ^ 1 }, "highest bit of": func(b byte) byte { return b ^ 0x80 }, "zero at": func(byte) byte { return 0 },
+		"lowest bit of": func(b byte) byte { return b ^ 1 }, "highest bit of": func(b byte) byte { return b ^ 0x80 },
+		"zero at": func(byte) byte { return 0 },
 	}
 	for name, change := range changes {
 		for i, b := range f.manifest {
@@ -122,7 +123,8 @@ func TestEveryDamageToSegments(t *testing.T) {
 		if k == 0 {
 			want = manifest.CorruptHead
 		}
-		if r.Health != want || len(r.Findings) != 1 || r.Findings[0].Severity != manifest.SeverityError || r.TailBytes != 0 {
+		if r.Health != want || len(r.Findings) != 1 || r.Findings[0].Severity != manifest.SeverityError ||
+			r.TailBytes != 0 {
 			t.Fatalf("segment %d: %s %v, want %s", k, r.Health, r.Findings, want)
 		}
 	}
@@ -207,7 +209,8 @@ func TestGarbageManifests(t *testing.T) {
 	f := threeGroups(t)
 	for name, have := range map[string][]byte{
 		"zeros": make([]byte, 2000), "newlines": bytes.Repeat([]byte("\n"), 50), "text": []byte("hello\n"),
-		"no newline in 3 MiB": bytes.Repeat([]byte("x"), 3<<20), "arrays": []byte("[]\n[]\n"), "deep": bytes.Repeat([]byte("["), 5000),
+		"no newline in 3 MiB": bytes.Repeat([]byte("x"), 3<<20), "arrays": []byte("[]\n[]\n"),
+		"deep": bytes.Repeat([]byte("["), 5000),
 	} {
 		r := f.with(have).read(t)
 		r.isPrefix(t, f, 0)

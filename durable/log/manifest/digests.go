@@ -66,7 +66,8 @@ func (r *reader) attested(visit func([]canon.Digest, Head) error) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	head := Head{Digest: canon.Sum(group), GroupAt: r.v.Head.Bytes, Bytes: r.v.Head.Bytes + int64(size), Next: c.last + 1, NextRecord: r.v.Head.NextRecord + 1 + c.pins}
+	head := Head{Digest: canon.Sum(group), GroupAt: r.v.Head.Bytes, Bytes: r.v.Head.Bytes + int64(size), Next: c.last +
+		1, NextRecord: r.v.Head.NextRecord + 1 + c.pins}
 	if _, err := r.manifest.Discard(size); err != nil {
 		return false, err
 	}
@@ -103,7 +104,8 @@ func (r *reader) closes(line []byte) (c closed, ok bool) {
 		return ok
 	}
 	var index int64
-	if !number(`{"bytes":`, &c.bytes) || !number(`,"firstEventIndex":`, &c.first) || !number(`,"kind":"`+KindSegmentClosed+`","lastEventIndex":`, &c.last) ||
+	if !number(`{"bytes":`, &c.bytes) || !number(`,"firstEventIndex":`, &c.first) ||
+		!number(`,"kind":"`+KindSegmentClosed+`","lastEventIndex":`, &c.last) ||
 		!number(`,"manifestIndex":`, &index) || !number(`,"pins":`, &c.pins) {
 		return c, false
 	}

@@ -82,7 +82,8 @@ func TestDigestsSeeWhatDecodingSees(t *testing.T) {
 	}
 	for k, seg := range f.segs {
 		for i := range seg.Bytes {
-			for _, changed := range [][]byte{seg.Bytes[:i], slices.Concat(seg.Bytes[:i], []byte{seg.Bytes[i] ^ 1}, seg.Bytes[i+1:])} {
+			for _, changed := range [][]byte{seg.Bytes[:i], slices.Concat(seg.Bytes[:i], []byte{seg.Bytes[i] ^ 1},
+				seg.Bytes[i+1:])} {
 				c := f.with(f.manifest)
 				c.segments[seg.Name()] = changed
 				c.sameByDigests(t, "segment", k*100_000+i)

@@ -31,11 +31,14 @@ func record(t testing.TB, members ...any) string {
 // plainly is a group of the locks alone: no pins, no prev; pinned lists the events
 // of the segment that get a pin line.
 func plainly(t testing.TB, h manifest.Head, seg manifest.Segment, pinned ...int64) []byte {
-	out := record(t, "v", 1, "manifestIndex", h.NextRecord, "sessionId", log.Owner, "kind", "segment_closed", "firstEventIndex", seg.First,
-		"lastEventIndex", seg.Last, "segmentRelPath", "events/"+seg.Name(), "sha256", canon.Sum(seg.Bytes), "bytes", len(seg.Bytes))
+	out := record(t, "v", 1, "manifestIndex", h.NextRecord, "sessionId", log.Owner, "kind", "segment_closed",
+		"firstEventIndex", seg.First,
+		"lastEventIndex", seg.Last, "segmentRelPath", "events/"+seg.Name(), "sha256", canon.Sum(seg.Bytes), "bytes",
+		len(seg.Bytes))
 	for i, at := range pinned {
 		e := seg.Events[at-seg.First]
-		out += record(t, "v", 1, "manifestIndex", h.NextRecord+1+int64(i), "sessionId", log.Owner, "kind", "snapshot_pinned", "eventIndex", at,
+		out += record(t, "v", 1, "manifestIndex", h.NextRecord+1+int64(i), "sessionId", log.Owner, "kind",
+			"snapshot_pinned", "eventIndex", at,
 			"snapshotRef", e.Data.(event.Pinner).Pin(), "createdByEventId", e.IDText())
 	}
 	return []byte(out)
@@ -79,7 +82,8 @@ func TestPlainGroups(t *testing.T) {
 		}
 	}
 	for name, pinned := range map[string][3][]int64{
-		"no pin": {nil, {2}, {5}}, "no pin in the last": {{1}, {2}, nil}, "one of two": {{1}, {2}, {4}}, "other order": {{1}, {2}, {5, 4}},
+		"no pin": {nil, {2}, {5}}, "no pin in the last": {{1}, {2}, nil}, "one of two": {{1}, {2}, {4}},
+		"other order": {{1}, {2}, {5, 4}},
 	} {
 		if r := plainLog(t, pinned).read(t); !r.Damaged() {
 			t.Errorf("%s: %s %v", name, r.Health, r.Findings)
@@ -93,7 +97,8 @@ func TestPlainGroups(t *testing.T) {
 func TestPlainGroupsFromAHead(t *testing.T) {
 	repeated := plainLog(t, pinnedTwice)
 	for _, head := range repeated.heads {
-		if r := repeated.readFrom(t, head); r.err != nil || r.Head != repeated.heads[3] || r.Health != manifest.Healthy {
+		if r := repeated.readFrom(t, head); r.err != nil || r.Head != repeated.heads[3] ||
+			r.Health != manifest.Healthy {
 			t.Errorf("repeated pins from %d: %+v, %v", head.Next, r.Verdict, r.err)
 		}
 	}
@@ -139,14 +144,16 @@ func TestForeignMembers(t *testing.T) {
 		{"other version", 0, `"v":1`, `"v":2`, true},
 		{"other order and spaces", 1, `{"bytes"`, `{ "bytes"`, true},
 		{"right count of pins", 2, `"segmentRelPath"`, `"pins":1,"segmentRelPath"`, true},
-		{"right chain", 2, `"segmentRelPath"`, `"prev":"` + plainLog(t, pinnedOnce).heads[2].Digest.String() + `","segmentRelPath"`, true},
+		{"right chain", 2, `"segmentRelPath"`, `"prev":"` + plainLog(t, pinnedOnce).heads[2].Digest.String() +
+			`","segmentRelPath"`, true},
 		{"wrong count of pins", 1, `"segmentRelPath"`, `"pins":2,"segmentRelPath"`, false},
 		{"wrong chain", 1, `"segmentRelPath"`, `"prev":"` + snap(0).String() + `","segmentRelPath"`, false},
 		{"wrong digest", 1, `"sha256":"sha256:`, `"sha256":"sha256:0`, false},
 		{"wrong length", 1, `"bytes":`, `"bytes":1`, false},
 		{"wrong bounds", 1, `"lastEventIndex":2`, `"lastEventIndex":3`, false},
 		{"other kind", 1, `segment_closed`, `segment_opened`, false},
-		{"pin of another snapshot", 1, `"snapshotRef":"` + snap(2).String(), `"snapshotRef":"` + snap(3).String(), false},
+		{"pin of another snapshot", 1, `"snapshotRef":"` + snap(2).String(), `"snapshotRef":"` + snap(3).
+			String(), false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,7 +180,8 @@ func TestForeignReadingKeepsTheTailRule(t *testing.T) {
 	k := len(f.segs) - 1
 	group := f.group(k)
 	for n := range len(group) {
-		if r := f.readTail(t, group[:n]); n > 0 && (r.err != nil || r.Health != manifest.Healthy || r.TailBytes != int64(n)) {
+		if r := f.readTail(t, group[:n]); n > 0 &&
+			(r.err != nil || r.Health != manifest.Healthy || r.TailBytes != int64(n)) {
 			t.Fatalf("%d bytes: %s %v, %v", n, r.Health, r.Findings, r.err)
 		}
 	}
@@ -181,7 +189,8 @@ func TestForeignReadingKeepsTheTailRule(t *testing.T) {
 
 // foreignSegment has an event with an id and a scope of another shape, which pins.
 func foreignSegment(t testing.TB, first int64, ref canon.Digest, eventID string) manifest.Segment {
-	line := record(t, "v", 1, "eventId", eventID, "eventIndex", first, "sessionId", log.Owner, "kind", "node_created", "dedupeKey", "k",
+	line := record(t, "v", 1, "eventId", eventID, "eventIndex", first, "sessionId", log.Owner, "kind", "node_created",
+		"dedupeKey", "k",
 		"scope", map[string]string{"runId": "run_01JH", "nodeId": "node_01JH"},
 		"data", map[string]any{"nodeKind": "step", "snapshotRef": ref, "workflowHash": ref, "color": "red"})
 	seg, err := manifest.DecodeSegment(log, first, first, []byte(line))
@@ -236,7 +245,8 @@ func (noted) Check(event.Scope) error                        { return nil }
 
 func TestASideLog(t *testing.T) {
 	owner := id.NewStore(id.Seed{1}).String()
-	notes := manifest.Log{Root: "notes", Owner: owner, Table: event.NewTable("notes", "storeId", event.Row[noted](event.NoScope))}
+	notes := manifest.Log{Root: "notes", Owner: owner,
+		Table: event.NewTable("notes", "storeId", event.Row[noted](event.NoScope))}
 	one := func(at int64, text string) []event.Event {
 		return []event.Event{event.New(owner, at, event.Scope{}, engine, 1, noted{text})}
 	}
@@ -246,7 +256,8 @@ func TestASideLog(t *testing.T) {
 		t.Errorf("owned by\n%s", f.manifest)
 	}
 	for n := f.heads[1].Bytes + 1; n < int64(len(f.manifest)); n++ {
-		f.with(f.manifest[:n]).read(t).expect(t, f, 1, manifest.Healthy, manifest.UncommittedTail, manifest.OrphanSegment)
+		f.with(f.manifest[:n]).read(t).
+			expect(t, f, 1, manifest.Healthy, manifest.UncommittedTail, manifest.OrphanSegment)
 	}
 	// The same bytes read as a session's log are no log at all.
 	f.log = log
@@ -288,7 +299,8 @@ func TestRealForeignStores(t *testing.T) {
 		}
 		for _, f.foreign = range []bool{false, true} {
 			r := f.read(t)
-			if r.err != nil || r.Health != manifest.UnknownVersion || r.Head.Next != last+1 || r.Head.Bytes != int64(len(data)) || len(r.Orphans) > 0 {
+			if r.err != nil || r.Health != manifest.UnknownVersion || r.Head.Next != last+1 ||
+				r.Head.Bytes != int64(len(data)) || len(r.Orphans) > 0 {
 				t.Errorf("%s: %s, %d of %d events, %v, %v", path, r.Health, r.Head.Next, last+1, r.Findings, r.err)
 			}
 		}

@@ -25,7 +25,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(base.manifest, base.segs[0].Bytes, seg.Bytes, []byte{}, true)
 	f.Fuzz(func(t *testing.T, m, one, two, three []byte, foreign bool) {
 		c := &files{log: log, manifest: m, foreign: foreign, segments: map[string][]byte{
-			base.segs[0].Name(): one, base.segs[1].Name(): two, base.segs[2].Name(): three, "00000002-00000003.jsonl": three,
+			base.segs[0].Name(): one, base.segs[1].Name(): two, base.segs[2].Name(): three,
+			"00000002-00000003.jsonl": three,
 		}}
 		r := c.read(t)
 		if r.err != nil {

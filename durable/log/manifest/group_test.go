@@ -53,7 +53,8 @@ func TestHeads(t *testing.T) {
 	at := []int64{0, 2, 3, 6}
 	records := []int64{0, 2, 4, 7}
 	for k, h := range f.heads[1:] {
-		want := manifest.Head{Digest: canon.Sum(f.group(k)), GroupAt: f.heads[k].Bytes, Bytes: f.heads[k].Bytes + int64(len(f.group(k))),
+		want := manifest.Head{Digest: canon.Sum(f.group(k)), GroupAt: f.heads[k].Bytes, Bytes: f.heads[k].Bytes +
+			int64(len(f.group(k))),
 			Next: at[k+1], NextRecord: records[k+1]}
 		if h != want || h.IsZero() {
 			t.Errorf("after %d groups: got %+v, want %+v", k+1, h, want)
@@ -83,12 +84,17 @@ func TestEncodeSegment(t *testing.T) {
 		events []event.Event
 		want   string
 	}{
-		"no events":        {nil, "manifest: a plan without events"},
-		"a gap":            {[]event.Event{good[0], good[0]}, "manifest: event 5 of " + log.Owner + " stands at 6 of " + log.Owner},
-		"of another owner": {[]event.Event{other}, "manifest: event 5 of " + other.Owner + " stands at 5 of " + log.Owner},
-		"bad data":         {plan(0, event.RunCancelRequested{}), "event 0 (run_cancel_requested): reason of 0 bytes: want 1 to 512"},
-		"zero digest":      {plan(0, node(1, canon.Digest{})), "event 0 (node_created): snapshotRef: canon: zero digest"},
-		"too many events":  {plan(limits.EventIndexMax+1, event.RunCancelRequested{Reason: "a"}), "manifest: a log holds at most 100000000 events"},
+		"no events": {nil, "manifest: a plan without events"},
+		"a gap": {[]event.Event{good[0], good[0]}, "manifest: event 5 of " + log.Owner + " stands at 6 of " +
+			log.Owner},
+		"of another owner": {[]event.Event{other}, "manifest: event 5 of " + other.Owner + " stands at 5 of " +
+			log.Owner},
+		"bad data": {plan(0, event.RunCancelRequested{}),
+			"event 0 (run_cancel_requested): reason of 0 bytes: want 1 to 512"},
+		"zero digest": {plan(0, node(1, canon.Digest{})),
+			"event 0 (node_created): snapshotRef: canon: zero digest"},
+		"too many events": {plan(limits.EventIndexMax+1, event.RunCancelRequested{Reason: "a"}),
+			"manifest: a log holds at most 100000000 events"},
 	} {
 		if _, err := manifest.EncodeSegment(log, tt.events); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
@@ -107,19 +113,23 @@ func TestDecodeSegmentRefuses(t *testing.T) {
 		first, last int64
 		data, want  string
 	}{
-		"shorter than its name":  {5, 7, text, "2 events where the name says 3"},
-		"longer than its name":   {5, 5, text, "2 events where the name says 1"},
-		"of another place":       {6, 7, text, "stands where event 6 of"},
-		"out of order":           {5, 6, strings.Replace(text, `"eventIndex":6`, `"eventIndex":5`, 1), "stands where event 6 of"},
-		"of another session":     {5, 6, strings.ReplaceAll(text, session.String(), "sess_x"), "event 5 of sess_x stands where"},
+		"shorter than its name": {5, 7, text, "2 events where the name says 3"},
+		"longer than its name":  {5, 5, text, "2 events where the name says 1"},
+		"of another place":      {6, 7, text, "stands where event 6 of"},
+		"out of order": {5, 6, strings.Replace(text, `"eventIndex":6`, `"eventIndex":5`, 1),
+			"stands where event 6 of"},
+		"of another session": {5, 6, strings.ReplaceAll(text, session.String(), "sess_x"),
+			"event 5 of sess_x stands where"},
 		"without newline":        {5, 6, strings.TrimSuffix(text, "\n"), "event 6: line without an end"},
 		"with an empty line":     {5, 6, text + "\n", "event 7: not an event"},
 		"of no JSON":             {5, 6, "x" + text, "event 5: not an event"},
 		"empty":                  {0, 0, "", "0 bytes cannot hold events 0 to 0"},
 		"named for the universe": {0, 1 << 50, text, "bytes cannot hold events 0 to 1125899906842624"},
-		"of an endless line":     {5, 5, line + strings.Repeat(" ", limits.LineBytesMax) + "\n", "event 5: line without an end"},
+		"of an endless line": {5, 5, line + strings.Repeat(" ", limits.LineBytesMax) + "\n",
+			"event 5: line without an end"},
 	} {
-		if _, err := manifest.DecodeSegment(log, tt.first, tt.last, []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := manifest.DecodeSegment(log, tt.first, tt.last, []byte(tt.data)); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
@@ -127,16 +137,20 @@ func TestDecodeSegmentRefuses(t *testing.T) {
 
 func TestSegmentNames(t *testing.T) {
 	for name, want := range map[string][2]int64{
-		"00000000-00000000.jsonl": {0, 0}, "00000007-00000019.jsonl": {7, 19}, "99999999-100000000.jsonl": {99999999, 100000000},
+		"00000000-00000000.jsonl": {0, 0}, "00000007-00000019.jsonl": {7, 19},
+		"99999999-100000000.jsonl": {99999999, 100000000},
 	} {
 		first, last, ok := manifest.ParseSegmentName(name)
 		if !ok || [2]int64{first, last} != want || manifest.SegmentName(first, last) != name {
 			t.Errorf("%s: got %d, %d, %v", name, first, last, ok)
 		}
 	}
-	for _, name := range []string{"", "00000000.jsonl", "0-0.jsonl", "00000001-00000000.jsonl", "000000000-000000000.jsonl",
-		"00000000-00000000.jsonl.tmp", ".tmp-00000000-00000000.jsonl", "../00000000-00000000.jsonl", "00000000-00000000.jsonl\n",
-		"-0000001-00000000.jsonl", "+0000000-00000000.jsonl", "00000000-99999999999999999.jsonl", "٠٠٠٠٠٠٠٠-٠٠٠٠٠٠٠٠.jsonl"} {
+	for _, name := range []string{"", "00000000.jsonl", "0-0.jsonl", "00000001-00000000.jsonl",
+		"000000000-000000000.jsonl",
+		"00000000-00000000.jsonl.tmp", ".tmp-00000000-00000000.jsonl", "../00000000-00000000.jsonl",
+		"00000000-00000000.jsonl\n",
+		"-0000001-00000000.jsonl", "+0000000-00000000.jsonl", "00000000-99999999999999999.jsonl",
+		"٠٠٠٠٠٠٠٠-٠٠٠٠٠٠٠٠.jsonl"} {
 		if first, last, ok := manifest.ParseSegmentName(name); ok {
 			t.Errorf("%q is the segment of %d to %d", name, first, last)
 		}
@@ -160,8 +174,10 @@ func TestObjectNames(t *testing.T) {
 // Which findings fail a verification (design section 8), spelled out.
 func TestSeverities(t *testing.T) {
 	want := map[manifest.Severity]string{
-		manifest.SeverityWarn: "uncommitted_tail orphan_segment unknown_version permissions unknown_file orphan_object suspect",
-		manifest.SeverityError: "manifest_damaged segment_missing segment_damaged lost_tail object_missing object_damaged " +
+		manifest.SeverityWarn: "uncommitted_tail orphan_segment unknown_version permissions unknown_file " +
+			"orphan_object suspect",
+		manifest.SeverityError: "manifest_damaged segment_missing segment_damaged lost_tail object_missing " +
+			"object_damaged " +
 			"duplicate_dedupe_key broken_reference control_damaged a_code_of_tomorrow",
 	}
 	for severity, codes := range want {

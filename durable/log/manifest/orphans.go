@@ -29,7 +29,8 @@ func (r *reader) orphans() error {
 		where := path.Join(r.in.Log.Root, SegmentDir, there.name())
 		switch {
 		case there.first > r.v.Head.Next:
-			r.v.damage(NewFinding(LostTail, where, "the segment begins beyond event %d: what was committed before it is lost", r.v.Head.Next))
+			r.v.damage(NewFinding(LostTail, where,
+				"the segment begins beyond event %d: what was committed before it is lost", r.v.Head.Next))
 			return nil
 		case there.first == r.v.Head.Next:
 			code := OrphanSegment
@@ -37,9 +38,12 @@ func (r *reader) orphans() error {
 				code = UncommittedTail
 			}
 			r.v.Orphans = append(r.v.Orphans, there.name())
-			r.v.Findings = append(r.v.Findings, NewFinding(code, where, "no group commits the segment: an append that never was acknowledged, or one whose group is lost"))
+			r.v.Findings = append(r.v.Findings,
+				NewFinding(code, where,
+					"no group commits the segment: an append that never was acknowledged, or one whose group is lost"))
 		case r.in.From.IsZero() && !r.commits(there):
-			r.v.Findings = append(r.v.Findings, NewFinding(OrphanSegment, where, "no group commits the segment: another one stands in its place"))
+			r.v.Findings = append(r.v.Findings,
+				NewFinding(OrphanSegment, where, "no group commits the segment: another one stands in its place"))
 		}
 	}
 	return nil
@@ -86,7 +90,8 @@ func (r *reader) list() error {
 
 // atNext are the names of the segments that begin at the next index.
 func (r *reader) atNext() (names []string) {
-	i, _ := slices.BinarySearchFunc(r.there, r.v.Head.Next, func(s span, next int64) int { return cmp.Compare(s.first, next) })
+	i, _ := slices.BinarySearchFunc(r.there, r.v.Head.Next,
+		func(s span, next int64) int { return cmp.Compare(s.first, next) })
 	for ; i < len(r.there) && r.there[i].first == r.v.Head.Next; i++ {
 		names = append(names, r.there[i].name())
 	}

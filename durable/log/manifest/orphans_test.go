@@ -43,16 +43,19 @@ func TestOrphans(t *testing.T) {
 		{"one", with(func(s map[string][]byte) { s[one.Name()] = one.Bytes }),
 			manifest.Healthy, []manifest.FindingCode{manifest.UncommittedTail}, []string{one.Name()}},
 		{"two at one index", with(func(s map[string][]byte) { s[one.Name()], s[two.Name()] = one.Bytes, two.Bytes }),
-			manifest.Healthy, []manifest.FindingCode{manifest.UncommittedTail, manifest.UncommittedTail}, []string{one.Name(), two.Name()}},
+			manifest.Healthy, []manifest.FindingCode{manifest.UncommittedTail, manifest.UncommittedTail},
+			[]string{one.Name(), two.Name()}},
 		{"of garbage", with(func(s map[string][]byte) { s[one.Name()] = []byte("garbage") }),
 			manifest.Healthy, []manifest.FindingCode{manifest.UncommittedTail}, []string{one.Name()}},
 		{"beyond the next index", with(func(s map[string][]byte) { s[beyond.Name()] = beyond.Bytes }),
 			manifest.CorruptTail, []manifest.FindingCode{manifest.LostTail}, nil},
 		{"beyond, of garbage", with(func(s map[string][]byte) { s[beyond.Name()] = nil }),
 			manifest.CorruptTail, []manifest.FindingCode{manifest.LostTail}, nil},
-		{"beside what is committed", with(func(s map[string][]byte) { s["00000003-00000003.jsonl"] = []byte("older try") }),
+		{"beside what is committed",
+			with(func(s map[string][]byte) { s["00000003-00000003.jsonl"] = []byte("older try") }),
 			manifest.Healthy, []manifest.FindingCode{manifest.OrphanSegment}, nil},
-		{"names that are no segment", with(func(s map[string][]byte) { s[".tmp-x"], s["00000006.jsonl"], s["6-6.jsonl"] = nil, nil, nil }),
+		{"names that are no segment",
+			with(func(s map[string][]byte) { s[".tmp-x"], s["00000006.jsonl"], s["6-6.jsonl"] = nil, nil, nil }),
 			manifest.Healthy, nil, nil},
 	}
 	for _, tt := range tests {
@@ -70,7 +73,8 @@ func TestOrphans(t *testing.T) {
 func TestSeveralCandidates(t *testing.T) {
 	f := threeGroups(t)
 	next := f.heads[3].Next
-	candidates := []manifest.Segment{orphan(t, plan(next, cancel("a"))), orphan(t, plan(next, cancel("b"), node(1, snap(1))))}
+	candidates := []manifest.Segment{orphan(t, plan(next, cancel("a"))),
+		orphan(t, plan(next, cancel("b"), node(1, snap(1))))}
 	c := f.with(f.manifest)
 	for _, seg := range candidates {
 		c.segments[seg.Name()] = seg.Bytes
@@ -80,7 +84,8 @@ func TestSeveralCandidates(t *testing.T) {
 	for i, seg := range candidates {
 		group := manifest.Group(log, f.heads[3], seg)
 		torn := c.with(append(bytes.Clone(f.manifest), group[:len(group)-5]...))
-		torn.read(t).expect(t, f, 3, manifest.Healthy, append([]manifest.FindingCode{manifest.UncommittedTail}, orphans...)...)
+		torn.read(t).expect(t, f, 3, manifest.Healthy, append([]manifest.FindingCode{manifest.UncommittedTail},
+			orphans...)...)
 
 		damaged := bytes.Clone(group)
 		damaged[len(damaged)/2] ^= 1
@@ -119,9 +124,15 @@ func TestReadingFromAHeadTouchesNothingOlder(t *testing.T) {
 	delete(c.segments, f.segs[0].Name())
 	delete(c.segments, f.segs[1].Name())
 	opened := 0
-	v, err := manifest.Read(manifest.Input{Log: log, From: f.heads[2], Manifest: bytes.NewReader(f.manifest[f.heads[2].GroupAt:]),
-		Names: func() ([]string, error) { return nil, errors.New("the folder was listed") },
-		Open:  func(name string) ([]byte, bool, error) { opened++; data, ok := c.segments[name]; return data, ok, nil },
+	v, err := manifest.Read(manifest.Input{Log: log, From: f.heads[2],
+		Manifest: bytes.NewReader(f.manifest[f.heads[2].GroupAt:]),
+		Names:    func() ([]string, error) { return nil, errors.New("the folder was listed") },
+		Open: func(name string) ([]byte, bool, error) {
+			opened++
+			data, ok := c.segments[name]
+			return data, ok,
+				nil
+		},
 	}, func(manifest.Segment, manifest.Head) error { return nil })
 	if err != nil || v.Head != f.heads[3] || opened != 1 {
 		t.Errorf("%d files opened, %+v, %v", opened, v, err)
@@ -163,12 +174,18 @@ func TestErrorsOfTheWorld(t *testing.T) {
 		in    manifest.Input
 		visit func(manifest.Segment, manifest.Head) error
 	}{
-		{"reading the manifest", manifest.Input{Manifest: &failing{f.manifest[:900], broken}, Names: names, Open: open}, visit},
-		{"reading up to a head", manifest.Input{From: f.heads[2], Manifest: &failing{nil, broken}, Names: names, Open: open}, visit},
-		{"listing", manifest.Input{Manifest: bytes.NewReader(torn), Open: open, Names: func() ([]string, error) { return nil, broken }}, visit},
-		{"listing at the end", manifest.Input{Manifest: bytes.NewReader(f.manifest), Open: open, Names: func() ([]string, error) { return nil, broken }}, visit},
-		{"opening", manifest.Input{Manifest: bytes.NewReader(f.manifest), Names: names, Open: func(string) ([]byte, bool, error) { return nil, false, broken }}, visit},
-		{"visiting", manifest.Input{Manifest: bytes.NewReader(f.manifest), Names: names, Open: open}, func(manifest.Segment, manifest.Head) error { return broken }},
+		{"reading the manifest", manifest.Input{Manifest: &failing{f.manifest[:900], broken}, Names: names, Open: open},
+			visit},
+		{"reading up to a head", manifest.Input{From: f.heads[2], Manifest: &failing{nil, broken}, Names: names,
+			Open: open}, visit},
+		{"listing", manifest.Input{Manifest: bytes.NewReader(torn), Open: open,
+			Names: func() ([]string, error) { return nil, broken }}, visit},
+		{"listing at the end", manifest.Input{Manifest: bytes.NewReader(f.manifest), Open: open,
+			Names: func() ([]string, error) { return nil, broken }}, visit},
+		{"opening", manifest.Input{Manifest: bytes.NewReader(f.manifest), Names: names,
+			Open: func(string) ([]byte, bool, error) { return nil, false, broken }}, visit},
+		{"visiting", manifest.Input{Manifest: bytes.NewReader(f.manifest), Names: names, Open: open},
+			func(manifest.Segment, manifest.Head) error { return broken }},
 	}
 	for _, tt := range tests {
 		tt.in.Log = log

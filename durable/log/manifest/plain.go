@@ -111,7 +111,9 @@ func (r *reader) lenient(seg Segment, pins []pin) ([]byte, bool, error) {
 	}
 	if r.v.Health != UnknownVersion {
 		r.v.Health = UnknownVersion
-		r.v.Findings = append(r.v.Findings, NewFinding(UnknownEvents, r.in.Log.Root, "the manifest has members that this version does not know, from byte %d on", r.v.Head.Bytes))
+		r.v.Findings = append(r.v.Findings,
+			NewFinding(UnknownEvents, r.in.Log.Root,
+				"the manifest has members that this version does not know, from byte %d on", r.v.Head.Bytes))
 	}
 	return group, true, nil
 }

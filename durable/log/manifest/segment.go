@@ -49,7 +49,8 @@ func EncodeSegment(log Log, events []event.Event) (Segment, error) {
 	s := Segment{First: events[0].Index, Last: events[len(events)-1].Index, Events: events}
 	for i, e := range events {
 		if e.Index != s.First+int64(i) || e.Owner != log.Owner {
-			return Segment{}, fmt.Errorf("manifest: event %d of %s stands at %d of %s", e.Index, e.Owner, s.First+int64(i), log.Owner)
+			return Segment{}, fmt.Errorf("manifest: event %d of %s stands at %d of %s", e.Index, e.Owner,
+				s.First+int64(i), log.Owner)
 		}
 		if err := e.Check(log.Table); err != nil {
 			return Segment{}, err

@@ -40,7 +40,8 @@ func (r *reader) blame(candidates []candidate, why *Finding) (Finding, error) {
 	if why != nil {
 		return *why, nil
 	}
-	f := NewFinding(ManifestDamaged, path.Join(r.in.Log.Root, FileName), "the bytes from %d on commit no segment", r.v.Head.Bytes)
+	f := NewFinding(ManifestDamaged, path.Join(r.in.Log.Root, FileName), "the bytes from %d on commit no segment",
+		r.v.Head.Bytes)
 	line, err := r.peekLine()
 	if err != nil {
 		return f, err
@@ -48,7 +49,8 @@ func (r *reader) blame(candidates []candidate, why *Finding) (Finding, error) {
 	for _, c := range candidates {
 		name := c.seg.Name()
 		f.Message = fmt.Sprintf("the bytes from %d on do not attest %s as it is", r.v.Head.Bytes, name)
-		if attested := attestedDigest(line); namedSegment(line) == name && !attested.IsZero() && attested != canon.Sum(c.seg.Bytes) {
+		if attested := attestedDigest(line); namedSegment(line) == name && !attested.IsZero() &&
+			attested != canon.Sum(c.seg.Bytes) {
 			return NewFinding(SegmentDamaged, path.Join(r.in.Log.Root, SegmentDir, name),
 				"the segment does not have the digest that the manifest attests: one of the two was changed"), nil
 		}

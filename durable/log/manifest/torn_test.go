@@ -20,7 +20,8 @@ func tornLogs(t testing.TB) (out []*files) {
 			f.commit(t, plan(next, slices.Repeat([]event.Payload{node(i, snap(byte(i)))}, i%2+1)...))
 			next = f.heads[len(f.heads)-1].Next
 		}
-		f.commit(t, plan(next, node(1, snap(1)), node(2, snap(2)), node(3, snap(1)), node(4, snap(4)), node(5, snap(5))))
+		f.commit(t, plan(next, node(1, snap(1)), node(2, snap(2)), node(3, snap(1)), node(4, snap(4)),
+			node(5, snap(5))))
 		at := f.heads[len(f.heads)-2].Bytes % manifest.SectorBytes
 		// Quarters of a sector, so that first and last parts have all sizes.
 		if quarter := at / 128; !offsets[quarter] {
@@ -80,9 +81,11 @@ func TestEveryTornLastGroup(t *testing.T) {
 					}
 					continue
 				}
-				if r.err != nil || r.Health != manifest.Healthy || r.Head != f.heads[k] || r.TailBytes != int64(n) || len(r.events) > 0 ||
+				if r.err != nil || r.Health != manifest.Healthy || r.Head != f.heads[k] || r.TailBytes != int64(n) ||
+					len(r.events) > 0 ||
 					!slices.Contains(r.codes(), manifest.UncommittedTail) || r.Findings[0].At != at {
-					t.Fatalf("offset %d, %d bytes, sectors %b lost: %s %v, %d bytes to cut, %v", at, n, mask, r.Health, r.Findings, r.TailBytes, r.err)
+					t.Fatalf("offset %d, %d bytes, sectors %b lost: %s %v, %d bytes to cut, %v", at, n, mask, r.Health,
+						r.Findings, r.TailBytes, r.err)
 				}
 			}
 		}
@@ -129,7 +132,8 @@ func TestAFlippedByteInATornGroup(t *testing.T) {
 					continue // the flip restored a sector, or zeroed one of a single byte
 				}
 				r := f.readTail(t, flipped)
-				if r.err != nil || r.Health != manifest.CorruptTail || r.TailBytes != 0 || r.Head != f.heads[k] || len(r.events) > 0 {
+				if r.err != nil || r.Health != manifest.CorruptTail || r.TailBytes != 0 || r.Head != f.heads[k] ||
+					len(r.events) > 0 {
 					t.Fatalf("%d bytes, sectors %b lost, byte %d flipped: %s %v", n, mask, i, r.Health, r.Findings)
 				}
 			}

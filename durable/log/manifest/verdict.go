@@ -57,9 +57,10 @@ const (
 
 	SourceRunMissing FindingCode = "source_run_missing" // a run that a proposal was learned from is gone (R29)
 
-	AuditIncomplete     FindingCode = "audit_incomplete"      // a fact whose audit line is not written yet (R10)
-	AuditUnfounded      FindingCode = "audit_unfounded"       // an audit line whose fact its session does not hold
-	AuditSessionMissing FindingCode = "audit_session_missing" // audit lines of a session that is gone, and nobody deleted it
+	AuditIncomplete FindingCode = "audit_incomplete" // a fact whose audit line is not written yet (R10)
+	AuditUnfounded  FindingCode = "audit_unfounded"  // an audit line whose fact its session does not hold
+	// audit lines of a session that is gone, and nobody deleted it
+	AuditSessionMissing FindingCode = "audit_session_missing"
 )
 
 // Finding is one thing that verification saw.
@@ -76,7 +77,8 @@ type Finding struct {
 // version can leave is a warning, what proves loss or change is an error.
 func SeverityOf(code FindingCode) Severity {
 	switch code {
-	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker, ArtifactErased, AuditIncomplete, AuditSessionMissing, ControlMissing,
+	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker,
+		ArtifactErased, AuditIncomplete, AuditSessionMissing, ControlMissing,
 		SourceRunMissing:
 		return SeverityWarn
 	}
@@ -123,7 +125,8 @@ func (v *Verdict) note(log Log, events []event.Event) {
 			continue
 		}
 		v.Health = UnknownVersion
-		f := NewFinding(UnknownEvents, log.Root, "event %d (%s) has a shape that this version does not know", e.Index, e.Data.Kind())
+		f := NewFinding(UnknownEvents, log.Root, "event %d (%s) has a shape that this version does not know", e.Index,
+			e.Data.Kind())
 		f.Event = &e.Index
 		v.Findings = append(v.Findings, f)
 	}

@@ -48,8 +48,10 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 		return manifest.Plan{}, err
 	}
 	if !a.Seen.IsZero() && a.Seen != Handed(f) {
-		return manifest.Plan{}, fault.New(fault.RunWaiting, "what was handed in for step %q has changed since it was shown; nothing was approved", step.StepID).
-			Suggest("Look again with 'waybill approve %s'.", f.Run)
+		return manifest.Plan{},
+			fault.New(fault.RunWaiting,
+				"what was handed in for step %q has changed since it was shown; nothing was approved", step.StepID).
+				Suggest("Look again with 'waybill approve %s'.", f.Run)
 	}
 	key := f.State.PendingStep().Key()
 	waiting := waitingForApproval(f.OpenGaps, step.StepID)
@@ -60,7 +62,8 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	origin := id.FromAttempt(id.NextAttempt(f.Node, id.OpApprove, f.Approvals), id.OpApprove)
 	at := event.Scope{RunID: f.Run, NodeID: f.Node}
 	for i, g := range waiting {
-		seg.gap(at, origin.Gap(i), event.Info, reason.Unmet{Code: g.Reason, Pointer: *g.Pointer, Message: "Resolved: a person approved the step."}, &g.ID)
+		seg.gap(at, origin.Gap(i), event.Info,
+			reason.Unmet{Code: g.Reason, Pointer: *g.Pointer, Message: "Resolved: a person approved the step."}, &g.ID)
 	}
 	said := seg.artifacts([]Artifact{JSONArtifact(approvalValue(key, f.SnapshotRef, f.Outputs, a))})
 	seg.caller(at, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: said[0],
@@ -85,7 +88,8 @@ func ApprovalHolds(stepKey string, snapshotRef canon.Digest, outputs []Output) b
 // approvable finds the step that is to be approved, or says why there is none.
 func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err error) {
 	if a.Actor.Kind != event.Human {
-		return step, fault.New(fault.RunWaiting, "only a person approves a step, and the caller is of kind %q", a.Actor.Kind).
+		return step, fault.New(fault.RunWaiting, "only a person approves a step, and the caller is of kind %q",
+			a.Actor.Kind).
 			Suggest("Ask the person who follows this run to run 'waybill approve %s' at a terminal.", f.Run)
 	}
 	if len(a.Comment) > limits.NotesBytesMax {
@@ -96,15 +100,18 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	}
 	pending := f.State.PendingStep()
 	if pending == nil {
-		return step, fault.New(fault.ValidationError, "there is nothing to approve: no step is pending at node %s", f.Node).
+		return step, fault.New(fault.ValidationError, "there is nothing to approve: no step is pending at node %s",
+			f.Node).
 			Suggest("See 'waybill runs show %s'.", f.Run)
 	}
 	step, ok := w.Step(pending.StepID)
 	if !ok {
-		return step, fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
+		return step, fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names",
+			pending.StepID)
 	}
 	if !interpreter.NeedsApproval(w, f.State, f.Context) && !f.gated(step.StepID) {
-		return step, fault.New(fault.ValidationError, "step %q (%s) is pending, and it needs no approval", step.StepID, step.Title).
+		return step, fault.New(fault.ValidationError, "step %q (%s) is pending, and it needs no approval", step.StepID,
+			step.Title).
 			Suggest("Go on with 'waybill continue --run %s'.", f.Run)
 	}
 	return step, nil
@@ -175,7 +182,10 @@ func binding(stepKey string, ref canon.Digest, outputs []Output) canon.Value {
 			all = append(all, bound{cmp.Or(p.ArtifactKind, p.ContentType), p.SHA256.String()})
 		}
 	}
-	slices.SortFunc(all, func(a, b bound) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.sha256, b.sha256)) })
+	slices.SortFunc(all, func(a, b bound) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind),
+			cmp.Compare(a.sha256, b.sha256))
+	})
 	items := make([]canon.Value, len(all))
 	for i, b := range all {
 		items[i] = canon.OfMembers(

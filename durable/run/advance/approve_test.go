@@ -32,12 +32,15 @@ func approve(t testing.TB, f advance.Facts, a advance.Approval) (manifest.Plan, 
 
 // held is an output as it lies with a node.
 func held(n int, a advance.Artifact) advance.Output {
-	return advance.Output{ID: id.FromStart(root).Output(n), JSON: a.JSON, Payload: event.OutputPayload{PayloadKind: event.ArtifactRef,
-		ArtifactKind: a.Kind(), ContentType: a.ContentType, ByteLength: int64(len(a.Bytes)), SHA256: canon.Sum(a.Bytes)}}
+	return advance.Output{ID: id.FromStart(root).
+		Output(n), JSON: a.JSON, Payload: event.OutputPayload{PayloadKind: event.ArtifactRef,
+		ArtifactKind: a.Kind(), ContentType: a.ContentType, ByteLength: int64(len(a.Bytes)),
+		SHA256: canon.Sum(a.Bytes)}}
 }
 
 func noted(text string) advance.Output {
-	return advance.Output{ID: id.FromStart(root).Output(99), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: text}}
+	return advance.Output{ID: id.FromStart(root).
+		Output(99), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: text}}
 }
 
 // approval is the output that a plan appends.
@@ -57,7 +60,8 @@ func TestApprovalBindsToWhatIsThere(t *testing.T) {
 	other := reason.ContextKey("consent")
 	f.OpenGaps = []advance.OpenGap{
 		{ID: id.FromStart(root).Gap(0), Reason: reason.NeedsApproval, Pointer: &at, Severity: event.Critical},
-		{ID: id.FromStart(root).Gap(1), Reason: reason.NeedsApproval, Pointer: &other, Severity: event.Critical}, // an input's
+		// an input's
+		{ID: id.FromStart(root).Gap(1), Reason: reason.NeedsApproval, Pointer: &other, Severity: event.Critical},
 		{ID: id.FromStart(root).Gap(2), Reason: reason.MissingOutput, Pointer: &at, Severity: event.Critical},
 	}
 	f.Outputs = []advance.Output{noted("the plan"), held(1, artifact("zeta", "1")), held(2, artifact("alpha", "2"))}
@@ -69,12 +73,14 @@ func TestApprovalBindsToWhatIsThere(t *testing.T) {
 		t.Fatal(got)
 	}
 	gap := plan.Events[0].Data.(event.GapRecorded)
-	if gap.Resolution.Kind != event.Resolves || *gap.Resolution.ResolvesGapID != f.OpenGaps[0].ID || gap.Severity != event.Info ||
+	if gap.Resolution.Kind != event.Resolves || *gap.Resolution.ResolvesGapID != f.OpenGaps[0].ID ||
+		gap.Severity != event.Info ||
 		gap.Reason != reason.NeedsApproval || *gap.Pointer != at {
 		t.Errorf("%+v", gap)
 	}
 	o := approval(t, plan)
-	if plan.Events[1].Actor != person || o.Payload.ArtifactKind != advance.ApprovalKind || plan.Events[1].Scope.NodeID != root {
+	if plan.Events[1].Actor != person || o.Payload.ArtifactKind != advance.ApprovalKind ||
+		plan.Events[1].Scope.NodeID != root {
 		t.Errorf("%+v", plan.Events[1])
 	}
 	want := `{"approvedBy":"ada","comment":"fine","kind":"wr.human_approval","outputs":[` +
@@ -99,7 +105,8 @@ func TestApprovalsOfOneNodeHaveTheirOwnIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := first.Events[0].Data.(event.NodeOutputAppended), second.Events[0].Data.(event.NodeOutputAppended)
-	if a.OutputID == b.OutputID || a.SupersedesOutputID != nil || b.SupersedesOutputID == nil || *b.SupersedesOutputID != a.OutputID {
+	if a.OutputID == b.OutputID || a.SupersedesOutputID != nil || b.SupersedesOutputID == nil ||
+		*b.SupersedesOutputID != a.OutputID {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 }
@@ -113,14 +120,16 @@ func TestApprovingTwiceIsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Outputs, f.Approvals = append(f.Outputs, approval(t, first)), 1
-	if again, err := approve(t, f, advance.Approval{Actor: person, Comment: "two"}); err != nil || len(again.Events) > 0 || len(again.Objects) > 0 {
+	if again, err := approve(t, f, advance.Approval{Actor: person, Comment: "two"}); err != nil ||
+		len(again.Events) > 0 || len(again.Objects) > 0 {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	if got := advance.ApprovalComment(f.Outputs); got != "one" {
 		t.Error(got)
 	}
 	at := reason.WorkflowStep("approve")
-	f.OpenGaps = []advance.OpenGap{{ID: id.FromStart(root).Gap(0), Reason: reason.NeedsApproval, Pointer: &at, Severity: event.Critical}}
+	f.OpenGaps = []advance.OpenGap{{ID: id.FromStart(root).Gap(0), Reason: reason.NeedsApproval, Pointer: &at,
+		Severity: event.Critical}}
 	if again, err := approve(t, f, advance.Approval{Actor: person}); err != nil || len(again.Events) != 2 {
 		t.Fatalf("an open gap has to be resolved: %+v, %v", again, err)
 	}
@@ -144,15 +153,18 @@ func TestWhatVoidsAnApproval(t *testing.T) {
 		outputs []advance.Output
 		want    bool
 	}{
-		"the same":               {"approve", ref, append([]advance.Output{o}, f.Outputs...), true},
-		"in another order":       {"approve", ref, []advance.Output{f.Outputs[2], o, f.Outputs[1], f.Outputs[0]}, true},
-		"without the approval":   {"approve", ref, f.Outputs, false},
-		"of another step":        {"plain", ref, append([]advance.Output{o}, f.Outputs...), false},
-		"at another snapshot":    {"approve", elsewhere, append([]advance.Output{o}, f.Outputs...), false},
-		"other notes":            {"approve", ref, []advance.Output{o, noted("another"), f.Outputs[1], f.Outputs[2]}, false},
-		"notes missing":          {"approve", ref, []advance.Output{o, f.Outputs[1], f.Outputs[2]}, false},
-		"another artifact":       {"approve", ref, []advance.Output{o, f.Outputs[0], held(3, artifact("report", "other")), f.Outputs[2]}, false},
-		"one more artifact":      {"approve", ref, append([]advance.Output{o, held(3, artifact("extra", "1"))}, f.Outputs...), false},
+		"the same":             {"approve", ref, append([]advance.Output{o}, f.Outputs...), true},
+		"in another order":     {"approve", ref, []advance.Output{f.Outputs[2], o, f.Outputs[1], f.Outputs[0]}, true},
+		"without the approval": {"approve", ref, f.Outputs, false},
+		"of another step":      {"plain", ref, append([]advance.Output{o}, f.Outputs...), false},
+		"at another snapshot":  {"approve", elsewhere, append([]advance.Output{o}, f.Outputs...), false},
+		"other notes": {"approve", ref, []advance.Output{o, noted("another"), f.Outputs[1], f.Outputs[2]},
+			false},
+		"notes missing": {"approve", ref, []advance.Output{o, f.Outputs[1], f.Outputs[2]}, false},
+		"another artifact": {"approve", ref,
+			[]advance.Output{o, f.Outputs[0], held(3, artifact("report", "other")), f.Outputs[2]}, false},
+		"one more artifact": {"approve", ref, append([]advance.Output{o, held(3, artifact("extra", "1"))},
+			f.Outputs...), false},
 		"the same one twice":     {"approve", ref, append([]advance.Output{o, f.Outputs[1]}, f.Outputs...), false},
 		"not an approval's kind": {"approve", ref, append([]advance.Output{unkinded}, f.Outputs...), false},
 		"notes over their size":  {"approve", ref, append([]advance.Output{o, long}, f.Outputs[1:]...), false},
@@ -226,7 +238,8 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 		})
 	}
 	for _, comment := range []string{"\xff", strings.Repeat("x", limits.NotesBytesMax+1)} {
-		if _, err := approve(t, at("approve"), advance.Approval{Actor: person, Comment: comment}); !fault.Is(err, fault.ValidationError) {
+		if _, err := approve(t, at("approve"), advance.Approval{Actor: person, Comment: comment}); !fault.Is(err,
+			fault.ValidationError) {
 			t.Error(err)
 		}
 	}

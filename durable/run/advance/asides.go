@@ -31,12 +31,14 @@ const probeTemplate = "wr.templates.capability_probe"
 func (q requirements) asides() []reason.Unmet {
 	var out []reason.Unmet
 	refuse := func(ref, format string, args ...any) {
-		out = append(out, reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(ref), Message: fmt.Sprintf(format, args...),
-			Fix: "Correct the artifact, or leave it out."})
+		out = append(out, reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(ref),
+			Message: fmt.Sprintf(format, args...),
+			Fix:     "Correct the artifact, or leave it out."})
 	}
 	for _, a := range q.brought(DivergenceKind) {
 		if _, err := divergence(a, id.Divergence{}); err != nil {
-			refuse(DivergenceKind, "The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.", DivergenceKind, err)
+			refuse(DivergenceKind, "The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.",
+				DivergenceKind, err)
 		}
 	}
 	if c := q.step.OutputContract; c != nil && c.ContractRef == capabilityRef {
@@ -86,7 +88,8 @@ func observation(step compile.Step, a canon.Value, of id.CapObs) event.Capabilit
 		if by == "" {
 			by = "agent"
 		}
-		o.Provenance = event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak", Detail: event.ProvenanceDetail{ClaimedBy: by, Claim: o.Status}}
+		o.Provenance = event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak",
+			Detail: event.ProvenanceDetail{ClaimedBy: by, Claim: o.Status}}
 		return o
 	case step.Probe != "" && step.Probe == o.Capability:
 		o.Provenance = event.Provenance{Kind: "probe_step", EnforcementGrade: "strong",
@@ -128,10 +131,12 @@ func (q requirements) required() []reason.Unmet {
 			}
 			message := fmt.Sprintf("The workflow requires %s, and whether it is there was never tried.", capability)
 			if q.claimed[capability] {
-				message = fmt.Sprintf("The workflow requires %s; a claim is not enough, it has to be tried.", capability)
+				message = fmt.Sprintf("The workflow requires %s; a claim is not enough, it has to be tried.",
+					capability)
 			}
 			out = append(out, reason.Unmet{Code: reason.CapabilityUnknown, Pointer: at, Message: message,
-				Fix: fmt.Sprintf(`Try it and send {"kind":"%s","capability":"%s","result":"success"} or "failure".`, CapabilityKind, capability)})
+				Fix: fmt.Sprintf(`Try it and send {"kind":"%s","capability":"%s","result":"success"} or "failure".`,
+					CapabilityKind, capability)})
 		}
 	}
 	return out

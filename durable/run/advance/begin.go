@@ -39,7 +39,8 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 		return plan, 0, err
 	}
 	if len(s.Title) > limits.TitleBytesMax || !utf8.ValidString(s.Title) {
-		return plan, 0, fault.New(fault.ValidationError, "the title has %d bytes; at most %d of valid UTF-8 are allowed", len(s.Title), limits.TitleBytesMax)
+		return plan, 0, fault.New(fault.ValidationError,
+			"the title has %d bytes; at most %d of valid UTF-8 are allowed", len(s.Title), limits.TitleBytesMax)
 	}
 	prefs, err := applyPreferences(event.DefaultPreferences(), s.Preferences)
 	if err != nil {
@@ -68,7 +69,8 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	seg.engine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: ref, WorkflowHash: w.Hash()})
 	seg.startPreferences(node, origin, prefs, len(s.Preferences) > 0)
 	if s.Context.Len() > 0 {
-		seg.caller(run, event.ContextSet{Context: s.Context, ContextID: origin.Context(0), NodeID: &root, Source: event.ContextInitial})
+		seg.caller(run, event.ContextSet{Context: s.Context, ContextID: origin.Context(0), NodeID: &root,
+			Source: event.ContextInitial})
 	}
 	seg.traces(node, origin, walked.Trace)
 	for i, u := range walked.Unmet {
@@ -76,7 +78,8 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	}
 	if a, ok := exceeds(w, prefs); ok {
 		for _, p := range seg.artifacts([]Artifact{a}) {
-			seg.engine(node, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: p})
+			seg.engine(node, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0),
+				Payload: p})
 		}
 	}
 	return seg.plan, seg.observe(s.Observations), nil
@@ -98,7 +101,8 @@ func cannotBegin(unmet []reason.Unmet) error {
 // change of defaults does not change old runs.
 func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferences, asked bool) {
 	change := event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: event.FromSystem,
-		Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)}, {Key: "riskPolicy", Value: string(p.RiskPolicy)}}}
+		Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)},
+			{Key: "riskPolicy", Value: string(p.RiskPolicy)}}}
 	if asked {
 		change.Source = event.FromUser
 		s.caller(at, change)

@@ -12,18 +12,21 @@ import (
 )
 
 func TestBeginWritesTheOrderOfTheDesign(t *testing.T) {
-	s := advance.Start{Session: session, Run: run, SourceKind: event.SourceProject, SourceRef: "w.json", Actor: agent, AtMs: 5,
+	s := advance.Start{Session: session, Run: run, SourceKind: event.SourceProject, SourceRef: "w.json", Actor: agent,
+		AtMs:    5,
 		Context: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfInt(1)}),
 		Observations: []event.ObservationRecorded{
 			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: "main"}},
-			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: strings.Repeat("x", 81)}},
+			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string",
+				Value: strings.Repeat("x", 81)}},
 			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: "main"}},
 		}}
 	plan, dropped, err := advance.Begin(compiled(t), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"session_created", "run_started", "node_created", "preferences_changed", "context_set", "decision_trace_appended", "observation_recorded"}
+	want := []string{"session_created", "run_started", "node_created", "preferences_changed", "context_set",
+		"decision_trace_appended", "observation_recorded"}
 	if got := kinds(plan); !slices.Equal(got, want) {
 		t.Fatalf("got %v\nwant %v", got, want)
 	}
@@ -33,10 +36,12 @@ func TestBeginWritesTheOrderOfTheDesign(t *testing.T) {
 	if _, err := manifest.EncodeSegment(plan.Log, plan.Events); err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Objects) != 2 || plan.Objects[0].Kind != manifest.Workflow || plan.Objects[0].Ref() != compiled(t).Hash() {
+	if len(plan.Objects) != 2 || plan.Objects[0].Kind != manifest.Workflow || plan.Objects[0].Ref() != compiled(t).
+		Hash() {
 		t.Error("the pinned workflow is not the one that the run names")
 	}
-	if p := plan.Events[3]; p.Actor.Kind != event.Engine || p.Data.(event.PreferencesChanged).Source != event.FromSystem {
+	if p := plan.Events[3]; p.Actor.Kind != event.Engine ||
+		p.Data.(event.PreferencesChanged).Source != event.FromSystem {
 		t.Error("default preferences are the system's:", p)
 	}
 	s.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_stop_on_user_deps"}}
@@ -44,7 +49,8 @@ func TestBeginWritesTheOrderOfTheDesign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := plan.Events[3]; p.Actor != agent || p.Data.(event.PreferencesChanged).Effective.Autonomy != event.FullAutoStopOnUserDeps {
+	if p := plan.Events[3]; p.Actor != agent ||
+		p.Data.(event.PreferencesChanged).Effective.Autonomy != event.FullAutoStopOnUserDeps {
 		t.Error("asked preferences are the caller's:", p)
 	}
 }

@@ -44,7 +44,8 @@ func Cancel(f Ending, c Cancellation) (manifest.Plan, error) {
 		return manifest.Plan{}, err
 	}
 	if have, ended := f.outcome(); ended && have != c.Outcome {
-		return manifest.Plan{}, fault.New(fault.RunClosed, "run %s is ended as %s already; it cannot end as %s too", f.Run, have, c.Outcome).
+		return manifest.Plan{}, fault.New(fault.RunClosed, "run %s is ended as %s already; it cannot end as %s too",
+			f.Run, have, c.Outcome).
 			Suggest("See 'waybill runs show %s'.", f.Run).With("runId", f.Run.String()).With("outcome", string(have))
 	}
 	seg := newSegment(f.Session, f.Next, c.AtMs, c.Actor)

@@ -22,15 +22,19 @@ func Checkpoint(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
 		return manifest.Plan{}, err
 	}
 	if f.State.PendingStep() == nil {
-		return manifest.Plan{}, fault.New(fault.ValidationError, "the run is complete at node %s: there is no work of which a checkpoint could be kept", f.Node).
-			Suggest("See 'waybill runs show %s' for what was done; start a new run for new work.", f.Run)
+		return manifest.Plan{},
+			fault.New(fault.ValidationError,
+				"the run is complete at node %s: there is no work of which a checkpoint could be kept", f.Node).
+				Suggest("See 'waybill runs show %s' for what was done; start a new run for new work.", f.Run)
 	}
 	point := id.ChildNode(f.Node, a.ID, id.OpCheckpoint)
 	at := event.Scope{RunID: f.Run, NodeID: point}
 	seg := newSegment(f.Session, f.Next, a.AtMs, a.Actor)
-	created := seg.engine(at, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &f.Node, SnapshotRef: f.SnapshotRef, WorkflowHash: w.Hash()})
-	seg.engine(event.Scope{RunID: f.Run}, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: f.Node, ToNodeID: point,
-		Cause: event.Cause{EventID: created.ID, Kind: event.CheckpointCreated}})
+	created := seg.engine(at, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &f.Node,
+		SnapshotRef: f.SnapshotRef, WorkflowHash: w.Hash()})
+	seg.engine(event.Scope{RunID: f.Run}, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: f.Node,
+		ToNodeID: point,
+		Cause:    event.Cause{EventID: created.ID, Kind: event.CheckpointCreated}})
 	seg.artifacts(a.Request.Artifacts)
 	origin := id.FromAttempt(a.ID, id.OpCheckpoint)
 	for i, p := range a.Request.Payloads() {
@@ -50,7 +54,8 @@ func CheckCheckpoint(r Request) error {
 		return err
 	}
 	if r.Context.Len() > 0 || len(r.Preferences) > 0 {
-		return fault.New(fault.ValidationError, "a checkpoint keeps notes and artifacts; context and preferences belong to the step").
+		return fault.New(fault.ValidationError,
+			"a checkpoint keeps notes and artifacts; context and preferences belong to the step").
 			Suggest("Send them with the ack token when the step is done.")
 	}
 	if strings.TrimSpace(r.Notes) == "" && len(r.Artifacts) == 0 {

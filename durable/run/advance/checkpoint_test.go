@@ -28,7 +28,8 @@ func stored(t testing.TB, f advance.Facts) advance.Facts {
 
 func checkpoint(t testing.TB, f advance.Facts, r advance.Request) (manifest.Plan, error) {
 	t.Helper()
-	plan, err := advance.Checkpoint(compiled(t), stored(t, f), advance.Attempt{ID: id.NextAttempt(root, id.OpCheckpoint, 0), Request: r, Actor: agent, AtMs: 99})
+	plan, err := advance.Checkpoint(compiled(t), stored(t, f),
+		advance.Attempt{ID: id.NextAttempt(root, id.OpCheckpoint, 0), Request: r, Actor: agent, AtMs: 99})
 	if err == nil {
 		if _, err := manifest.EncodeSegment(plan.Log, plan.Events); err != nil {
 			t.Fatal(err)
@@ -39,22 +40,26 @@ func checkpoint(t testing.TB, f advance.Facts, r advance.Request) (manifest.Plan
 
 func artifact(kind, value string) advance.Artifact {
 	return advance.JSONArtifact(canon.OfMembers(
-		canon.Member{Name: "kind", Value: canon.OfString(kind)}, canon.Member{Name: "value", Value: canon.OfString(value)}))
+		canon.Member{Name: "kind", Value: canon.OfString(kind)},
+		canon.Member{Name: "value", Value: canon.OfString(value)}))
 }
 
 func TestCheckpointStandsBesideItsNode(t *testing.T) {
-	r := advance.Request{Notes: strings.Repeat("é", limits.NotesBytesMax), Artifacts: []advance.Artifact{artifact("b", "1"), artifact("a", "2"), artifact("b", "1")}}
+	r := advance.Request{Notes: strings.Repeat("é", limits.NotesBytesMax),
+		Artifacts: []advance.Artifact{artifact("b", "1"), artifact("a", "2"), artifact("b", "1")}}
 	plan, err := checkpoint(t, at("plain"), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(kinds(plan), " "); got != "node_created edge_created node_output_appended node_output_appended node_output_appended" {
+	if got := strings.Join(kinds(plan),
+		" "); got != "node_created edge_created node_output_appended node_output_appended node_output_appended" {
 		t.Fatal(got)
 	}
 	attempt := id.NextAttempt(root, id.OpCheckpoint, 0)
 	point := id.ChildNode(root, attempt, id.OpCheckpoint)
 	created, edge := plan.Events[0].Data.(event.NodeCreated), plan.Events[1].Data.(event.EdgeCreated)
-	if plan.Events[0].Scope.NodeID != point || created.NodeKind != event.CheckpointNode || *created.ParentNodeID != root ||
+	if plan.Events[0].Scope.NodeID != point || created.NodeKind != event.CheckpointNode ||
+		*created.ParentNodeID != root ||
 		created.SnapshotRef != stored(t, at("plain")).SnapshotRef {
 		t.Errorf("%+v", plan.Events[0])
 	}
@@ -65,7 +70,8 @@ func TestCheckpointStandsBesideItsNode(t *testing.T) {
 	var sums []string
 	for i, e := range plan.Events[2:] {
 		o := e.Data.(event.NodeOutputAppended)
-		if e.Scope.NodeID != point || o.OutputID != id.FromAttempt(attempt, id.OpCheckpoint).Output(i) || e.Actor != agent {
+		if e.Scope.NodeID != point || o.OutputID != id.FromAttempt(attempt, id.OpCheckpoint).Output(i) ||
+			e.Actor != agent {
 			t.Errorf("%+v", e)
 		}
 		sums = append(sums, o.Payload.SHA256.String())
@@ -87,13 +93,18 @@ func TestCheckpointsThatAreRefused(t *testing.T) {
 		req   advance.Request
 		says  string
 	}{
-		"empty":            {at("plain"), advance.Request{}, "empty"},
-		"blank notes":      {at("plain"), advance.Request{Notes: " \n"}, "empty"},
-		"with context":     {at("plain"), advance.Request{Notes: "x", Context: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfBool(true)})}, "context"},
-		"with preferences": {at("plain"), advance.Request{Notes: "x", Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "guided"}}}, "preferences"},
-		"not UTF-8":        {at("plain"), advance.Request{Notes: "\xff"}, "UTF-8"},
-		"an approval":      {at("plain"), advance.Request{Artifacts: []advance.Artifact{artifact(advance.ApprovalKind, "")}}, "approve"},
-		"complete":         {done, advance.Request{Notes: "x"}, "complete"},
+		"empty":       {at("plain"), advance.Request{}, "empty"},
+		"blank notes": {at("plain"), advance.Request{Notes: " \n"}, "empty"},
+		"with context": {at("plain"),
+			advance.Request{Notes: "x", Context: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfBool(true)})},
+			"context"},
+		"with preferences": {at("plain"),
+			advance.Request{Notes: "x", Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "guided"}}},
+			"preferences"},
+		"not UTF-8": {at("plain"), advance.Request{Notes: "\xff"}, "UTF-8"},
+		"an approval": {at("plain"),
+			advance.Request{Artifacts: []advance.Artifact{artifact(advance.ApprovalKind, "")}}, "approve"},
+		"complete": {done, advance.Request{Notes: "x"}, "complete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := checkpoint(t, tc.facts, tc.req)

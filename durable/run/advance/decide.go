@@ -41,7 +41,8 @@ type Decided struct {
 // Decide plans what an attempt comes to. An error, VALIDATION_ERROR for what the
 // caller can mend, records nothing.
 func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
-	d := &decision{w: w, f: f, a: a, at: event.Scope{RunID: f.Run, NodeID: f.Node}, origin: id.FromAttempt(a.ID, id.OpAck)}
+	d := &decision{w: w, f: f, a: a, at: event.Scope{RunID: f.Run, NodeID: f.Node},
+		origin: id.FromAttempt(a.ID, id.OpAck)}
 	if err := d.prepare(); err != nil {
 		return Decided{}, err
 	}
@@ -51,7 +52,8 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 		d.block(unmet) // the one thing that stops a run in every mode (R20)
 		return Decided{d.seg.plan, d.next}, nil
 	}
-	walked, err := interpreter.Next(w, f.State, interpreter.Input{Vars: d.vars, Artifacts: q.artifacts(""), NeverStop: d.neverStops()})
+	walked, err := interpreter.Next(w, f.State, interpreter.Input{Vars: d.vars, Artifacts: q.artifacts(""),
+		NeverStop: d.neverStops()})
 	if err != nil {
 		return Decided{}, fault.Wrap(err, fault.Invariant, "the node's state does not fit its workflow: %s", err)
 	}
@@ -97,7 +99,8 @@ func (d *decision) prepare() error {
 	}
 	step, ok := d.w.Step(pending.StepID)
 	if !ok {
-		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
+		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names",
+			pending.StepID)
 	}
 	d.step = step
 	d.vars = event.MergeContext(d.f.Context, d.a.Request.Context)
@@ -130,14 +133,16 @@ func layOver(current []Output, r Request) []Output {
 // needsApproval: an attempt does not get rid of a gate by changing what the gate asks
 // about, neither in its own context nor in that of an attempt that was refused for it.
 func (d *decision) needsApproval() bool {
-	return interpreter.NeedsApproval(d.w, d.f.State, d.f.Context) || interpreter.NeedsApproval(d.w, d.f.State, d.vars) ||
+	return interpreter.NeedsApproval(d.w, d.f.State, d.f.Context) ||
+		interpreter.NeedsApproval(d.w, d.f.State, d.vars) ||
 		d.f.gated(d.step.StepID)
 }
 
 // requirements lays out what the step is held against.
 func (d *decision) requirements() requirements {
 	q := requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.laid,
-		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{}, claimed: map[string]bool{}}
+		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
+		claimed: map[string]bool{}}
 	q.approves = d.needsApproval()
 	q.notes = d.a.Request.Notes
 	for _, o := range d.f.Outputs {
@@ -184,7 +189,10 @@ func (d *decision) block(unmet []reason.Unmet) {
 
 // codeOf finds the reason behind a blocker: several reasons share a blocker code.
 func codeOf(all []reason.Unmet, b reason.Blocker) reason.Code {
-	i := slices.IndexFunc(all, func(u reason.Unmet) bool { return u.Code.Blocker() == b.Code && u.Pointer == b.Pointer })
+	i := slices.IndexFunc(all, func(u reason.Unmet) bool {
+		return u.Code.Blocker() == b.Code &&
+			u.Pointer == b.Pointer
+	})
 	return all[i].Code
 }
 

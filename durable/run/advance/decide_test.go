@@ -52,7 +52,8 @@ func at(stepID string) advance.Facts {
 
 func decide(t testing.TB, f advance.Facts, r advance.Request) (manifest.Plan, error) {
 	t.Helper()
-	decided, err := advance.Decide(compiled(t), f, advance.Attempt{ID: id.NextAttempt(root, id.OpAck, 0), Request: r, Actor: agent, AtMs: 99})
+	decided, err := advance.Decide(compiled(t), f, advance.Attempt{ID: id.NextAttempt(root, id.OpAck, 0), Request: r,
+		Actor: agent, AtMs: 99})
 	plan := decided.Plan
 	if err == nil {
 		// Whatever is decided must be storable: no plan may fail at the disk.
@@ -81,8 +82,9 @@ func kinds(p manifest.Plan) []string {
 }
 
 func result(argv string, exit int64) canon.Value {
-	v, err := canon.ValueOf(command.Result{ArgvDigest: command.ArgvDigest(source.Action{Argv: []string{argv}}), ExitStatus: exit,
-		Kind: command.Kind, OutputDigest: canon.Sum(nil), Tries: 1})
+	v, err := canon.ValueOf(command.Result{ArgvDigest: command.ArgvDigest(source.Action{Argv: []string{argv}}),
+		ExitStatus: exit,
+		Kind:       command.Kind, OutputDigest: canon.Sum(nil), Tries: 1})
 	if err != nil {
 		panic(err)
 	}
@@ -94,13 +96,15 @@ func TestSegmentsKeepTheOrderOfR18(t *testing.T) {
 	gap := id.FromAttempt(id.NextAttempt(root, id.OpAck, 9), id.OpAck).Gap(0)
 	f.OpenGaps = []advance.OpenGap{{ID: gap, Reason: reason.MissingOutput, Severity: event.Critical}}
 	full := advance.Request{Notes: "n", Context: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfInt(1)}),
-		Artifacts:   []advance.Artifact{advance.JSONArtifact(canon.OfString("b")), {ContentType: "text/plain", Bytes: []byte("x")}},
+		Artifacts: []advance.Artifact{advance.JSONArtifact(canon.OfString("b")),
+			{ContentType: "text/plain", Bytes: []byte("x")}},
 		Preferences: []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}}}
 	plan, err := decide(t, f, full)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"advance_recorded", "context_set", "decision_trace_appended", "gap_recorded", "preferences_changed",
+	want := []string{"advance_recorded", "context_set", "decision_trace_appended", "gap_recorded",
+		"preferences_changed",
 		"node_created", "edge_created", "node_output_appended", "node_output_appended", "node_output_appended"}
 	if got := kinds(plan); !slices.Equal(got, want) {
 		t.Fatalf("advanced:\n got %v\nwant %v", got, want)
@@ -142,7 +146,8 @@ func TestActorsOfEvents(t *testing.T) {
 func TestSelectionSkipsAndExplains(t *testing.T) {
 	pick := func(deep bool) (string, int) {
 		f := at("plain")
-		plan, err := decide(t, f, advance.Request{Context: canon.OfMembers(canon.Member{Name: "deep", Value: canon.OfBool(deep)})})
+		plan, err := decide(t, f,
+			advance.Request{Context: canon.OfMembers(canon.Member{Name: "deep", Value: canon.OfBool(deep)})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,16 +178,27 @@ func TestBlockersAndTheirReasons(t *testing.T) {
 		reason reason.Code
 		at     reason.Pointer
 	}{
-		"command without result": {"command", advance.Request{Notes: "did it"}, reason.BlockerMissingOutput, reason.MissingOutput, reason.WorkflowStep("command")},
-		"failed command":         {"command", advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(result("true", 3))}}, reason.BlockerInvalidOutput, reason.InvalidOutput, reason.WorkflowStep("command")},
-		"another command":        {"command", advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(result("false", 0))}}, reason.BlockerInvalidOutput, reason.InvalidOutput, reason.WorkflowStep("command")},
+		"command without result": {"command", advance.Request{Notes: "did it"}, reason.BlockerMissingOutput,
+			reason.MissingOutput, reason.WorkflowStep("command")},
+		"failed command": {"command",
+			advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(result("true", 3))}},
+			reason.BlockerInvalidOutput, reason.InvalidOutput, reason.WorkflowStep("command")},
+		"another command": {"command",
+			advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(result("false", 0))}},
+			reason.BlockerInvalidOutput, reason.InvalidOutput, reason.WorkflowStep("command")},
 		"half a result": {"command", advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(canon.OfMembers(
-			canon.Member{Name: "kind", Value: canon.OfString(command.Kind)}))}}, reason.BlockerInvalidOutput, reason.InvalidOutput, reason.WorkflowStep("command")},
-		"missing input":  {"choice", advance.Request{}, reason.BlockerUserOnly, reason.NeedsChoice, reason.ContextKey("target")},
-		"approval":       {"approve", approve, reason.BlockerUserOnly, reason.NeedsApproval, reason.WorkflowStep("approve")},
-		"no notes":       {"noted", advance.Request{Notes: " \n"}, reason.BlockerMissingOutput, reason.MissingOutput, reason.OutputContract(reason.NotesRef)},
-		"no evidence":    {"judged", advance.Request{}, reason.BlockerMissingOutput, reason.MissingOutput, reason.OutputContract(reason.CriteriaRef)},
-		"wrong evidence": {"judged", advance.Request{Notes: "Finding 1"}, reason.BlockerInvalidOutput, reason.InvalidOutput, reason.OutputContract(reason.CriteriaRef)},
+			canon.Member{Name: "kind", Value: canon.OfString(command.Kind)}))}}, reason.BlockerInvalidOutput,
+			reason.InvalidOutput, reason.WorkflowStep("command")},
+		"missing input": {"choice", advance.Request{}, reason.BlockerUserOnly, reason.NeedsChoice,
+			reason.ContextKey("target")},
+		"approval": {"approve", approve, reason.BlockerUserOnly, reason.NeedsApproval,
+			reason.WorkflowStep("approve")},
+		"no notes": {"noted", advance.Request{Notes: " \n"}, reason.BlockerMissingOutput, reason.MissingOutput,
+			reason.OutputContract(reason.NotesRef)},
+		"no evidence": {"judged", advance.Request{}, reason.BlockerMissingOutput, reason.MissingOutput,
+			reason.OutputContract(reason.CriteriaRef)},
+		"wrong evidence": {"judged", advance.Request{Notes: "Finding 1"}, reason.BlockerInvalidOutput,
+			reason.InvalidOutput, reason.OutputContract(reason.CriteriaRef)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, err := decide(t, at(tc.step), tc.req)
@@ -210,18 +226,21 @@ func TestBlockersAndTheirReasons(t *testing.T) {
 }
 
 func TestEarlierOutputsOfTheNodeCount(t *testing.T) {
-	ok, failed := advance.Output{ID: id.FromStart(root).Output(0), JSON: result("true", 0)}, advance.Output{ID: id.FromStart(root).Output(1), JSON: result("true", 1)}
+	ok, failed := advance.Output{ID: id.FromStart(root).Output(0), JSON: result("true", 0)},
+		advance.Output{ID: id.FromStart(root).Output(1), JSON: result("true", 1)}
 	f := at("command")
 	f.Outputs = []advance.Output{ok}
 	if o := outcome(t, f, advance.Request{}); o.Kind != event.Advanced {
 		t.Error("a result on record satisfies the step:", o.Blockers)
 	}
 	f.Outputs = []advance.Output{failed}
-	if o := outcome(t, f, advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(result("true", 0))}}); o.Kind != event.Advanced {
+	if o := outcome(t, f, advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(result("true",
+		0))}}); o.Kind != event.Advanced {
 		t.Error("the attempt's own result supersedes a failed one:", o.Blockers)
 	}
 	f = at("judged")
-	f.Outputs = []advance.Output{{ID: ok.ID, Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "Finding 1: all is well here"}}}
+	f.Outputs = []advance.Output{{ID: ok.ID, Payload: event.OutputPayload{PayloadKind: event.Notes,
+		NotesMarkdown: "Finding 1: all is well here"}}}
 	if o := outcome(t, f, advance.Request{}); o.Kind != event.Advanced {
 		t.Error("notes on record satisfy the criteria:", o.Blockers)
 	}
@@ -238,7 +257,8 @@ func TestOutputsNameWhatTheySupersede(t *testing.T) {
 		{ID: report, Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: "report"}},
 		{ID: other, Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: "other"}}}
 	kind := canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString("report")})
-	plan, err := decide(t, f, advance.Request{Notes: "new", Artifacts: []advance.Artifact{advance.JSONArtifact(kind), advance.JSONArtifact(kind)}})
+	plan, err := decide(t, f, advance.Request{Notes: "new", Artifacts: []advance.Artifact{advance.JSONArtifact(kind),
+		advance.JSONArtifact(kind)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +307,8 @@ func TestNotesAreTruncatedWithTheMarker(t *testing.T) {
 
 func TestRefusalsRecordNothing(t *testing.T) {
 	big := canon.OfMembers(canon.Member{Name: "k", Value: canon.OfString(strings.Repeat("x", limits.ContextBytesMax))})
-	half := canon.OfMembers(canon.Member{Name: "k", Value: canon.OfString(strings.Repeat("x", limits.ContextBytesMax-100))})
+	half := canon.OfMembers(canon.Member{Name: "k",
+		Value: canon.OfString(strings.Repeat("x", limits.ContextBytesMax-100))})
 	full := at("plain")
 	full.Context = half
 	done := at("plain")
@@ -298,18 +319,30 @@ func TestRefusalsRecordNothing(t *testing.T) {
 		req   advance.Request
 		want  string
 	}{
-		"context over budget":     {at("plain"), advance.Request{Context: big}, "262152"},
-		"merged over budget":      {full, advance.Request{Context: canon.OfMembers(canon.Member{Name: "l", Value: canon.OfString(strings.Repeat("y", 200))})}, "RFC 8785"},
-		"context is a list":       {at("plain"), advance.Request{Context: canon.OfList()}, "want an object"},
-		"reserved key":            {at("plain"), advance.Request{Context: canon.OfMembers(canon.Member{Name: "__proto__", Value: canon.OfInt(1)})}, "reserved"},
-		"complete":                {done, advance.Request{}, "complete"},
-		"approval by another way": {at("plain"), advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(approval)}}, "waybill approve"},
-		"empty artifact":          {at("plain"), advance.Request{Artifacts: []advance.Artifact{{ContentType: "text/plain"}}}, "empty"},
-		"no content type":         {at("plain"), advance.Request{Artifacts: []advance.Artifact{{Bytes: []byte("x")}}}, "type/subtype"},
-		"odd content type":        {at("plain"), advance.Request{Artifacts: []advance.Artifact{{ContentType: "text/\xff", Bytes: []byte("x")}}}, "type/subtype"},
-		"unknown preference":      {at("plain"), advance.Request{Preferences: []event.PreferenceChange{{Key: "mood", Value: "good"}}}, "mood"},
-		"preference twice":        {at("plain"), advance.Request{Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "guided"}, {Key: "autonomy", Value: "guided"}}}, "twice"},
-		"bad UTF-8":               {at("plain"), advance.Request{Notes: "\xff"}, "UTF-8"},
+		"context over budget": {at("plain"), advance.Request{Context: big}, "262152"},
+		"merged over budget": {full,
+			advance.Request{Context: canon.OfMembers(canon.Member{Name: "l",
+				Value: canon.OfString(strings.Repeat("y", 200))})}, "RFC 8785"},
+		"context is a list": {at("plain"), advance.Request{Context: canon.OfList()}, "want an object"},
+		"reserved key": {at("plain"),
+			advance.Request{Context: canon.OfMembers(canon.Member{Name: "__proto__", Value: canon.OfInt(1)})},
+			"reserved"},
+		"complete": {done, advance.Request{}, "complete"},
+		"approval by another way": {at("plain"),
+			advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(approval)}}, "waybill approve"},
+		"empty artifact": {at("plain"),
+			advance.Request{Artifacts: []advance.Artifact{{ContentType: "text/plain"}}}, "empty"},
+		"no content type": {at("plain"), advance.Request{Artifacts: []advance.Artifact{{Bytes: []byte("x")}}},
+			"type/subtype"},
+		"odd content type": {at("plain"),
+			advance.Request{Artifacts: []advance.Artifact{{ContentType: "text/\xff", Bytes: []byte("x")}}},
+			"type/subtype"},
+		"unknown preference": {at("plain"),
+			advance.Request{Preferences: []event.PreferenceChange{{Key: "mood", Value: "good"}}}, "mood"},
+		"preference twice": {at("plain"),
+			advance.Request{Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "guided"},
+				{Key: "autonomy", Value: "guided"}}}, "twice"},
+		"bad UTF-8": {at("plain"), advance.Request{Notes: "\xff"}, "UTF-8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, err := decide(t, tc.facts, tc.req)
@@ -340,7 +373,8 @@ func TestRequestDigestNamesWhatWasSent(t *testing.T) {
 		t.Error("an empty request:", got)
 	}
 	full := advance.Request{Notes: "n", Context: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfInt(1)}),
-		Artifacts: []advance.Artifact{advance.JSONArtifact(canon.OfInt(7))}, Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "guided"}}}
+		Artifacts:   []advance.Artifact{advance.JSONArtifact(canon.OfInt(7))},
+		Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "guided"}}}
 	want := `{"artifacts":[7],"context":{"k":1},"notesMarkdown":"n","preferences":{"autonomy":"guided"}}`
 	if got := full.Digest(); got != canon.Sum([]byte(want)) {
 		t.Error("a full request:", got)
@@ -352,13 +386,15 @@ func TestRequestDigestNamesWhatWasSent(t *testing.T) {
 func TestPlaceholdersAreNoAnswers(t *testing.T) {
 	for pointer, r := range map[string]advance.Request{
 		"/output/notesMarkdown": {Notes: " …\n"},
-		"/context/b~1c":         {Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)}, canon.Member{Name: "b/c", Value: canon.OfString(advance.Placeholder)})},
+		"/context/b~1c": {Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)},
+			canon.Member{Name: "b/c", Value: canon.OfString(advance.Placeholder)})},
 	} {
 		if err := r.Check(); !fault.Is(err, fault.ValidationError) || fault.Of(err).Details["pointer"] != pointer {
 			t.Errorf("%+v: got %v", r, err)
 		}
 	}
-	if err := (advance.Request{Notes: "Done … mostly", Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString("… and so on")})}).Check(); err != nil {
+	if err := (advance.Request{Notes: "Done … mostly",
+		Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString("… and so on")})}).Check(); err != nil {
 		t.Errorf("words with dots in them: %v", err)
 	}
 }

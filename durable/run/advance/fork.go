@@ -44,15 +44,18 @@ type Fork struct {
 // says that the node has nothing left to do, or that the title is none.
 func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, dropped int, err error) {
 	if len(f.Title) > limits.TitleBytesMax || !utf8.ValidString(f.Title) {
-		return plan, 0, fault.New(fault.ValidationError, "the title has %d bytes; at most %d of valid UTF-8 are allowed", len(f.Title), limits.TitleBytesMax)
+		return plan, 0, fault.New(fault.ValidationError,
+			"the title has %d bytes; at most %d of valid UTF-8 are allowed", len(f.Title), limits.TitleBytesMax)
 	}
 	pending := from.State.PendingStep()
 	if pending == nil {
-		return plan, 0, fault.New(fault.ValidationError, "run %s is complete at node %s: a fork would have nothing to do", from.From.RunID, from.From.NodeID).
+		return plan, 0, fault.New(fault.ValidationError,
+			"run %s is complete at node %s: a fork would have nothing to do", from.From.RunID, from.From.NodeID).
 			Suggest("Fork at an earlier node; 'waybill runs show %s' lists them.", from.From.RunID)
 	}
 	if _, ok := w.Step(pending.StepID); !ok {
-		return plan, 0, fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
+		return plan, 0, fault.New(fault.Invariant,
+			"the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
 	}
 	bytes, err := from.State.Encode()
 	if err != nil {
@@ -73,13 +76,16 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	seg.engine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: ref, WorkflowHash: w.Hash()})
 	seg.startPreferences(node, origin, from.Preferences, false)
 	if from.Context.Len() > 0 {
-		seg.engine(run, event.ContextSet{Context: from.Context, ContextID: origin.Context(0), NodeID: &root, Source: event.ContextInitial})
+		seg.engine(run, event.ContextSet{Context: from.Context, ContextID: origin.Context(0), NodeID: &root,
+			Source: event.ContextInitial})
 	}
 	for i, c := range from.Capabilities {
 		c.CapObsID = origin.CapObs(i)
 		seg.engine(node, c)
 	}
-	seg.engine(node, event.NewTrace(origin.Trace(0), []event.TraceEntry{{Kind: event.SelectedNextStep, Refs: []event.TraceRef{event.StepRef(pending.StepID)},
-		Summary: fmt.Sprintf("Forked from node %s of run %s, where step %q is pending.", from.From.NodeID, from.From.RunID, pending.StepID)}}))
+	seg.engine(node, event.NewTrace(origin.Trace(0),
+		[]event.TraceEntry{{Kind: event.SelectedNextStep, Refs: []event.TraceRef{event.StepRef(pending.StepID)},
+			Summary: fmt.Sprintf("Forked from node %s of run %s, where step %q is pending.", from.From.NodeID,
+				from.From.RunID, pending.StepID)}}))
 	return seg.plan, seg.observe(f.Observations), nil
 }

@@ -13,7 +13,8 @@ import (
 )
 
 func (d *decision) record(o event.AdvanceOutcome) event.Event {
-	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o, RequestDigest: d.a.Digest})
+	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o,
+		RequestDigest: d.a.Digest})
 }
 
 // context stores the delta with the node from which on it counts (R19).
@@ -92,7 +93,10 @@ func (g OpenGap) same(code reason.Code, at reason.Pointer) bool {
 // warning does not say that a run went on without something.
 func (d *decision) disclose(all []reason.Unmet) {
 	for i, u := range all {
-		told := slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool { return g.Severity == event.Critical && g.same(u.Code, u.Pointer) })
+		told := slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool {
+			return g.Severity == event.Critical &&
+				g.same(u.Code, u.Pointer)
+		})
 		if told || slices.ContainsFunc(all[:i], u.Same) {
 			continue
 		}
@@ -157,7 +161,8 @@ func notesPayload(notes string) event.OutputPayload {
 func (d *decision) outputs() {
 	n := 0
 	add := func(ch event.OutputChannel, p event.OutputPayload, add func(event.Scope, event.Payload) event.Event) {
-		add(d.at, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: p, SupersedesOutputID: d.takePlace(p)})
+		add(d.at, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: p,
+			SupersedesOutputID: d.takePlace(p)})
 		n++
 	}
 	if notes := d.a.Request.Notes; notes != "" {

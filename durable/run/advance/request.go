@@ -112,7 +112,8 @@ func contextFilledIn(v canon.Value) error {
 			continue
 		}
 		key := v.Key(i)
-		return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a ready call", key, Placeholder).
+		return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a ready call", key,
+			Placeholder).
 			Suggest("Send the value of %s in its place.", key).
 			With("pointer", "/context/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
 	}
@@ -145,7 +146,8 @@ func (r Request) Check() error {
 		return err
 	}
 	if len(r.Artifacts) > limits.ArtifactsMax {
-		return fault.New(fault.ValidationError, "%d artifacts were sent; at most %d are allowed", len(r.Artifacts), limits.ArtifactsMax)
+		return fault.New(fault.ValidationError, "%d artifacts were sent; at most %d are allowed", len(r.Artifacts),
+			limits.ArtifactsMax)
 	}
 	for i, a := range r.Artifacts {
 		if err := a.check(i); err != nil {
@@ -166,11 +168,13 @@ func (a Artifact) check(i int) error {
 	case len(a.Bytes) > limits.ArtifactBytesMax:
 		return tooLarge(fmt.Sprintf("artifact %d", i), len(a.Bytes), limits.ArtifactBytesMax)
 	case !contentType.MatchString(a.ContentType):
-		return fault.New(fault.ValidationError, "artifact %d has the content type %q; want type/subtype", i, a.ContentType)
+		return fault.New(fault.ValidationError, "artifact %d has the content type %q; want type/subtype", i,
+			a.ContentType)
 	case len(a.Kind()) > nameMax:
 		return tooLarge(fmt.Sprintf("the kind of artifact %d", i), len(a.Kind()), nameMax)
 	case a.Kind() == ApprovalKind:
-		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only 'waybill approve' writes", i, ApprovalKind)
+		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only 'waybill approve' writes", i,
+			ApprovalKind)
 	}
 	return nil
 }
@@ -194,7 +198,8 @@ func CheckContext(v canon.Value) error {
 	f := fault.New(fault.ValidationError, "%v", err)
 	if event.IsContextBudget(err) {
 		f.Suggest("Remove large values from the context and pass references, such as file paths, instead.").
-			With("measuredBytes", len(v.JCS())).With("maxBytes", limits.ContextBytesMax).With("method", "RFC 8785 UTF-8 bytes")
+			With("measuredBytes", len(v.JCS())).With("maxBytes", limits.ContextBytesMax).
+			With("method", "RFC 8785 UTF-8 bytes")
 	}
 	return f
 }
@@ -210,7 +215,8 @@ func applyPreferences(p event.Preferences, changes []event.PreferenceChange) (ev
 		}
 		if err != nil {
 			return p, fault.New(fault.ValidationError, "preferences: %v", err).
-				Suggest("Autonomy is guided, full_auto_stop_on_user_deps or full_auto_never_stop; riskPolicy is conservative, balanced or aggressive.")
+				Suggest("Autonomy is guided, full_auto_stop_on_user_deps or full_auto_never_stop; riskPolicy is " +
+					"conservative, balanced or aggressive.")
 		}
 		p, seen[c.Key] = after, true
 	}

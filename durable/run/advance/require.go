@@ -63,11 +63,13 @@ func (q requirements) inputs() []reason.Unmet {
 	var out []reason.Unmet
 	for _, in := range q.workflow.MissingInputs(q.step, q.vars) {
 		message := fmt.Sprintf("The input %q is not set: %s", in.ContextKey, in.Description)
-		fix := fmt.Sprintf("Ask the person, then send it as context: {%q: VALUE}, or --set %s=VALUE.", in.ContextKey, in.ContextKey)
+		fix := fmt.Sprintf("Ask the person, then send it as context: {%q: VALUE}, or --set %s=VALUE.", in.ContextKey,
+			in.ContextKey)
 		if len(in.Choices) > 0 {
 			fix += " One of: " + strings.Join(in.Choices, ", ") + "."
 		}
-		out = append(out, reason.Unmet{Code: in.Code(), Pointer: reason.ContextKey(in.ContextKey), Message: message, Fix: fix})
+		out = append(out, reason.Unmet{Code: in.Code(), Pointer: reason.ContextKey(in.ContextKey), Message: message,
+			Fix: fix})
 	}
 	return out
 }
@@ -116,8 +118,9 @@ func (q requirements) action() []reason.Unmet {
 	}
 	results := q.artifacts(command.Kind)
 	if len(results) == 0 {
-		return []reason.Unmet{{Code: reason.MissingOutput, Pointer: at, Message: fmt.Sprintf("Step %q is a command and has no result.", q.step.StepID),
-			Fix: "Let 'waybill run --run ID' perform it."}}
+		return []reason.Unmet{{Code: reason.MissingOutput, Pointer: at,
+			Message: fmt.Sprintf("Step %q is a command and has no result.", q.step.StepID),
+			Fix:     "Let 'waybill run --run ID' perform it."}}
 	}
 	r, err := command.Decode(results[len(results)-1])
 	switch {
@@ -139,5 +142,6 @@ func (q requirements) approval() []reason.Unmet {
 	}
 	return []reason.Unmet{{Code: reason.NeedsApproval, Pointer: reason.WorkflowStep(q.step.StepID),
 		Message: fmt.Sprintf("Step %q needs a person's approval of what was handed in.", q.step.StepID),
-		Fix:     "A person approves it at a terminal with 'waybill approve RUN'; then send the next attempt without new outputs."}}
+		Fix: "A person approves it at a terminal with 'waybill approve RUN'; then send the next attempt without " +
+			"new outputs."}}
 }

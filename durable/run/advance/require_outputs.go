@@ -31,14 +31,16 @@ func (q requirements) contract() []reason.Unmet {
 			return nil
 		}
 		return []reason.Unmet{{Code: reason.MissingOutput, Pointer: at,
-			Message: fmt.Sprintf("Step %q needs an artifact of kind %s (%s), and none was sent.", q.step.StepID, pack.ArtifactKind, c.ContractRef),
-			Fix:     showExample(pack.Example)}}
+			Message: fmt.Sprintf("Step %q needs an artifact of kind %s (%s), and none was sent.", q.step.StepID,
+				pack.ArtifactKind, c.ContractRef),
+			Fix: showExample(pack.Example)}}
 	}
 	for _, a := range sent {
 		if wrong := pack.Check(a); len(wrong) > 0 {
 			return []reason.Unmet{{Code: reason.InvalidOutput, Pointer: at,
-				Message: fmt.Sprintf("The %s does not satisfy %s: %s.", pack.ArtifactKind, c.ContractRef, contract.Words(wrong)),
-				Fix:     showExample(pack.Example)}}
+				Message: fmt.Sprintf("The %s does not satisfy %s: %s.", pack.ArtifactKind, c.ContractRef,
+					contract.Words(wrong)),
+				Fix: showExample(pack.Example)}}
 		}
 	}
 	return nil
@@ -79,7 +81,8 @@ func (q requirements) assessments() []reason.Unmet {
 	}
 	var out []reason.Unmet
 	add := func(code reason.Code, message, fix string) {
-		out = append(out, reason.Unmet{Code: code, Pointer: reason.OutputContract(assessmentRef), Message: message, Fix: fix})
+		out = append(out, reason.Unmet{Code: code, Pointer: reason.OutputContract(assessmentRef), Message: message,
+			Fix: fix})
 	}
 	if len(missing) > 0 {
 		add(reason.MissingOutput, fmt.Sprintf("Step %q needs an artifact of kind %s for %s, and none was sent.",
@@ -89,7 +92,8 @@ func (q requirements) assessments() []reason.Unmet {
 	case len(wrong) > 0:
 		add(reason.InvalidOutput, strings.Join(wrong, "; "), showExample(example))
 	case len(stay) > 0:
-		add(reason.InvalidOutput, strings.Join(stay, "; "), "Do what the message asks for, then send the assessment again with the new levels.")
+		add(reason.InvalidOutput, strings.Join(stay, "; "),
+			"Do what the message asks for, then send the assessment again with the new levels.")
 	}
 	return out
 }
@@ -124,7 +128,8 @@ func (q requirements) consequences(a contract.Assessment, levels map[string]stri
 			}
 		}
 		if len(at) > 0 {
-			out = append(out, fmt.Sprintf("assessment %q has %s at %q: %s", a.ID, strings.Join(at, ", "), c.AnyEqualsLevel, c.Guidance))
+			out = append(out, fmt.Sprintf("assessment %q has %s at %q: %s", a.ID, strings.Join(at, ", "),
+				c.AnyEqualsLevel, c.Guidance))
 		}
 	}
 	return out

@@ -23,7 +23,8 @@ func TestSays(t *testing.T) {
 }
 
 func TestAResultIsReadAsStrictlyAsItIsWritten(t *testing.T) {
-	r := command.Result{ArgvDigest: command.ArgvDigest(source.Action{Argv: []string{"true"}}), Kind: command.Kind, OutputDigest: canon.Sum(nil), Tries: 1}
+	r := command.Result{ArgvDigest: command.ArgvDigest(source.Action{Argv: []string{"true"}}), Kind: command.Kind,
+		OutputDigest: canon.Sum(nil), Tries: 1}
 	v, err := canon.ValueOf(r)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,8 @@ func TestAResultIsReadAsStrictlyAsItIsWritten(t *testing.T) {
 }
 
 func TestArgvDigestTellsCommandsApart(t *testing.T) {
-	a, b := command.ArgvDigest(source.Action{Argv: []string{"a", "b"}}), command.ArgvDigest(source.Action{Argv: []string{"a b"}})
+	a, b := command.ArgvDigest(source.Action{Argv: []string{"a", "b"}}),
+		command.ArgvDigest(source.Action{Argv: []string{"a b"}})
 	if a == b {
 		t.Fatal("the words of a command run together")
 	}

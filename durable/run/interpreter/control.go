@@ -101,9 +101,11 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 		}
 		u.Code = reason.InvalidOutput
 		l, _ := a.Get("loopId")
-		u.Message = fmt.Sprintf("The %s that was sent does not decide loop %q: %s.", LoopControlKind, loop.LoopID, k.mismatchWords(a))
+		u.Message = fmt.Sprintf("The %s that was sent does not decide loop %q: %s.", LoopControlKind, loop.LoopID,
+			k.mismatchWords(a))
 		if _, _, ok := k.decisionOf(a); ok {
-			u.Message = fmt.Sprintf("The %s that was sent is for loop %q; this is the end of an iteration of loop %q.", LoopControlKind, l.Text(), loop.LoopID)
+			u.Message = fmt.Sprintf("The %s that was sent is for loop %q; this is the end of an iteration of loop %q.",
+				LoopControlKind, l.Text(), loop.LoopID)
 		}
 	}
 	return u
@@ -132,8 +134,9 @@ func variableMissing(loop compile.Loop, missing []string) reason.Unmet {
 		name = missing[0]
 	}
 	return reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(name, loop.LoopID),
-		Message: fmt.Sprintf("Loop %q is decided by %s, which the context does not hold.", loop.LoopID, strings.Join(missing, ", ")),
-		Fix:     fmt.Sprintf("Send it as context: {%q: VALUE}, or --set %s=VALUE.", name, name)}
+		Message: fmt.Sprintf("Loop %q is decided by %s, which the context does not hold.", loop.LoopID,
+			strings.Join(missing, ", ")),
+		Fix: fmt.Sprintf("Send it as context: {%q: VALUE}, or --set %s=VALUE.", name, name)}
 }
 
 // contextPointer points at a context key, or at the loop where the path cannot

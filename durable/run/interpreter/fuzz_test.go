@@ -26,7 +26,8 @@ func FuzzWalk(f *testing.F) {
 		f.Add(data, true)
 		f.Add(data, false)
 	}
-	vars := canon.OfMembers(canon.Member{Name: "items", Value: canon.OfList(canon.OfInt(1), canon.OfInt(2))}, canon.Member{Name: "count", Value: canon.OfInt(2)})
+	vars := canon.OfMembers(canon.Member{Name: "items", Value: canon.OfList(canon.OfInt(1), canon.OfInt(2))},
+		canon.Member{Name: "count", Value: canon.OfInt(2)})
 	f.Fuzz(func(t *testing.T, data []byte, neverStop bool) {
 		c, err := compile.Decode(data)
 		if err != nil {

@@ -52,7 +52,8 @@ func Next(w compile.Compiled, s snapshot.State, in Input) (Result, error) {
 	}
 	at, ok := w.Place(pending.StepID)
 	if !ok {
-		return Result{}, fmt.Errorf("the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
+		return Result{}, fmt.Errorf("the pinned workflow has no step %q, which the node's snapshot names",
+			pending.StepID)
 	}
 	frames := Frames(s)
 	if err := fits(w, at, frames); err != nil {
@@ -77,7 +78,8 @@ func Frames(s snapshot.State) []snapshot.Frame {
 func fits(w compile.Compiled, at compile.Place, frames []snapshot.Frame) error {
 	for i := len(frames) - 1; i >= 0; i-- {
 		if at.LoopID != frames[i].LoopID {
-			return fmt.Errorf("the node's snapshot names loop %q where the pinned workflow has %q", frames[i].LoopID, at.LoopID)
+			return fmt.Errorf("the node's snapshot names loop %q where the pinned workflow has %q", frames[i].LoopID,
+				at.LoopID)
 		}
 		var ok bool
 		if at, ok = w.Place(at.LoopID); !ok {

@@ -83,8 +83,9 @@ func tell(t *testing.T, r interpreter.Result, neverStop bool) string {
 		words = append([]string{where, "[" + strings.Join(r.State.CompletedKeys(), " ") + "]"}, words...)
 	}
 	for _, e := range r.Trace {
-		words = append(words, map[event.TraceKind]string{event.SelectedNextStep: "sel", event.EvaluatedCondition: "eval",
-			event.EnteredLoop: "enter", event.ExitedLoop: "exit"}[e.Kind])
+		words = append(words, map[event.TraceKind]string{event.SelectedNextStep: "sel",
+			event.EvaluatedCondition: "eval",
+			event.EnteredLoop:        "enter", event.ExitedLoop: "exit"}[e.Kind])
 	}
 	return strings.Join(words, " ")
 }
@@ -116,7 +117,8 @@ func TestWalks(t *testing.T) {
 		lines      []string
 		want       string
 	}{
-		{"a decision ends it", steps(first + body(artifact)), []string{`{}`, `{}`, `{}`, `{} ` + goOn, `{}`, `{} ` + stop, `{}`}, `
+		{"a decision ends it", steps(first + body(artifact)),
+			[]string{`{}`, `{}`, `{}`, `{} ` + goOn, `{}`, `{} ` + stop, `{}`}, `
 first [] sel
 again@0::work [first] enter sel
 again@0::decide [again@0::work first] sel
@@ -124,7 +126,8 @@ again@1::work [first] eval sel
 again@1::decide [again@1::work first] sel
 end [again first] eval exit sel
 done [] sel`},
-		{"no decision is no exit", steps(body(artifact)), []string{`{}`, `{}`, `{}`, `{} {"kind":"wr.loop_control","decision":"maybe"}`, `{} ` + stop}, `
+		{"no decision is no exit", steps(body(artifact)),
+			[]string{`{}`, `{}`, `{}`, `{} {"kind":"wr.loop_control","decision":"maybe"}`, `{} ` + stop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 MISSING_REQUIRED_OUTPUT@wr.contracts.loop_control
@@ -134,25 +137,29 @@ end [again] eval exit sel`},
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 end [again] eval exit sel`},
-		{"a decision counts for one iteration", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn, `{}`, `{}`, `{} ` + stop}, `
+		{"a decision counts for one iteration", steps(body(artifact)),
+			[]string{`{}`, `{}`, `{} ` + goOn, `{}`, `{}`, `{} ` + stop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 again@1::work [] eval sel
 again@1::decide [again@1::work] sel
 MISSING_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
-		{"two decisions are none", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn + ` ` + stop, `{} ` + stop + ` ` + stop}, `
+		{"two decisions are none", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn + ` ` + stop, `{} ` + stop +
+			` ` + stop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 INVALID_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
 		{"a decision for another loop is none", steps(body(named)), []string{`{}`, `{}`,
-			`{} {"kind":"wr.loop_control","decision":"stop","loopId":"inside"}`, `{} {"kind":"wr.loop_control","decision":"stop","loopId":"outside"}`}, `
+			`{} {"kind":"wr.loop_control","decision":"stop","loopId":"inside"}`,
+			`{} {"kind":"wr.loop_control","decision":"stop","loopId":"outside"}`}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 INVALID_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
-		{"at most three", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn, `{}`, `{} ` + goOn, `{}`, `{} ` + goOn, `never {} ` + goOn}, `
+		{"at most three", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn, `{}`, `{} ` + goOn, `{}`,
+			`{} ` + goOn, `never {} ` + goOn}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 again@1::work [] eval sel
@@ -161,27 +168,31 @@ again@2::work [] eval sel
 again@2::decide [again@2::work] sel
 INVARIANT_VIOLATION@again eval
 end [again] INVARIANT_VIOLATION@again eval exit sel`},
-		{"never stopping goes round without a decision", steps(body(artifact)), []string{`never {}`, `never {}`, `never {}`}, `
+		{"never stopping goes round without a decision", steps(body(artifact)),
+			[]string{`never {}`, `never {}`, `never {}`}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 again@1::work [] MISSING_REQUIRED_OUTPUT@wr.contracts.loop_control eval sel`},
 		{"while: none, since the variable is absent", steps(first + body(while)), []string{`{}`, `{}`}, `
 first [] sel
 end [again first] enter eval exit sel`},
-		{"while: one, and the variable stays what it is", steps(first + body(while)), []string{`{}`, `{"more":true}`, `{}`, `{}`, `{"more":false}`}, `
+		{"while: one, and the variable stays what it is", steps(first + body(while)),
+			[]string{`{}`, `{"more":true}`, `{}`, `{}`, `{"more":false}`}, `
 first [] sel
 again@0::work [first] enter eval sel
 again@0::decide [again@0::work first] sel
 again@1::work [first] eval sel
 again@1::decide [again@1::work first] sel`},
-		{"while: an absent variable does not end it", steps(body(while)), []string{`{"more":true}`, `{}`, `{"more":null}`, `never {}`}, `
+		{"while: an absent variable does not end it", steps(body(while)),
+			[]string{`{"more":true}`, `{}`, `{"more":null}`, `never {}`}, `
 again@0::work [] enter eval sel
 again@0::decide [again@0::work] sel
 MISSING_REQUIRED_OUTPUT@more
 end [again] MISSING_REQUIRED_OUTPUT@more eval exit sel`},
 		{"until: not begun when it holds", steps(body(until)), []string{`{"found":true}`}, `
 end [again] enter eval exit sel`},
-		{"until: to its bound", steps(body(until)), []string{`{"found":false}`, `{}`, `{}`, `{}`, `{}`, `{"found":true}`}, `
+		{"until: to its bound", steps(body(until)), []string{`{"found":false}`, `{}`, `{}`, `{}`, `{}`,
+			`{"found":true}`}, `
 again@0::work [] enter eval sel
 again@0::decide [again@0::work] sel
 again@1::work [] eval sel
@@ -196,7 +207,8 @@ again@0::decide [again@0::work] sel
 again@1::work [] eval sel
 again@1::decide [again@1::work] sel
 end [again] eval exit sel`},
-		{"for: more than its bound", steps(body(count)), []string{`{"times":4}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `never {}`}, `
+		{"for: more than its bound", steps(body(count)), []string{`{"times":4}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`,
+			`never {}`}, `
 again@0::work [] enter eval sel
 again@0::decide [again@0::work] sel
 again@1::work [] eval sel
@@ -222,7 +234,8 @@ end [again] eval exit sel`},
 			[]string{`{"times":3}`, `{}`}, `
 again@1::work [] enter eval eval eval eval sel
 end [again] eval eval eval exit sel`},
-		{"loops in loops", steps(`{"id":"outer","type":"loop","title":"O","loop":{"type":"forEach","items":"rows","itemVar":"row","maxIterations":9},"body":[
+		{"loops in loops", steps(
+			`{"id":"outer","type":"loop","title":"O","loop":{"type":"forEach","items":"rows","itemVar":"row","maxIterations":9},"body":[
 			{"id":"inner","type":"loop","title":"I","loop":{"type":"forEach","items":"row.cells","maxIterations":9},"body":[{"id":"triage","title":"T","prompt":"p"}]},
 			{"id":"sum","title":"S","prompt":"p"}]}`),
 			[]string{`{"rows":[{"cells":[1,2]},{"cells":[]}]}`, `{}`, `{}`, `{}`, `{}`}, `

@@ -36,7 +36,8 @@ func (k *walker) length(loop compile.Loop) (int64, *reason.Unmet) {
 func notThere(loop compile.Loop, path string, v canon.Value, want string) *reason.Unmet {
 	u := reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(path, loop.LoopID),
 		Message: fmt.Sprintf("Loop %q needs %s under context key %q, which is not set.", loop.LoopID, want, path),
-		Fix:     fmt.Sprintf("Send it as context: {%q: %s}, or --set '%s=%s'.", path, exampleOf(want), path, exampleOf(want))}
+		Fix: fmt.Sprintf("Send it as context: {%q: %s}, or --set '%s=%s'.", path, exampleOf(want), path,
+			exampleOf(want))}
 	if !v.IsNull() {
 		u.Code = reason.InvalidOutput
 		u.Message = fmt.Sprintf("Loop %q needs %s under context key %q, got %s.", loop.LoopID, want, path, got(v))

@@ -37,7 +37,8 @@ func (k *walker) enter(loopID string, index int) int {
 		return index
 	}
 	if !starts {
-		k.note(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID), event.LoopRef(loopID), event.IterationRef(0))
+		k.note(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID), event.LoopRef(loopID),
+			event.IterationRef(0))
 		k.complete(loopID)
 		return index + 1
 	}
@@ -115,13 +116,16 @@ func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
 	if !decided {
 		k.miss(variableMissing(loop, missing))
 		if !k.stopped {
-			k.note(event.EvaluatedCondition, fmt.Sprintf("Loop %q: whether it goes round again cannot be told, since the context does not hold %s; it is left.",
-				loop.LoopID, strings.Join(missing, ", ")), controlRefs(loop, top.Iteration)...)
+			k.note(event.EvaluatedCondition,
+				fmt.Sprintf("Loop %q: whether it goes round again cannot be told, since the context does not hold "+
+					"%s; it is left.",
+					loop.LoopID, strings.Join(missing, ", ")), controlRefs(loop, top.Iteration)...)
 		}
 		return false
 	}
 	again := held == (loop.Kind == compile.While)
-	k.note(event.EvaluatedCondition, conditionSummary(loop, held, again, top.Iteration, missing), controlRefs(loop, top.Iteration)...)
+	k.note(event.EvaluatedCondition, conditionSummary(loop, held, again, top.Iteration, missing),
+		controlRefs(loop, top.Iteration)...)
 	return again
 }
 
@@ -133,7 +137,9 @@ func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
 	if top.Decision == "" {
 		k.miss(k.decisionMissing(loop))
 		if !k.stopped {
-			k.note(event.EvaluatedCondition, fmt.Sprintf("Loop %q: iteration %d brought no decision; it goes round again.", loop.LoopID, top.Iteration), refs...)
+			k.note(event.EvaluatedCondition,
+				fmt.Sprintf("Loop %q: iteration %d brought no decision; it goes round again.", loop.LoopID,
+					top.Iteration), refs...)
 		}
 		return true
 	}
@@ -142,7 +148,8 @@ func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
 	if again {
 		word = "continue"
 	}
-	k.note(event.EvaluatedCondition, fmt.Sprintf("Loop %q: the decision after iteration %d is %s.", loop.LoopID, top.Iteration, word), refs...)
+	k.note(event.EvaluatedCondition, fmt.Sprintf("Loop %q: the decision after iteration %d is %s.", loop.LoopID,
+		top.Iteration, word), refs...)
 	return again
 }
 
@@ -177,17 +184,21 @@ func path(frames []snapshot.Frame) []snapshot.PathElement {
 // endless ends a walk that passes through iterations without a step to show.
 func endless(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
-		Message: fmt.Sprintf("Loop %q went through more than %d iterations of which every step is passed over.", loop.LoopID, limits.LoopTurnsMax),
-		Fix:     "Correct the conditions of its steps for later runs; this run goes on past the loop with autonomy full_auto_never_stop."}
+		Message: fmt.Sprintf("Loop %q went through more than %d iterations of which every step is passed over.",
+			loop.LoopID, limits.LoopTurnsMax),
+		Fix: "Correct the conditions of its steps for later runs; this run goes on past the loop with autonomy " +
+			"full_auto_never_stop."}
 }
 
 // tooMany: what would be iteration MaxIterations must not run (locks section 9).
 func tooMany(loop compile.Loop, next int64) reason.Unmet {
 	fix := "Decide to stop, or let the run go on past it with autonomy full_auto_never_stop."
 	if loop.Control == nil {
-		fix = "Raise maxIterations in the workflow for later runs; this run goes on past the loop with autonomy full_auto_never_stop."
+		fix = "Raise maxIterations in the workflow for later runs; this run goes on past the loop with autonomy " +
+			"full_auto_never_stop."
 	}
 	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
-		Message: fmt.Sprintf("Loop %q would start iteration %d, and its maxIterations is %d (loopId=%s, iteration=%d, maxIterations=%d).",
+		Message: fmt.Sprintf("Loop %q would start iteration %d, and its maxIterations is %d (loopId=%s, "+
+			"iteration=%d, maxIterations=%d).",
 			loop.LoopID, next, loop.MaxIterations, loop.LoopID, next, loop.MaxIterations), Fix: fix}
 }

@@ -29,7 +29,8 @@ func shorten(all []event.TraceEntry) []event.TraceEntry {
 	}
 	half := most / 2
 	out := append([]event.TraceEntry(nil), all[:half]...)
-	out = append(out, event.TraceEntry{Kind: event.EvaluatedCondition, Summary: fmt.Sprintf("%d more decisions were made.", len(all)-most+1)})
+	out = append(out, event.TraceEntry{Kind: event.EvaluatedCondition,
+		Summary: fmt.Sprintf("%d more decisions were made.", len(all)-most+1)})
 	return append(out, all[len(all)-(most-half-1):]...)
 }
 
@@ -49,7 +50,8 @@ func stepSummary(step *compile.Step, held bool, missing []string) string {
 	if held {
 		verdict = "holds"
 	}
-	return fmt.Sprintf("Step %q: its condition %s%s: %s", step.StepID, verdict, absent(missing), step.RunCondition.JCS())
+	return fmt.Sprintf("Step %q: its condition %s%s: %s", step.StepID, verdict, absent(missing),
+		step.RunCondition.JCS())
 }
 
 func conditionSummary(loop compile.Loop, held, again bool, iteration int64, missing []string) string {
@@ -60,7 +62,8 @@ func conditionSummary(loop compile.Loop, held, again bool, iteration int64, miss
 	if again {
 		what = "it goes on"
 	}
-	return fmt.Sprintf("Loop %q (%s), iteration %d: its condition %s%s, so %s: %s", loop.LoopID, loop.Kind, iteration, verdict,
+	return fmt.Sprintf("Loop %q (%s), iteration %d: its condition %s%s, so %s: %s", loop.LoopID, loop.Kind, iteration,
+		verdict,
 		absent(missing), what, loop.Control.Holds())
 }
 
@@ -73,7 +76,8 @@ func absent(missing []string) string {
 
 func lengthSummary(loop compile.Loop, n int64, unmet *reason.Unmet) string {
 	if unmet != nil {
-		return fmt.Sprintf("Loop %q: how often it runs cannot be told, so it does not run: %s", loop.LoopID, unmet.Message)
+		return fmt.Sprintf("Loop %q: how often it runs cannot be told, so it does not run: %s", loop.LoopID,
+			unmet.Message)
 	}
 	return fmt.Sprintf("Loop %q runs for %s.", loop.LoopID, iterations(n))
 }
@@ -84,7 +88,8 @@ func countSummary(loop compile.Loop, top *snapshot.Frame, again bool) string {
 		n = *top.Count
 	}
 	if again {
-		return fmt.Sprintf("Loop %q: iteration %d of %s is done; it goes on.", loop.LoopID, top.Iteration, iterations(n))
+		return fmt.Sprintf("Loop %q: iteration %d of %s is done; it goes on.", loop.LoopID, top.Iteration,
+			iterations(n))
 	}
 	return fmt.Sprintf("Loop %q: the last of %s is done.", loop.LoopID, iterations(n))
 }

@@ -62,7 +62,8 @@ func TestTheWalkIsThatOfThePinnedBytes(t *testing.T) {
 func TestTracesSayWhy(t *testing.T) {
 	c := flow(t, steps(`{"id":"a","title":"A","prompt":"p"},{"id":"b","title":"B","prompt":"p","runCondition":{"var":"x","equals":1}},
 	 {"id":"l","type":"loop","title":"L","loop":{"type":"until","condition":{"var":"y","equals":2},"maxIterations":3},"body":[{"id":"c","title":"C","prompt":"p"}]}`))
-	r, err := interpreter.Next(c, interpreter.Begin(c, interpreter.Input{}).State, interpreter.Input{Vars: parse(t, `{"y":1}`)})
+	r, err := interpreter.Next(c, interpreter.Begin(c, interpreter.Input{}).State,
+		interpreter.Input{Vars: parse(t, `{"y":1}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,9 @@ func TestTracesKeepTheirBudgets(t *testing.T) {
 	for _, n := range []int{24, 25, most - 1, most, most + 1, 700} {
 		var list []string
 		for i := range n {
-			list = append(list, fmt.Sprintf(`{"id":"s%d","title":"S","prompt":"p","runCondition":{"var":"x","equals":"%d %s"}}`, i, i, strings.Repeat("é", 300)))
+			list = append(list,
+				fmt.Sprintf(`{"id":"s%d","title":"S","prompt":"p","runCondition":{"var":"x","equals":"%d %s"}}`, i, i,
+					strings.Repeat("é", 300)))
 		}
 		r := interpreter.Begin(flow(t, steps(strings.Join(list, ","))), interpreter.Input{})
 		if len(r.Trace) > most {
@@ -110,7 +113,8 @@ func TestTracesKeepTheirBudgets(t *testing.T) {
 		if last := r.Trace[len(r.Trace)-1]; last.Kind != event.SelectedNextStep {
 			t.Errorf("%d conditions: the trace ends with %+v", n, last)
 		}
-		counted := slices.ContainsFunc(r.Trace, func(e event.TraceEntry) bool { return strings.Contains(e.Summary, "more decisions") })
+		counted := slices.ContainsFunc(r.Trace,
+			func(e event.TraceEntry) bool { return strings.Contains(e.Summary, "more decisions") })
 		if counted != (n+1 > most) {
 			t.Errorf("%d conditions: counted %v", n, counted)
 		}

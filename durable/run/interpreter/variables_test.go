@@ -27,10 +27,13 @@ const nested = `{"id":"outer","type":"loop","title":"O","loop":{"type":"forEach"
 func TestVariablesOfLoopsLieOverTheContext(t *testing.T) {
 	c := flow(t, steps(nested))
 	two := int64(2)
-	s := snapshot.At("do", []snapshot.Frame{{LoopID: "outer", Iteration: 1, Count: &two}, {LoopID: "inner", Count: &two}}, nil)
+	s := snapshot.At("do", []snapshot.Frame{{LoopID: "outer", Iteration: 1, Count: &two},
+		{LoopID: "inner", Count: &two}}, nil)
 	for _, row := range []struct{ context, want string }{
-		{`{"rows":["a","b"],"r":"hidden","x":1}`, `{"currentIteration":2,"r":1,"row":"b","rows":["a","b"],"try":1,"x":1}`},
-		{`{"rows":["a"],"row":"of the context"}`, `{"currentIteration":2,"r":1,"row":"of the context","rows":["a"],"try":1}`},
+		{`{"rows":["a","b"],"r":"hidden","x":1}`,
+			`{"currentIteration":2,"r":1,"row":"b","rows":["a","b"],"try":1,"x":1}`},
+		{`{"rows":["a"],"row":"of the context"}`,
+			`{"currentIteration":2,"r":1,"row":"of the context","rows":["a"],"try":1}`},
 	} {
 		if got := string(interpreter.Variables(c, s, parse(t, row.context)).JCS()); got != row.want {
 			t.Errorf("%s: got %s, want %s", row.context, got, row.want)
@@ -56,7 +59,8 @@ func TestAConfirmationOfALoopStandsBeforeItsFirstStep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []bool{true, false, false, true}; len(got) != 4 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || got[3] != want[3] {
+	if want := []bool{true, false, false, true}; len(got) != 4 || got[0] != want[0] || got[1] != want[1] ||
+		got[2] != want[2] || got[3] != want[3] {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -66,7 +70,8 @@ func TestAWalkWithoutAStepEnds(t *testing.T) {
 	c := flow(t, steps(`{"id":"a","type":"loop","title":"A","loop":{"type":"for","count":1000,"maxIterations":1000},"body":[
 	 {"id":"b","type":"loop","title":"B","loop":{"type":"for","count":1000,"maxIterations":1000},"body":[
 	 {"id":"c","title":"C","prompt":"p","runCondition":{"var":"never","equals":true}}]}]},{"id":"end","title":"E","prompt":"p"}`))
-	if r := interpreter.Begin(c, interpreter.Input{}); len(r.Unmet) != 1 || !strings.Contains(r.Unmet[0].Message, "passed over") {
+	if r := interpreter.Begin(c, interpreter.Input{}); len(r.Unmet) != 1 ||
+		!strings.Contains(r.Unmet[0].Message, "passed over") {
 		t.Errorf("got %+v", r.Unmet)
 	}
 	r := interpreter.Begin(c, interpreter.Input{NeverStop: true})

@@ -26,5 +26,6 @@ func describe(a source.Action) []string {
 	if a.Retry != nil {
 		out = append(out, fmt.Sprintf("- up to %d tries, %d s apart", a.Retry.MaxAttempts, a.Retry.BackoffSeconds))
 	}
-	return append(out, "- run by `waybill run` once the workflow is trusted; the step is accepted with the command's result only")
+	return append(out, "- run by `waybill run` once the workflow is trusted; the step is accepted with the command's "+
+		"result only")
 }

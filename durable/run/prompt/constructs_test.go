@@ -26,7 +26,8 @@ func TestGoldenConstructs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, c, found := compile.FileWith(filepath.Base(name), source.SourceProject, data, compile.Options{Routine: routine(t, dir)})
+		_, c, found := compile.FileWith(filepath.Base(name), source.SourceProject, data,
+			compile.Options{Routine: routine(t, dir)})
 		if source.HasErrors(found) {
 			t.Fatalf("%s: %v", name, found)
 		}
@@ -110,11 +111,21 @@ func TestContractRequirements(t *testing.T) {
 		more, step string
 		want, not  []string
 	}{
-		{"", contract + `}` + many, []string{"OUTPUT REQUIREMENTS:\n- An artifact is required:\n  - Artifact contract: wr.contracts.loop_control\n", `"kind":"wr.loop_control"`}, []string{"word0", "more"}},
-		{"", contract + `, "required": false}, "notesRequired": true`, []string{"OUTPUT REQUIREMENTS:\n- Notes are required\n- An artifact is not required; one that is sent must be:\n", "Example: {"}, nil},
-		{assessed, asked + many, []string{"word4'", "…and 4 more\n- An assessment is required:\n  - Assessment: gate. Good?", `"assessmentId":"gate"`,
-			"- If a dimension has the level \"low\", the step stays pending: Mend it.\n- If a dimension of gate has the level \"high\", the step stays pending: Check."}, []string{"word5"}},
-		{assessed, asked + contract + "}" + many, []string{"Artifact contract: wr.contracts.loop_control", "Assessment: gate"}, []string{"word0"}},
+		{"", contract + `}` + many,
+			[]string{"OUTPUT REQUIREMENTS:\n- An artifact is required:\n" +
+				"  - Artifact contract: wr.contracts.loop_control\n", `"kind":"wr.loop_control"`},
+			[]string{"word0", "more"}},
+		{"", contract + `, "required": false}, "notesRequired": true`,
+			[]string{"OUTPUT REQUIREMENTS:\n- Notes are required\n" +
+				"- An artifact is not required; one that is sent must be:\n", "Example: {"}, nil},
+		{assessed, asked + many,
+			[]string{"word4'", "…and 4 more\n- An assessment is required:\n  - Assessment: gate. Good?",
+				`"assessmentId":"gate"`,
+				"- If a dimension has the level \"low\", the step stays pending: Mend it.\n" +
+					"- If a dimension of gate has the level \"high\", the step stays pending: Check."},
+			[]string{"word5"}},
+		{assessed, asked + contract + "}" + many, []string{"Artifact contract: wr.contracts.loop_control",
+			"Assessment: gate"}, []string{"word0"}},
 	} {
 		text, _ := render(t, row.more, `, "prompt": "p"`+row.step, `{"what": "it"}`)
 		for _, want := range row.want {
@@ -139,11 +150,14 @@ func TestFunctionsBudget(t *testing.T) {
 			all = append(all, fmt.Sprintf(`{"name": "f%02d", "definition": %q}`, i, strings.Repeat("ü", size/2)))
 			refs = append(refs, fmt.Sprintf(`"f%02d()"`, i))
 		}
-		return `, "prompt": "p", "functionDefinitions": [` + strings.Join(all, ",") + `], "functionReferences": [` + strings.Join(refs, ",") + `]`
+		return `, "prompt": "p", "functionDefinitions": [` + strings.Join(all, ",") + `], "functionReferences": [` +
+			strings.Join(refs, ",") + `]`
 	}
 	// The first definition fits, but for the marker behind it: it is not there in full.
-	edge := limits.FunctionsBytesMax - len("\n\nOmitted %d function definitions.") - len("9999") - len("## Functions\n\n- f00(): ") - len(limits.TruncationMarker)/2
-	for _, row := range []struct{ n, size, omitted int }{{2, edge, 2}, {2, edge - len(limits.TruncationMarker), 1}, {0, 0, 0}, {3, 1000, 0}, {8, 2000, 0}, {9, 2000, 1}, {30, 2000, 22}, {1, 20000, 1}} {
+	edge := limits.FunctionsBytesMax - len("\n\nOmitted %d function definitions.") - len("9999") - len(
+		"## Functions\n\n- f00(): ") - len(limits.TruncationMarker)/2
+	for _, row := range []struct{ n, size, omitted int }{{2, edge, 2}, {2, edge - len(limits.TruncationMarker), 1},
+		{0, 0, 0}, {3, 1000, 0}, {8, 2000, 0}, {9, 2000, 1}, {30, 2000, 22}, {1, 20000, 1}} {
 		text, _ := render(t, "", definitions(row.n, row.size), `{}`)
 		part := strings.TrimPrefix(text, "p")
 		if strings.TrimPrefix(part, "\n\n") != "" && len(part)-2 > limits.FunctionsBytesMax {
@@ -164,10 +178,12 @@ func TestFunctionsBudget(t *testing.T) {
 
 // TestLoopsAreVariables: a body reads where it is as it reads context.
 func TestLoopsAreVariables(t *testing.T) {
-	c := compiled(t, "x.json", []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0", "steps": [
+	c := compiled(t, "x.json",
+		[]byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0", "steps": [
 		{"id": "l", "type": "loop", "title": "L", "loop": {"type": "forEach", "items": "list", "maxIterations": 2}, "body": [{"id": "b", "title": "B", "prompt": "{{currentIteration}}/{{currentIndex}}: {{currentItem.name}}"}]}]}`))
 	s, _ := c.Step("b")
-	if got, _ := Render(c, s, value(t, `{"currentIteration": 2, "currentIndex": 1, "currentItem": {"name": "x"}}`)); got != "2/1: x" {
+	if got, _ := Render(c, s, value(t,
+		`{"currentIteration": 2, "currentIndex": 1, "currentItem": {"name": "x"}}`)); got != "2/1: x" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -177,7 +193,9 @@ func TestLoopsAreVariables(t *testing.T) {
 func TestDecisionsAreAnnounced(t *testing.T) {
 	loop := func(control, last string) string {
 		return `{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0", "steps": [{"id": "l", "type": "loop", "title": "L",
-			"loop": {"type": "while", "maxIterations": 2, ` + control + `}, "body": [{"id": "a", "title": "A", "prompt": "set v"}, {"id": "b", "title": "B", "prompt": "p"` + last + `}]}]}`
+			"loop": {"type": "while", "maxIterations": 2, ` + control +
+			`}, "body": [{"id": "a", "title": "A", "prompt": "set v"}, {"id": "b", "title": "B", "prompt": "p"` + last +
+			`}]}]}`
 	}
 	const byArtifact = `"conditionSource": {"kind": "artifact_contract", "contractRef": "wr.contracts.loop_control"`
 	const asked = `, "outputContract": {"contractRef": "wr.contracts.loop_control"}`
@@ -185,15 +203,20 @@ func TestDecisionsAreAnnounced(t *testing.T) {
 	for _, row := range []struct {
 		source, want string
 	}{
-		{loop(byArtifact+"}", ""), decides}, {loop(byArtifact+`, "loopId": "x"}`, ""), decides + ": unless one was sent in it already, it needs an artifact of wr.contracts.loop_control, whose loopId, where it has one, is \"x\":\n"},
-		{loop(byArtifact+"}", asked), ""}, {loop(byArtifact+`, "loopId": "x"}`, asked), named + ", where the artifact has one, is \"x\""},
+		{loop(byArtifact+"}", ""), decides},
+		{loop(byArtifact+`, "loopId": "x"}`, ""), decides +
+			": unless one was sent in it already, it needs an artifact of wr.contracts.loop_control, whose loopId, " +
+			"where it has one, is \"x\":\n"},
+		{loop(byArtifact+"}", asked), ""},
+		{loop(byArtifact+`, "loopId": "x"}`, asked), named + ", where the artifact has one, is \"x\""},
 		{loop(`"condition": {"var": "v", "equals": 1}`, ""), ""},
 	} {
 		c := compiled(t, "x.json", []byte(row.source))
 		for id, want := range map[string]string{"a": "", "b": row.want} {
 			s, _ := c.Step(id)
 			text, _ := Render(c, s, value(t, `{}`))
-			if !strings.Contains(text, want) || want != decides && !strings.HasPrefix(want, decides) && strings.Contains(text, decides) || !strings.HasPrefix(want, named) && strings.Contains(text, named) {
+			if !strings.Contains(text, want) || want != decides && !strings.HasPrefix(want, decides) &&
+				strings.Contains(text, decides) || !strings.HasPrefix(want, named) && strings.Contains(text, named) {
 				t.Errorf("%s: %q, got\n%s", id, want, text)
 			}
 			if strings.HasPrefix(want, decides) && !strings.Contains(text, `"kind":"wr.loop_control"`) {

@@ -151,7 +151,8 @@ func (b Branch) describe() string {
 		s += "\n\nPending there: " + b.Pending
 	}
 	if b.Last.Text != "" {
-		s += "\n\nLast notes, on " + b.Last.Heading + ":\n\n" + reason.Truncate(strings.TrimSpace(b.Last.Text), branchNotes)
+		s += "\n\nLast notes, on " + b.Last.Heading + ":\n\n" + reason.Truncate(strings.TrimSpace(b.Last.Text),
+			branchNotes)
 	}
 	return s
 }

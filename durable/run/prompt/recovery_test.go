@@ -24,9 +24,13 @@ func TestRecapOfEverything(t *testing.T) {
 		Here:      []Told{{"Checkpoint 1 of 1", "half way"}},
 		Open:      []string{"critical: no\nsecret", "warning: a bit late"},
 		Branches: []Branch{
-			{Tip: "node_b", Status: "in_progress", Preferred: true, Pending: "Ship (ship)", Last: Told{"Test (test)", "all green"},
-				Steps: []compile.Step{{Functions: []compile.Function{defined("near", "do {{what}}"), defined("known", "k")}}}},
-			{Tip: "node_a", Status: "complete", Steps: []compile.Step{{Functions: []compile.Function{defined("far", "f"), defined("near", "do {{what}}")}}}},
+			{Tip: "node_b", Status: "in_progress", Preferred: true, Pending: "Ship (ship)",
+				Last: Told{"Test (test)", "all green"},
+				Steps: []compile.Step{{Functions: []compile.Function{defined("near", "do {{what}}"),
+					defined("known", "k")}}}},
+			{Tip: "node_a", Status: "complete",
+				Steps: []compile.Step{{Functions: []compile.Function{defined("far", "f"),
+					defined("near", "do {{what}}")}}}},
 		},
 		Pending: compile.Step{Functions: []compile.Function{defined("known", "k")}},
 		Vars:    canon.OfMembers(canon.Member{Name: "what", Value: canon.OfString("it")}),
@@ -97,7 +101,8 @@ func TestRecapPrefersTheNewest(t *testing.T) {
 	if strings.Index(got, "<4>") > strings.Index(got, "<7>") {
 		t.Error("the latest is not the last")
 	}
-	if !strings.Contains(got, limits.TruncationMarker+"\n\n### Step 5") || !strings.Contains(got, "length: 4, the oldest") {
+	if !strings.Contains(got, limits.TruncationMarker+"\n\n### Step 5") ||
+		!strings.Contains(got, "length: 4, the oldest") {
 		t.Errorf("what is cut or left out is not said: %.200s", got)
 	}
 }
@@ -105,10 +110,12 @@ func TestRecapPrefersTheNewest(t *testing.T) {
 func TestFunctionsOverTheirBudgetAreCounted(t *testing.T) {
 	var steps []compile.Step
 	for i := range 6 {
-		steps = append(steps, compile.Step{Functions: []compile.Function{defined(fmt.Sprintf("f%d", i), strings.Repeat("d", 400))}})
+		steps = append(steps, compile.Step{Functions: []compile.Function{defined(fmt.Sprintf("f%d", i),
+			strings.Repeat("d", 400))}})
 	}
 	got := Recap(Recovery{Branches: []Branch{{Tip: "node_a", Status: "complete", Steps: steps}}})
-	if !strings.Contains(got, "f2()") || strings.Contains(got, "f4()") || !strings.HasSuffix(got, limits.TruncationMarker+"\n\nOmitted 3 function definitions.") {
+	if !strings.Contains(got, "f2()") || strings.Contains(got, "f4()") ||
+		!strings.HasSuffix(got, limits.TruncationMarker+"\n\nOmitted 3 function definitions.") {
 		t.Errorf("%s", got[strings.Index(got, "## Functions"):])
 	}
 }
@@ -117,16 +124,20 @@ func TestFunctionsOverTheirBudgetAreCounted(t *testing.T) {
 func TestRecapKeepsItsBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
-			return strings.Repeat(rapid.SampledFrom([]string{"n", "é", "漢", "🙂", "a\n\n"}).Draw(t, "rune"), rapid.IntRange(0, 5000).Draw(t, "length"))
+			return strings.Repeat(rapid.SampledFrom([]string{"n", "é", "漢", "🙂", "a\n\n"}).
+				Draw(t, "rune"), rapid.IntRange(0, 5000).Draw(t, "length"))
 		})
 		told := rapid.Custom(func(t *rapid.T) Told { return Told{text.Draw(t, "heading"), text.Draw(t, "text")} })
 		branch := rapid.Custom(func(t *rapid.T) Branch {
 			fn := defined(text.Draw(t, "name"), text.Draw(t, "definition"))
-			return Branch{Tip: "node", Status: "complete", Pending: Label(text.Draw(t, "title"), "key"), Last: told.Draw(t, "last"),
+			return Branch{Tip: "node", Status: "complete", Pending: Label(text.Draw(t, "title"), "key"),
+				Last:  told.Draw(t, "last"),
 				Steps: []compile.Step{{Functions: []compile.Function{fn}}}}
 		})
-		got := Recap(Recovery{StepsDone: 9, Done: rapid.SliceOfN(told, 0, 9).Draw(t, "done"), Here: rapid.SliceOfN(told, 0, 9).Draw(t, "here"),
-			Open: rapid.SliceOfN(text, 0, 12).Draw(t, "open"), Branches: rapid.SliceOfN(branch, 0, 8).Draw(t, "branches")})
+		got := Recap(Recovery{StepsDone: 9, Done: rapid.SliceOfN(told, 0, 9).
+			Draw(t, "done"), Here: rapid.SliceOfN(told, 0, 9).Draw(t, "here"),
+			Open: rapid.SliceOfN(text, 0, 12).Draw(t, "open"), Branches: rapid.SliceOfN(branch, 0, 8).
+				Draw(t, "branches")})
 		if len(got) > limits.RecapBytesMax || !utf8.ValidString(got) {
 			t.Fatalf("%d bytes, valid: %v", len(got), utf8.ValidString(got))
 		}

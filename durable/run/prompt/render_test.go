@@ -15,7 +15,8 @@ import (
 // render renders the only step of a workflow with more keys in workflow and step.
 func render(t testing.TB, more, step, vars string) (string, []string) {
 	t.Helper()
-	c := compiled(t, "x.json", []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"`+more+
+	c := compiled(t, "x.json", []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"`+
+		more+
 		`, "steps": [{"id": "only", "title": "Only"`+step+`}]}`))
 	return Render(c, c.Steps[0], value(t, vars))
 }
@@ -47,7 +48,8 @@ func TestInterpolation(t *testing.T) {
 }
 
 func TestAbsentStaysLiteral(t *testing.T) {
-	text, warnings := render(t, "", `, "prompt": "{{gone}} {{ a.b }} {{gone}} {{a}}", "guidance": ["{{gone}}", "{{later}}"]`, `{"a": 1}`)
+	text, warnings := render(t, "",
+		`, "prompt": "{{gone}} {{ a.b }} {{gone}} {{a}}", "guidance": ["{{gone}}", "{{later}}"]`, `{"a": 1}`)
 	if !strings.HasPrefix(text, "{{gone}} {{ a.b }} {{gone}} 1\n") || !strings.Contains(text, "- {{later}}") {
 		t.Errorf("got %q", text)
 	}
@@ -75,9 +77,15 @@ func TestRequirements(t *testing.T) {
 		``:                        "p",
 		`, "notesRequired": true`: head + "- Notes are required",
 		contains("a"):             head + "- Must contain 'a'",
-		contains("a b c d e"):     head + "- Must contain 'a'\n- Must contain 'b'\n- Must contain 'c'\n- Must contain 'd'\n- Must contain 'e'",
-		contains("a b c d e f"):   head + "- Must contain 'a'\n- Must contain 'b'\n- Must contain 'c'\n- Must contain 'd'\n- Must contain 'e'\n…and 1 more",
-		contains("a b c d e f") + `, "notesRequired": true`:                                                                     head + "- Notes are required\n- Must contain 'a'\n- Must contain 'b'\n- Must contain 'c'\n- Must contain 'd'\n…and 2 more",
+		contains("a b c d e"): head +
+			"- Must contain 'a'\n- Must contain 'b'\n- Must contain 'c'\n- Must contain 'd'\n- Must contain 'e'",
+		contains("a b c d e f"): head +
+			"- Must contain 'a'\n- Must contain 'b'\n- Must contain 'c'\n- Must contain 'd'\n- Must contain 'e'\n" +
+			"…and 1 more",
+		contains("a b c d e f") +
+			`, "notesRequired": true`: head +
+			"- Notes are required\n- Must contain 'a'\n- Must contain 'b'\n- Must contain 'c'\n- Must contain 'd'\n" +
+			"…and 2 more",
 		`, "validationCriteria": {"type": "contains", "value": "x", "message": "x", "condition": {"var": "y", "equals": 1}}`:    "p",
 		`, "validationCriteria": {"type": "contains", "value": "x", "message": "x", "condition": {"var": "y", "equals": null}}`: head + "- Must contain 'x'",
 	} {
@@ -112,7 +120,8 @@ func TestEverythingCheckedIsAnnounced(t *testing.T) {
 func TestRole(t *testing.T) {
 	const own, all = `, "agentRole": "You are the {{who}}."`, `, "agentRole": "You are everyone."`
 	for _, row := range [][3]string{
-		{"", own, "Role: You are the cook.\n\np"}, {all, "", "Role: You are everyone.\n\np"}, {all, own, "Role: You are the cook.\n\np"}, {"", "", "p"},
+		{"", own, "Role: You are the cook.\n\np"}, {all, "", "Role: You are everyone.\n\np"},
+		{all, own, "Role: You are the cook.\n\np"}, {"", "", "p"},
 	} {
 		if got, _ := render(t, row[0], `, "prompt": "p"`+row[1], `{"who": "cook"}`); got != row[2] {
 			t.Errorf("got %q, want %q", got, row[2])
@@ -123,17 +132,21 @@ func TestRole(t *testing.T) {
 // TestCommandsCannotDisguiseThemselves: what is shown of a command is what will run.
 func TestCommandsCannotDisguiseThemselves(t *testing.T) {
 	for word, want := range map[string]string{
-		"make": "make", "-x=a,b:c/d.e@1%2+3": "-x=a,b:c/d.e@1%2+3", "a b": "'a b'", "": "''", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'",
-		"\x1b[2Kls": `"\x1b[2Kls"`, "a\nb": `"a\nb"`, "\u202egnp": `"\u202egnp"`, "tab\t": `"tab\t"`, "ü": "'ü'", "\u00a0": `"\u00a0"`,
+		"make": "make", "-x=a,b:c/d.e@1%2+3": "-x=a,b:c/d.e@1%2+3", "a b": "'a b'", "": "''", "it's": `'it'\''s'`,
+		"$(rm)":     "'$(rm)'",
+		"\x1b[2Kls": `"\x1b[2Kls"`, "a\nb": `"a\nb"`, "\u202egnp": `"\u202egnp"`, "tab\t": `"tab\t"`, "ü": "'ü'",
+		"\u00a0": `"\u00a0"`,
 	} {
 		if got := command.Word(word); got != want {
 			t.Errorf("%q is shown as %s, want %s", word, got, want)
 		}
 	}
-	lines := describe(source.Action{Argv: []string{"sh", "-c", "a; b"}, Cwd: "x y", Env: map[string]string{"B": "secret", "A": "s"},
+	lines := describe(source.Action{Argv: []string{"sh", "-c", "a; b"}, Cwd: "x y",
+		Env:            map[string]string{"B": "secret", "A": "s"},
 		TimeoutSeconds: 5, Retry: &source.Retry{MaxAttempts: 3, BackoffSeconds: 2}})
 	text := strings.Join(lines, "\n")
-	for _, want := range []string{"    sh -c 'a; b'\n", "- in the folder 'x y'\n", "- with A, B set", "- for at most 5 s\n", "- up to 3 tries, 2 s apart\n", "once the workflow is trusted"} {
+	for _, want := range []string{"    sh -c 'a; b'\n", "- in the folder 'x y'\n", "- with A, B set",
+		"- for at most 5 s\n", "- up to 3 tries, 2 s apart\n", "once the workflow is trusted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
@@ -145,12 +158,13 @@ func TestCommandsCannotDisguiseThemselves(t *testing.T) {
 
 func TestParameters(t *testing.T) {
 	for want, p := range map[string]source.Parameter{
-		"n: number":                 {Name: "n", Type: "number"},
-		"n: number, required":       {Name: "n", Type: "number", Required: true},
-		`s: string, one of ["a",1]`: {Name: "s", Type: "string", Enum: []canon.Value{canon.OfString("a"), canon.OfInt(1)}},
-		`s: string, else "a"`:       {Name: "s", Type: "string", Default: canon.OfString("a")},
-		"b: boolean, else false":    {Name: "b", Type: "boolean", Default: canon.OfBool(false)},
-		"b: boolean. Why":           {Name: "b", Type: "boolean", Description: "Why"},
+		"n: number":           {Name: "n", Type: "number"},
+		"n: number, required": {Name: "n", Type: "number", Required: true},
+		`s: string, one of ["a",1]`: {Name: "s", Type: "string",
+			Enum: []canon.Value{canon.OfString("a"), canon.OfInt(1)}},
+		`s: string, else "a"`:    {Name: "s", Type: "string", Default: canon.OfString("a")},
+		"b: boolean, else false": {Name: "b", Type: "boolean", Default: canon.OfBool(false)},
+		"b: boolean. Why":        {Name: "b", Type: "boolean", Description: "Why"},
 	} {
 		if got := parameter(p); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -163,7 +177,8 @@ func TestPreamble(t *testing.T) {
 		"metaGuidance": ["m1", "m2"], "preconditions": ["p"], "clarificationPrompts": ["c?"],
 		"references": [{"id": "re", "title": "R", "source": "s.md", "purpose": "why", "authoritative": true}, {"id": "rf", "title": "Q", "source": "q.md", "purpose": "as well", "authoritative": false, "resolveFrom": "package"}],
 		"steps": [{"id": "only", "title": "Only", "prompt": "p"}]}`))
-	want := "## Before you begin, this must be so\n\n- p\n\n## Ask first, where it is not clear\n\n- c?\n\n## In every step\n\n- m1\n- m2\n\n" +
+	want := "## Before you begin, this must be so\n\n- p\n\n## Ask first, where it is not clear\n\n- c?\n\n" +
+		"## In every step\n\n- m1\n- m2\n\n" +
 		"## References\n\n- R (s.md): why [authoritative]\n- Q (q.md, beside the workflow file): as well"
 	if got := Preamble(c); got != want {
 		t.Errorf("got %q", got)
@@ -177,7 +192,8 @@ func TestPreamble(t *testing.T) {
 // it is, and the rest of the prompt does not change.
 func TestContextCannotPullInContext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		hostile := rapid.OneOf(rapid.SampledFrom([]string{"{{secret}}", "{{x}}", "}}{{secret", "{{", "$1", "\\"}), rapid.String()).Draw(t, "value")
+		hostile := rapid.OneOf(rapid.SampledFrom([]string{"{{secret}}", "{{x}}", "}}{{secret", "{{", "$1", "\\"}),
+			rapid.String()).Draw(t, "value")
 		f := filler{vars: canon.OfMembers(
 			canon.Member{Name: "x", Value: canon.OfString(hostile)},
 			canon.Member{Name: "secret", Value: canon.OfString("S3CRET")})}

@@ -65,7 +65,8 @@ func decisionLines(c compile.Compiled, step compile.Step) []string {
 	case asked || at.Index < len(loop.Body)-1:
 		return nil
 	}
-	head := fmt.Sprintf("This step ends an iteration of loop %q: unless one was sent in it already, it needs an artifact of %s", loop.LoopID, loop.Control.ContractRef)
+	head := fmt.Sprintf("This step ends an iteration of loop %q: unless one was sent in it already, it needs an "+
+		"artifact of %s", loop.LoopID, loop.Control.ContractRef)
 	if id != "" {
 		head += fmt.Sprintf(", whose loopId, where it has one, is %q", id)
 	}
@@ -86,7 +87,8 @@ func assessmentLines(c compile.Compiled, step compile.Step, f *filler) []string 
 		if follows.ForAssessment != "" {
 			of = "a dimension of " + follows.ForAssessment
 		}
-		out = append(out, fmt.Sprintf("- If %s has the level %q, the step stays pending: %s", of, follows.AnyEqualsLevel, f.fill(follows.Guidance)))
+		out = append(out, fmt.Sprintf("- If %s has the level %q, the step stays pending: %s", of,
+			follows.AnyEqualsLevel, f.fill(follows.Guidance)))
 	}
 	return out
 }

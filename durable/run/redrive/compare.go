@@ -42,7 +42,8 @@ func Compare(recorded manifest.Segment, plan manifest.Plan) *Difference {
 	for at < len(was) && at < len(is) && bytes.Equal(was[at], is[at]) {
 		at++
 	}
-	d := &Difference{Segment: recorded.Name(), EventIndex: recorded.First + int64(at), Expected: line(was, at), Got: line(is, at)}
+	d := &Difference{Segment: recorded.Name(), EventIndex: recorded.First + int64(at), Expected: line(was, at),
+		Got: line(is, at)}
 	switch {
 	case d.Expected == "":
 		d.Message = "an event more would be recorded now"

@@ -48,11 +48,14 @@ func TestCompare(t *testing.T) {
 		message string
 	}{
 		{"the same", plan(was...), 0, "", ""},
-		{"a member deep inside", plan(traced(entry("one", event.StepRef("b")), entry("two")), was[1]), 7, "/data/entries/0/refs/0/stepId", "otherwise"},
-		{"a member more", plan(was[0], event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeFailed}), 8, "/data/outcome", "otherwise"},
+		{"a member deep inside", plan(traced(entry("one", event.StepRef("b")), entry("two")), was[1]), 7,
+			"/data/entries/0/refs/0/stepId", "otherwise"},
+		{"a member more", plan(was[0], event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeFailed}), 8,
+			"/data/outcome", "otherwise"},
 		{"a member less", plan(traced(entry("one"), entry("two")), was[1]), 7, "/data/entries/0/refs", "otherwise"},
 		{"an item less", plan(traced(entry("one", step)), was[1]), 7, "/data/entries/1", "otherwise"},
-		{"an item more", plan(traced(entry("one", step), entry("two"), entry("three")), was[1]), 7, "/data/entries/2", "otherwise"},
+		{"an item more", plan(traced(entry("one", step), entry("two"), entry("three")), was[1]), 7, "/data/entries/2",
+			"otherwise"},
 		{"an event less", plan(was[0]), 8, "", "would not be recorded"},
 		{"an event more", plan(was[0], was[1], traced(entry("x"))), 9, "", "an event more"},
 		{"nothing", plan(), 7, "", "nothing would be recorded"},
@@ -70,10 +73,12 @@ func TestCompare(t *testing.T) {
 				}
 				return
 			}
-			if d == nil || d.EventIndex != row.event || d.Pointer != row.pointer || !strings.Contains(d.Message, row.message) || d.Segment != "00000007-00000008.jsonl" {
+			if d == nil || d.EventIndex != row.event || d.Pointer != row.pointer ||
+				!strings.Contains(d.Message, row.message) || d.Segment != "00000007-00000008.jsonl" {
 				t.Fatalf("%+v", d)
 			}
-			if (d.Expected == "") != (row.event == 9) || (d.Got == "") != (row.name == "an event less" || row.event == 7 && row.pointer == "") {
+			if (d.Expected == "") != (row.event == 9) ||
+				(d.Got == "") != (row.name == "an event less" || row.event == 7 && row.pointer == "") {
 				t.Errorf("lines %q and %q", d.Expected, d.Got)
 			}
 		})

@@ -16,11 +16,13 @@ type Artifacts func(ref canon.Digest) ([]byte, error)
 
 // StartOf is what began a session, and the workflow version that it is pinned to.
 func StartOf(session id.Session, events []event.Event) (s advance.Start, hash canon.Digest) {
-	s = advance.Start{Session: session, Actor: events[0].Actor, AtMs: events[0].TimestampMs, Observations: observations(events)}
+	s = advance.Start{Session: session, Actor: events[0].Actor, AtMs: events[0].TimestampMs,
+		Observations: observations(events)}
 	for _, e := range events {
 		switch p := e.Data.(type) {
 		case event.RunStarted:
-			s.Run, s.SourceKind, s.SourceRef, s.Title, hash = e.Scope.RunID, p.WorkflowSourceKind, p.WorkflowSourceRef, p.Title, p.WorkflowHash
+			s.Run, s.SourceKind, s.SourceRef, s.Title, hash = e.Scope.RunID, p.WorkflowSourceKind, p.WorkflowSourceRef,
+				p.Title, p.WorkflowHash
 		case event.ContextSet:
 			s.Context = p.Context
 		case event.PreferencesChanged:
@@ -35,7 +37,8 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 // ForkOf is what began a forked session: all of it stands in its own log. Only the
 // state is missing, which is the snapshot that ref names.
 func ForkOf(session id.Session, events []event.Event) (from advance.Source, f advance.Fork, ref canon.Digest) {
-	f = advance.Fork{Session: session, Actor: events[0].Actor, AtMs: events[0].TimestampMs, Observations: observations(events)}
+	f = advance.Fork{Session: session, Actor: events[0].Actor, AtMs: events[0].TimestampMs,
+		Observations: observations(events)}
 	from.Context = canon.OfMembers()
 	for _, e := range events {
 		switch p := e.Data.(type) {

@@ -49,7 +49,8 @@ const (
 
 // Reasons lists the closed set, best first.
 func Reasons() []Reason {
-	return []Reason{MatchedSessionID, MatchedRunID, MatchedHeadSHA, MatchedBranch, MatchedNotes, MatchedWorkflowID, RecencyFallback}
+	return []Reason{MatchedSessionID, MatchedRunID, MatchedHeadSHA, MatchedBranch, MatchedNotes, MatchedWorkflowID,
+		RecencyFallback}
 }
 
 // tierOf is the layer of a reason: 0 is the best. An id of either kind names a run

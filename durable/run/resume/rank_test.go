@@ -184,7 +184,8 @@ func FuzzNormalize(f *testing.F) {
 			t.Fatalf("%q gives %q, and that %q", s, joined, again)
 		}
 		if utf8.ValidString(s) {
-			if up := strings.Join(resume.Normalize(joined+" "+strings.ToUpper(joined)), " "); up != strings.TrimSpace(joined+" "+joined) {
+			if up := strings.Join(resume.Normalize(joined+" "+strings.ToUpper(joined)),
+				" "); up != strings.TrimSpace(joined+" "+joined) {
 				t.Fatalf("%q: capitals differ: %q", s, up)
 			}
 		}
@@ -197,7 +198,8 @@ func TestSnippet(t *testing.T) {
 	}
 	long := strings.Repeat("é", 2000) + limits.TruncationMarker
 	got := resume.Snippet(long)
-	if len(got) > limits.ResumeSnippetBytesMax || !utf8.ValidString(got) || strings.Count(got, limits.TruncationMarker) != 1 ||
+	if len(got) > limits.ResumeSnippetBytesMax || !utf8.ValidString(got) ||
+		strings.Count(got, limits.TruncationMarker) != 1 ||
 		!strings.HasSuffix(got, limits.TruncationMarker) {
 		t.Errorf("%d bytes, ends %q", len(got), got[len(got)-20:])
 	}

@@ -16,7 +16,8 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-var inLoops = []snapshot.Frame{{LoopID: "outer", Iteration: 0, BodyIndex: 2}, {LoopID: "inner", Iteration: 2, BodyIndex: 0, Count: ptr(int64(3))}}
+var inLoops = []snapshot.Frame{{LoopID: "outer", Iteration: 0, BodyIndex: 2},
+	{LoopID: "inner", Iteration: 2, BodyIndex: 0, Count: ptr(int64(3))}}
 
 // The files of a store, spelled out: named after these bytes for ever.
 func TestGoldenSnapshots(t *testing.T) {
@@ -25,9 +26,11 @@ func TestGoldenSnapshots(t *testing.T) {
 		state snapshot.State
 		want  string
 	}{
-		{"complete", snapshot.Done(), `{"enginePayload":{"engineState":{"kind":"complete"},"v":1},"kind":"execution_snapshot","v":1}`},
-		{"first step", snapshot.At("first", nil, nil), `{"enginePayload":{"engineState":{"completed":{"kind":"set","values":[]},"kind":"running","loopStack":[],` +
-			`"pending":{"kind":"some","step":{"loopPath":[],"stepId":"first"}}},"v":1},"kind":"execution_snapshot","v":1}`},
+		{"complete", snapshot.Done(),
+			`{"enginePayload":{"engineState":{"kind":"complete"},"v":1},"kind":"execution_snapshot","v":1}`},
+		{"first step", snapshot.At("first", nil, nil),
+			`{"enginePayload":{"engineState":{"completed":{"kind":"set","values":[]},"kind":"running","loopStack":[],` +
+				`"pending":{"kind":"some","step":{"loopPath":[],"stepId":"first"}}},"v":1},"kind":"execution_snapshot","v":1}`},
 		{"in two loops", snapshot.At("triage", inLoops, []string{"b", "a", "outer@0::x", "b", "a-1"}),
 			`{"enginePayload":{"engineState":{"completed":{"kind":"set","values":["a","a-1","b","outer@0::x"]},"kind":"running",` +
 				`"loopStack":[{"bodyIndex":2,"iteration":0,"loopId":"outer"},{"bodyIndex":0,"count":3,"iteration":2,"loopId":"inner"}],` +
@@ -50,7 +53,8 @@ func TestAccessors(t *testing.T) {
 	if !done.IsComplete() || done.PendingStep() != nil || done.CompletedKeys() != nil {
 		t.Errorf("complete: %+v", done)
 	}
-	if at.IsComplete() || at.PendingStep().Key() != "outer@0/inner@2::triage" || !slices.Equal(at.CompletedKeys(), []string{"a", "b"}) {
+	if at.IsComplete() || at.PendingStep().Key() != "outer@0/inner@2::triage" ||
+		!slices.Equal(at.CompletedKeys(), []string{"a", "b"}) {
 		t.Errorf("running: %+v", at)
 	}
 }
@@ -90,21 +94,31 @@ func TestImpossibleStates(t *testing.T) {
 	}{
 		{"no kind", snapshot.State{}, `unknown engine state ""`},
 		{"unknown kind", running(func(s *snapshot.State) { s.Kind = "blocked" }), `unknown engine state "blocked"`},
-		{"complete and running", running(func(s *snapshot.State) { s.Kind = snapshot.Complete }), "a complete state has no other members"},
-		{"no completed", running(func(s *snapshot.State) { s.Completed = nil }), "a running state wants completed, loopStack and pending"},
-		{"no stack", running(func(s *snapshot.State) { s.LoopStack = nil }), "a running state wants completed, loopStack and pending"},
-		{"no pending", running(func(s *snapshot.State) { s.Pending = nil }), "a running state wants completed, loopStack and pending"},
-		{"completed is a list", running(func(s *snapshot.State) { s.Completed.Kind = "list" }), `completed is a "list", want a set`},
+		{"complete and running", running(func(s *snapshot.State) { s.Kind = snapshot.Complete }),
+			"a complete state has no other members"},
+		{"no completed", running(func(s *snapshot.State) { s.Completed = nil }),
+			"a running state wants completed, loopStack and pending"},
+		{"no stack", running(func(s *snapshot.State) { s.LoopStack = nil }),
+			"a running state wants completed, loopStack and pending"},
+		{"no pending", running(func(s *snapshot.State) { s.Pending = nil }),
+			"a running state wants completed, loopStack and pending"},
+		{"completed is a list", running(func(s *snapshot.State) { s.Completed.Kind = "list" }),
+			`completed is a "list", want a set`},
 		{"completed unsorted", done("b", "a"), `completed is not sorted by bytes at "a"`},
 		{"completed twice", done("a", "a"), `completed is not sorted by bytes at "a"`},
 		{"completed in capitals", done("A"), `step instance key "A"`},
-		{"pending is completed", done("outer@0/inner@2::triage"), `step "outer@0/inner@2::triage" is pending and completed`},
-		{"loop twice", frame(1, func(f *snapshot.Frame) { f.LoopID = "outer" }), `loop "outer" stands twice on the stack`},
+		{"pending is completed", done("outer@0/inner@2::triage"),
+			`step "outer@0/inner@2::triage" is pending and completed`},
+		{"loop twice", frame(1, func(f *snapshot.Frame) { f.LoopID = "outer" }),
+			`loop "outer" stands twice on the stack`},
 		{"loop without name", frame(0, func(f *snapshot.Frame) { f.LoopID = "" }), `loop id ""`},
 		{"loop with a separator", frame(0, func(f *snapshot.Frame) { f.LoopID = "a@0" }), `loop id "a@0"`},
-		{"iteration below zero", frame(0, func(f *snapshot.Frame) { f.Iteration = -1 }), `loop "outer": negative position`},
-		{"position below zero", frame(0, func(f *snapshot.Frame) { f.BodyIndex = -1 }), `loop "outer": negative position`},
-		{"iteration of no more", frame(1, func(f *snapshot.Frame) { f.Count = ptr(int64(2)) }), `loop "inner": iteration 2 of 2`},
+		{"iteration below zero", frame(0, func(f *snapshot.Frame) { f.Iteration = -1 }),
+			`loop "outer": negative position`},
+		{"position below zero", frame(0, func(f *snapshot.Frame) { f.BodyIndex = -1 }),
+			`loop "outer": negative position`},
+		{"iteration of no more", frame(1, func(f *snapshot.Frame) { f.Count = ptr(int64(2)) }),
+			`loop "inner": iteration 2 of 2`},
 		{"path too short", step(func(p *snapshot.PendingStep) { p.LoopPath = p.LoopPath[:1] }), path},
 		{"path of another loop", step(func(p *snapshot.PendingStep) { p.LoopPath[1].LoopID = "other" }), path},
 		{"path of another iteration", step(func(p *snapshot.PendingStep) { p.LoopPath[1].Iteration = 1 }), path},
@@ -133,14 +147,19 @@ func TestDecodeRefusesOtherShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ old, new string }{
-		"kind": {"execution_snapshot", "other_snapshot"}, "version": {`"v":1}`, `"v":2}`}, "payload version": {`"v":1},`, `"v":2},`},
-		"state kind": {`"kind":"running"`, `"kind":"blocked"`}, "unknown member": {`"kind":"running"`, `"blockers":[],"kind":"running"`},
-		"missing member": {`"loopStack"`, `"loopstack"`}, "null stack": {`"count":3`, `"count":null`}, "spelling": {`":`, `": `},
-		"order": {`["a","b"]`, `["b","a"]`}, "newline": {"", "\n"}, "nothing": {string(good), ""}, "text": {string(good), "x"},
+		"kind": {"execution_snapshot", "other_snapshot"}, "version": {`"v":1}`, `"v":2}`},
+		"payload version": {`"v":1},`, `"v":2},`},
+		"state kind":      {`"kind":"running"`, `"kind":"blocked"`},
+		"unknown member":  {`"kind":"running"`, `"blockers":[],"kind":"running"`},
+		"missing member":  {`"loopStack"`, `"loopstack"`}, "null stack": {`"count":3`, `"count":null`},
+		"spelling": {`":`, `": `},
+		"order":    {`["a","b"]`, `["b","a"]`}, "newline": {"", "\n"}, "nothing": {string(good), ""},
+		"text":     {string(good), "x"},
 		"fraction": {`"iteration":2`, `"iteration":2.5`},
 	} {
 		text := strings.Replace(string(good), tt.old, tt.new, 1)
-		if s, err := snapshot.Decode([]byte(text)); !errors.Is(err, snapshot.ErrUnknownShape) || !reflect.DeepEqual(s, snapshot.State{}) {
+		if s, err := snapshot.Decode([]byte(text)); !errors.Is(err, snapshot.ErrUnknownShape) ||
+			!reflect.DeepEqual(s, snapshot.State{}) {
 			t.Errorf("%s: got %+v, %v", name, s, err)
 		}
 	}
@@ -173,16 +192,19 @@ func TestKeys(t *testing.T) {
 	loop := func(elements ...snapshot.PathElement) []snapshot.PathElement { return elements }
 	for key, want := range map[string]snapshot.PendingStep{
 		"triage": {StepID: "triage"}, "a-b_9": {StepID: "a-b_9"},
-		"l@0::s":                   {LoopPath: loop(snapshot.PathElement{LoopID: "l"}), StepID: "s"},
-		"outer@0/inner@12::triage": {LoopPath: loop(snapshot.PathElement{LoopID: "outer"}, snapshot.PathElement{LoopID: "inner", Iteration: 12}), StepID: "triage"},
+		"l@0::s": {LoopPath: loop(snapshot.PathElement{LoopID: "l"}), StepID: "s"},
+		"outer@0/inner@12::triage": {LoopPath: loop(snapshot.PathElement{LoopID: "outer"},
+			snapshot.PathElement{LoopID: "inner", Iteration: 12}), StepID: "triage"},
 	} {
 		path, stepID, err := snapshot.ParseKey(key)
 		if err != nil || stepID != want.StepID || !slices.Equal(path, want.LoopPath) || want.Key() != key {
 			t.Errorf("%s: got %v %s, %v", key, path, stepID, err)
 		}
 	}
-	for _, key := range []string{"", "::s", "l@0::", "l@::s", "l::s", "@0::s", "l@00::s", "l@+1::s", "l@-1::s", "l@0:s", "l@0/::s", "/l@0::s",
-		"l@0::m@1::s", "l@0::s@1", "l@0", "S", "a b", "s\n", "l@9223372036854775808::s", "l@0::s\n", "l@1e2::s", "l@0//m@0::s"} {
+	for _, key := range []string{"", "::s", "l@0::", "l@::s", "l::s", "@0::s", "l@00::s", "l@+1::s", "l@-1::s", "l@0:s",
+		"l@0/::s", "/l@0::s",
+		"l@0::m@1::s", "l@0::s@1", "l@0", "S", "a b", "s\n", "l@9223372036854775808::s", "l@0::s\n", "l@1e2::s",
+		"l@0//m@0::s"} {
 		if path, stepID, err := snapshot.ParseKey(key); err == nil {
 			t.Errorf("%q is the key of %v %s", key, path, stepID)
 		}
@@ -194,7 +216,8 @@ func TestKeysRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		step := snapshot.PendingStep{StepID: name.Draw(t, "step")}
 		for range rapid.IntRange(0, 4).Draw(t, "depth") {
-			step.LoopPath = append(step.LoopPath, snapshot.PathElement{LoopID: name.Draw(t, "loop"), Iteration: rapid.Int64Min(0).Draw(t, "iteration")})
+			step.LoopPath = append(step.LoopPath,
+				snapshot.PathElement{LoopID: name.Draw(t, "loop"), Iteration: rapid.Int64Min(0).Draw(t, "iteration")})
 		}
 		path, stepID, err := snapshot.ParseKey(step.Key())
 		if err != nil || stepID != step.StepID || !slices.Equal(path, step.LoopPath) {
@@ -215,7 +238,8 @@ func FuzzParseKey(f *testing.F) {
 
 // Whatever is read is written again as the same bytes, and is a possible state.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []snapshot.State{snapshot.Done(), snapshot.At("a", nil, nil), snapshot.At("triage", inLoops, []string{"a"})} {
+	for _, s := range []snapshot.State{snapshot.Done(), snapshot.At("a", nil, nil),
+		snapshot.At("triage", inLoops, []string{"a"})} {
 		b, err := s.Encode()
 		if err != nil {
 			f.Fatal(err)

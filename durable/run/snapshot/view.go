@@ -64,7 +64,8 @@ func DecodeForeign(data []byte) (View, error) {
 	payload := member(file, "enginePayload")
 	state := member(payload, "engineState")
 	v := View{kind: member(state, "kind").Text()}
-	if member(file, "kind").Text() != fileKind || member(file, "v").Float() != 1 || member(payload, "v").Float() != 1 || v.kind == "" {
+	if member(file, "kind").Text() != fileKind || member(file, "v").Float() != 1 || member(payload, "v").Float() != 1 ||
+		v.kind == "" {
 		return View{}, fmt.Errorf("%w: no engine state of version 1", ErrUnknownShape)
 	}
 	if step := member(member(state, "pending"), "step"); step.Kind() == canon.Object {
@@ -87,7 +88,8 @@ func DecodeForeign(data []byte) (View, error) {
 func foreignStep(step canon.Value) *PendingStep {
 	p := &PendingStep{LoopPath: []PathElement{}, StepID: member(step, "stepId").Text()}
 	for _, at := range items(member(step, "loopPath")) {
-		p.LoopPath = append(p.LoopPath, PathElement{int64(member(at, "iteration").Float()), member(at, "loopId").Text()})
+		p.LoopPath = append(p.LoopPath, PathElement{int64(member(at, "iteration").Float()), member(at, "loopId").
+			Text()})
 	}
 	if p.StepID == "" {
 		return nil

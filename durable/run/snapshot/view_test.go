@@ -17,10 +17,12 @@ func TestDecodeForeign(t *testing.T) {
 		t.Fatalf("accepted for going on: %v", err)
 	}
 	v, err := snapshot.DecodeForeign([]byte(foreignBlocked))
-	if err != nil || !v.IsBlocked() || v.IsComplete() || v.PendingStep().Key() != "pot@1::taste" || !slices.Equal(v.CompletedKeys(), []string{"pot@0::add", "boil"}) {
+	if err != nil || !v.IsBlocked() || v.IsComplete() || v.PendingStep().Key() != "pot@1::taste" ||
+		!slices.Equal(v.CompletedKeys(), []string{"pot@0::add", "boil"}) {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	want := []snapshot.Lack{{Code: "MISSING_REQUIRED_OUTPUT", Message: "No leaves.", SuggestedFix: "Bring some."}, {Message: "No pot."}}
+	want := []snapshot.Lack{{Code: "MISSING_REQUIRED_OUTPUT", Message: "No leaves.", SuggestedFix: "Bring some."},
+		{Message: "No pot."}}
 	if !slices.Equal(v.Lacks(), want) {
 		t.Errorf("lacks %+v", v.Lacks())
 	}
@@ -30,7 +32,8 @@ func TestDecodeForeign(t *testing.T) {
 		"without a state":    {`"engineState"`, `"mood"`},
 		"no JSON":            {`{"enginePayload"`, `{enginePayload`},
 	} {
-		if _, err := snapshot.DecodeForeign([]byte(strings.Replace(foreignBlocked, change[0], change[1], 1))); !errors.Is(err, snapshot.ErrUnknownShape) {
+		if _, err := snapshot.DecodeForeign([]byte(strings.Replace(foreignBlocked, change[0], change[1],
+			1))); !errors.Is(err, snapshot.ErrUnknownShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -47,7 +50,8 @@ func TestDecodeForeign(t *testing.T) {
 
 // A view of our own says what the state does, and reading it leniently the same.
 func TestAViewSaysWhatTheStateSays(t *testing.T) {
-	for _, s := range []snapshot.State{snapshot.Done(), snapshot.At("b", nil, []string{"a"}), snapshot.At("b", []snapshot.Frame{{LoopID: "l", Iteration: 2}}, nil)} {
+	for _, s := range []snapshot.State{snapshot.Done(), snapshot.At("b", nil, []string{"a"}),
+		snapshot.At("b", []snapshot.Frame{{LoopID: "l", Iteration: 2}}, nil)} {
 		data, err := s.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -57,8 +61,10 @@ func TestAViewSaysWhatTheStateSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range []snapshot.View{s.View(), lenient} {
-			same := v.IsComplete() == s.IsComplete() && !v.IsBlocked() && len(v.Lacks()) == 0 && slices.Equal(v.CompletedKeys(), s.CompletedKeys())
-			if !same || (v.PendingStep() == nil) != (s.PendingStep() == nil) || v.PendingStep() != nil && v.PendingStep().Key() != s.PendingStep().Key() {
+			same := v.IsComplete() == s.IsComplete() && !v.IsBlocked() && len(v.Lacks()) == 0 &&
+				slices.Equal(v.CompletedKeys(), s.CompletedKeys())
+			if !same || (v.PendingStep() == nil) != (s.PendingStep() == nil) || v.PendingStep() != nil &&
+				v.PendingStep().Key() != s.PendingStep().Key() {
 				t.Errorf("%+v of %+v", v, s)
 			}
 		}

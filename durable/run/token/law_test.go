@@ -51,7 +51,8 @@ func TestTokensRoundTrip(t *testing.T) {
 				rt.Fatalf("%s is read like %s", other, s)
 			}
 		}
-		if stranger := (token.Keys{Current: token.Key{1}}); current != stranger.Current && before != stranger.Current && reads(stranger, minted[0]) {
+		if stranger := (token.Keys{Current: token.Key{1}}); current != stranger.Current && before != stranger.Current &&
+			reads(stranger, minted[0]) {
 			rt.Fatal("read under a key that did not sign it")
 		}
 	})

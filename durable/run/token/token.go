@@ -108,7 +108,8 @@ func parseAttempt(keys Keys, s, prefix string) (out Attempt, err error) {
 
 func wrongPayload(kind string, version int64) error {
 	if version != 1 {
-		return fault.New(fault.TokenUnsupportedVersion, "the token's payload is of version %d; this binary knows version 1", version)
+		return fault.New(fault.TokenUnsupportedVersion,
+			"the token's payload is of version %d; this binary knows version 1", version)
 	}
 	return fault.New(fault.TokenInvalidFormat, "the token's payload is of kind %q, which its prefix is not", kind)
 }
@@ -128,7 +129,9 @@ func parse(keys Keys, s, prefix string, out any) error {
 		return err
 	}
 	if !verify(keys, payload, signature) {
-		return fault.New(fault.TokenBadSignature, "the token was not signed by this store: it is of another one, was changed on the way, or its key was replaced since")
+		return fault.New(fault.TokenBadSignature,
+			"the token was not signed by this store: it is of another one, was changed on the way, or its key was "+
+				"replaced since")
 	}
 	if err := canon.UnmarshalExact(payload, out); err != nil {
 		return fault.Wrap(err, fault.TokenInvalidFormat, "the token's payload does not have the right members")
@@ -139,21 +142,26 @@ func parse(keys Keys, s, prefix string, out any) error {
 // split takes a token apart by its form alone.
 func split(s, prefix string) (payload, signature []byte, err error) {
 	if len(s) > limits.TokenBytesMax {
-		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token has %d characters; none has more than %d", len(s), limits.TokenBytesMax)
+		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token has %d characters; none has more than %d",
+			len(s), limits.TokenBytesMax)
 	}
 	parts := strings.Split(s, ".")
 	kind, known := kinds[parts[0]]
 	if !known || len(parts) < 2 || !strings.HasPrefix(parts[1], "v") {
-		return nil, nil, fault.New(fault.TokenInvalidFormat, "%s is no token: want st|ack|chk.v1.<payload>.<signature>", quote(s))
+		return nil, nil, fault.New(fault.TokenInvalidFormat, "%s is no token: want st|ack|chk.v1.<payload>.<signature>",
+			quote(s))
 	}
 	if parts[1] != "v1" {
-		return nil, nil, fault.New(fault.TokenUnsupportedVersion, "the token is of version %s; this binary knows v1", quote(parts[1]))
+		return nil, nil, fault.New(fault.TokenUnsupportedVersion, "the token is of version %s; this binary knows v1",
+			quote(parts[1]))
 	}
 	if len(parts) != 4 {
-		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token has %d parts; want 4: it was cut or joined on the way", len(parts))
+		return nil, nil, fault.New(fault.TokenInvalidFormat,
+			"the token has %d parts; want 4: it was cut or joined on the way", len(parts))
 	}
 	if parts[0] != prefix {
-		return nil, nil, fault.New(fault.TokenScopeMismatch, "a token of kind %s stands where one of kind %s should", kind, kinds[prefix]).
+		return nil, nil, fault.New(fault.TokenScopeMismatch, "a token of kind %s stands where one of kind %s should",
+			kind, kinds[prefix]).
 			Suggest("Pass the %s token of the last answer here.", kinds[prefix])
 	}
 	payload, ok := decode(parts[2])

@@ -20,11 +20,13 @@ var (
 	keys  = token.Keys{Current: key}
 	run   = id.NewRun(id.Seed{2})
 	node  = id.RootNode(run)
-	state = token.State{SessionID: id.NewSession(id.Seed{1}), RunID: run, NodeID: node, WorkflowHash: canon.Sum([]byte("w")), TokenKind: "state", TokenVersion: 1}
+	state = token.State{SessionID: id.NewSession(id.Seed{1}), RunID: run, NodeID: node,
+		WorkflowHash: canon.Sum([]byte("w")), TokenKind: "state", TokenVersion: 1}
 )
 
 func attempt(kind string) token.Attempt {
-	return token.Attempt{SessionID: state.SessionID, RunID: run, NodeID: node, AttemptID: id.NextAttempt(node, id.OpAck, 0), TokenKind: kind, TokenVersion: 1}
+	return token.Attempt{SessionID: state.SessionID, RunID: run, NodeID: node,
+		AttemptID: id.NextAttempt(node, id.OpAck, 0), TokenKind: kind, TokenVersion: 1}
 }
 
 // sealed is a token of any payload, signed as the locks have it: HMAC-SHA256 over
@@ -38,12 +40,17 @@ func sealed(k token.Key, prefix, payload string) string {
 
 // The strings of the locks (section 1.2), put together here from their parts.
 func TestGoldenTokens(t *testing.T) {
-	common := `"nodeId":"` + node.String() + `","runId":"` + run.String() + `","sessionId":"` + state.SessionID.String() + `"`
+	common := `"nodeId":"` + node.String() + `","runId":"` + run.String() + `","sessionId":"` +
+		state.SessionID.String() + `"`
 	withAttempt := `{"attemptId":"` + attempt("").AttemptID.String() + `",` + common
 	tests := []struct{ name, got, want string }{
-		{"state", token.MintState(key, state), sealed(key, "st.v1", `{`+common+`,"tokenKind":"state","tokenVersion":1,"workflowHash":"`+state.WorkflowHash.String()+`"}`)},
-		{"ack", token.MintAck(key, attempt("")), sealed(key, "ack.v1", withAttempt+`,"tokenKind":"ack","tokenVersion":1}`)},
-		{"checkpoint", token.MintCheckpoint(key, attempt("")), sealed(key, "chk.v1", withAttempt+`,"tokenKind":"checkpoint","tokenVersion":1}`)},
+		{"state", token.MintState(key, state),
+			sealed(key, "st.v1", `{`+common+`,"tokenKind":"state","tokenVersion":1,"workflowHash":"`+
+				state.WorkflowHash.String()+`"}`)},
+		{"ack", token.MintAck(key, attempt("")),
+			sealed(key, "ack.v1", withAttempt+`,"tokenKind":"ack","tokenVersion":1}`)},
+		{"checkpoint", token.MintCheckpoint(key, attempt("")),
+			sealed(key, "chk.v1", withAttempt+`,"tokenKind":"checkpoint","tokenVersion":1}`)},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {
@@ -66,7 +73,8 @@ func TestParseUndoesMint(t *testing.T) {
 	if got, err := token.ParseAck(keys, token.MintAck(key, attempt(""))); err != nil || got != attempt("ack") {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := token.ParseCheckpoint(keys, token.MintCheckpoint(key, attempt(""))); err != nil || got != attempt("checkpoint") {
+	if got, err := token.ParseCheckpoint(keys, token.MintCheckpoint(key, attempt(""))); err != nil ||
+		got != attempt("checkpoint") {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -134,7 +142,8 @@ func TestRefusals(t *testing.T) {
 		{"another spelling", payload(key, "st.v1", `{`, `{ `), fault.TokenInvalidFormat},
 		{"an id of another shape", payload(key, "st.v1", `"node_`, `"NODE_`), fault.TokenInvalidFormat},
 		{"a payload of another kind", payload(key, "st.v1", `"state"`, `"ack"`), fault.TokenInvalidFormat},
-		{"a payload of a newer version", payload(key, "st.v1", `"tokenVersion":1`, `"tokenVersion":2`), fault.TokenUnsupportedVersion},
+		{"a payload of a newer version", payload(key, "st.v1", `"tokenVersion":1`, `"tokenVersion":2`),
+			fault.TokenUnsupportedVersion},
 		{"too long", st + strings.Repeat("A", limits.TokenBytesMax), fault.TokenInvalidFormat},
 	}
 	for _, tt := range tests {

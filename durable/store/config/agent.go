@@ -15,7 +15,9 @@ func (c Config) AgentMay(wanted event.Autonomy) error {
 	if slices.Index(levels, wanted) <= slices.Index(levels, most) {
 		return nil
 	}
-	return fault.New(fault.ValidationError, "autonomy %s is more than an agent may set in this store: the most is %s", wanted, most).
-		Suggest("Use %s or less. Only the user may allow more, with 'waybill config set %s %s'.", most, AgentMaxAutonomy, wanted).
+	return fault.New(fault.ValidationError, "autonomy %s is more than an agent may set in this store: the most is %s",
+		wanted, most).
+		Suggest("Use %s or less. Only the user may allow more, with 'waybill config set %s %s'.", most,
+			AgentMaxAutonomy, wanted).
 		With("wanted", string(wanted)).With("agentMaxAutonomy", string(most))
 }

@@ -28,7 +28,8 @@ func TestAnAgentMaySetNoMoreThanIsConfigured(t *testing.T) {
 		var c Config
 		if tt.most != "" {
 			var err error
-			if c, err = Read(canon.OfMembers(canon.Member{Name: "agentMaxAutonomy", Value: canon.OfString(tt.most)})); err != nil {
+			if c, err = Read(canon.OfMembers(canon.Member{Name: "agentMaxAutonomy",
+				Value: canon.OfString(tt.most)})); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -36,7 +37,8 @@ func TestAnAgentMaySetNoMoreThanIsConfigured(t *testing.T) {
 		if (err != nil) != tt.refused {
 			t.Errorf("most %q, wanted %q: %v", tt.most, tt.wanted, err)
 		}
-		if tt.refused && (!fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), string(c.AgentMaxAutonomy())) ||
+		if tt.refused && (!fault.Is(err, fault.ValidationError) ||
+			!strings.Contains(err.Error(), string(c.AgentMaxAutonomy())) ||
 			!strings.Contains(fault.Of(err).Suggestion, "the user")) {
 			t.Errorf("most %q, wanted %q: %v; %s", tt.most, tt.wanted, err, fault.Of(err).Suggestion)
 		}

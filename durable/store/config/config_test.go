@@ -43,15 +43,20 @@ func TestSetReadAndForget(t *testing.T) {
 }
 
 func TestWhatIsRefusedSaysWhatIsWanted(t *testing.T) {
-	for _, bad := range [][2]string{{"lockWaitMs", "-1"}, {"lockWaitMs", "1.5"}, {"lockWaitMs", "soon"}, {"lockWaitMs", "600001"}, {"retentionDays", "36501"}, {"trashDays", "-1"}, {"retentionDays", "1.5"},
-		{"agentMaxAutonomy", "total"}, {"agentMaxAutonomy", "3"}, {"agentMaxAutonomy", ""}, {"AgentMaxAutonomy", "guided"}, {"nothing", "1"}} {
+	for _, bad := range [][2]string{{"lockWaitMs", "-1"}, {"lockWaitMs", "1.5"}, {"lockWaitMs", "soon"},
+		{"lockWaitMs", "600001"}, {"retentionDays", "36501"}, {"trashDays", "-1"}, {"retentionDays", "1.5"},
+		{"agentMaxAutonomy", "total"}, {"agentMaxAutonomy", "3"}, {"agentMaxAutonomy", ""},
+		{"AgentMaxAutonomy", "guided"}, {"nothing", "1"}} {
 		_, err := Config{}.With(bad[0], bad[1])
 		f := fault.Of(err)
 		if f == nil || f.Code != fault.ConfigInvalid || fault.ExitOf(err) != fault.ExitUsage {
 			t.Errorf("%s=%s: %v", bad[0], bad[1], err)
 			continue
 		}
-		if bad[0] == "nothing" && !strings.Contains(f.Suggestion, "agentMaxAutonomy, feedback, lockWaitMs, principals, proposals, proposalsActivation, proposalsApproverRole, proposalsQuorum, retentionDays, roles and trashDays") {
+		if bad[0] == "nothing" &&
+			!strings.Contains(f.Suggestion,
+				"agentMaxAutonomy, feedback, lockWaitMs, principals, proposals, proposalsActivation, "+
+					"proposalsApproverRole, proposalsQuorum, retentionDays, roles and trashDays") {
 			t.Errorf("an unknown key does not get the list: %s", f.Suggestion)
 		}
 	}
@@ -67,7 +72,8 @@ func TestAKeyOfANewerVersionIsKeptAndABadValueIsNot(t *testing.T) {
 	if v, ok := c.Data().Get("tomorrow"); !ok || v.Float() != 1 {
 		t.Error("setting one key lost another that this version does not know")
 	}
-	if _, err := Read(canon.OfMembers(canon.Member{Name: "agentMaxAutonomy", Value: canon.OfString("total")})); !fault.Is(err, fault.ConfigInvalid) {
+	if _, err := Read(canon.OfMembers(canon.Member{Name: "agentMaxAutonomy",
+		Value: canon.OfString("total")})); !fault.Is(err, fault.ConfigInvalid) {
 		t.Errorf("a stored value of no set: %v", err)
 	}
 	if _, err := Read(canon.OfList()); !fault.Is(err, fault.ConfigInvalid) {

@@ -13,27 +13,33 @@ import (
 
 func TestLearningIsOnAndNobodyIsNamedByDefault(t *testing.T) {
 	var c Config
-	if !c.Feedback() || !c.Proposals() || c.ProposalsActivation() != ViaApprovalGate || c.ProposalsApproverRole() != "reviewer" || c.ProposalsQuorum() != 1 ||
+	if !c.Feedback() || !c.Proposals() || c.ProposalsActivation() != ViaApprovalGate ||
+		c.ProposalsApproverRole() != "reviewer" || c.ProposalsQuorum() != 1 ||
 		len(c.Principals()) != 0 || len(c.Roles()) != 0 {
-		t.Errorf("the zero Config gives %v %v %s %s %d %v %v", c.Feedback(), c.Proposals(), c.ProposalsActivation(), c.ProposalsApproverRole(),
+		t.Errorf("the zero Config gives %v %v %s %s %d %v %v", c.Feedback(), c.Proposals(), c.ProposalsActivation(),
+			c.ProposalsApproverRole(),
 			c.ProposalsQuorum(), c.Principals(), c.Roles())
 	}
 }
 
 func TestWhatIsSetAboutLearningIsReadBack(t *testing.T) {
 	var c Config
-	for key, text := range map[string]string{"feedback": "off", "proposals": `"off"`, "proposalsActivation": "direct-rbac", "proposalsApproverRole": "team:lead",
-		"proposalsQuorum": "100", "principals": `{"Ada Lovelace":["reviewer","lead"],"bob":[]}`, "roles": `{"lead":["proposals:apply"]}`} {
+	for key, text := range map[string]string{"feedback": "off", "proposals": `"off"`,
+		"proposalsActivation": "direct-rbac", "proposalsApproverRole": "team:lead",
+		"proposalsQuorum": "100", "principals": `{"Ada Lovelace":["reviewer","lead"],"bob":[]}`,
+		"roles": `{"lead":["proposals:apply"]}`} {
 		var err error
 		if c, err = c.With(key, text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c, err := Read(c.Data())
-	if err != nil || c.Feedback() || c.Proposals() || c.ProposalsActivation() != ViaDirectRBAC || c.ProposalsApproverRole() != "team:lead" || c.ProposalsQuorum() != 100 {
+	if err != nil || c.Feedback() || c.Proposals() || c.ProposalsActivation() != ViaDirectRBAC ||
+		c.ProposalsApproverRole() != "team:lead" || c.ProposalsQuorum() != 100 {
 		t.Errorf("%v: %s", err, c.Data().JCS())
 	}
-	if want := map[string][]string{"Ada Lovelace": {"reviewer", "lead"}, "bob": {}}; !reflect.DeepEqual(c.Principals(), want) {
+	if want := map[string][]string{"Ada Lovelace": {"reviewer", "lead"}, "bob": {}}; !reflect.DeepEqual(c.Principals(),
+		want) {
 		t.Errorf("principals %v", c.Principals())
 	}
 	if want := map[string][]string{"lead": {ScopeApply}}; !reflect.DeepEqual(c.Roles(), want) {
@@ -102,7 +108,8 @@ func TestChecksOfLearning(t *testing.T) {
 // A store whose file was edited by hand into something else must not go on with less
 // than somebody asked for.
 func TestAStoredQuorumThatIsNoneIsRefused(t *testing.T) {
-	if _, err := Read(canon.OfMembers(canon.Member{Name: "proposalsQuorum", Value: canon.OfInt(0)})); !fault.Is(err, fault.ConfigInvalid) {
+	if _, err := Read(canon.OfMembers(canon.Member{Name: "proposalsQuorum", Value: canon.OfInt(0)})); !fault.Is(err,
+		fault.ConfigInvalid) {
 		t.Error(err)
 	}
 }

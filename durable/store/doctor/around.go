@@ -25,7 +25,8 @@ func clock(f Facts) (Check, bool) {
 	case c.NewestMs > c.NowMs+clockSlackMs:
 		return warn(CheckClock, fix, "the newest event is %s ahead of the clock", span(c.NewestMs-c.NowMs)), true
 	case f.Ground.WallDriftMs > clockDriftMs || f.Ground.WallDriftMs < -clockDriftMs:
-		return warn(CheckClock, fix, "the clock jumped by %s while it was looked at", span(max(f.Ground.WallDriftMs, -f.Ground.WallDriftMs))), true
+		return warn(CheckClock, fix, "the clock jumped by %s while it was looked at",
+			span(max(f.Ground.WallDriftMs, -f.Ground.WallDriftMs))), true
 	}
 	return ok(CheckClock, "it is later than everything that was recorded"), true
 }
@@ -69,7 +70,8 @@ func workflows(f Facts) (Check, bool) {
 		if n > brokenShown {
 			named += fmt.Sprintf(" and %d more", n-brokenShown)
 		}
-		return warn(CheckWorkflows, "See what is wrong with 'waybill workflows validate FILE'.", "%s; %s cannot be used: %s", text, plural(n, "file"), named), true
+		return warn(CheckWorkflows, "See what is wrong with 'waybill workflows validate FILE'.",
+			"%s; %s cannot be used: %s", text, plural(n, "file"), named), true
 	}
 	return ok(CheckWorkflows, "%s", text), true
 }
@@ -95,7 +97,8 @@ func terminal(f Facts) (Check, bool) {
 	case !t.Looked:
 		return Check{}, false
 	case !t.In:
-		return ok(CheckTerminal, "nobody is at a terminal: nothing is ever asked, and what is done is recorded as an agent's"), true
+		return ok(CheckTerminal,
+			"nobody is at a terminal: nothing is ever asked, and what is done is recorded as an agent's"), true
 	}
 	text := "a person is at a terminal"
 	if t.Out && t.Width > 0 {

@@ -15,14 +15,16 @@ func (g Ground) where() string {
 
 func write(f Facts) (Check, bool) {
 	g := f.Ground
-	const fix = "Look at who may write to the folder, and whether the disk is full or mounted read-only; or name another one with --store."
+	const fix = "Look at who may write to the folder, and whether the disk is full or mounted read-only; or name " +
+		"another one with --store."
 	switch {
 	case g.Why != "":
 		return fail(CheckWrite, fix, "nothing can be written to %s: %s", g.Dir, g.Why), true
 	case g.Write != "":
 		return fail(CheckWrite, fix, "writing failed: %s%s", g.Write, g.where()), true
 	case g.Read != "":
-		return fail(CheckWrite, "Look after the disk: nothing that is written there can be relied on.", "what was written did not come back: %s%s", g.Read, g.where()), true
+		return fail(CheckWrite, "Look after the disk: nothing that is written there can be relied on.",
+			"what was written did not come back: %s%s", g.Read, g.where()), true
 	case g.Left != "":
 		return warn(CheckWrite, "Remove it by hand.", "a file can be written and not be removed: %s", g.Left), true
 	}
@@ -78,19 +80,23 @@ func syncs(f Facts) (Check, bool) {
 	}
 	for _, why := range []string{g.Sync, g.SyncDir} {
 		if why != "" {
-			return fail(CheckSync, "Look after the disk, or move the store: nothing can be promised to survive a power cut here.", "what is written cannot be made durable: %s", why), true
+			return fail(CheckSync,
+				"Look after the disk, or move the store: nothing can be promised to survive a power cut here.",
+				"what is written cannot be made durable: %s", why), true
 		}
 	}
 	if len(g.SyncMs) == 0 {
 		return Check{}, false
 	}
 	ms := median(g.SyncMs)
-	text := fmt.Sprintf("%s for 4 KiB to be safe, so that recording a step takes about %s", millis(ms), millis(syncsOfStep*ms))
+	text := fmt.Sprintf("%s for 4 KiB to be safe, so that recording a step takes about %s", millis(ms),
+		millis(syncsOfStep*ms))
 	c := ok(CheckSync, "%s", text)
 	if ms > syncSlowMs {
 		c = warn(CheckSync, "A store on a faster disk makes every step faster.", "%s", text)
 	} else if ms < syncDoubtfulMs && !g.Memory {
-		c = warn(CheckSync, "Fine for trying things out; a disk that answers so fast may not keep what it says it has.", "%s", text)
+		c = warn(CheckSync, "Fine for trying things out; a disk that answers so fast may not keep what it says it has.",
+			"%s", text)
 	}
 	c.Ms = ms
 	return c, true
@@ -114,11 +120,15 @@ func filesystem(f Facts) (Check, bool) {
 	case g.Filesystem == "":
 		return Check{}, false
 	case g.Network && !g.Allowed:
-		return fail(CheckFilesystem, "Move the store to a local disk, or pass --allow-network-fs if one machine alone uses it.", "%s is a network filesystem, where locks are not safe", g.Filesystem), true
+		return fail(CheckFilesystem,
+			"Move the store to a local disk, or pass --allow-network-fs if one machine alone uses it.",
+			"%s is a network filesystem, where locks are not safe", g.Filesystem), true
 	case g.Network:
-		return warn(CheckFilesystem, "Make sure that one machine alone uses this store.", "%s is a network filesystem, accepted by --allow-network-fs", g.Filesystem), true
+		return warn(CheckFilesystem, "Make sure that one machine alone uses this store.",
+			"%s is a network filesystem, accepted by --allow-network-fs", g.Filesystem), true
 	case g.Memory:
-		return warn(CheckFilesystem, "Keep what matters on a disk: name a folder there with --store or $WAYBILL_HOME.", "%s lies in memory: all of it is gone when the machine stops", g.Filesystem), true
+		return warn(CheckFilesystem, "Keep what matters on a disk: name a folder there with --store or $WAYBILL_HOME.",
+			"%s lies in memory: all of it is gone when the machine stops", g.Filesystem), true
 	}
 	return ok(CheckFilesystem, "%s, local", g.Filesystem), true
 }
@@ -152,7 +162,8 @@ func privacy(f Facts) (Check, bool) {
 	}
 	switch {
 	case s.Kind == Folder && s.ID != "" && s.Mode&0o077 != 0:
-		return warn(CheckPrivacy, "Make it private: 'chmod go-rwx' on the folder.", "others can open the store's folder (mode %#o)", s.Mode), true
+		return warn(CheckPrivacy, "Make it private: 'chmod go-rwx' on the folder.",
+			"others can open the store's folder (mode %#o)", s.Mode), true
 	case s.Kind == Folder && s.ID != "" && s.Mode != 0:
 		return ok(CheckPrivacy, "nobody else can open the store%s", umask), true
 	case g.UmaskKnown:

@@ -24,8 +24,10 @@ type Mark struct {
 // Value is the mark as data of its control file.
 func (m Mark) Value() canon.Value {
 	v := canon.OfMembers(
-		canon.Member{Name: "atMs", Value: canon.OfInt(m.AtMs)}, canon.Member{Name: "bundleId", Value: canon.OfString(m.BundleID)},
-		canon.Member{Name: "events", Value: canon.OfInt(m.Events)}, canon.Member{Name: "head", Value: canon.OfString(m.Head.String())})
+		canon.Member{Name: "atMs", Value: canon.OfInt(m.AtMs)},
+		canon.Member{Name: "bundleId", Value: canon.OfString(m.BundleID)},
+		canon.Member{Name: "events", Value: canon.OfInt(m.Events)},
+		canon.Member{Name: "head", Value: canon.OfString(m.Head.String())})
 	if len(m.Logs) > 0 {
 		logs := canon.OfMembers()
 		for name, n := range m.Logs {

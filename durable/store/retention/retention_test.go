@@ -22,15 +22,16 @@ func TestWhatGoesAndWhy(t *testing.T) {
 		of     retention.Session
 		want   retention.Reason
 	}{
-		"young":                   {keep, retention.Session{LastAtMs: now - 90*day}, ""},
-		"old":                     {keep, retention.Session{LastAtMs: now - 90*day - 1}, retention.Expired},
-		"old and kept":            {keep, retention.Session{LastAtMs: 1, Kept: true}, ""},
-		"of an unknown age":       {keep, retention.Session{}, ""},
-		"of the future":           {keep, retention.Session{LastAtMs: now + day}, ""},
-		"old, kept for ever":      {retention.Policy{NowMs: now}, retention.Session{LastAtMs: 1}, ""},
-		"unborn":                  {retention.Policy{NowMs: now}, retention.Session{Unborn: true}, retention.Unborn},
-		"unborn and kept":         {keep, retention.Session{Unborn: true, Kept: true}, ""},
-		"as old as a clock gives": {retention.Policy{RetentionDays: 36500, NowMs: now}, retention.Session{LastAtMs: 1}, ""},
+		"young":              {keep, retention.Session{LastAtMs: now - 90*day}, ""},
+		"old":                {keep, retention.Session{LastAtMs: now - 90*day - 1}, retention.Expired},
+		"old and kept":       {keep, retention.Session{LastAtMs: 1, Kept: true}, ""},
+		"of an unknown age":  {keep, retention.Session{}, ""},
+		"of the future":      {keep, retention.Session{LastAtMs: now + day}, ""},
+		"old, kept for ever": {retention.Policy{NowMs: now}, retention.Session{LastAtMs: 1}, ""},
+		"unborn":             {retention.Policy{NowMs: now}, retention.Session{Unborn: true}, retention.Unborn},
+		"unborn and kept":    {keep, retention.Session{Unborn: true, Kept: true}, ""},
+		"as old as a clock gives": {retention.Policy{RetentionDays: 36500, NowMs: now}, retention.Session{LastAtMs: 1},
+			""},
 	} {
 		if got := tt.policy.Session(tt.of); got != tt.want {
 			t.Errorf("a session %s: %q, want %q", name, got, tt.want)
@@ -54,8 +55,10 @@ func TestWhatGoesAndWhy(t *testing.T) {
 // and longer retention never takes more.
 func TestRetentionIsMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := retention.Policy{RetentionDays: rapid.Int64Range(0, 400).Draw(t, "days"), NowMs: rapid.Int64Range(0, 2000*day).Draw(t, "now")}
-		s := retention.Session{LastAtMs: rapid.Int64Range(0, 2000*day).Draw(t, "last"), Kept: rapid.Bool().Draw(t, "kept")}
+		p := retention.Policy{RetentionDays: rapid.Int64Range(0, 400).
+			Draw(t, "days"), NowMs: rapid.Int64Range(0, 2000*day).Draw(t, "now")}
+		s := retention.Session{LastAtMs: rapid.Int64Range(0, 2000*day).Draw(t, "last"), Kept: rapid.Bool().
+			Draw(t, "kept")}
 		later, longer := p, p
 		later.NowMs += rapid.Int64Range(0, 500*day).Draw(t, "later")
 		longer.RetentionDays += rapid.Int64Range(0, 400).Draw(t, "longer")
@@ -73,10 +76,14 @@ func TestRetentionIsMonotonic(t *testing.T) {
 }
 
 func TestTheSieveKeepsWhateverIsNamed(t *testing.T) {
-	named, filed, orphan, gone := canon.Sum([]byte("a")), canon.Sum([]byte("b")), canon.Sum([]byte("c")), canon.Sum([]byte("d"))
-	sieve := retention.NewSieve([]retention.Object{{Kind: manifest.Snapshot, Ref: named}, {Kind: manifest.Workflow, Ref: named},
-		{Kind: manifest.Artifact, Ref: filed}, {Kind: manifest.Artifact, Ref: orphan}, {Kind: manifest.Artifact, Ref: gone, Erased: true}})
-	sieve.Keep([]byte(`{"x":"sha256:` + strings.Repeat("0", 63) + `","y":"` + named.String() + `"} sha256 ` + filed.FileName() + " " + gone.String() + " sha256:abc"))
+	named, filed, orphan, gone := canon.Sum([]byte("a")), canon.Sum([]byte("b")), canon.Sum([]byte("c")),
+		canon.Sum([]byte("d"))
+	sieve := retention.NewSieve([]retention.Object{{Kind: manifest.Snapshot, Ref: named},
+		{Kind: manifest.Workflow, Ref: named},
+		{Kind: manifest.Artifact, Ref: filed}, {Kind: manifest.Artifact, Ref: orphan},
+		{Kind: manifest.Artifact, Ref: gone, Erased: true}})
+	sieve.Keep([]byte(`{"x":"sha256:` + strings.Repeat("0", 63) + `","y":"` + named.String() + `"} sha256 ` +
+		filed.FileName() + " " + gone.String() + " sha256:abc"))
 	sieve.Keep([]byte(orphan.String()[1:])) // no digest
 	left := sieve.Left()
 	if len(left) != 2 || left[0].Ref != orphan || left[1].Ref != gone {
@@ -96,7 +103,9 @@ func TestNamedFindsEveryDigest(t *testing.T) {
 		var text []byte
 		want := map[[sha256.Size]byte]bool{}
 		for range rapid.IntRange(0, 6).Draw(t, "parts") {
-			text = append(text, rapid.SampledFrom([]string{"", "sha", "sha256", "sha256:", "sha256_", `{"a":"`, "sha256:0123", "ff"}).Draw(t, "noise")...)
+			text = append(text,
+				rapid.SampledFrom([]string{"", "sha", "sha256", "sha256:", "sha256_", `{"a":"`, "sha256:0123", "ff"}).
+					Draw(t, "noise")...)
 			d := canon.Sum([]byte{rapid.Byte().Draw(t, "seed")})
 			if rapid.Bool().Draw(t, "named") {
 				text = append(text, rapid.SampledFrom([]string{d.String(), d.FileName()}).Draw(t, "spelling")...)

@@ -32,7 +32,8 @@ type Sieve struct {
 
 // NewSieve takes all objects in.
 func NewSieve(objects []Object) *Sieve {
-	s := &Sieve{objects: objects, at: make(map[[sha256.Size]byte][]int, len(objects)), named: make([]bool, len(objects))}
+	s := &Sieve{objects: objects, at: make(map[[sha256.Size]byte][]int, len(objects)),
+		named: make([]bool, len(objects))}
 	for i, o := range objects {
 		if !o.Erased {
 			raw := o.Ref.Raw()

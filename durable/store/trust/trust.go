@@ -44,7 +44,8 @@ func Read(data canon.Value) (List, error) {
 		return l, nil
 	}
 	if err := canon.Decode(data, &l); err != nil {
-		return List{}, fault.Wrap(err, fault.StoreCorrupt, "trust.json does not have the form of version %d: %v", Version, err)
+		return List{}, fault.Wrap(err, fault.StoreCorrupt, "trust.json does not have the form of version %d: %v",
+			Version, err)
 	}
 	return l, nil
 }
@@ -73,7 +74,8 @@ func (l List) With(e Entry) (List, error) {
 		return l, nil
 	}
 	if len(l.Entries) >= entriesMax {
-		return l, fault.New(fault.StoreLimit, "%d workflow versions are trusted, which is the most that a store remembers", entriesMax).
+		return l, fault.New(fault.StoreLimit,
+			"%d workflow versions are trusted, which is the most that a store remembers", entriesMax).
 			Suggest("Take back those that are not used any more with 'waybill trust --revoke HASH'.")
 	}
 	return List{append(slices.Clone(l.Entries), e)}, nil

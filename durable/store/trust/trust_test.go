@@ -9,7 +9,8 @@ import (
 )
 
 func entry(name string, atMs int64) Entry {
-	return Entry{Actor: event.Actor{Kind: event.Human, Ref: name}, AtMs: atMs, Commands: 1, WorkflowHash: canon.Sum([]byte(name)), WorkflowID: "test." + name}
+	return Entry{Actor: event.Actor{Kind: event.Human, Ref: name}, AtMs: atMs, Commands: 1,
+		WorkflowHash: canon.Sum([]byte(name)), WorkflowID: "test." + name}
 }
 
 func TestWhoAgreedFirstStaysOnRecord(t *testing.T) {

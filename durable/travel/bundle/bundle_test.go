@@ -20,17 +20,20 @@ import (
 func TestRoundTrip(t *testing.T) {
 	e := envelope()
 	e.Producer.AppliedConfigHash = canon.Sum(nil)
-	e.Salvage = &bundle.Salvage{Health: manifest.CorruptTail, Findings: []manifest.Finding{manifest.NewFinding(manifest.LostTail, "sessions/x", "lost")}}
+	e.Salvage = &bundle.Salvage{Health: manifest.CorruptTail,
+		Findings: []manifest.Finding{manifest.NewFinding(manifest.LostTail, "sessions/x", "lost")}}
 	e.Redacted = &bundle.Redacted{Rules: map[string]int64{"email": 3, "key": 0}}
 	data := small(t).write(t, e)
 	b, err := open(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprintf("%+v %+v %+v", b.Envelope(), *b.Envelope().Salvage, *b.Envelope().Redacted), fmt.Sprintf("%+v %+v %+v", b.Envelope(), *e.Salvage, *e.Redacted); got != want {
+	if got, want := fmt.Sprintf("%+v %+v %+v", b.Envelope(), *b.Envelope().Salvage, *b.Envelope().Redacted),
+		fmt.Sprintf("%+v %+v %+v", b.Envelope(), *e.Salvage, *e.Redacted); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got := b.Envelope(); got.BundleID != e.BundleID || got.ExportedAt != e.ExportedAt || got.Producer != e.Producer || got.SessionID != session {
+	if got := b.Envelope(); got.BundleID != e.BundleID || got.ExportedAt != e.ExportedAt ||
+		got.Producer != e.Producer || got.SessionID != session {
 		t.Errorf("%+v", got)
 	}
 	got := read(t, b)
@@ -51,11 +54,13 @@ func TestRoundTrip(t *testing.T) {
 		t.Error("an object that is not there")
 	}
 	want := `{"bundleId":"bundle_aaaaaaaaaaaaaaaaaaaaaaaaaa","bundleSchemaVersion":1,"exportedAt":"2026-01-02T03:04:05.006Z","producer":{`
-	if !bytes.HasPrefix(data, []byte(want)) || !bytes.HasSuffix(data, []byte("}]}}\n")) || bytes.Contains(data, []byte(": ")) {
+	if !bytes.HasPrefix(data, []byte(want)) || !bytes.HasSuffix(data, []byte("}]}}\n")) ||
+		bytes.Contains(data, []byte(": ")) {
 		t.Errorf("spelling: %s", data)
 	}
 	for name, v := range map[string]string{"events": list(small(t).events), "manifest": list(small(t).records)} {
-		if entry := fmt.Sprintf(`{"path":"session/%s","sha256":"%s","bytes":%d}`, name, digest(v), len(v)); !bytes.Contains(data, []byte(entry)) {
+		if entry := fmt.Sprintf(`{"path":"session/%s","sha256":"%s","bytes":%d}`, name, digest(v),
+			len(v)); !bytes.Contains(data, []byte(entry)) {
 			t.Errorf("no entry %s", entry)
 		}
 	}
@@ -86,7 +91,8 @@ func TestAnyOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		p := small(t).parts()
-		names := [][]string{p.top.names, p.session.names, p.snapshots.names, p.artifacts.names, p.logs["annotations"].names, p.integrityNames}
+		names := [][]string{p.top.names, p.session.names, p.snapshots.names, p.artifacts.names,
+			p.logs["annotations"].names, p.integrityNames}
 		for _, n := range names {
 			random.Shuffle(len(n), func(i, j int) { n[i], n[j] = n[j], n[i] })
 		}
@@ -137,7 +143,8 @@ func TestAnySpelling(t *testing.T) {
 	if err := json.Indent(&indented, data, "\r\n", "\t  "); err != nil {
 		t.Fatal(err)
 	}
-	numbers := bytes.ReplaceAll(bytes.ReplaceAll(data, []byte(`"v":1}`), []byte(`"v":10e-1}`)), []byte(`Version":1,`), []byte(`Version":1.0,`))
+	numbers := bytes.ReplaceAll(bytes.ReplaceAll(data, []byte(`"v":1}`), []byte(`"v":10e-1}`)), []byte(`Version":1,`),
+		[]byte(`Version":1.0,`))
 	for name, text := range map[string][]byte{"indented": indented.Bytes(), "escaped": escaped(), "numbers": numbers,
 		"spaces": bytes.ReplaceAll(data, []byte(`,"`), []byte(` , "`))} {
 		b, err := open(text)
@@ -155,7 +162,8 @@ func TestAnySpelling(t *testing.T) {
 func TestWindows(t *testing.T) {
 	big := content{}
 	for i := range 40 {
-		big.events = append(big.events, event(t, i, "context_set", fmt.Sprintf(`{"x":"%s"}`, strings.Repeat("ü", 1<<(i%19)))))
+		big.events = append(big.events,
+			event(t, i, "context_set", fmt.Sprintf(`{"x":"%s"}`, strings.Repeat("ü", 1<<(i%19)))))
 	}
 	big.records = []string{segment(t, 0, 0, 39)}
 	for i := range 6 {
@@ -193,7 +201,8 @@ func TestForeignBundles(t *testing.T) {
 			t.Errorf("%s: %v", filepath.Base(path), err)
 			continue
 		}
-		if got := read(t, b); !strings.Contains(got, "run_started") || !strings.Contains(got, "segment_closed") || !strings.Contains(got, "\nworkflow ") {
+		if got := read(t, b); !strings.Contains(got, "run_started") || !strings.Contains(got, "segment_closed") ||
+			!strings.Contains(got, "\nworkflow ") {
 			t.Errorf("%s: %s", filepath.Base(path), got)
 		}
 		// Cut anywhere, it is refused.
@@ -207,7 +216,8 @@ func TestForeignBundles(t *testing.T) {
 
 func TestLogName(t *testing.T) {
 	for name, want := range map[string]bool{
-		"annotations": true, "a": true, "x_9": true, "events": false, "cache": false, "keep": false, "suspect": false, "manifest": false, "imported": false,
+		"annotations": true, "a": true, "x_9": true, "events": false, "cache": false, "keep": false, "suspect": false,
+		"manifest": false, "imported": false,
 		"": false, "_x": false, "9x": false, "X": false, "..": false, "a/b": false, "a.b": false, "a\n": false,
 		strings.Repeat("a", 32): true, strings.Repeat("a", 33): false,
 	} {

@@ -16,9 +16,12 @@ import (
 
 func TestNoBundleAtAll(t *testing.T) {
 	for name, data := range map[string]string{
-		"nothing": "", "spaces": " \n", "a list": "[]", "a word": "true", "a number": "1", "text": `"x"`, "an empty object": "{}",
-		"zeros": strings.Repeat("\x00", 4096), "a bundle behind zeros": "\x00" + string(small(t).write(t, envelope())),
-		"depth": strings.Repeat("[", 1<<20), "deep objects": strings.Repeat(`{"session":`, 1<<16), "a long name": `{"` + strings.Repeat("x", 1<<20) + `":1}`,
+		"nothing": "", "spaces": " \n", "a list": "[]", "a word": "true", "a number": "1", "text": `"x"`,
+		"an empty object": "{}",
+		"zeros":           strings.Repeat("\x00", 4096), "a bundle behind zeros": "\x00" + string(small(t).
+					write(t, envelope())),
+		"depth": strings.Repeat("[", 1<<20), "deep objects": strings.Repeat(`{"session":`, 1<<16), "a long name": `{"` +
+			strings.Repeat("x", 1<<20) + `":1}`,
 		"a long string": `{"exportedAt":"` + strings.Repeat("x", 2<<20) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, []byte(data), format, "") })
@@ -86,7 +89,8 @@ func TestWithoutArtifacts(t *testing.T) {
 // What a side log's events say is not known here, whatever they are called.
 func TestSideLogsNameNothing(t *testing.T) {
 	p := small(t).parts()
-	p.logs["annotations"].items["events"] = list([]string{event(t, 0, "node_created", `{"snapshotRef":"`+digest("elsewhere")+`"}`)})
+	p.logs["annotations"].items["events"] = list([]string{event(t, 0, "node_created", `{"snapshotRef":"`+
+		digest("elsewhere")+`"}`)})
 	if _, err := open(p.join(t)); err != nil {
 		t.Error(err)
 	}
@@ -109,24 +113,28 @@ func (b breaking) ReadAt(p []byte, off int64) (int, error) {
 // What the world does is no fault of the bundle.
 func TestWorld(t *testing.T) {
 	data := small(t).write(t, envelope())
-	if _, err := bundle.Open(context.Background(), breaking{bytes.NewReader(data), 100}, int64(len(data)), bundle.Options{}); !errors.Is(err, errBroken) {
+	if _, err := bundle.Open(context.Background(), breaking{bytes.NewReader(data), 100}, int64(len(data)),
+		bundle.Options{}); !errors.Is(err, errBroken) {
 		t.Errorf("broken: %v", err)
 	}
-	if _, err := bundle.Open(context.Background(), bytes.NewReader(data), int64(len(data))+1, bundle.Options{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := bundle.Open(context.Background(), bytes.NewReader(data), int64(len(data))+1,
+		bundle.Options{}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("shorter than said: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := bundle.Open(ctx, bytes.NewReader(data), int64(len(data)), bundle.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := bundle.Open(ctx, bytes.NewReader(data), int64(len(data)), bundle.Options{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	last := int64(0)
-	if _, err := bundle.Open(context.Background(), bytes.NewReader(data), int64(len(data)), bundle.Options{Progress: func(done, total int64) {
-		if done < last || total != int64(len(data)) {
-			t.Errorf("%d of %d after %d", done, total, last)
-		}
-		last = done
-	}}); err != nil || last != int64(len(data)) {
+	if _, err := bundle.Open(context.Background(), bytes.NewReader(data), int64(len(data)),
+		bundle.Options{Progress: func(done, total int64) {
+			if done < last || total != int64(len(data)) {
+				t.Errorf("%d of %d after %d", done, total, last)
+			}
+			last = done
+		}}); err != nil || last != int64(len(data)) {
 		t.Errorf("progress ends at %d: %v", last, err)
 	}
 }

@@ -101,7 +101,8 @@ func (s *scanner) extent(most int64, depth int) (int, error) {
 			case quoted:
 			case c == '{' || c == '[':
 				if open++; open > depth {
-					return 0, s.fail(fault.BundleInvalidFormat, s.at()+int64(n), "nested deeper than %d levels", limits.JSONDepthMax)
+					return 0, s.fail(fault.BundleInvalidFormat, s.at()+int64(n), "nested deeper than %d levels",
+						limits.JSONDepthMax)
 				}
 			case c == '}' || c == ']':
 				if open--; open <= 0 {

@@ -45,11 +45,14 @@ func event(t testing.TB, i int, kind, data string) string {
 }
 
 func segment(t testing.TB, i, first, last int) string {
-	return line(t, fmt.Sprintf(`{"manifestIndex":%d,"sessionId":%q,"kind":"segment_closed","firstEventIndex":%d,"lastEventIndex":%d,"segmentRelPath":"events/%08d-%08d.jsonl","bytes":1,"v":1}`, i, session, first, last, first, last))
+	return line(t, fmt.Sprintf(
+		`{"manifestIndex":%d,"sessionId":%q,"kind":"segment_closed","firstEventIndex":%d,"lastEventIndex":%d,"segmentRelPath":"events/%08d-%08d.jsonl","bytes":1,"v":1}`, i, session, first, last, first, last))
 }
 
 func pinned(t testing.TB, i, at int, ref string) string {
-	return line(t, fmt.Sprintf(`{"manifestIndex":%d,"sessionId":%q,"kind":"snapshot_pinned","eventIndex":%d,"snapshotRef":%q,"v":1}`, i, session, at, ref))
+	return line(t, fmt.Sprintf(
+		`{"manifestIndex":%d,"sessionId":%q,"kind":"snapshot_pinned","eventIndex":%d,"snapshotRef":%q,"v":1}`, i,
+		session, at, ref))
 }
 
 // small is a bundle with one of everything.
@@ -70,7 +73,8 @@ func small(t testing.TB) content {
 			event(t, 4, "node_output_appended", output("secret")),
 			event(t, 5, "context_set", `{"Ünïcode":"日本","nested":{"a":[[],{}]},"quoted":"a\"]}\\"}`),
 		},
-		records:   []string{segment(t, 0, 0, 2), pinned(t, 1, 1, digest(snapA)), pinned(t, 2, 2, digest(snapB)), segment(t, 3, 3, 5)},
+		records: []string{segment(t, 0, 0, 2), pinned(t, 1, 1, digest(snapA)), pinned(t, 2, 2, digest(snapB)),
+			segment(t, 3, 3, 5)},
 		snapshots: []string{snapA, snapB},
 		workflows: []string{flow},
 		artifacts: []string{"some bytes\x00\xff", "", "0123456789a"},
@@ -136,7 +140,8 @@ func writeObjects(w *bundle.Writer, kind manifest.ObjectKind, values, erased []s
 }
 
 func tombstone(v string) canon.Value {
-	return canon.OfMembers(canon.Member{Name: "sha256", Value: canon.OfString(digest(v))}, canon.Member{Name: "reason", Value: canon.OfString("asked")})
+	return canon.OfMembers(canon.Member{Name: "sha256", Value: canon.OfString(digest(v))},
+		canon.Member{Name: "reason", Value: canon.OfString("asked")})
 }
 
 func sortedKeys[V any](m map[string]V) []string {

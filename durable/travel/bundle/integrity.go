@@ -129,7 +129,8 @@ func (o *opener) attestObject(t *table, ref, sum reference, n, at int64) error {
 		}
 	}
 	if wrong {
-		return o.fail(fault.BundleIntegrityFailed, at, "the entry for %s has another digest or length than the value", objectPath(t.kind, ref))
+		return o.fail(fault.BundleIntegrityFailed, at, "the entry for %s has another digest or length than the value",
+			objectPath(t.kind, ref))
 	}
 	r.marks |= listed
 	return nil
@@ -177,7 +178,8 @@ func (l *list) compare() error {
 	case !l.entry.found:
 		return failAt(code, "/"+l.path, l.start, "integrity has no entry for %s", l.path)
 	case l.value != l.entry:
-		return failAt(code, "/"+l.path, l.start, "%s has %d bytes of JCS and the digest %s, integrity states %d and %s", l.path,
+		return failAt(code, "/"+l.path, l.start, "%s has %d bytes of JCS and the digest %s, integrity states %d and %s",
+			l.path,
 			l.value.bytes, canon.DigestOf(l.value.sum), l.entry.bytes, canon.DigestOf(l.entry.sum))
 	}
 	return nil
@@ -192,15 +194,18 @@ func (o *opener) settleTable(t *table) error {
 		r := t.row(i)
 		switch {
 		case r.is(embedded) && !r.is(listed):
-			return failAt(fault.BundleIntegrityFailed, objectPointer(t.kind, r.ref), int64(r.at), "integrity has no entry for %s", objectPath(t.kind, r.ref))
+			return failAt(fault.BundleIntegrityFailed, objectPointer(t.kind, r.ref), int64(r.at),
+				"integrity has no entry for %s", objectPath(t.kind, r.ref))
 		case r.is(listed) && !r.is(embedded):
-			return failAt(fault.BundleIntegrityFailed, "/integrity/entries", 0, "an entry for %s, which the bundle does not hold,", objectPath(t.kind, r.ref))
+			return failAt(fault.BundleIntegrityFailed, "/integrity/entries", 0,
+				"an entry for %s, which the bundle does not hold,", objectPath(t.kind, r.ref))
 		case !r.is(embedded):
 			path := o.b.own.events.path
 			if r.is(byRecord) {
 				path = o.b.own.records.path
 			}
-			o.wait(why, fmt.Sprintf("/%s/%d", path, r.raw), int64(r.at), "the %s %s is named and not embedded", t.kind, canon.DigestOf(r.ref))
+			o.wait(why, fmt.Sprintf("/%s/%d", path, r.raw), int64(r.at), "the %s %s is named and not embedded", t.kind,
+				canon.DigestOf(r.ref))
 		}
 	}
 	t.settle()

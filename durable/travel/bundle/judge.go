@@ -81,7 +81,8 @@ func (o *opener) need(t *table, why reason, at slot, p piece, by mark) {
 	}
 	ref, ok := parseReference(text)
 	if !ok {
-		o.wait(why, o.pointer(), p.at, "%s is named and is no digest, so nothing can be embedded for it,", brief(o.spell.raw(at)))
+		o.wait(why, o.pointer(), p.at, "%s is named and is no digest, so nothing can be embedded for it,",
+			brief(o.spell.raw(at)))
 		return
 	}
 	r, _ := t.get(ref)

@@ -11,13 +11,17 @@ import (
 )
 
 var contentLies = []lie{
-	{"depth bomb in an event", events(in(5, `{"a":[[],{}]}`, strings.Repeat(`[`, 60)+strings.Repeat(`]`, 60))), format, "nested deeper than 64 levels"},
-	{"depth bomb in a snapshot", replaced(`"snapshots":{`, `"snapshots":{"`+digest("x")+`":{"a":`+strings.Repeat("[", 100_000)), format, "nested deeper than 64 levels"},
+	{"depth bomb in an event", events(in(5, `{"a":[[],{}]}`, strings.Repeat(`[`, 60)+strings.Repeat(`]`, 60))), format,
+		"nested deeper than 64 levels"},
+	{"depth bomb in a snapshot", replaced(`"snapshots":{`, `"snapshots":{"`+digest("x")+`":{"a":`+
+		strings.Repeat("[", 100_000)), format, "nested deeper than 64 levels"},
 	{"depth bomb in a side log", func(t *testing.T, p *parts) {
-		p.logs["annotations"].items["events"] = list([]string{event(t, 0, "note", strings.Repeat(`[`, 59)+strings.Repeat(`]`, 59))})
+		p.logs["annotations"].items["events"] = list([]string{event(t, 0, "note", strings.Repeat(`[`, 59)+
+			strings.Repeat(`]`, 59))})
 	}, format, "nested deeper than 64 levels"},
 	{"duplicate key in an event", events(in(5, `"v":1`, `"v":1,"v":1`)), format, `duplicate key "v"`},
-	{"duplicate key far inside", events(in(5, `[[],{}]`, `[[],{"b":1,"b":2}]`)), format, `at /session/events/5/data/nested/a/1, byte`},
+	{"duplicate key far inside", events(in(5, `[[],{}]`, `[[],{"b":1,"b":2}]`)), format,
+		`at /session/events/5/data/nested/a/1, byte`},
 	{"twins in an event", events(in(5, `"kind"`, `"KIND":"y","kind"`)), format, "differ only in case"},
 	{"twins beyond ASCII", events(in(5, `"nested"`, `"sum":1,"\u017fum":2,"nested"`)), format, "differ only in case"},
 	{"twins in a snapshot", func(_ *testing.T, p *parts) {
@@ -28,26 +32,36 @@ var contentLies = []lie{
 	{"an inexact number", events(in(5, `"v":1`, `"v":9007199254740993`)), format, "not exactly a double"},
 	{"a half surrogate pair", events(in(5, `日本`, `\udc00`)), format, "half a surrogate pair"},
 	{"an unknown escape", events(in(5, `日本`, `\x`)), format, "unknown escape"},
-	{"an event that is none", events(func(l []string) []string { return append(l, `7`) }), format, "where an object should stand, at /session/events/6"},
+	{"an event that is none", events(func(l []string) []string { return append(l, `7`) }), format,
+		"where an object should stand, at /session/events/6"},
 	{"a trailing comma", replaced(`"snapshots":{`, `"snapshots":{,`), format, "unexpected ','"},
 	{"no comma", replaced(`},{"data"`, `}{"data"`), format, "unexpected '{' where , or ] should stand"},
-	{"an event of more than a line", events(in(5, `日本`, strings.Repeat("x", limits.LineBytesMax))), format, "more than 1048575 bytes"},
+	{"an event of more than a line", events(in(5, `日本`, strings.Repeat("x", limits.LineBytesMax))), format,
+		"more than 1048575 bytes"},
 	{"a huge event in spaces", events(in(5, `"v":1`, `"v": `+strings.Repeat(" ", 5<<20)+`1`)), format, "more than"},
-	{"a snapshot that is too large", replaced(`"snapshots":{`, `"snapshots":{"`+digest("x")+`":{"a":"`+strings.Repeat("x", limits.SnapshotBytesMax)+`"},`), format, "more than 4194304 bytes"},
+	{"a snapshot that is too large", replaced(`"snapshots":{`, `"snapshots":{"`+digest("x")+`":{"a":"`+
+		strings.Repeat("x", limits.SnapshotBytesMax)+`"},`), format, "more than 4194304 bytes"},
 	{"a reference in capitals", replaced(`"snapshots":{"sha256:`, `"snapshots":{"SHA256:`), format, "no digest"},
 	{"a reference that is a path", replaced(`"snapshots":{`, `"snapshots":{"../x":{},`), format, "no digest"},
-	{"a snapshot twice", func(t *testing.T, p *parts) { p.snapshots.names = append(p.snapshots.names, p.snapshots.names[0]) }, format, "duplicate member"},
-	{"a snapshot that is a list", replaced(`"snapshots":{`, `"snapshots":{"`+digest("[]")+`":[],`), format, "where an object should stand"},
+	{"a snapshot twice", func(t *testing.T, p *parts) {
+		p.snapshots.names = append(p.snapshots.names,
+			p.snapshots.names[0])
+	}, format, "duplicate member"},
+	{"a snapshot that is a list", replaced(`"snapshots":{`, `"snapshots":{"`+digest("[]")+`":[],`), format,
+		"where an object should stand"},
 	{"swapped snapshots", func(_ *testing.T, p *parts) {
 		n := p.snapshots.names
 		n[0], n[1] = n[1], n[0]
 		i := p.snapshots.items
 		i[n[0]], i[n[1]] = i[n[1]], i[n[0]]
 	}, integrity, "which is not its name"},
-	{"another workflow", func(_ *testing.T, p *parts) { p.workflows.items[p.workflows.names[0]] = `{"steps":[1]}` }, integrity, "/session/pinnedWorkflows/sha256:"},
-	{"other bytes of an artifact", func(_ *testing.T, p *parts) { p.artifacts.items[p.artifacts.names[0]] = `"AAAA"` }, integrity, "which is not their name"},
+	{"another workflow", func(_ *testing.T, p *parts) { p.workflows.items[p.workflows.names[0]] = `{"steps":[1]}` },
+		integrity, "/session/pinnedWorkflows/sha256:"},
+	{"other bytes of an artifact", func(_ *testing.T, p *parts) { p.artifacts.items[p.artifacts.names[0]] = `"AAAA"` },
+		integrity, "which is not their name"},
 	{"an artifact without padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE`), format, "not base64"},
-	{"an artifact with more behind its padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE=AAAA`), format, "not base64"},
+	{"an artifact with more behind its padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE=AAAA`), format,
+		"not base64"},
 	{"an artifact with loose bits", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWF=`), format, "not base64"},
 	{"an artifact with line ends", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMz\nQ1Njc4OWE=`), format, "not base64"},
 	{"an artifact with raw line ends", replaced(`MDEyMzQ1Njc4OWE=`, "MDEyMz\n\n\n\nQ1Njc4OWE="), format, "not base64"},
@@ -55,27 +69,39 @@ var contentLies = []lie{
 		// The padding ends one chunk of the reader; what is behind it is the next.
 		most := strings.Repeat("x", 32<<10/4*3-1)
 		p.artifacts.names = append(p.artifacts.names, digest(most+"yyy"))
-		p.artifacts.items[digest(most+"yyy")] = `"` + base64.StdEncoding.EncodeToString([]byte(most)) + base64.StdEncoding.EncodeToString([]byte("yyy")) + `"`
+		p.artifacts.items[digest(most+"yyy")] = `"` + base64.StdEncoding.EncodeToString([]byte(most)) +
+			base64.StdEncoding.EncodeToString([]byte("yyy")) + `"`
 	}, format, "not base64"},
-	{"an artifact that is too large", replaced(`"artifacts":{`, `"artifacts":{"`+digest("x")+`":"`+strings.Repeat("AAAA", limits.ArtifactBytesMax/3+1)+`",`), format, "more than 67108864 bytes"},
+	{"an artifact that is too large", replaced(`"artifacts":{`, `"artifacts":{"`+digest("x")+`":"`+
+		strings.Repeat("AAAA", limits.ArtifactBytesMax/3+1)+`",`), format, "more than 67108864 bytes"},
 	{"an artifact of the other alphabet", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4O-_=`), format, "not base64"},
 	{"an artifact as a number", replaced(`"MDEyMzQ1Njc4OWE="`, `7`), format, `unexpected '7'`},
 	{"a tombstone with more", replaced(`{"erased":`, `{"at":1,"erased":`), format, `unknown key "at"`},
 	{"a tombstone of another", func(_ *testing.T, p *parts) {
 		p.artifacts.items[digest("secret")] = `{"erased":{"sha256":"` + digest("x") + `"}}`
 	}, format, "of another artifact"},
-	{"a tombstone that is empty", func(_ *testing.T, p *parts) { p.artifacts.items[digest("secret")] = `{"erased":null}` }, format, "want an object"},
+	{"a tombstone that is empty",
+		func(_ *testing.T, p *parts) { p.artifacts.items[digest("secret")] = `{"erased":null}` }, format,
+		"want an object"},
 
 	{"no entry", entries(func(e []string) []string { return nil }), integrity, "no entry for session/events"},
-	{"an entry fewer", entries(func(e []string) []string { return slices.Delete(e, 2, 3) }), integrity, "no entry for session/"},
-	{"an entry fewer, of a log", entries(func(e []string) []string { return e[:len(e)-1] }), integrity, "no entry for session/logs/later/manifest"},
-	{"an entry twice", entries(func(e []string) []string { return append(e, e[0]) }), integrity, "a second entry for session/events"},
-	{"an object's entry twice", entries(func(e []string) []string { return append(e, e[3]) }), integrity, "a second entry for session/"},
-	{"an entry for nothing", entries(func(e []string) []string { return append(e, `{"path":"session","sha256":"`+digest("")+`","bytes":0}`) }), integrity, `"session", which the bundle does not hold`},
+	{"an entry fewer", entries(func(e []string) []string { return slices.Delete(e, 2, 3) }), integrity,
+		"no entry for session/"},
+	{"an entry fewer, of a log", entries(func(e []string) []string { return e[:len(e)-1] }), integrity,
+		"no entry for session/logs/later/manifest"},
+	{"an entry twice", entries(func(e []string) []string { return append(e, e[0]) }), integrity,
+		"a second entry for session/events"},
+	{"an object's entry twice", entries(func(e []string) []string { return append(e, e[3]) }), integrity,
+		"a second entry for session/"},
+	{"an entry for nothing", entries(func(e []string) []string {
+		return append(e, `{"path":"session","sha256":"`+
+			digest("")+`","bytes":0}`)
+	}), integrity, `"session", which the bundle does not hold`},
 	{"an entry for a path", entries(func(e []string) []string {
 		return append(e, `{"path":"session/snapshots/../x","sha256":"`+digest("")+`","bytes":0}`)
 	}), integrity, "does not hold"},
-	{"an entry in capitals", entries(func(e []string) []string { return in(0, "session/events", "session/Events")(e) }), integrity, "does not hold"},
+	{"an entry in capitals", entries(func(e []string) []string { return in(0, "session/events", "session/Events")(e) }),
+		integrity, "does not hold"},
 	{"an entry for an object that is not there", entries(func(e []string) []string {
 		return append(e, `{"path":"session/snapshots/`+digest("no")+`","sha256":"`+digest("no")+`","bytes":2}`)
 	}), integrity, "does not hold"},
@@ -84,18 +110,24 @@ var contentLies = []lie{
 	}), integrity, "does not hold"},
 	{"another digest of events", entries(in(0, "sha256:", "sha256:0123456789")), format, "want sha256:"},
 	{"another length of events", entries(in(0, `"bytes":`, `"bytes":1`)), integrity, "session/events has"},
-	{"another length of an object", entries(func(e []string) []string { return in(len(e)-5, `"bytes":`, `"bytes":1`)(e) }), integrity, "another digest or length"},
+	{"another length of an object",
+		entries(func(e []string) []string { return in(len(e)-5, `"bytes":`, `"bytes":1`)(e) }), integrity,
+		"another digest or length"},
 	{"another digest of an artifact", entries(func(e []string) []string {
 		i := slices.IndexFunc(e, func(s string) bool { return strings.Contains(s, "session/artifacts/") })
-		e[i] = e[i][:strings.Index(e[i], `"sha256":`)] + `"sha256":"` + digest("z") + e[i][strings.Index(e[i], `","bytes"`):]
+		e[i] = e[i][:strings.Index(e[i], `"sha256":`)] + `"sha256":"` + digest("z") +
+			e[i][strings.Index(e[i], `","bytes"`):]
 		return e
 	}), integrity, ""},
 	{"another digest of a snapshot", entries(func(e []string) []string {
 		i := slices.IndexFunc(e, func(s string) bool { return strings.Contains(s, "session/snapshots/") })
-		e[i] = e[i][:strings.Index(e[i], `"sha256":`)] + `"sha256":"` + digest("z") + e[i][strings.Index(e[i], `","bytes"`):]
+		e[i] = e[i][:strings.Index(e[i], `"sha256":`)] + `"sha256":"` + digest("z") +
+			e[i][strings.Index(e[i], `","bytes"`):]
 		return e
 	}), integrity, "another digest or length"},
-	{"a length beyond numbers", entries(func(e []string) []string { return in(len(e)-5, `"bytes":`, `"bytes":429496729`)(e) }), integrity, "another digest or length"},
+	{"a length beyond numbers",
+		entries(func(e []string) []string { return in(len(e)-5, `"bytes":`, `"bytes":429496729`)(e) }), integrity,
+		"another digest or length"},
 	{"a length that wraps around", entries(func(e []string) []string {
 		i := slices.IndexFunc(e, func(s string) bool { return strings.Contains(s, "session/snapshots/") })
 		at := strings.Index(e[i], `"bytes":`) + len(`"bytes":`)

@@ -73,7 +73,8 @@ func (l *list) record(sp *spelling) string {
 		l.next = last + 1
 	case sp.is(kindSlot, manifest.KindSnapshotPinned):
 		if n, ok := sp.count(createdIndexSlot); !ok || n >= l.next {
-			return fmt.Sprintf("a snapshot is pinned for event %s, and no segment before holds it", brief(sp.raw(createdIndexSlot)))
+			return fmt.Sprintf("a snapshot is pinned for event %s, and no segment before holds it",
+				brief(sp.raw(createdIndexSlot)))
 		}
 	}
 	return l.owned(sp)

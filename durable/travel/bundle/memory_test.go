@@ -33,7 +33,9 @@ func (s size) generate(t testing.TB, out io.Writer) {
 		t.Fatal(err)
 	}
 	snap := func(i int) []byte {
-		return fmt.Appendf(nil, `{"completed":["step-%d"],"enginePayload":{"engineState":{"kind":"running","pending":"%s"}}}`, i, strings.Repeat("p", 300))
+		return fmt.Appendf(nil,
+			`{"completed":["step-%d"],"enginePayload":{"engineState":{"kind":"running","pending":"%s"}}}`, i,
+			strings.Repeat("p", 300))
 	}
 	flow := []byte(`{"steps":[]}`)
 	refs := make([][32]byte, s.snapshots)
@@ -47,9 +49,11 @@ func (s size) generate(t testing.TB, out io.Writer) {
 		data := fmt.Sprintf(`{"notesMarkdown":"%s"}`, notes)
 		kind := "context_set"
 		if n := i * s.snapshots / s.events; i*s.snapshots%s.events == 0 {
-			kind, data = "node_created", fmt.Sprintf(`{"nodeKind":"step","snapshotRef":%q,"workflowHash":"%s"}`, text(n), canon.Sum(flow))
+			kind, data = "node_created", fmt.Sprintf(`{"nodeKind":"step","snapshotRef":%q,"workflowHash":"%s"}`,
+				text(n), canon.Sum(flow))
 		}
-		line := fmt.Appendf(nil, `{"actor":{"kind":"agent"},"data":%s,"dedupeKey":"context_set:%s:%d","eventId":"evt_%026d","eventIndex":%d,"kind":%q,"scope":{"nodeId":"node_%026d","runId":"run_%026d"},"sessionId":%q,"timestampMs":1790000000000,"v":1}`,
+		line := fmt.Appendf(nil,
+			`{"actor":{"kind":"agent"},"data":%s,"dedupeKey":"context_set:%s:%d","eventId":"evt_%026d","eventIndex":%d,"kind":%q,"scope":{"nodeId":"node_%026d","runId":"run_%026d"},"sessionId":%q,"timestampMs":1790000000000,"v":1}`,
 			data, session, i, i, i, kind, i, i, session)
 		if err := w.Event(line); err != nil {
 			t.Fatal(err)
@@ -58,7 +62,8 @@ func (s size) generate(t testing.TB, out io.Writer) {
 	record := 0
 	for k := range s.segments {
 		first, last := k*s.events/s.segments, (k+1)*s.events/s.segments-1
-		err := w.Record(fmt.Appendf(nil, `{"bytes":1,"firstEventIndex":%d,"kind":"segment_closed","lastEventIndex":%d,"manifestIndex":%d,"pins":1,"prev":"%s","segmentRelPath":"events/%08d-%08d.jsonl","sessionId":%q,"sha256":"%s","v":1}`,
+		err := w.Record(fmt.Appendf(nil,
+			`{"bytes":1,"firstEventIndex":%d,"kind":"segment_closed","lastEventIndex":%d,"manifestIndex":%d,"pins":1,"prev":"%s","segmentRelPath":"events/%08d-%08d.jsonl","sessionId":%q,"sha256":"%s","v":1}`,
 			first, last, record, canon.Sum(flow), first, last, session, canon.Sum(flow)))
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +73,8 @@ func (s size) generate(t testing.TB, out io.Writer) {
 			if i*s.snapshots%s.events != 0 {
 				continue
 			}
-			err := w.Record(fmt.Appendf(nil, `{"createdByEventId":"evt_%026d","eventIndex":%d,"kind":"snapshot_pinned","manifestIndex":%d,"sessionId":%q,"snapshotRef":%q,"v":1}`,
+			err := w.Record(fmt.Appendf(nil,
+				`{"createdByEventId":"evt_%026d","eventIndex":%d,"kind":"snapshot_pinned","manifestIndex":%d,"sessionId":%q,"snapshotRef":%q,"v":1}`,
 				i, i, record, session, text(i*s.snapshots/s.events)))
 			if err != nil {
 				t.Fatal(err)
@@ -142,7 +148,8 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened, held := time.Since(began), live()
-	t.Logf("%d MB opened in %v; at most %.1f MB live, %.1f MB held", length>>20, opened, mb(peak-before), mb(held-before))
+	t.Logf("%d MB opened in %v; at most %.1f MB live, %.1f MB held", length>>20, opened, mb(peak-before),
+		mb(held-before))
 	if peak-before > most || held-before > most {
 		t.Errorf("want at most %d MB", most>>20)
 	}

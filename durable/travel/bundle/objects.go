@@ -30,7 +30,8 @@ func (o *opener) objects(t *table) error {
 			return err
 		}
 		if sum := sha256.Sum256(p.line); sum != o.ref {
-			return o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, which is not its name,", canon.DigestOf(sum))
+			return o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, which is not its name,",
+				canon.DigestOf(sum))
 		}
 		return o.embed(t, r, i, p, int64(len(p.line)), o.ref, 0)
 	})
@@ -55,7 +56,8 @@ func (o *opener) embed(t *table, r *row, i uint32, p piece, bytes int64, sum ref
 // differs is an object whose bytes are not those that integrity states.
 func (o *opener) differs(t *table, r *row, at, bytes int64) error {
 	return failAt(fault.BundleIntegrityFailed, objectPointer(t.kind, r.ref), at,
-		"the value has %d bytes of JCS, or another digest, than integrity states for %s", bytes, objectPath(t.kind, r.ref))
+		"the value has %d bytes of JCS, or another digest, than integrity states for %s", bytes,
+		objectPath(t.kind, r.ref))
 }
 
 func objectPath(kind manifest.ObjectKind, ref reference) string {
@@ -84,7 +86,8 @@ func (o *opener) artifact(r *row, i uint32, bytes *unpacker) error {
 		return err
 	}
 	if got.digest != o.ref {
-		return o.fail(fault.BundleIntegrityFailed, at, "the bytes have the digest %s, which is not their name,", canon.DigestOf(got.digest))
+		return o.fail(fault.BundleIntegrityFailed, at, "the bytes have the digest %s, which is not their name,",
+			canon.DigestOf(got.digest))
 	}
 	p := piece{at: at, raw: o.at() - at}
 	more := [...]mark{0, padOne, padTwo}[got.padding]
@@ -128,7 +131,8 @@ func checkTombstone(v canon.Value, ref canon.Digest) error {
 	// A store refuses a tombstone that does not say of what it is: so does a bundle, or an
 	// import would make a store that is damaged from its first day.
 	if of, _ := v.Get("sha256"); of.Text() != ref.String() {
-		return &canon.ParseError{Pointer: "/erased/sha256", Reason: "the tombstone is of another artifact, or says of none"}
+		return &canon.ParseError{Pointer: "/erased/sha256",
+			Reason: "the tombstone is of another artifact, or says of none"}
 	}
 	return nil
 }

@@ -25,11 +25,13 @@ type Options struct {
 // while the Bundle is used.
 func Open(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Bundle, error) {
 	if size > limits.BundleBytesMax {
-		return nil, failAt(fault.BundleInvalidFormat, "", 0, "a file of %d bytes: want at most %d", size, limits.BundleBytesMax)
+		return nil, failAt(fault.BundleInvalidFormat, "", 0, "a file of %d bytes: want at most %d", size,
+			limits.BundleBytesMax)
 	}
 	op := &opener{scanner: newScanner(ctx, r, size, scanBytes), b: &Bundle{
 		r: r, size: size, own: newLog(""), logs: map[string]*log{},
-		snapshots: newTable(manifest.Snapshot), workflows: newTable(manifest.Workflow), artifacts: newTable(manifest.Artifact),
+		snapshots: newTable(manifest.Snapshot), workflows: newTable(manifest.Workflow),
+		artifacts: newTable(manifest.Artifact),
 	}}
 	op.progress = o.Progress
 	err := op.document()

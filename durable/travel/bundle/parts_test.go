@@ -50,8 +50,9 @@ func (c content) parts() *parts {
 		}
 		return d
 	}
-	p := &parts{snapshots: values(c.snapshots), workflows: values(c.workflows), artifacts: values(append(slices.Clone(c.artifacts), c.erased...)),
-		logs: map[string]*doc{}, kind: bundle.IntegrityKind, integrityNames: []string{"kind", "entries"}}
+	p := &parts{snapshots: values(c.snapshots), workflows: values(c.workflows),
+		artifacts: values(append(slices.Clone(c.artifacts), c.erased...)),
+		logs:      map[string]*doc{}, kind: bundle.IntegrityKind, integrityNames: []string{"kind", "entries"}}
 	for _, v := range c.artifacts {
 		p.artifacts.items[digest(v)] = `"` + base64.StdEncoding.EncodeToString([]byte(v)) + `"`
 	}
@@ -59,12 +60,15 @@ func (c content) parts() *parts {
 		p.artifacts.items[digest(v)] = `{"erased":` + string(tombstone(v).JCS()) + `}`
 	}
 	for name, l := range c.logs {
-		p.logs[name] = &doc{[]string{"events", "manifest"}, map[string]string{"events": list(l[0]), "manifest": list(l[1])}}
+		p.logs[name] = &doc{[]string{"events", "manifest"},
+			map[string]string{"events": list(l[0]), "manifest": list(l[1])}}
 	}
 	p.session = doc{[]string{"sessionId", "events", "manifest", "snapshots", "pinnedWorkflows", "artifacts", "logs"},
-		map[string]string{"sessionId": fmt.Sprintf("%q", session), "events": list(c.events), "manifest": list(c.records)}}
+		map[string]string{"sessionId": fmt.Sprintf("%q", session), "events": list(c.events),
+			"manifest": list(c.records)}}
 	p.top = doc{[]string{"bundleId", "bundleSchemaVersion", "exportedAt", "producer", "session", "integrity"},
-		map[string]string{"bundleId": `"b"`, "bundleSchemaVersion": "1", "exportedAt": `"now"`, "producer": `{"appVersion":"1"}`}}
+		map[string]string{"bundleId": `"b"`, "bundleSchemaVersion": "1", "exportedAt": `"now"`,
+			"producer": `{"appVersion":"1"}`}}
 	return p
 }
 
@@ -81,7 +85,8 @@ func (p *parts) join(t testing.TB) []byte {
 	}
 	state("session/events", p.session.items["events"])
 	state("session/manifest", p.session.items["manifest"])
-	for section, d := range map[string]doc{"snapshots": p.snapshots, "pinnedWorkflows": p.workflows, "artifacts": p.artifacts} {
+	for section, d := range map[string]doc{"snapshots": p.snapshots, "pinnedWorkflows": p.workflows,
+		"artifacts": p.artifacts} {
 		for _, n := range slices.Compact(slices.Sorted(slices.Values(d.names))) {
 			state("session/"+section+"/"+n, d.items[n])
 		}
@@ -99,7 +104,8 @@ func (p *parts) join(t testing.TB) []byte {
 		entries = p.entries(entries)
 	}
 	p.top.set("session", p.session.spell())
-	p.top.set("integrity", doc{p.integrityNames, map[string]string{"kind": fmt.Sprintf("%q", p.kind), "entries": list(entries)}}.spell())
+	p.top.set("integrity", doc{p.integrityNames, map[string]string{"kind": fmt.Sprintf("%q", p.kind),
+		"entries": list(entries)}}.spell())
 	out := p.top.spell()
 	if p.raw != nil {
 		out = p.raw(out)

@@ -5,11 +5,13 @@ import (
 )
 
 func otherVersion(n float64, at int64) *fault.Fault {
-	return failAt(fault.BundleUnsupportedVersion, "/bundleSchemaVersion", at, "bundleSchemaVersion is %v: this version knows %d", n, SchemaVersion)
+	return failAt(fault.BundleUnsupportedVersion, "/bundleSchemaVersion", at,
+		"bundleSchemaVersion is %v: this version knows %d", n, SchemaVersion)
 }
 
 func otherKind(kind []byte, at int64) *fault.Fault {
-	return failAt(fault.BundleUnsupportedVersion, "/integrity/kind", at, "integrity/kind is %q: this version knows %q", kind, IntegrityKind)
+	return failAt(fault.BundleUnsupportedVersion, "/integrity/kind", at, "integrity/kind is %q: this version knows %q",
+		kind, IntegrityKind)
 }
 
 // unsupported looks, in a document that was refused, for a version or a kind of

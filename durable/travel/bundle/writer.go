@@ -56,15 +56,18 @@ func NewWriter(w io.Writer, e Envelope) (*Writer, error) {
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
-	b := &Writer{out: bufio.NewWriterSize(w, listBytes), session: e.SessionID, sum: sha256.New(), logs: []*log{newLog("")}}
+	b := &Writer{out: bufio.NewWriterSize(w, listBytes), session: e.SessionID, sum: sha256.New(),
+		logs: []*log{newLog("")}}
 	lead := "{"
 	for _, m := range []struct {
 		name  string
 		value any
 		omit  bool
 	}{
-		{"bundleId", e.BundleID, false}, {"bundleSchemaVersion", SchemaVersion, false}, {"exportedAt", e.ExportedAt, false},
-		{"producer", e.Producer, false}, {"salvage", e.Salvage, e.Salvage == nil}, {"redacted", e.Redacted, e.Redacted == nil},
+		{"bundleId", e.BundleID, false}, {"bundleSchemaVersion", SchemaVersion, false},
+		{"exportedAt", e.ExportedAt, false},
+		{"producer", e.Producer, false}, {"salvage", e.Salvage, e.Salvage == nil},
+		{"redacted", e.Redacted, e.Redacted == nil},
 	} {
 		if m.omit {
 			continue

@@ -51,7 +51,8 @@ func (w *Writer) Object(kind manifest.ObjectKind, ref canon.Digest, size int64, 
 	case n > most || size >= 0 && n != size:
 		return w.fail("%s %s has %d bytes: want %d, and at most %d", kind, ref, n, size, most)
 	case sum != ref.Raw():
-		return w.fail("%w", fault.New(fault.StoreCorrupt, "the %s %s has the digest %s", kind, ref, canon.DigestOf(sum)))
+		return w.fail("%w", fault.New(fault.StoreCorrupt, "the %s %s has the digest %s", kind, ref,
+			canon.DigestOf(sum)))
 	}
 	return w.err
 }
@@ -61,7 +62,8 @@ func (w *Writer) name(kind manifest.ObjectKind, ref canon.Digest) error {
 	if w.err != nil {
 		return w.err
 	}
-	to := map[manifest.ObjectKind]stage{manifest.Snapshot: inSnapshots, manifest.Workflow: inWorkflows, manifest.Artifact: inArtifacts}[kind]
+	to := map[manifest.ObjectKind]stage{manifest.Snapshot: inSnapshots, manifest.Workflow: inWorkflows,
+		manifest.Artifact: inArtifacts}[kind]
 	if to == 0 || w.at > to || ref.IsZero() {
 		return w.fail("no %s can stand here", kind)
 	}
@@ -176,7 +178,8 @@ func (w *Writer) integrity() {
 	w.text(`},"integrity":{"kind":"` + IntegrityKind + `","entries":[`)
 	lead := ""
 	entry := func(path string, sum reference, n int64) {
-		w.text(lead + `{"path":"` + path + `","sha256":"` + canon.DigestOf(sum).String() + `","bytes":` + strconv.FormatInt(n, 10) + `}`)
+		w.text(lead + `{"path":"` + path + `","sha256":"` + canon.DigestOf(sum).
+			String() + `","bytes":` + strconv.FormatInt(n, 10) + `}`)
 		lead = ","
 	}
 	for i, l := range w.logs {

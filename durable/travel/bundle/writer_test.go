@@ -25,11 +25,21 @@ func TestWrongCalls(t *testing.T) {
 		first, second = second, first
 	}
 	for name, do := range map[string]func(w *bundle.Writer) error{
-		"event twice":              func(w *bundle.Writer) error { _ = w.Event([]byte(zero)); return w.Event([]byte(zero)) },
-		"event of another index":   func(w *bundle.Writer) error { return w.Event([]byte(one)) },
-		"event of another session": func(w *bundle.Writer) error { return w.Event([]byte(strings.Replace(zero, session, "sess_b", 1))) },
-		"event with a newline":     func(w *bundle.Writer) error { return w.Event([]byte(zero + "\n")) },
-		"event with a space":       func(w *bundle.Writer) error { return w.Event([]byte(strings.Replace(zero, `"v":`, `"v": `, 1))) },
+		"event twice": func(w *bundle.Writer) error {
+			_ = w.Event([]byte(zero))
+			return w.Event(
+				[]byte(zero))
+		},
+		"event of another index": func(w *bundle.Writer) error { return w.Event([]byte(one)) },
+		"event of another session": func(
+			w *bundle.Writer) error {
+			return w.Event([]byte(strings.Replace(zero, session, "sess_b", 1)))
+		},
+		"event with a newline": func(w *bundle.Writer) error { return w.Event([]byte(zero + "\n")) },
+		"event with a space": func(
+			w *bundle.Writer) error {
+			return w.Event([]byte(strings.Replace(zero, `"v":`, `"v": `, 1)))
+		},
 		"event with a twin": func(w *bundle.Writer) error {
 			return w.Event([]byte(strings.Replace(zero, `"v":1`, `"v":1,"vV":1,"vv":1`, 1)))
 		},
@@ -72,7 +82,11 @@ func TestWrongCalls(t *testing.T) {
 			_ = put(w, manifest.Artifact, second)
 			return put(w, manifest.Artifact, first)
 		},
-		"artifact and tombstone": func(w *bundle.Writer) error { _ = put(w, manifest.Artifact, first); return gone(w, first) },
+		"artifact and tombstone": func(w *bundle.Writer) error {
+			_ = put(w, manifest.Artifact, first)
+			return gone(w,
+				first)
+		},
 		"workflow behind artifact": func(w *bundle.Writer) error {
 			_ = put(w, manifest.Artifact, first)
 			return put(w, manifest.Workflow, "{}")
@@ -87,13 +101,25 @@ func TestWrongCalls(t *testing.T) {
 		"object without a ref": func(w *bundle.Writer) error {
 			return w.Object(manifest.Artifact, canon.Digest{}, 0, strings.NewReader(""))
 		},
-		"tombstone of another":    func(w *bundle.Writer) error { return w.Erased(canon.Sum(nil), tombstone("x")) },
-		"tombstone that is text":  func(w *bundle.Writer) error { return w.Erased(canon.Sum(nil), canon.OfString("x")) },
-		"artifact behind logs":    func(w *bundle.Writer) error { _ = w.Log("a"); return put(w, manifest.Artifact, "x") },
-		"log twice":               func(w *bundle.Writer) error { _ = w.Log("a"); return w.Log("a") },
-		"logs unsorted":           func(w *bundle.Writer) error { _ = w.Log("b"); return w.Log("a") },
-		"log of a taken name":     func(w *bundle.Writer) error { return w.Log("events") },
-		"log that is not covered": func(w *bundle.Writer) error { _ = w.Log("a"); _ = w.Event([]byte(zero)); return w.Log("b") },
+		"tombstone of another": func(w *bundle.Writer) error { return w.Erased(canon.Sum(nil), tombstone("x")) },
+		"tombstone that is text": func(w *bundle.Writer) error {
+			return w.Erased(canon.Sum(nil),
+				canon.OfString("x"))
+		},
+		"artifact behind logs": func(w *bundle.Writer) error {
+			_ = w.Log("a")
+			return put(w, manifest.Artifact,
+				"x")
+		},
+		"log twice":           func(w *bundle.Writer) error { _ = w.Log("a"); return w.Log("a") },
+		"logs unsorted":       func(w *bundle.Writer) error { _ = w.Log("b"); return w.Log("a") },
+		"log of a taken name": func(w *bundle.Writer) error { return w.Log("events") },
+		"log that is not covered": func(w *bundle.Writer) error {
+			_ = w.Log("a")
+			_ = w.Event(
+				[]byte(zero))
+			return w.Log("b")
+		},
 		"event behind a log's end": func(w *bundle.Writer) error {
 			_ = w.Log("a")
 			_ = w.Event([]byte(zero))
@@ -117,13 +143,16 @@ func TestWrongCalls(t *testing.T) {
 
 func TestWrongEnvelopes(t *testing.T) {
 	for name, change := range map[string]func(e *bundle.Envelope){
-		"no id":         func(e *bundle.Envelope) { e.BundleID = "" },
-		"long id":       func(e *bundle.Envelope) { e.BundleID = strings.Repeat("x", 257) },
-		"no session":    func(e *bundle.Envelope) { e.SessionID = "" },
-		"session":       func(e *bundle.Envelope) { e.SessionID = "sess_x" },
-		"no UTF-8":      func(e *bundle.Envelope) { e.ExportedAt = "\xff" },
-		"health":        func(e *bundle.Envelope) { e.Salvage = &bundle.Salvage{} },
-		"twin rules":    func(e *bundle.Envelope) { e.Redacted = &bundle.Redacted{Rules: map[string]int64{"Key": 1, "key": 1}} },
+		"no id":      func(e *bundle.Envelope) { e.BundleID = "" },
+		"long id":    func(e *bundle.Envelope) { e.BundleID = strings.Repeat("x", 257) },
+		"no session": func(e *bundle.Envelope) { e.SessionID = "" },
+		"session":    func(e *bundle.Envelope) { e.SessionID = "sess_x" },
+		"no UTF-8":   func(e *bundle.Envelope) { e.ExportedAt = "\xff" },
+		"health":     func(e *bundle.Envelope) { e.Salvage = &bundle.Salvage{} },
+		"twin rules": func(e *bundle.Envelope) {
+			e.Redacted = &bundle.Redacted{Rules: map[string]int64{"Key": 1,
+				"key": 1}}
+		},
 		"count of -1":   func(e *bundle.Envelope) { e.Redacted = &bundle.Redacted{Rules: map[string]int64{"key": -1}} },
 		"long producer": func(e *bundle.Envelope) { e.Producer.AppVersion = strings.Repeat("x", 1<<20) },
 	} {
@@ -141,7 +170,8 @@ func TestDamagedObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Object(manifest.Snapshot, canon.Sum([]byte("{}")), 2, strings.NewReader("{]")); !fault.Is(err, fault.StoreCorrupt) {
+	if err := w.Object(manifest.Snapshot, canon.Sum([]byte("{}")), 2, strings.NewReader("{]")); !fault.Is(err,
+		fault.StoreCorrupt) {
 		t.Error(err)
 	}
 }

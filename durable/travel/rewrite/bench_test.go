@@ -21,7 +21,8 @@ func BenchmarkAMillionEvents(b *testing.B) {
 		chain := rewrite.NewChain(manifest.SessionEvents(to))
 		at, next := id.RootNode(run), int64(0)
 		add := func(out *[]event.Event, node id.Node, p event.Payload) event.Event {
-			e := event.New(session.String(), next, event.Scope{RunID: run, NodeID: node}, event.Actor{Kind: event.Agent}, 1, p)
+			e := event.New(session.String(), next, event.Scope{RunID: run, NodeID: node},
+				event.Actor{Kind: event.Agent}, 1, p)
 			if _, ok := p.(event.EdgeCreated); ok {
 				e = event.New(session.String(), next, event.Scope{RunID: run}, event.Actor{Kind: event.Agent}, 1, p)
 			}
@@ -34,11 +35,16 @@ func BenchmarkAMillionEvents(b *testing.B) {
 			to := id.ChildNode(at, attempt, id.OpAck)
 			origin := id.FromAttempt(attempt, id.OpAck)
 			var seg []event.Event
-			first := add(&seg, at, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(to)})
-			add(&seg, at, event.DecisionTraceAppended{TraceID: origin.Trace(0), Entries: []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}}})
-			add(&seg, to, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &at, SnapshotRef: canon.Sum(nil), WorkflowHash: canon.Sum(nil)})
-			add(&seg, at, event.EdgeCreated{Cause: event.Cause{EventID: first.ID, Kind: event.IntentionalFork}, EdgeKind: event.AckedStepEdge, FromNodeID: at, ToNodeID: to})
-			add(&seg, at, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}})
+			first := add(&seg, at, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+				Outcome: event.AdvancedTo(to)})
+			add(&seg, at, event.DecisionTraceAppended{TraceID: origin.Trace(0),
+				Entries: []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}}})
+			add(&seg, to, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &at, SnapshotRef: canon.Sum(nil),
+				WorkflowHash: canon.Sum(nil)})
+			add(&seg, at, event.EdgeCreated{Cause: event.Cause{EventID: first.ID, Kind: event.IntentionalFork},
+				EdgeKind: event.AckedStepEdge, FromNodeID: at, ToNodeID: to})
+			add(&seg, at, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
+				Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}})
 			out, err := r.Segment(seg)
 			if err != nil {
 				b.Fatal(err)

@@ -36,7 +36,8 @@ func TestForgettingChangesNothing(t *testing.T) {
 			segments = append(segments, events)
 		}
 		to := id.ImportedSession(store, "h")
-		lean, full := rewrite.NewRenaming(session, to, store, canon.Sum(nil)), rewrite.NewRenaming(session, to, store, canon.Sum(nil))
+		lean, full := rewrite.NewRenaming(session, to, store, canon.Sum(nil)),
+			rewrite.NewRenaming(session, to, store, canon.Sum(nil))
 		for _, events := range segments {
 			lean.Foresee(events)
 			full.Foresee(events)
@@ -72,23 +73,28 @@ func TestWhatIsNamedFromAfar(t *testing.T) {
 		return event.New(session.String(), n, at, event.Actor{Kind: event.Engine}, 1, p)
 	}
 	notes := func(n int, supersedes *id.Output) event.Payload {
-		return event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(n), SupersedesOutputID: supersedes,
-			Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}}
+		return event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(n),
+			SupersedesOutputID: supersedes,
+			Payload:            event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}}
 	}
 	gap := func(n int, resolves *id.Gap, evidence ...event.EvidenceRef) event.Payload {
-		out := event.GapRecorded{GapID: origin.Gap(n), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved}, EvidenceRefs: evidence}
+		out := event.GapRecorded{GapID: origin.Gap(n), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s",
+			Resolution: event.Resolution{Kind: event.Unresolved}, EvidenceRefs: evidence}
 		if resolves != nil {
 			out.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: resolves}
 		}
 		return out
 	}
 	attempt := id.NextAttempt(root, id.OpAck, 0)
-	advance := event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(id.ChildNode(root, attempt, id.OpAck))}
+	advance := event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(id.ChildNode(root, attempt, id.OpAck))}
 	first, late, open := origin.Output(0), origin.Output(2), origin.Gap(0)
-	began := made(0, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil), WorkflowHash: canon.Sum(nil)})
+	began := made(0, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil),
+		WorkflowHash: canon.Sum(nil)})
 	segments := [][]event.Event{
 		{began, made(1, notes(0, nil)), made(2, advance)},
-		{made(3, gap(0, nil, event.EvidenceRef{Kind: "event", EventID: &began.ID}, event.EvidenceRef{Kind: "output", OutputID: &late}))},
+		{made(3, gap(0, nil, event.EvidenceRef{Kind: "event", EventID: &began.ID},
+			event.EvidenceRef{Kind: "output", OutputID: &late}))},
 		{made(4, notes(1, &first)), made(5, gap(1, &open)), made(6, advance)},
 		{made(7, notes(2, nil))},
 	}
@@ -128,17 +134,26 @@ func TestWhatWasNotForeseenIsRefused(t *testing.T) {
 	root := id.RootNode(run)
 	at, origin := event.Scope{RunID: run, NodeID: root}, id.FromStart(root)
 	far, output, open := id.EventOf("x", "y"), origin.Output(3), origin.Gap(3)
-	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved}}
+	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s",
+		Resolution: event.Resolution{Kind: event.Unresolved}}
 	of := func(change func(*event.GapRecorded)) event.Payload { g := gap; change(&g); return g }
 	for name, p := range map[string]event.Payload{
-		"cause":    event.EdgeCreated{Cause: event.Cause{EventID: far, Kind: event.IntentionalFork}, EdgeKind: event.AckedStepEdge, FromNodeID: root, ToNodeID: root},
-		"evidence": of(func(g *event.GapRecorded) { g.EvidenceRefs = []event.EvidenceRef{{Kind: "event", EventID: &far}} }),
-		"output":   of(func(g *event.GapRecorded) { g.EvidenceRefs = []event.EvidenceRef{{Kind: "output", OutputID: &output}} }),
+		"cause": event.EdgeCreated{Cause: event.Cause{EventID: far, Kind: event.IntentionalFork},
+			EdgeKind: event.AckedStepEdge, FromNodeID: root, ToNodeID: root},
+		"evidence": of(func(g *event.GapRecorded) {
+			g.EvidenceRefs = []event.EvidenceRef{{Kind: "event",
+				EventID: &far}}
+		}),
+		"output": of(func(g *event.GapRecorded) {
+			g.EvidenceRefs = []event.EvidenceRef{{Kind: "output",
+				OutputID: &output}}
+		}),
 		"resolved": of(func(g *event.GapRecorded) {
 			g.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &open}
 		}),
-		"superseded": event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), SupersedesOutputID: &output,
-			Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}},
+		"superseded": event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
+			SupersedesOutputID: &output,
+			Payload:            event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}},
 	} {
 		e := event.New(session.String(), 0, at, event.Actor{Kind: event.Engine}, 1, p)
 		r := rewrite.NewRenaming(session, id.NewSession(id.Seed{2}), store, canon.Sum(nil))
@@ -151,7 +166,8 @@ func TestWhatWasNotForeseenIsRefused(t *testing.T) {
 			t.Errorf("%s, foreseen: %v", name, err)
 		}
 	}
-	for _, text := range []string{far.String(), output.String(), open.String(), id.NextAttempt(root, id.OpAck, 0).String()} {
+	for _, text := range []string{far.String(), output.String(), open.String(), id.NextAttempt(root, id.OpAck, 0).
+		String()} {
 		r := rewrite.NewRenaming(session, id.NewSession(id.Seed{2}), store, canon.Sum(nil))
 		side := []byte(`{"about":"` + text + `"}`)
 		if _, err := r.OpaqueLine(side); !fault.Is(err, fault.Invariant) {
@@ -176,7 +192,8 @@ func TestManyNodes(t *testing.T) {
 	named := func(i int, p event.Payload) id.Node {
 		run := id.NewRun(id.Seed{1, byte(i), byte(i >> 8)})
 		was[i] = id.RootNode(run)
-		e := event.New(session.String(), next, event.Scope{RunID: run, NodeID: was[i]}, event.Actor{Kind: event.Engine}, 1, p)
+		e := event.New(session.String(), next, event.Scope{RunID: run, NodeID: was[i]}, event.Actor{Kind: event.Engine},
+			1, p)
 		next++
 		out, err := r.Segment([]event.Event{e})
 		if err != nil {
@@ -186,11 +203,13 @@ func TestManyNodes(t *testing.T) {
 	}
 	is := make([]id.Node, many)
 	for i := range many {
-		is[i] = named(i, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil), WorkflowHash: canon.Sum(nil)})
+		is[i] = named(i, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil),
+			WorkflowHash: canon.Sum(nil)})
 	}
 	nodes := r.Mapping().Nodes
 	for i := range many {
-		if again := named(i, event.DecisionTraceAppended{TraceID: id.FromStart(was[i]).Trace(0)}); again != is[i] || nodes[i].Was != was[i] || nodes[i].Is != is[i] {
+		if again := named(i, event.DecisionTraceAppended{TraceID: id.FromStart(was[i]).Trace(0)}); again != is[i] ||
+			nodes[i].Was != was[i] || nodes[i].Is != is[i] {
 			t.Fatalf("node %d, %s, became %s, then %s; the mapping says %+v", i, was[i], is[i], again, nodes[i])
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 // envelope lists the members of a line that say which event it is. They are made of ids
 // and words, and what they name would be lost with them.
-var envelope = map[string]bool{"dedupeKey": true, "eventId": true, "eventIndex": true, "ignorable": true, "kind": true, "scope": true,
+var envelope = map[string]bool{"dedupeKey": true, "eventId": true, "eventIndex": true, "ignorable": true, "kind": true,
+	"scope":     true,
 	"sessionId": true, "storeId": true, "timestampMs": true, "v": true}
 
 // OpaqueLine is one line of a side log, without its newline, without its secrets. What
@@ -42,7 +43,8 @@ func (r *Redaction) line(line []byte, v canon.Value) ([]byte, error) {
 	}
 	out, err := canon.OfMembers(members...).AppendJCS(nil)
 	if err == nil && len(out) >= limits.LineBytesMax {
-		err = fmt.Errorf("rewrite: a line of %d bytes without its secrets: want less than %d", len(out), limits.LineBytesMax)
+		err = fmt.Errorf("rewrite: a line of %d bytes without its secrets: want less than %d", len(out),
+			limits.LineBytesMax)
 	}
 	return out, err
 }

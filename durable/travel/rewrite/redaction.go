@@ -52,8 +52,10 @@ type followed struct {
 // NewRedaction begins a redaction. load hands out the stored bytes of an artifact; one
 // of ARTIFACT_ERASED has nothing left to take out and stays named as it is.
 func NewRedaction(load func(canon.Digest) ([]byte, error)) *Redaction {
-	return &Redaction{load: load, counts: redact.Counts{}, artifacts: map[canon.Digest]altered{}, clean: map[canon.Digest]bool{},
-		sources: map[canon.Digest]canon.Digest{}, follow: map[canon.Digest]followed{}, observed: map[string]bool{}, events: map[id.Event]id.Event{}}
+	return &Redaction{load: load, counts: redact.Counts{}, artifacts: map[canon.Digest]altered{},
+		clean:   map[canon.Digest]bool{},
+		sources: map[canon.Digest]canon.Digest{}, follow: map[canon.Digest]followed{}, observed: map[string]bool{},
+		events: map[id.Event]id.Event{}}
 }
 
 // Counts says how often each rule took something out so far; of an artifact that is
@@ -129,7 +131,9 @@ func (r *Redaction) artifact(old canon.Digest, contentType string) (a altered, c
 		return a, false, nil
 	}
 	if len(out) > limits.ArtifactBytesMax {
-		return a, false, fault.New(fault.StoreLimit, "the artifact %s has %d bytes without its secrets; at most %d are allowed", old, len(out), limits.ArtifactBytesMax).
+		return a, false, fault.New(fault.StoreLimit,
+			"the artifact %s has %d bytes without its secrets; at most %d are allowed", old, len(out),
+			limits.ArtifactBytesMax).
 			Suggest("Erase the artifact, or export the session without --redact.")
 	}
 	a = altered{is: canon.Sum(out), bytes: int64(len(out)), contentType: contentType, epoch: epoch}

@@ -65,25 +65,37 @@ func one(t *testing.T, load func(canon.Digest) ([]byte, error), payloads ...even
 func TestEveryTextOfEveryKind(t *testing.T) {
 	long := func(most int) string { return strings.Repeat(secret+" ", most/10) }
 	origin := id.FromStart(id.RootNode(id.NewRun(id.Seed{1})))
-	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Critical, Summary: long(limits.SummaryBytesMax), Resolution: event.Resolution{Kind: event.Unresolved}}
-	blocked := event.AdvanceRecorded{AttemptID: id.NextAttempt(id.RootNode(id.NewRun(id.Seed{1})), id.OpAck, 0), Intent: event.IntentAckPending, RequestDigest: canon.Sum(nil),
-		Outcome: event.BlockedBy(reason.Report{Blockers: []reason.Blocker{{Code: reason.BlockerInvalidOutput, Message: long(limits.MessageBytesMax), SuggestedFix: long(limits.SuggestedFixBytesMax), Pointer: reason.WorkflowStep("a")}}})}
+	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Critical,
+		Summary: long(limits.SummaryBytesMax), Resolution: event.Resolution{Kind: event.Unresolved}}
+	blocked := event.AdvanceRecorded{AttemptID: id.NextAttempt(id.RootNode(id.NewRun(id.Seed{1})), id.OpAck, 0),
+		Intent: event.IntentAckPending, RequestDigest: canon.Sum(nil),
+		Outcome: event.BlockedBy(
+			reason.Report{Blockers: []reason.Blocker{{Code: reason.BlockerInvalidOutput,
+				Message: long(limits.MessageBytesMax), SuggestedFix: long(limits.SuggestedFixBytesMax),
+				Pointer: reason.WorkflowStep("a")}}})}
 	observed := func(value string) event.ObservationRecorded {
-		return event.ObservationRecorded{Key: "git_branch", Confidence: "low", Value: event.ObservationValue{Type: "short_string", Value: value}}
+		return event.ObservationRecorded{Key: "git_branch", Confidence: "low",
+			Value: event.ObservationValue{Type: "short_string", Value: value}}
 	}
 	var entries []event.TraceEntry
 	for range limits.TraceEntriesMax {
 		entries = append(entries, event.TraceEntry{Kind: event.SelectedNextStep, Summary: long(320)})
 	}
 	got := one(t, nil, blocked, gap,
-		event.RunStarted{WorkflowID: "w", WorkflowHash: canon.Sum(nil), WorkflowSourceKind: event.SourceUser, WorkflowSourceRef: "a/" + secret + "/b", Title: long(limits.TitleBytesMax), Tags: []string{secret, "fine"}},
-		event.ContextSet{Context: parse(`{"password":"p","list":["` + secret + `"],"n":1,"` + secret + `":2}`), ContextID: origin.Context(0), Source: event.ContextInitial},
-		event.ContextSet{Context: parse(`{"n":1,"list":[` + strings.Repeat(`{"token":1},`, 21000) + `0]}`), ContextID: origin.Context(1), Source: event.ContextInitial},
-		event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: long(limits.NotesBytesMax)}},
+		event.RunStarted{WorkflowID: "w", WorkflowHash: canon.Sum(nil), WorkflowSourceKind: event.SourceUser,
+			WorkflowSourceRef: "a/" + secret + "/b", Title: long(limits.TitleBytesMax), Tags: []string{secret, "fine"}},
+		event.ContextSet{Context: parse(`{"password":"p","list":["` + secret + `"],"n":1,"` + secret + `":2}`),
+			ContextID: origin.Context(0), Source: event.ContextInitial},
+		event.ContextSet{Context: parse(`{"n":1,"list":[` + strings.Repeat(`{"token":1},`, 21000) + `0]}`),
+			ContextID: origin.Context(1), Source: event.ContextInitial},
+		event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
+			Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: long(limits.NotesBytesMax)}},
 		event.DecisionTraceAppended{TraceID: origin.Trace(0), Entries: entries},
 		event.DivergenceRecorded{DivergenceID: origin.Divergence(0), Reason: "safety_stop", Summary: secret},
-		observed("x "+secret), observed("x "+secret+"g"), observed("x "+marked), observed(long(limits.ShortStringMax)), observed(long(limits.ShortStringMax-10)),
-		event.RunCancelRequested{Reason: secret}, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: long(limits.SummaryBytesMax)})
+		observed("x "+secret), observed("x "+secret+"g"), observed("x "+marked), observed(long(limits.ShortStringMax)),
+		observed(long(limits.ShortStringMax-10)),
+		event.RunCancelRequested{Reason: secret},
+		event.RunClosed{Outcome: event.OutcomeCancelled, Reason: long(limits.SummaryBytesMax)})
 	text, err := json.Marshal(fmt.Sprintf("%+v", got))
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +106,8 @@ func TestEveryTextOfEveryKind(t *testing.T) {
 	if a := got[0].(event.AdvanceRecorded); !a.RequestDigest.IsZero() {
 		t.Error("requestDigest stands")
 	}
-	if c := got[3].(event.ContextSet); string(c.Context.JCS()) != `{"[REDACTED:secret_key]":2,"list":["[REDACTED:secret_key]"],"n":1,"password":"[REDACTED:named_secret]"}` {
+	if c := got[3].(event.ContextSet); string(
+		c.Context.JCS()) != `{"[REDACTED:secret_key]":2,"list":["[REDACTED:secret_key]"],"n":1,"password":"[REDACTED:named_secret]"}` {
 		t.Errorf("%s", c.Context.JCS())
 	}
 	if c := got[4].(event.ContextSet); string(c.Context.JCS()) != `{"n":1}` {
@@ -116,14 +129,16 @@ func TestAnArtifactIsTheSameWheneverItIsAsked(t *testing.T) {
 	r := rewrite.NewRedaction(func(d canon.Digest) ([]byte, error) { return files[d], nil })
 	session := id.NewSession(id.Seed{1}).String()
 	for i, b := range [][]byte{early, late} {
-		e := event.New(session, int64(i), event.Scope{}, event.Actor{Kind: event.Agent}, 1, output(i, "", "application/json", b))
+		e := event.New(session, int64(i), event.Scope{}, event.Actor{Kind: event.Agent}, 1,
+			output(i, "", "application/json", b))
 		out, err := r.Segment([]event.Event{e})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, old := range [][]byte{early, late}[:i+1] {
 			ref, data, changed, err := r.Artifact(canon.Sum(old))
-			if err != nil || !changed || canon.Sum(data) != ref || bytes.Equal(old, b) && ref != out[0].Data.(event.NodeOutputAppended).Payload.SHA256 {
+			if err != nil || !changed || canon.Sum(data) != ref || bytes.Equal(old, b) &&
+				ref != out[0].Data.(event.NodeOutputAppended).Payload.SHA256 {
 				t.Errorf("%v %v %s", err, changed, data)
 			}
 		}
@@ -132,9 +147,12 @@ func TestAnArtifactIsTheSameWheneverItIsAsked(t *testing.T) {
 
 func TestWithoutSecretsNothingChanges(t *testing.T) {
 	digest := canon.Sum([]byte("x"))
-	a := event.AdvanceRecorded{AttemptID: id.NextAttempt(id.RootNode(id.NewRun(id.Seed{1})), id.OpAck, 0), Intent: event.IntentAckPending, RequestDigest: digest,
+	a := event.AdvanceRecorded{AttemptID: id.NextAttempt(id.RootNode(id.NewRun(id.Seed{1})), id.OpAck, 0),
+		Intent: event.IntentAckPending, RequestDigest: digest,
 		Outcome: event.AdvancedTo(id.RootNode(id.NewRun(id.Seed{2})))}
-	e := event.New(id.NewSession(id.Seed{1}).String(), 0, event.Scope{RunID: id.NewRun(id.Seed{1}), NodeID: id.RootNode(id.NewRun(id.Seed{1}))}, event.Actor{Kind: event.Agent}, 1, a)
+	e := event.New(id.NewSession(id.Seed{1}).
+		String(), 0, event.Scope{RunID: id.NewRun(id.Seed{1}), NodeID: id.RootNode(id.NewRun(id.Seed{1}))},
+		event.Actor{Kind: event.Agent}, 1, a)
 	r := rewrite.NewRedaction(nil)
 	out, err := r.Segment([]event.Event{e})
 	if err != nil || out[0].Data.(event.AdvanceRecorded).RequestDigest != digest || r.Counts().Total() != 0 {
@@ -143,8 +161,10 @@ func TestWithoutSecretsNothingChanges(t *testing.T) {
 }
 
 func output(n int, kind, contentType string, data []byte) event.NodeOutputAppended {
-	return event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(id.RootNode(id.NewRun(id.Seed{1}))).Output(n),
-		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: kind, ContentType: contentType, ByteLength: int64(len(data)), SHA256: canon.Sum(data)}}
+	return event.NodeOutputAppended{OutputChannel: event.Artifact,
+		OutputID: id.FromStart(id.RootNode(id.NewRun(id.Seed{1}))).Output(n),
+		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: kind, ContentType: contentType,
+			ByteLength: int64(len(data)), SHA256: canon.Sum(data)}}
 }
 
 // TestArtifacts: what names an altered one follows it, an erased one stays named, and a
@@ -164,7 +184,8 @@ func TestArtifacts(t *testing.T) {
 		}
 		return nil, fault.New(fault.ArtifactErased, "erased")
 	}
-	got := one(t, load, output(0, secret, "application/json", secretive), output(1, "list", "application/json", naming), output(2, "", "x/y", binary), output(3, "", "text/plain", erased))
+	got := one(t, load, output(0, secret, "application/json", secretive), output(1, "list", "application/json", naming),
+		output(2, "", "x/y", binary), output(3, "", "text/plain", erased))
 	first := canon.Sum([]byte(`{"kind":"` + marked + `","v":1}`))
 	second := canon.Sum([]byte(`{"kind":"list","of":["` + first.String() + `"]}`))
 	for i, want := range []canon.Digest{first, second, canon.Sum(binary), canon.Sum(erased)} {
@@ -174,7 +195,8 @@ func TestArtifacts(t *testing.T) {
 	}
 	broken := fault.New(fault.StoreIO, "no")
 	r := rewrite.NewRedaction(func(canon.Digest) ([]byte, error) { return nil, broken })
-	e := event.New(id.NewSession(id.Seed{1}).String(), 0, event.Scope{}, event.Actor{Kind: event.Agent}, 1, output(0, "", "text/plain", erased))
+	e := event.New(id.NewSession(id.Seed{1}).String(), 0, event.Scope{}, event.Actor{Kind: event.Agent}, 1,
+		output(0, "", "text/plain", erased))
 	if _, err := r.Segment([]event.Event{e}); !fault.Is(err, fault.StoreIO) {
 		t.Error(err)
 	}
@@ -186,15 +208,20 @@ func TestForeignEventsLoseTheirSecrets(t *testing.T) {
 	data := []byte("a file with " + secret)
 	load := func(canon.Digest) ([]byte, error) { return data, nil }
 	lines := []string{
-		`{"data":{"apiToken":12,"note":"` + secret + `"},"dedupeKey":"` + secret + `","eventId":"e0","eventIndex":0,"kind":"strange","sessionId":"` + session + `","v":1}`,
+		`{"data":{"apiToken":12,"note":"` + secret + `"},"dedupeKey":"` + secret +
+			`","eventId":"e0","eventIndex":0,"kind":"strange","sessionId":"` + session + `","v":1}`,
 		`{"v":1, "kind":"strange","eventIndex":1,"sessionId":"` + session + `","data":{"n":1}}`,
-		`{"data":{"payload":{"byteLength":1,"contentType":"text/plain","sha256":"` + canon.Sum(data).String() + `"}},"eventId":"e2","eventIndex":2,"kind":"node_output_appended","sessionId":"` + session + `","v":1}`,
+		`{"data":{"payload":{"byteLength":1,"contentType":"text/plain","sha256":"` + canon.Sum(data).
+			String() + `"}},"eventId":"e2","eventIndex":2,"kind":"node_output_appended","sessionId":"` + session +
+			`","v":1}`,
 	}
 	now := []byte("a file with " + marked)
 	want := []string{
-		strings.Replace(strings.Replace(lines[0], `"note":"`+secret, `"note":"`+marked, 1), ":12,", `:"`+redact.Marker(redact.NamedSecret)+`",`, 1),
+		strings.Replace(strings.Replace(lines[0], `"note":"`+secret, `"note":"`+marked, 1), ":12,",
+			`:"`+redact.Marker(redact.NamedSecret)+`",`, 1),
 		lines[1],
-		strings.Replace(strings.Replace(lines[2], `:1,"contentType"`, fmt.Sprintf(`:%d,"contentType"`, len(now)), 1), canon.Sum(data).String(), canon.Sum(now).String(), 1),
+		strings.Replace(strings.Replace(lines[2], `:1,"contentType"`, fmt.Sprintf(`:%d,"contentType"`, len(now)), 1),
+			canon.Sum(data).String(), canon.Sum(now).String(), 1),
 	}
 	var events []event.Event
 	for _, l := range lines {
@@ -221,8 +248,10 @@ func TestRedactedSideLogs(t *testing.T) {
 	if err != nil || string(got) != clean {
 		t.Errorf("%s %v", got, err)
 	}
-	got, err = r.OpaqueLine([]byte(`{"data":{"note":"` + secret + `"},"dedupeKey":"k","actor":{"kind":"human","ref":"` + secret + `"}}`))
-	if want := `{"actor":{"kind":"human","ref":"` + marked + `"},"data":{"note":"` + marked + `"},"dedupeKey":"k"}`; err != nil || string(got) != want || r.Counts()["secret_key"] != 2 {
+	got, err = r.OpaqueLine([]byte(`{"data":{"note":"` + secret + `"},"dedupeKey":"k","actor":{"kind":"human","ref":"` +
+		secret + `"}}`))
+	if want := `{"actor":{"kind":"human","ref":"` + marked + `"},"data":{"note":"` + marked +
+		`"},"dedupeKey":"k"}`; err != nil || string(got) != want || r.Counts()["secret_key"] != 2 {
 		t.Errorf("%s %v %v", got, err, r.Counts())
 	}
 	for _, bad := range []string{`{`, `7`} {
@@ -235,7 +264,8 @@ func TestRedactedSideLogs(t *testing.T) {
 func TestChainRefusesWhatDoesNotFollow(t *testing.T) {
 	session := id.NewSession(id.Seed{1})
 	at := func(n int64) []event.Event {
-		return []event.Event{event.New(session.String(), n, event.Scope{}, event.Actor{Kind: event.Human}, 1, event.SessionCreated{})}
+		return []event.Event{event.New(session.String(), n, event.Scope{}, event.Actor{Kind: event.Human}, 1,
+			event.SessionCreated{})}
 	}
 	c := rewrite.NewChain(manifest.SessionEvents(session))
 	if _, err := c.Next(at(1)); err == nil {
@@ -262,9 +292,11 @@ func TestWhatNamesAnAlteredThing(t *testing.T) {
 	made := func(n int64, s event.Scope, p event.Payload) event.Event {
 		return event.New(id.NewSession(id.Seed{1}).String(), n, s, event.Actor{Kind: event.Agent}, 1, p)
 	}
-	attempt := event.AdvanceRecorded{AttemptID: id.NextAttempt(at.NodeID, id.OpAck, 0), Intent: event.IntentAckPending, RequestDigest: canon.Sum(nil), Outcome: event.AdvancedTo(id.RootNode(id.NewRun(id.Seed{2})))}
+	attempt := event.AdvanceRecorded{AttemptID: id.NextAttempt(at.NodeID, id.OpAck, 0), Intent: event.IntentAckPending,
+		RequestDigest: canon.Sum(nil), Outcome: event.AdvancedTo(id.RootNode(id.NewRun(id.Seed{2})))}
 	for i := range int64(2) {
-		out, err := r.Segment([]event.Event{made(2*i, at, attempt), made(2*i+1, at, output(int(i), "", "text/plain", data))})
+		out, err := r.Segment([]event.Event{made(2*i, at, attempt),
+			made(2*i+1, at, output(int(i), "", "text/plain", data))})
 		if err != nil || !out[0].Data.(event.AdvanceRecorded).RequestDigest.IsZero() {
 			t.Errorf("%d: %v %+v", i, err, out)
 		}
@@ -272,12 +304,15 @@ func TestWhatNamesAnAlteredThing(t *testing.T) {
 	if loads != 1 || r.Counts().Total() != 1 {
 		t.Errorf("%d loads, %v", loads, r.Counts())
 	}
-	seen := made(4, event.Scope{}, event.ObservationRecorded{Key: "git_branch", Confidence: "low", Value: event.ObservationValue{Type: "short_string", Value: secret}})
-	gap := event.GapRecorded{GapID: id.FromStart(at.NodeID).Gap(0), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved},
+	seen := made(4, event.Scope{}, event.ObservationRecorded{Key: "git_branch", Confidence: "low",
+		Value: event.ObservationValue{Type: "short_string", Value: secret}})
+	gap := event.GapRecorded{GapID: id.FromStart(at.NodeID).Gap(0), Reason: reason.NeedsApproval, Severity: event.Info,
+		Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved},
 		EvidenceRefs: []event.EvidenceRef{{Kind: "event", EventID: &seen.ID}}}
 	was := seen.ID
 	out, err := r.Segment([]event.Event{seen, made(5, at, gap)})
-	if err != nil || out[0].ID == was || *out[1].Data.(event.GapRecorded).EvidenceRefs[0].EventID != out[0].ID || *gap.EvidenceRefs[0].EventID != was {
+	if err != nil || out[0].ID == was || *out[1].Data.(event.GapRecorded).EvidenceRefs[0].EventID != out[0].ID ||
+		*gap.EvidenceRefs[0].EventID != was {
 		t.Errorf("%v %+v", err, out)
 	}
 }

@@ -55,7 +55,8 @@ func redacting(rt *rapid.T, w *world, session id.Session) redacted {
 			ref, data, changed, err := r.Artifact(p.Payload.SHA256)
 			old, altered := r.Source(ref)
 			again, _, _, _ := r.Artifact(old)
-			if err != nil || canon.Sum(data) != ref || changed != (ref != p.Payload.SHA256) || altered != changed || changed && again != ref {
+			if err != nil || canon.Sum(data) != ref || changed != (ref != p.Payload.SHA256) || altered != changed ||
+				changed && again != ref {
 				rt.Fatalf("%v: %s became %s (%v), which comes from %s", err, p.Payload.SHA256, ref, changed, old)
 			}
 			r.artifacts[ref] = data
@@ -155,7 +156,8 @@ func (r redacted) sameButFor(rt *rapid.T, was, is manifest.Segment) {
 		switch a.Kind() {
 		case canon.Array, canon.Object:
 			for i, j := 0, 0; i < a.Len() || j < b.Len(); i, j = i+1, j+1 {
-				if a.Kind() == canon.Object && i < a.Len() && a.Key(i) == "requestDigest" && (j == b.Len() || b.Key(j) != "requestDigest") {
+				if a.Kind() == canon.Object && i < a.Len() && a.Key(i) == "requestDigest" &&
+					(j == b.Len() || b.Key(j) != "requestDigest") {
 					j--
 					continue
 				}
@@ -179,7 +181,8 @@ func (r redacted) sameButFor(rt *rapid.T, was, is manifest.Segment) {
 			_, ok := r.Source(d)
 			return err == nil && ok
 		}
-		return a.Equal(b) || strings.Contains(a.Text(), "CANARY") && strings.Contains(b.Text(), redact.Marker(redact.SecretKey))
+		return a.Equal(b) || strings.Contains(a.Text(), "CANARY") &&
+			strings.Contains(b.Text(), redact.Marker(redact.SecretKey))
 	}
 	for i := range was.Events {
 		a, b := parse(string(line(rt, was.Events[i:i+1]))), parse(string(line(rt, is.Events[i:i+1])))

@@ -38,7 +38,8 @@ type Renaming struct {
 // into store.
 func NewRenaming(from, to id.Session, store id.Store, head canon.Digest) *Renaming {
 	return &Renaming{from: from, to: to, origin: origin{store, head}, runs: map[[16]byte][16]byte{}, nodes: newPlaces(),
-		attempts: newBook[id.Attempt](), outputs: newBook[id.Output](), gaps: newBook[id.Gap](), events: newBook[id.Event](),
+		attempts: newBook[id.Attempt](), outputs: newBook[id.Output](), gaps: newBook[id.Gap](),
+		events:   newBook[id.Event](),
 		recorded: map[attemptMark]struct{}{}}
 }
 
@@ -72,7 +73,9 @@ func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
 func (r *Renaming) mine(events []event.Event) error {
 	for _, e := range events {
 		if e.Foreign() {
-			return fault.New(fault.BundleUnsupportedVersion, "event %d (%s) has a shape that this version does not know, so that its session cannot get other ids", e.Index, e.Data.Kind()).
+			return fault.New(fault.BundleUnsupportedVersion,
+				"event %d (%s) has a shape that this version does not know, so that its session cannot get other ids",
+				e.Index, e.Data.Kind()).
 				Suggest("Import the session under the ids that it has.")
 		}
 		if e.Owner != r.from.String() {

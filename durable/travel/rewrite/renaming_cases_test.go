@@ -18,7 +18,8 @@ import (
 
 func TestForeignEventsKeepTheirIds(t *testing.T) {
 	session := id.NewSession(id.Seed{1})
-	e, err := event.Domain.DecodeLine([]byte(`{"kind":"strange","eventIndex":0,"sessionId":"` + session.String() + `"}`))
+	e, err := event.Domain.DecodeLine([]byte(`{"kind":"strange","eventIndex":0,"sessionId":"` + session.String() +
+		`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,8 @@ func TestForeignEventsKeepTheirIds(t *testing.T) {
 	if _, err := r.Segment([]event.Event{e}); !fault.Is(err, fault.BundleUnsupportedVersion) {
 		t.Error(err)
 	}
-	other := event.New(id.NewSession(id.Seed{3}).String(), 0, event.Scope{}, event.Actor{Kind: event.Human}, 1, event.SessionCreated{})
+	other := event.New(id.NewSession(id.Seed{3}).String(), 0, event.Scope{}, event.Actor{Kind: event.Human}, 1,
+		event.SessionCreated{})
 	if _, err := r.Segment([]event.Event{other}); !fault.Is(err, fault.Invariant) {
 		t.Error(err)
 	}
@@ -38,13 +40,17 @@ func TestWhatOthersNameStays(t *testing.T) {
 	session, to := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
 	run, stranger := id.NewRun(id.Seed{1}), id.NewRun(id.Seed{5})
 	actor := event.Actor{Kind: event.Human}
-	from := &event.ForkedFrom{SessionID: id.NewSession(id.Seed{5}), RunID: stranger, NodeID: id.RootNode(stranger), Head: canon.Sum(nil)}
-	started := event.RunStarted{WorkflowID: "w", WorkflowHash: canon.Sum(nil), WorkflowSourceKind: event.SourceUser, ForkedFrom: from, Parent: &stranger}
+	from := &event.ForkedFrom{SessionID: id.NewSession(id.Seed{5}), RunID: stranger, NodeID: id.RootNode(stranger),
+		Head: canon.Sum(nil)}
+	started := event.RunStarted{WorkflowID: "w", WorkflowHash: canon.Sum(nil), WorkflowSourceKind: event.SourceUser,
+		ForkedFrom: from, Parent: &stranger}
 	inside := started
 	inside.Parent = &run
 	second := id.NewRun(id.Seed{6})
 	all := []event.Event{
-		event.New(session.String(), 0, event.Scope{}, actor, 1, event.SessionCreated{ImportedFrom: &event.ImportedFrom{StoreID: id.NewStore(id.Seed{8}), SessionID: to, Head: canon.Sum([]byte("x"))}}),
+		event.New(session.String(), 0, event.Scope{}, actor, 1,
+			event.SessionCreated{ImportedFrom: &event.ImportedFrom{StoreID: id.NewStore(id.Seed{8}), SessionID: to,
+				Head: canon.Sum([]byte("x"))}}),
 		event.New(session.String(), 1, event.Scope{RunID: run}, actor, 1, started),
 		event.New(session.String(), 2, event.Scope{RunID: second}, actor, 1, inside),
 	}
@@ -81,7 +87,8 @@ func TestOpaqueLinesFollow(t *testing.T) {
 			return "noted:" + s + ":" + n + "->ann_zfbdrurdu2zxl45wcw3lxe4kgq"
 		}
 		text := func(s id.Session, run id.Run, n id.Node, seen, own, before id.Event, key string) string {
-			return fmt.Sprintf(`{"data":{"about":[%q,%q],"node_%s":1,"note":"see %s","seen":%q,"supersedes":%q},"dedupeKey":%q,"eventId":%q,"eventIndex":0,"kind":"noted","scope":{"nodeId":%q,"runId":%q},"sessionId":%q,"v":1}`,
+			return fmt.Sprintf(
+				`{"data":{"about":[%q,%q],"node_%s":1,"note":"see %s","seen":%q,"supersedes":%q},"dedupeKey":%q,"eventId":%q,"eventIndex":0,"kind":"noted","scope":{"nodeId":%q,"runId":%q},"sessionId":%q,"v":1}`,
 				n, "node_aaaaaaaaaaaaaaaaaaaaaaaaaa", "x", node.Was, seen, before, key, own, n, run, s)
 		}
 		was := key(session.String(), node.Was.String())
@@ -101,7 +108,8 @@ func TestOpaqueLinesFollow(t *testing.T) {
 				rt.Error(bad)
 			}
 		}
-		if got, err := r.OpaqueLine([]byte(`{"eventId":"7","dedupeKey":"k","sessionId":"` + session.String() + `"}`)); err != nil || !strings.Contains(string(got), `"eventId":"7"`) {
+		if got, err := r.OpaqueLine([]byte(`{"eventId":"7","dedupeKey":"k","sessionId":"` + session.String() +
+			`"}`)); err != nil || !strings.Contains(string(got), `"eventId":"7"`) {
 			rt.Errorf("%s %v", got, err)
 		}
 	})
@@ -116,12 +124,16 @@ func TestEvidenceFollows(t *testing.T) {
 	made := func(n int64, s event.Scope, p event.Payload) event.Event {
 		return event.New(session.String(), n, s, event.Actor{Kind: event.Engine}, 1, p)
 	}
-	notes := made(2, at, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}})
+	notes := made(2, at, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
+		Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "n"}})
 	output, nowhere := origin.Output(0), origin.Output(7)
-	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s", Resolution: event.Resolution{Kind: event.Unresolved},
-		EvidenceRefs: []event.EvidenceRef{{Kind: "event", EventID: &notes.ID}, {Kind: "output", OutputID: &output}, {Kind: "output", OutputID: &nowhere}}}
+	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Info, Summary: "s",
+		Resolution: event.Resolution{Kind: event.Unresolved},
+		EvidenceRefs: []event.EvidenceRef{{Kind: "event", EventID: &notes.ID}, {Kind: "output", OutputID: &output},
+			{Kind: "output", OutputID: &nowhere}}}
 	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
-	all := []event.Event{made(0, at, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil), WorkflowHash: canon.Sum(nil)}), made(1, at, gap), notes}
+	all := []event.Event{made(0, at, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil),
+		WorkflowHash: canon.Sum(nil)}), made(1, at, gap), notes}
 	r.Foresee(all)
 	out, err := r.Segment(all)
 	if err != nil {
@@ -129,7 +141,8 @@ func TestEvidenceFollows(t *testing.T) {
 	}
 	refs := out[1].Data.(event.GapRecorded).EvidenceRefs
 	is := id.FromStart(id.RootNode(id.ImportedRun(store, canon.Sum(nil).String(), run))).Output(0)
-	if *refs[0].EventID != out[2].ID || *refs[1].OutputID != is || out[2].Data.(event.NodeOutputAppended).OutputID != is {
+	if *refs[0].EventID != out[2].ID || *refs[1].OutputID != is ||
+		out[2].Data.(event.NodeOutputAppended).OutputID != is {
 		t.Errorf("%+v", refs)
 	}
 	if *refs[2].OutputID != nowhere.Imported(store, canon.Sum(nil).String()) {

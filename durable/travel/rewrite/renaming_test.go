@@ -222,7 +222,8 @@ func (r renamed) nothingLeft(rt *rapid.T) {
 			text := string(line(rt, []event.Event{e}))
 			switch p := e.Data.(type) {
 			case event.SessionCreated:
-				if want := (event.ImportedFrom{StoreID: store, SessionID: r.from, Head: r.head}); p.ImportedFrom == nil || *p.ImportedFrom != want {
+				if want := (event.ImportedFrom{StoreID: store, SessionID: r.from,
+					Head: r.head}); p.ImportedFrom == nil || *p.ImportedFrom != want {
 					rt.Fatalf("imported from %+v", p.ImportedFrom)
 				}
 				continue
@@ -264,7 +265,8 @@ func TestRenamingTwice(t *testing.T) {
 			again.Foresee(seg.Events)
 		}
 		chain := rewrite.NewChain(manifest.SessionEvents(id.ImportedSession(store, "again")))
-		c := &copies{Store: w.store, log: manifest.SessionEvents(id.ImportedSession(store, "again")), segments: map[string][]byte{}}
+		c := &copies{Store: w.store, log: manifest.SessionEvents(id.ImportedSession(store, "again")),
+			segments: map[string][]byte{}}
 		for _, seg := range one.segments {
 			events, err := again.Segment(seg.Events)
 			if err != nil {
@@ -276,7 +278,8 @@ func TestRenamingTwice(t *testing.T) {
 			}
 			c.segments[out.Name()], c.manifest = out.Bytes, append(c.manifest, out.Group...)
 		}
-		report, err := over(c, w.store).Replay(w.ctx, engine.Position{Session: id.ImportedSession(store, "again"), Run: again.Mapping().Runs[0].Is})
+		report, err := over(c, w.store).
+			Replay(w.ctx, engine.Position{Session: id.ImportedSession(store, "again"), Run: again.Mapping().Runs[0].Is})
 		if err != nil || !report.OK {
 			rt.Fatalf("%v %+v", err, report.Difference)
 		}
@@ -341,8 +344,11 @@ func strange(rt *rapid.T, e event.Event, mangle map[string]string) event.Event {
 	var out []byte
 	for i := 0; i < len(raw); {
 		n := 0
-		for _, prefix := range []string{"node_", "attempt_", "out_", "gap_", "chg_", "trace_", "ctx_", "capobs_", "div_", "evt_"} {
-			if bytes.HasPrefix(raw[i:], []byte(prefix)) && (i == 0 || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz_", rune(raw[i-1]))) && len(raw) > i+len(prefix)+26 &&
+		for _, prefix := range []string{"node_", "attempt_", "out_", "gap_", "chg_", "trace_", "ctx_", "capobs_",
+			"div_", "evt_"} {
+			if bytes.HasPrefix(raw[i:], []byte(prefix)) &&
+				(i == 0 || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz_", rune(raw[i-1]))) &&
+				len(raw) > i+len(prefix)+26 &&
 				strings.Trim(string(raw[i+len(prefix):i+len(prefix)+26]), "abcdefghijklmnopqrstuvwxyz234567") == "" {
 				n = len(prefix) + 26
 			}

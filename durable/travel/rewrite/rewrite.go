@@ -35,7 +35,8 @@ func (c *Chain) Next(events []event.Event) (manifest.Segment, error) {
 		return manifest.Segment{}, err
 	}
 	if seg.First != c.head.Next {
-		return manifest.Segment{}, fmt.Errorf("rewrite: a segment from event %d on cannot follow event %d", seg.First, c.head.Next-1)
+		return manifest.Segment{}, fmt.Errorf("rewrite: a segment from event %d on cannot follow event %d", seg.First,
+			c.head.Next-1)
 	}
 	seg.Group = manifest.Group(c.log, c.head, seg)
 	c.head = c.head.After(seg.Group, seg)

@@ -81,7 +81,8 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
-	return &world{t: t, ctx: context.Background(), store: s, g: over(s, s), clock: 1_700_000_000_000, say: func(s string) string { return s }}
+	return &world{t: t, ctx: context.Background(), store: s, g: over(s, s), clock: 1_700_000_000_000,
+		say: func(s string) string { return s }}
 }
 
 func over(logs ports.Logs, s *memstore.Store) *engine.Engine {
@@ -114,17 +115,24 @@ func (idle) Hold(context.Context, id.Session) (func() error, error) {
 // some gives one of the requests that steps ask for, or that they refuse.
 func (w *world) some(rt *rapid.T) advance.Request {
 	capable := artifact(`{"kind":"wr.capability_observation","capability":"delegation","result":"success"}`)
-	full := advance.Request{Notes: w.say("done"), Context: parse(`{"ticket":"T-1","list":["a","b"],"deep":true,"said":"` + w.say("fine") + `"}`),
-		Artifacts: []advance.Artifact{capable, artifact(`{"kind":"wr.loop_control","decision":"` + rapid.SampledFrom([]string{"stop", "continue"}).Draw(rt, "turn") + `"}`)}}
+	full := advance.Request{Notes: w.say("done"),
+		Context: parse(`{"ticket":"T-1","list":["a","b"],"deep":true,"said":"` + w.say("fine") + `"}`),
+		Artifacts: []advance.Artifact{capable,
+			artifact(`{"kind":"wr.loop_control","decision":"` + rapid.SampledFrom([]string{"stop", "continue"}).
+				Draw(rt, "turn") + `"}`)}}
 	switch rapid.IntRange(0, 7).Draw(rt, "request") {
 	case 0:
 		return advance.Request{}
 	case 1:
-		return advance.Request{Notes: w.say("not yet"), Artifacts: []advance.Artifact{{ContentType: "text/plain", Bytes: []byte(w.say("a file"))}, artifact(`{"kind":"wr.loop_control"}`)}}
+		return advance.Request{Notes: w.say("not yet"),
+			Artifacts: []advance.Artifact{{ContentType: "text/plain", Bytes: []byte(w.say("a file"))},
+				artifact(`{"kind":"wr.loop_control"}`)}}
 	case 2:
-		return advance.Request{Context: parse(`{"ticket":null,"list":["a"]}`), Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}}}
+		return advance.Request{Context: parse(`{"ticket":null,"list":["a"]}`),
+			Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}}}
 	case 3:
-		full.Artifacts = append(full.Artifacts, artifact(`{"kind":"wr.divergence","reason":"safety_stop","summary":"`+w.say("stopped")+`"}`), artifact(`{"a":"`+w.say("json")+`"}`))
+		full.Artifacts = append(full.Artifacts, artifact(`{"kind":"wr.divergence","reason":"safety_stop","summary":"`+
+			w.say("stopped")+`"}`), artifact(`{"a":"`+w.say("json")+`"}`))
 		full.Preferences = []event.PreferenceChange{{Key: "riskPolicy", Value: "aggressive"}}
 	}
 	return full
@@ -138,8 +146,10 @@ func (w *world) drive(rt *rapid.T) (sessions []id.Session) {
 	}
 	start := engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "rich.json", Title: w.say("a walk"),
 		Observations: []event.ObservationRecorded{
-			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string", Value: w.say("main")}},
-			{Key: "git_branch", Confidence: "low", Value: event.ObservationValue{Type: "short_string", Value: w.say("main") + "x"}}}}
+			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string",
+				Value: w.say("main")}},
+			{Key: "git_branch", Confidence: "low", Value: event.ObservationValue{Type: "short_string",
+				Value: w.say("main") + "x"}}}}
 	if rapid.Bool().Draw(rt, "never stops") {
 		start.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}}
 		start.Context = parse(`{"list":["a"],"said":"` + w.say("at first") + `"}`)
@@ -172,8 +182,10 @@ func (w *world) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine
 		if a.CheckpointToken == "" {
 			return a, nil
 		}
-		return w.g.Checkpoint(w.ctx, w.by(event.Agent), engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
-			Request: advance.Request{Notes: w.say("so far"), Artifacts: []advance.Artifact{artifact(`{"kind":"part"}`)}}})
+		return w.g.Checkpoint(w.ctx, w.by(event.Agent),
+			engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
+				Request: advance.Request{Notes: w.say("so far"),
+					Artifacts: []advance.Artifact{artifact(`{"kind":"part"}`)}}})
 	case 1, 2, 3:
 		return w.g.Approve(w.ctx, w.by(event.Human), a.Position(), w.say("good"))
 	case 4:
@@ -186,7 +198,8 @@ func (w *world) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine
 		if rapid.IntRange(0, 4).Draw(rt, "cancel") > 0 {
 			return a, nil
 		}
-		_, err := w.g.Cancel(w.ctx, w.by(event.Human), idle{}, a.Position(), engine.CancelRequest{Reason: w.say("enough"), Failed: rapid.Bool().Draw(rt, "failed")})
+		_, err := w.g.Cancel(w.ctx, w.by(event.Human), idle{}, a.Position(),
+			engine.CancelRequest{Reason: w.say("enough"), Failed: rapid.Bool().Draw(rt, "failed")})
 		return a, err
 	}
 	if a.AttemptID.IsZero() {
@@ -232,7 +245,8 @@ func (c *copies) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (ma
 	for name := range c.segments {
 		names = append(names, name)
 	}
-	return manifest.Read(manifest.Input{Log: r.Log, From: r.From, Manifest: bytes.NewReader(c.manifest[r.From.GroupAt:]),
-		Names: func() ([]string, error) { return names, nil },
-		Open:  func(name string) ([]byte, bool, error) { b, ok := c.segments[name]; return b, ok, nil }}, v.Visit)
+	return manifest.Read(manifest.Input{Log: r.Log, From: r.From,
+		Manifest: bytes.NewReader(c.manifest[r.From.GroupAt:]),
+		Names:    func() ([]string, error) { return names, nil },
+		Open:     func(name string) ([]byte, bool, error) { b, ok := c.segments[name]; return b, ok, nil }}, v.Visit)
 }

@@ -102,7 +102,8 @@ func TestProbesShowWhatTheirContractAccepts(t *testing.T) {
 	pack, _ := contract.Builtin(contract.CapabilityRef)
 	for _, capability := range Capabilities() {
 		p, ok := Probe(capability)
-		if !ok || p.StepID != "wr_probe_"+capability || p.TemplateID != "wr.templates.capability_probe" || p.Title == "" {
+		if !ok || p.StepID != "wr_probe_"+capability || p.TemplateID != "wr.templates.capability_probe" ||
+			p.Title == "" {
 			t.Errorf("%s: %+v", capability, p)
 		}
 		if !reason.ValidStepID(p.StepID) || reason.OfCapability(capability).Check() != nil {

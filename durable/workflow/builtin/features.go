@@ -24,10 +24,12 @@ func Features() []string { return sorted(features, featureID) }
 
 var features = []FeatureDef{
 	{
-		ID:      "wr.features.capabilities",
-		Summary: "Rely on delegation or web access only after it has worked in this run, and say so where you did without.",
+		ID: "wr.features.capabilities",
+		Summary: "Rely on delegation or web access only after it has worked in this run, and say so where you did " +
+			"without.",
 		Constraints: []string{
-			"Use delegation or web access only if a step of this run showed that it works; that you expect to have it is not enough.",
+			"Use delegation or web access only if a step of this run showed that it works; that you expect to have " +
+				"it is not enough.",
 			"Where a capability is missing, do the work yourself and say in the notes what it could not cover.",
 		},
 	},
@@ -35,47 +37,61 @@ var features = []FeatureDef{
 		ID:      "wr.features.durable_recap_guidance",
 		Summary: "End every step with notes from which someone who saw nothing else could go on.",
 		Procedure: []string{
-			"Before you leave the step, write notes on this step alone: what was found, what was decided and why, what is still open, and where the results are.",
+			"Before you leave the step, write notes on this step alone: what was found, what was decided and why, " +
+				"what is still open, and where the results are.",
 		},
 		Verify: []string{"Someone who has only the notes could take over here without asking what happened."},
 	},
 	{
-		ID:      "wr.features.memory_context",
-		Summary: "Read the context and the recap of the run before you look anything up again, and trust what you see now over what was written down.",
+		ID: "wr.features.memory_context",
+		Summary: "Read the context and the recap of the run before you look anything up again, and trust what you " +
+			"see now over what was written down.",
 		Procedure: []string{
 			"Start from the context and the recap of this run; do not find out again what is recorded there.",
-			"Set context keys for facts that later steps need, short and with their source; leave reasoning to the notes.",
+			"Set context keys for facts that later steps need, short and with their source; leave reasoning to the " +
+				"notes.",
 		},
-		Constraints: []string{"If the record and what you see now contradict each other, go by what you see now, and correct the record."},
+		Constraints: []string{"If the record and what you see now contradict each other, go by what you see now, and " +
+			"correct the record."},
 	},
 	{
-		ID:      "wr.features.mode_guidance",
-		Summary: "Ask a person in guided mode; otherwise choose the cautious default, write down the assumption, and never wait in silence.",
+		ID: "wr.features.mode_guidance",
+		Summary: "Ask a person in guided mode; otherwise choose the cautious default, write down the assumption, and " +
+			"never wait in silence.",
 		Constraints: []string{
 			"In guided mode, stop and ask where the step leaves a choice to a person.",
-			"Where the run does not stop for people, take the choice that is easiest to undo, and write it into the notes as an assumption.",
-			"No mode permits what the step forbids, and none makes an irreversible action harmless: announce it before you take it.",
+			"Where the run does not stop for people, take the choice that is easiest to undo, and write it into the " +
+				"notes as an assumption.",
+			"No mode permits what the step forbids, and none makes an irreversible action harmless: announce it " +
+				"before you take it.",
 		},
 	},
 	{
-		ID:      "wr.features.output_contracts",
-		Summary: "Where a step asks for an artifact, send exactly one of its kind, filled in from the work and not from the example.",
+		ID: "wr.features.output_contracts",
+		Summary: "Where a step asks for an artifact, send exactly one of its kind, filled in from the work and not " +
+			"from the example.",
 		Constraints: []string{
-			"An artifact that a step asks for is sent as an artifact; text in the notes that looks like one does not count.",
-			"Fill in every member from what the work showed; never copy an example's values, and never add members that the contract does not know.",
+			"An artifact that a step asks for is sent as an artifact; text in the notes that looks like one does not " +
+				"count.",
+			"Fill in every member from what the work showed; never copy an example's values, and never add members " +
+				"that the contract does not know.",
 		},
 		Verify: []string{"The artifact says the same as the notes, and each required member is there."},
 	},
 	{
-		ID:      "wr.features.subagent_guidance",
-		Summary: "Hand parts of a step to helpers through your own delegation tool, all in one go where they are independent, and never by starting another run.",
+		ID: "wr.features.subagent_guidance",
+		Summary: "Hand parts of a step to helpers through your own delegation tool, all in one go where they are " +
+			"independent, and never by starting another run.",
 		Constraints: []string{
-			"Delegate with the tool that your environment has for helpers; do not start another workflow run for it, and do not hand over the tokens of this one.",
+			"Delegate with the tool that your environment has for helpers; do not start another workflow run for it, " +
+				"and do not hand over the tokens of this one.",
 			"The step stays yours: helpers report to you, and you alone send its result.",
 		},
 		Procedure: []string{
-			"Start independent helpers together, in one message; give each its question, what it must know, what it must not touch, and the form of the answer.",
-			"Check what comes back before you use it. If you cannot delegate, do the parts yourself one after the other and say so in the notes.",
+			"Start independent helpers together, in one message; give each its question, what it must know, what it " +
+				"must not touch, and the form of the answer.",
+			"Check what comes back before you use it. If you cannot delegate, do the parts yourself one after the " +
+				"other and say so in the notes.",
 		},
 	},
 }

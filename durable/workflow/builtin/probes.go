@@ -28,14 +28,16 @@ func Probe(capability string) (ProbeDef, bool) { return find(probes, probeCapabi
 func Capabilities() []string { return sorted(probes, probeCapability) }
 
 var probes = []ProbeDef{
-	probe(Delegation, "Find out whether you can delegate", `This workflow needs you to be able to hand work to a helper (a subagent). Find out now by doing it once.
+	probe(Delegation, "Find out whether you can delegate",
+		`This workflow needs you to be able to hand work to a helper (a subagent). Find out now by doing it once.
 
 1. Look for a tool of your environment that starts a helper. Starting another workflow run is not delegation.
 2. Hand one helper this task: "Multiply 17 by 23 and answer with the number alone."
 3. Wait for its answer. Working it out yourself is no answer.`,
 		`It is a success only if a helper came back with 391.`),
 
-	probe(WebBrowsing, "Find out whether you can reach the web", `This workflow needs you to be able to read pages on the web. Find out now by doing it once.
+	probe(WebBrowsing, "Find out whether you can reach the web",
+		`This workflow needs you to be able to read pages on the web. Find out now by doing it once.
 
 1. Look for a tool of your environment that fetches a page or searches the web.
 2. Use it to fetch https://example.com, or whatever page your environment lets you read.

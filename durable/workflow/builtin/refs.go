@@ -16,7 +16,8 @@ func Ref(id string) (string, bool) {
 func Refs() []string { return sorted(refs, refID) }
 
 var refs = []ref{
-	{"wr.refs.notes_first_durability", `The notes of a step are what remains of it. A chat can be lost, rewound or taken over by someone else; the notes are stored with the run, and whoever continues it is shown them.
+	{"wr.refs.notes_first_durability",
+		`The notes of a step are what remains of it. A chat can be lost, rewound or taken over by someone else; the notes are stored with the run, and whoever continues it is shown them.
 
 - Write notes for a reader who has seen nothing but the workflow. Name files, commands, versions and people; "as discussed" says nothing.
 - Say what you found out, what you decided and why, what you tried that did not work, and what is still open.
@@ -32,7 +33,8 @@ var refs = []ref{
 - Wait until all answers are there, or say which one is missing, before you put them together. Put them together yourself: helpers know their part only.
 - Check what a helper reports before you build on it: open the file it names, run the command it quotes. What could not be checked is written down as unchecked.`},
 
-	{"wr.refs.synthesis_under_disagreement", `Where sources disagree, the disagreement is a finding. Do not average it away.
+	{"wr.refs.synthesis_under_disagreement",
+		`Where sources disagree, the disagreement is a finding. Do not average it away.
 
 1. State each position in a sentence that its holder would sign, with the evidence behind it.
 2. Find out what the disagreement is about: facts (someone can look), assumptions (someone can ask), or what matters more (someone must choose).
@@ -43,7 +45,8 @@ var refs = []ref{
 
 If nothing would change your conclusion, you have not understood the other side yet.`},
 
-	{"wr.refs.adversarial_challenge_rules", `Challenge the work as someone who wants it to fail, and be bound by the same evidence as its author.
+	{"wr.refs.adversarial_challenge_rules",
+		`Challenge the work as someone who wants it to fail, and be bound by the same evidence as its author.
 
 - Attack the strongest form of the claim. If it is unclear, first write down what it would have to mean.
 - Every objection names what breaks, for whom, under which input or sequence of events, and how one would see it. "Could be a problem" is not an objection.

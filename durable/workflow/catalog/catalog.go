@@ -44,7 +44,8 @@ func (e Entry) Valid() bool { return !source.HasErrors(e.Problems) }
 func Read(f File, with *Library) Entry {
 	e := Entry{Kind: f.Kind, Ref: f.Ref, Data: f.Data}
 	if f.Err != nil {
-		e.Problems = []source.Problem{{Severity: problem.Error, Message: f.Err.Error(), Fix: "Make the file readable, or take it away."}}
+		e.Problems = []source.Problem{{Severity: problem.Error, Message: f.Err.Error(),
+			Fix: "Make the file readable, or take it away."}}
 		return e
 	}
 	src, problems := source.Parse(f.Ref, f.Kind, f.Data)

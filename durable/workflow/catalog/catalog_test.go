@@ -17,7 +17,8 @@ func file(kind source.SourceKind, ref, id string) File {
 }
 
 func TestNoSourceShadowsAnother(t *testing.T) {
-	c := Of([]File{file(source.SourceProject, "b.json", "team.release"), file(source.SourceUser, "a.json", "team.release"),
+	c := Of([]File{file(source.SourceProject, "b.json", "team.release"),
+		file(source.SourceUser, "a.json", "team.release"),
 		file(source.SourceProject, "c.json", "team.other")}, nil)
 
 	_, err := c.Find("team.release")
@@ -56,7 +57,8 @@ func TestWhatCannotBeUsedIsListedWithItsReason(t *testing.T) {
 		}
 	}
 	_, err := c.Find("wr.mine")
-	if !fault.Is(err, fault.WorkflowInvalid) || !strings.Contains(err.Error(), "reserved") || fault.Of(err).Details["problems"] == nil {
+	if !fault.Is(err, fault.WorkflowInvalid) || !strings.Contains(err.Error(), "reserved") ||
+		fault.Of(err).Details["problems"] == nil {
 		t.Errorf("a reserved id of a project: %v", err)
 	}
 }
@@ -72,26 +74,33 @@ func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
 	if e := got["a.json"]; e.IDStatus != "legacy" || e.SuggestedID != "user.bug_triage" || !e.Valid() {
 		t.Errorf("a: %s %s %v", e.IDStatus, e.SuggestedID, e.Problems)
 	}
-	if e := got["c.json"]; !strings.HasPrefix(e.SuggestedID, "project.deploy_") || len(e.SuggestedID) != len("project.deploy_")+4 {
+	if e := got["c.json"]; !strings.HasPrefix(e.SuggestedID, "project.deploy_") ||
+		len(e.SuggestedID) != len("project.deploy_")+4 {
 		t.Errorf("c is told an id that is taken: %s", e.SuggestedID)
 	}
 	if e := got["d.json"]; e.IDStatus != "namespaced" || e.SuggestedID != "" {
 		t.Errorf("d: %s %s", e.IDStatus, e.SuggestedID)
 	}
 	long := strings.Repeat("x", 60)
-	for _, e := range Of([]File{file(source.SourceProject, "e.json", long), file(source.SourceProject, "f.json", long+"y")}, nil).Entries {
-		if len(e.SuggestedID) != 64 || source.IDStatus(e.SuggestedID) != "namespaced" || !strings.Contains(e.SuggestedID, "x_") {
+	for _, e := range Of([]File{file(source.SourceProject, "e.json", long),
+		file(source.SourceProject, "f.json", long+"y")}, nil).Entries {
+		if len(e.SuggestedID) != 64 || source.IDStatus(e.SuggestedID) != "namespaced" ||
+			!strings.Contains(e.SuggestedID, "x_") {
 			t.Errorf("%s is told %s, which is no id", e.Ref, e.SuggestedID)
 		}
 	}
-	if again := Of([]File{file(source.SourceProject, "c.json", "deploy"), file(source.SourceProject, "d.json", "project.deploy")}, nil); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
+	if again := Of([]File{file(source.SourceProject, "c.json", "deploy"),
+		file(source.SourceProject, "d.json", "project.deploy")},
+		nil); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
 		t.Error("the suggestion depends on more than the source")
 	}
 }
 
 func TestNotFoundGuesses(t *testing.T) {
-	c := Of([]File{file(source.SourceBundled, "wr.demo", "wr.demo"), file(source.SourceProject, "r.json", "team.release")}, nil)
-	for typed, meant := range map[string]string{"demo": "wr.demo", "wr.dmeo": "wr.demo", "team.relase": "team.release", "xyzzy": ""} {
+	c := Of([]File{file(source.SourceBundled, "wr.demo", "wr.demo"),
+		file(source.SourceProject, "r.json", "team.release")}, nil)
+	for typed, meant := range map[string]string{"demo": "wr.demo", "wr.dmeo": "wr.demo", "team.relase": "team.release",
+		"xyzzy": ""} {
 		_, err := c.Find(typed)
 		f := fault.Of(err)
 		if f == nil || f.Code != fault.WorkflowNotFound {
@@ -111,7 +120,8 @@ func TestCommandsShowsEverythingThatWouldRun(t *testing.T) {
 		t.Fatal(problems)
 	}
 	got := Commands(c)
-	if len(got) != 1 || got[0].StepID != "b" || got[0].Argv[1] != "status" || got[0].Cwd != "src" || got[0].Env["K"] != "v" {
+	if len(got) != 1 || got[0].StepID != "b" || got[0].Argv[1] != "status" || got[0].Cwd != "src" ||
+		got[0].Env["K"] != "v" {
 		t.Fatalf("got %+v", got)
 	}
 }

@@ -30,7 +30,8 @@ func (c Catalog) Find(id string) (Entry, error) {
 	for i, e := range found {
 		places[i] = e.place()
 	}
-	return Entry{}, fault.New(fault.WorkflowAmbiguous, "%d files hold a workflow with the id %q: %s", len(found), id, strings.Join(places, ", ")).
+	return Entry{}, fault.New(fault.WorkflowAmbiguous, "%d files hold a workflow with the id %q: %s", len(found), id,
+		strings.Join(places, ", ")).
 		With("sources", places)
 }
 
@@ -39,7 +40,8 @@ func (e Entry) Usable() error {
 	if e.Valid() {
 		return nil
 	}
-	errs := slices.DeleteFunc(slices.Clone(e.Problems), func(p source.Problem) bool { return p.Severity != problem.Error })
+	errs := slices.DeleteFunc(slices.Clone(e.Problems),
+		func(p source.Problem) bool { return p.Severity != problem.Error })
 	first := errs[0].Message
 	if at := errs[0]; at.Pointer != "" && at.Line > 0 {
 		first = fmt.Sprintf("%s, line %d: %s", at.Pointer, at.Line, at.Message)

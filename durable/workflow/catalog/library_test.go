@@ -18,7 +18,8 @@ func calling(id, template string) File {
 // bundled source wins over a copy that lies about.
 func TestRoutinesAreFoundInEverySource(t *testing.T) {
 	bundled := file(source.SourceBundled, "wr.routine-look", "wr.routine-look")
-	copied := File{Kind: source.SourceProject, Ref: "copy.json", Data: []byte(strings.ReplaceAll(string(bundled.Data), `"title":"A"`, `"title":"Copied"`))}
+	copied := File{Kind: source.SourceProject, Ref: "copy.json",
+		Data: []byte(strings.ReplaceAll(string(bundled.Data), `"title":"A"`, `"title":"Copied"`))}
 	legacy := file(source.SourceProject, "look.json", "routine-look")
 	for _, c := range []struct {
 		name  string
@@ -42,11 +43,13 @@ func TestRoutinesAreFoundInEverySource(t *testing.T) {
 }
 
 func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
-	b, err := ReadBindings(".waybill/bindings.json", []byte(`{"team.flow":{"review":"routine-strict"},"team.other":{}}`))
+	b, err := ReadBindings(".waybill/bindings.json",
+		[]byte(`{"team.flow":{"review":"routine-strict"},"team.other":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := File{Kind: source.SourceProject, Ref: "flow.json", Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
+	f := File{Kind: source.SourceProject, Ref: "flow.json",
+		Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
 		"extensionPoints":[{"slotId":"review","purpose":"p","default":"routine-kind"}],
 		"steps":[{"id":"a","title":"A","prompt":"Follow {{wr.bindings.review}}."}]}`)}
 	for _, c := range []struct {
@@ -58,7 +61,8 @@ func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
 			t.Errorf("got %+v, want %q", e.Problems, c.want)
 		}
 	}
-	for _, bad := range []string{`[]`, `{"team.flow":["review"]}`, `{"team.flow":{"review":1}}`, `{"a":{},"a":{}}`, ``} {
+	for _, bad := range []string{`[]`, `{"team.flow":["review"]}`, `{"team.flow":{"review":1}}`, `{"a":{},"a":{}}`,
+		``} {
 		if _, err := ReadBindings("b.json", []byte(bad)); err == nil {
 			t.Errorf("%s is read", bad)
 		}
@@ -68,10 +72,12 @@ func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
 // Templates are at hand only where they were handed over, to the library that they were
 // handed to.
 func TestPromptsAreThoseHandedOver(t *testing.T) {
-	f := File{Kind: source.SourceProject, Ref: "flow.json", Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
+	f := File{Kind: source.SourceProject, Ref: "flow.json",
+		Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
 		"steps":[{"id":"a","title":"A","promptRef":"prompt:look"}]}`)}
 	bare := NewLibrary(nil, Bindings{})
-	first := []promptref.Template{{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Look."}, {ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Farther."}}
+	first := []promptref.Template{{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Look."},
+		{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Farther."}}
 	for _, with := range []*Library{bare.WithPrompts(first), (*Library)(nil).WithPrompts(first)} {
 		if e := Read(f, with); !e.Valid() || e.Compiled.Steps[0].Prompt != "Look." {
 			t.Errorf("with a template: %v", e.Problems)

@@ -101,7 +101,8 @@ func (u *unit) unusedArgs(stepID string, at problem.Place, caller *unit) {
 	for _, name := range slices.Sorted(maps.Keys(u.args)) {
 		if !u.used[name] {
 			u.b.warn(ArgumentUnused, stepID)
-			caller.report.Warn(at.Member(name), "Remove it, or write {"+name+"} where the routine should show it.", "%s has no {%s} in its texts, so the argument changes nothing", u.where, name)
+			caller.report.Warn(at.Member(name), "Remove it, or write {"+name+"} where the routine should show it.",
+				"%s has no {%s} in its texts, so the argument changes nothing", u.where, name)
 		}
 	}
 }

@@ -22,7 +22,8 @@ func (u *unit) bindings() {
 		}
 		if other, twice := u.b.bindings[slot]; twice && other != bound {
 			u.report.Error(at, "Bind the slot in the project, or rename one of the two.",
-				"slot %q is filled with %q here and with %q elsewhere in the workflow", slot, bound.RoutineID, other.RoutineID)
+				"slot %q is filled with %q here and with %q elsewhere in the workflow", slot, bound.RoutineID,
+				other.RoutineID)
 			continue
 		}
 		u.b.bindings[slot] = bound

@@ -39,9 +39,12 @@ type builder struct {
 
 func newBuilder(o Options) *builder {
 	b := &builder{
-		options: o, ids: map[string]string{}, conditions: map[string]NamedCondition{}, contracts: map[string]contract.Pack{},
-		assessments: map[string]contract.Assessment{}, bindings: map[string]Binding{}, features: map[string]builtin.FeatureDef{},
-		preamble: map[string]bool{}, required: map[string]bool{}, preferred: map[string]bool{}, disabled: map[string]bool{},
+		options: o, ids: map[string]string{}, conditions: map[string]NamedCondition{},
+		contracts:   map[string]contract.Pack{},
+		assessments: map[string]contract.Assessment{}, bindings: map[string]Binding{},
+		features: map[string]builtin.FeatureDef{},
+		preamble: map[string]bool{}, required: map[string]bool{}, preferred: map[string]bool{},
+		disabled: map[string]bool{},
 	}
 	b.report = func(p source.Problem) { b.found = append(b.found, p) }
 	return b
@@ -57,13 +60,14 @@ func (b *builder) document(src source.Source) Document {
 	}
 	steps = append(b.probes(u, steps), steps...)
 	d := Document{
-		SchemaVersion:          SchemaVersion,
-		WorkflowID:             src.ID,
-		Name:                   src.Name,
-		Description:            src.Description,
-		Version:                src.Version,
-		AgentRole:              u.text(src.AgentRole),
-		Capabilities:           Capabilities{slices.Sorted(maps.Keys(b.required)), slices.Sorted(maps.Keys(b.preferred)), sorted(src.Capabilities.Disabled)},
+		SchemaVersion: SchemaVersion,
+		WorkflowID:    src.ID,
+		Name:          src.Name,
+		Description:   src.Description,
+		Version:       src.Version,
+		AgentRole:     u.text(src.AgentRole),
+		Capabilities: Capabilities{slices.Sorted(maps.Keys(b.required)),
+			slices.Sorted(maps.Keys(b.preferred)), sorted(src.Capabilities.Disabled)},
 		Features:               b.featureList(),
 		Contracts:              byKey(b.contracts),
 		Conditions:             byKey(b.conditions),
@@ -131,7 +135,8 @@ func (b *builder) within(n, most int, what string) bool {
 // those that expansion makes may meet them, and each other.
 func (b *builder) claim(id, where string, at problem.Place, report problem.Report) {
 	if other, taken := b.ids[id]; taken {
-		report.Error(at, "Rename one of the two; steps of a template have the id of their call in front.", "the step id %q of %s is taken by %s", id, where, other)
+		report.Error(at, "Rename one of the two; steps of a template have the id of their call in front.",
+			"the step id %q of %s is taken by %s", id, where, other)
 		return
 	}
 	b.ids[id] = where

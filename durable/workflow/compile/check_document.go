@@ -26,7 +26,8 @@ func (c *Compiled) checkIdentity() error {
 		n += len(l.Body)
 	}
 	if len(c.Steps) == 0 || n > limits.WorkflowStepsMax {
-		return fmt.Errorf("want 1 to %d steps, got %d, of which %d in the main sequence", limits.WorkflowStepsMax, n, len(c.Steps))
+		return fmt.Errorf("want 1 to %d steps, got %d, of which %d in the main sequence", limits.WorkflowStepsMax, n,
+			len(c.Steps))
 	}
 	return c.checkCapabilities()
 }
@@ -100,7 +101,8 @@ func ordered[T any](what string, list []T, key func(T) string) error {
 // checkNamed refuses members that do not belong to the kind: two readers could
 // otherwise run one document differently.
 func (c *Compiled) checkNamed(n NamedCondition) error {
-	_, err := c.checkControl(Control{Kind: n.Kind, ContractRef: n.ContractRef, LoopID: n.LoopID, Condition: n.Condition})
+	_, err := c.checkControl(Control{Kind: n.Kind, ContractRef: n.ContractRef, LoopID: n.LoopID,
+		Condition: n.Condition})
 	return err
 }
 
@@ -112,7 +114,8 @@ func (c *Compiled) checkControl(control Control) (condition.Condition, error) {
 			return condition.Condition{}, errors.New("an artifact decides, beside a condition")
 		}
 		if _, ok := c.Contract(control.ContractRef); !ok || control.ContractRef != source.LoopControlContract {
-			return condition.Condition{}, fmt.Errorf("contract %q decides no loop, or is not embedded", control.ContractRef)
+			return condition.Condition{}, fmt.Errorf("contract %q decides no loop, or is not embedded",
+				control.ContractRef)
 		}
 		return condition.Condition{}, nil
 	case ByContext:

@@ -59,7 +59,8 @@ func (c *Compiled) prepareControl(control *Control) (err error) {
 	}
 	for _, n := range c.Conditions {
 		if n.ConditionID == control.ConditionID {
-			if !same(n, NamedCondition{n.ConditionID, control.Kind, control.ContractRef, control.LoopID, control.Condition}) {
+			if !same(n, NamedCondition{n.ConditionID, control.Kind, control.ContractRef, control.LoopID,
+				control.Condition}) {
 				return fmt.Errorf("condition %q says something else", n.ConditionID)
 			}
 			return nil

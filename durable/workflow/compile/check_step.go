@@ -40,7 +40,8 @@ func (s *Step) prepare(c *Compiled) (err error) {
 
 // checkProvenance: an authored step has no origin, any other one has.
 func (s *Step) checkProvenance() error {
-	known := s.Provenance.Source == Authored || s.Provenance.Source == TemplateInjected || s.Provenance.Source == FeatureInjected
+	known := s.Provenance.Source == Authored || s.Provenance.Source == TemplateInjected ||
+		s.Provenance.Source == FeatureInjected
 	if !known || (s.Provenance.Source == Authored) != (s.Provenance.OriginID == "") {
 		return fmt.Errorf("provenance %q of %q", s.Provenance.Source, s.Provenance.OriginID)
 	}
@@ -54,7 +55,8 @@ func (s *Step) checkType() error {
 	case "", ParallelStep:
 		return nil
 	case LoopStep:
-		if !same(*s, Step{StepID: s.StepID, Title: s.Title, RequireConfirmation: s.RequireConfirmation, Provenance: s.Provenance, RunCondition: s.RunCondition, Type: LoopStep}) {
+		if !same(*s, Step{StepID: s.StepID, Title: s.Title, RequireConfirmation: s.RequireConfirmation,
+			Provenance: s.Provenance, RunCondition: s.RunCondition, Type: LoopStep}) {
 			return errors.New("a step that stands for a loop has more than that")
 		}
 		return nil
@@ -69,7 +71,8 @@ func (s *Step) checkOutputs(c *Compiled) error {
 			return fmt.Errorf("contract %q is not embedded", o.ContractRef)
 		}
 	}
-	if s.Probe != "" && (!slices.Contains(builtin.Capabilities(), s.Probe) || s.OutputContract == nil || *s.OutputContract != OutputContract{capabilityContract, true}) {
+	if s.Probe != "" && (!slices.Contains(builtin.Capabilities(), s.Probe) || s.OutputContract == nil ||
+		*s.OutputContract != OutputContract{capabilityContract, true}) {
 		return fmt.Errorf("a probe of %q that asks for no observation", s.Probe)
 	}
 	for _, id := range s.AssessmentRefs {
@@ -79,7 +82,8 @@ func (s *Step) checkOutputs(c *Compiled) error {
 		}
 	}
 	for _, follows := range s.Consequences {
-		if len(s.AssessmentRefs) == 0 || follows.ForAssessment != "" && !slices.Contains(s.AssessmentRefs, follows.ForAssessment) {
+		if len(s.AssessmentRefs) == 0 || follows.ForAssessment != "" &&
+			!slices.Contains(s.AssessmentRefs, follows.ForAssessment) {
 			return fmt.Errorf("a consequence of assessment %q, which the step does not ask for", follows.ForAssessment)
 		}
 	}

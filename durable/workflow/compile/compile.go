@@ -51,7 +51,8 @@ func Compile(src source.Source, o Options) (Compiled, []source.Problem) {
 	}
 	d := b.document(src)
 	if b.tooBig != "" {
-		b.report.Error(src.Root, "Split the workflow, or call fewer routines.", "the compiled workflow would have %s", b.tooBig)
+		b.report.Error(src.Root, "Split the workflow, or call fewer routines.", "the compiled workflow would have %s",
+			b.tooBig)
 	}
 	problem.Sort(b.found)
 	if problem.HasErrors(b.found) {
@@ -62,7 +63,8 @@ func Compile(src source.Source, o Options) (Compiled, []source.Problem) {
 		b.report.Error(src.Root, "Report this as a bug of Waybill.", "the workflow cannot be compiled: %s", err)
 	} else if _, err := canon.Parse(c.Bytes()); err != nil {
 		// The compiled form wraps some parts once more: what is pinned must be readable.
-		b.report.Error(src.Root, "Nest conditions and criteria less deeply.", "the compiled workflow could not be read again: %s", err)
+		b.report.Error(src.Root, "Nest conditions and criteria less deeply.",
+			"the compiled workflow could not be read again: %s", err)
 	}
 	problem.Sort(b.found)
 	return c, b.found

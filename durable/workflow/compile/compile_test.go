@@ -13,7 +13,8 @@ import (
 
 // source is a workflow file of a project with these steps and more keys.
 func sourceText(more, steps string) []byte {
-	return []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"` + more + `, "steps": [` + steps + `]}`)
+	return []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"` + more +
+		`, "steps": [` + steps + `]}`)
 }
 
 func compiled(t testing.TB, more, steps string) Compiled {
@@ -78,7 +79,8 @@ func TestConfirmationOverContext(t *testing.T) {
 		s := compiled(t, "", step("a", `, "requireConfirmation": `+row.gate)).Steps[0]
 		vars := value(t, row.vars)
 		if s.NeedsConfirmation(vars) != row.confirm || s.NeedsApproval(vars) != row.approval {
-			t.Errorf("%s over %s: confirmation %v, approval %v", row.gate, row.vars, s.NeedsConfirmation(vars), s.NeedsApproval(vars))
+			t.Errorf("%s over %s: confirmation %v, approval %v", row.gate, row.vars, s.NeedsConfirmation(vars),
+				s.NeedsApproval(vars))
 		}
 	}
 }
@@ -119,7 +121,8 @@ func TestPromptBlocks(t *testing.T) {
 	c := compiled(t, "", `{"id": "a", "title": "T", "promptBlocks": {"verify": ["v"], "outputRequired": {"b": "two", "a": "one"},
 		"procedure": ["first", [{"kind": "text", "text": "sec"}, {"kind": "text", "text": "ond"}]], "constraints": ["c"], "goal": "g"}},
 		{"id": "b", "title": "T", "promptBlocks": {"goal": "only"}}`)
-	want := "## Goal\n\ng\n\n## Constraints\n\n- c\n\n## Procedure\n\n1. first\n2. second\n\n## Required output\n\n- a: one\n- b: two\n\n## Verify\n\n- v"
+	want := "## Goal\n\ng\n\n## Constraints\n\n- c\n\n## Procedure\n\n1. first\n2. second\n\n## Required output\n\n" +
+		"- a: one\n- b: two\n\n## Verify\n\n- v"
 	if got := c.Steps[0].Prompt; got != want {
 		t.Errorf("got:\n%s", got)
 	}
@@ -135,12 +138,15 @@ func TestPromptBlocks(t *testing.T) {
 func TestWhatDoesNotMatter(t *testing.T) {
 	for _, row := range [][4]string{
 		{"", `, "capabilities": {}`, "", ""},
-		{`, "capabilities": {"preferred": ["web_browsing", "delegation"]}`, `, "capabilities": {"preferred": ["delegation", "web_browsing"], "required": []}`, "", ""},
+		{`, "capabilities": {"preferred": ["web_browsing", "delegation"]}`,
+			`, "capabilities": {"preferred": ["delegation", "web_browsing"], "required": []}`, "", ""},
 		{"", `, "features": [], "about": "x", "modelTier": "mid", "examples": ["An example of it"], "metricsProfile": "none"`, "", ""},
 		{"", `, "metaGuidance": [], "inputs": [], "recommendedPreferences": {}`, "", ""},
 		{"", "", "", `, "requireConfirmation": false, "notesRequired": false, "notesOptional": true, "guidance": [], "hasValidation": true`},
-		{"", "", `, "runCondition": {"var": "x", "gt": 1, "lt": 3.0}`, `, "runCondition": {"and": [{"lt": 3, "gt": 1e0, "var": "x"}]}`},
-		{"", "", `, "validationCriteria": {"type": "length", "min": 3, "message": "m"}`, `, "validationCriteria": [{"message": "m", "type": "length", "min": 3}]`},
+		{"", "", `, "runCondition": {"var": "x", "gt": 1, "lt": 3.0}`,
+			`, "runCondition": {"and": [{"lt": 3, "gt": 1e0, "var": "x"}]}`},
+		{"", "", `, "validationCriteria": {"type": "length", "min": 3, "message": "m"}`,
+			`, "validationCriteria": [{"message": "m", "type": "length", "min": 3}]`},
 		{`, "references": [{"id": "re", "title": "R", "source": "s", "purpose": "p", "authoritative": true}]`,
 			`, "references": [{"id": "re", "title": "R", "source": "s", "purpose": "p", "authoritative": true, "resolveFrom": "workspace"}]`, "", ""},
 	} {
@@ -161,8 +167,10 @@ func TestWhatMatters(t *testing.T) {
 		seen[c.Hash().String()] = what
 	}
 	for _, more := range []string{
-		`, "agentRole": "You are careful."`, `, "metaGuidance": ["m"]`, `, "preconditions": ["m"]`, `, "clarificationPrompts": ["m"]`,
-		`, "recommendedPreferences": {"recommendedAutonomy": "guided"}`, `, "recommendedPreferences": {"recommendedRiskPolicy": "balanced"}`,
+		`, "agentRole": "You are careful."`, `, "metaGuidance": ["m"]`, `, "preconditions": ["m"]`,
+		`, "clarificationPrompts": ["m"]`,
+		`, "recommendedPreferences": {"recommendedAutonomy": "guided"}`,
+		`, "recommendedPreferences": {"recommendedRiskPolicy": "balanced"}`,
 		`, "capabilities": {"preferred": ["delegation"]}`, `, "capabilities": {"disabled": ["delegation"]}`,
 		`, "inputs": [{"contextKey": "k", "reason": "needs_user_artifact", "description": "d"}]`,
 		`, "references": [{"id": "re", "title": "R", "source": "s", "purpose": "p", "authoritative": false}]`,
@@ -170,11 +178,15 @@ func TestWhatMatters(t *testing.T) {
 		note(more, compiled(t, more, step("a", "")))
 	}
 	for _, more := range []string{
-		`, "agentRole": "You are careful."`, `, "askForFiles": true`, `, "guidance": ["g"]`, `, "notesRequired": true`, `, "requireConfirmation": true`,
-		`, "runCondition": {"var": "x", "equals": 1}`, `, "validationCriteria": {"type": "length", "min": 1, "message": "m"}`,
+		`, "agentRole": "You are careful."`, `, "askForFiles": true`, `, "guidance": ["g"]`, `, "notesRequired": true`,
+		`, "requireConfirmation": true`,
+		`, "runCondition": {"var": "x", "equals": 1}`,
+		`, "validationCriteria": {"type": "length", "min": 1, "message": "m"}`,
 		`, "inputs": [{"contextKey": "k", "reason": "needs_user_artifact", "description": "d"}]`,
-		`, "action": {"kind": "command", "argv": ["a"]}`, `, "action": {"kind": "command", "argv": ["a"], "cwd": "c"}`, `, "action": {"kind": "command", "argv": ["a"], "env": {"E": "v"}}`,
-		`, "action": {"kind": "command", "argv": ["a"], "timeoutSeconds": 1}`, `, "action": {"kind": "command", "argv": ["a"], "retry": {"maxAttempts": 2}}`,
+		`, "action": {"kind": "command", "argv": ["a"]}`, `, "action": {"kind": "command", "argv": ["a"], "cwd": "c"}`,
+		`, "action": {"kind": "command", "argv": ["a"], "env": {"E": "v"}}`,
+		`, "action": {"kind": "command", "argv": ["a"], "timeoutSeconds": 1}`,
+		`, "action": {"kind": "command", "argv": ["a"], "retry": {"maxAttempts": 2}}`,
 		`, "functionDefinitions": [{"name": "f", "definition": "d"}], "functionReferences": ["f()"]`,
 	} {
 		note(more, compiled(t, "", step("a", more)))
@@ -186,7 +198,8 @@ func TestWhatMatters(t *testing.T) {
 // TestKeyOrder: the order in which an author writes keys does not reach the hash.
 func TestKeyOrder(t *testing.T) {
 	want, _ := compileFile(t, examples+"/access-request.yaml")
-	original, found := source.Parse("access-request.yaml", source.SourceProject, readFile(t, examples+"/access-request.yaml"))
+	original, found := source.Parse("access-request.yaml", source.SourceProject,
+		readFile(t, examples+"/access-request.yaml"))
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -235,7 +248,8 @@ func shuffled(t *rapid.T, v canon.Value) []byte {
 // TestOrdinaryDataIsNotRefused: what only looks like a reference is an argument.
 func TestOrdinaryDataIsNotRefused(t *testing.T) {
 	for _, args := range []string{`{"kind": "ref"}`, `{"refId": "x"}`, `{"text": "{{wr}} {{ x.wr. }} wr.x"}`} {
-		compiled(t, `, "functionDefinitions": [{"name": "f", "definition": "d"}]`, step("a", `, "functionCalls": [{"name": "f", "args": `+args+`}]`))
+		compiled(t, `, "functionDefinitions": [{"name": "f", "definition": "d"}]`,
+			step("a", `, "functionCalls": [{"name": "f", "args": `+args+`}]`))
 	}
 }
 

@@ -134,7 +134,8 @@ func (c Compiled) Sequence(loopID string) []Step {
 
 // Loop finds a loop by its id.
 func (c Compiled) Loop(loopID string) (Loop, bool) {
-	i, ok := slices.BinarySearchFunc(c.Loops, loopID, func(l Loop, id string) int { return strings.Compare(l.LoopID, id) })
+	i, ok := slices.BinarySearchFunc(c.Loops, loopID,
+		func(l Loop, id string) int { return strings.Compare(l.LoopID, id) })
 	if !ok {
 		return Loop{}, false
 	}

@@ -41,7 +41,8 @@ func optionsOf(known map[string]source.Source) Options {
 
 func compileConstruct(t testing.TB, name string) (Compiled, []source.Problem) {
 	t.Helper()
-	_, c, found := FileWith(filepath.Base(name), source.SourceProject, readFile(t, name), withRoutines(t, constructs+"/routines"))
+	_, c, found := FileWith(filepath.Base(name), source.SourceProject, readFile(t, name),
+		withRoutines(t, constructs+"/routines"))
 	return c, found
 }
 
@@ -77,7 +78,8 @@ func TestSameBytesAlways(t *testing.T) {
 		first, _ := compileConstruct(t, name)
 		data := readFile(t, name)
 		for range 100 {
-			if _, c, _ := FileWith(filepath.Base(name), source.SourceProject, data, options); c.Hash() != first.Hash() || string(c.Bytes()) != string(first.Bytes()) {
+			if _, c, _ := FileWith(filepath.Base(name), source.SourceProject, data,
+				options); c.Hash() != first.Hash() || string(c.Bytes()) != string(first.Bytes()) {
 				t.Fatalf("%s compiles to\n%s\n%s", name, first.Bytes(), c.Bytes())
 			}
 		}
@@ -92,7 +94,8 @@ func TestConstructsInAnyOrderOfKeys(t *testing.T) {
 		src, want, _ := FileWith(filepath.Base(name), source.SourceProject, readFile(t, name), options)
 		rapid.Check(t, func(t *rapid.T) {
 			text := shuffled(t, src.Root.Value)
-			if _, c, found := FileWith("x.json", source.SourceProject, text, options); source.HasErrors(found) || c.Hash() != want.Hash() {
+			if _, c, found := FileWith("x.json", source.SourceProject, text, options); source.HasErrors(found) ||
+				c.Hash() != want.Hash() {
 				t.Fatalf("%s: %v\n%s\n%s", text, found, want.Bytes(), c.Bytes())
 			}
 		})
@@ -104,8 +107,10 @@ func TestSetsInAnyOrder(t *testing.T) {
 	const loop = `{"id": "l", "type": "loop", "title": "L", "maxIterations": 2, "while": {"kind": "condition_ref", "conditionId": "c1"}, "body": [{"id": "x", "title": "T", "prompt": "p", "outputContract": {"contractRef": "wr.contracts.loop_control"}}]}`
 	const other = `{"id": "k", "type": "loop", "title": "L", "maxIterations": 2, "while": {"kind": "condition_ref", "conditionId": "c2"}, "body": [{"id": "y", "title": "T", "prompt": "set v"}]}`
 	for _, row := range [][2]string{
-		{`"features": ["wr.features.memory_context", "wr.features.subagent_guidance"]`, `"features": ["wr.features.subagent_guidance", "wr.features.memory_context"]`},
-		{`"capabilities": {"required": ["delegation", "web_browsing"]}`, `"capabilities": {"required": ["web_browsing", "delegation"]}`},
+		{`"features": ["wr.features.memory_context", "wr.features.subagent_guidance"]`,
+			`"features": ["wr.features.subagent_guidance", "wr.features.memory_context"]`},
+		{`"capabilities": {"required": ["delegation", "web_browsing"]}`,
+			`"capabilities": {"required": ["web_browsing", "delegation"]}`},
 		{`"conditions": [{"id": "c1", "kind": "loop_control"}, {"id": "c2", "kind": "context_variable", "condition": {"var": "v", "equals": 1}}]`,
 			`"conditions": [{"conditionId": "c2", "kind": "context_variable", "condition": {"var": "v", "equals": 1}}, {"id": "c0", "kind": "loop_control"}, {"conditionId": "c1", "kind": "loop_control"}]`},
 		{`"extensionPoints": [{"slotId": "aa", "purpose": "p", "default": "d"}, {"slotId": "bb", "purpose": "p", "default": "e"}]`, `"extensionPoints": [{"slotId": "bb", "purpose": "q", "default": "e"}, {"slotId": "aa", "purpose": "p", "default": "d"}]`},
@@ -128,7 +133,8 @@ func TestPublishedFiles(t *testing.T) {
 	if len(names) == 0 {
 		t.Skip("the published WorkRail files are not beside the repository")
 	}
-	standIn, _ := source.Parse("r.json", source.SourceBundled, []byte(`{"id": "wr.routine-tension-driven-design", "name": "R", "description": "d", "version": "1.0.0",
+	standIn, _ := source.Parse("r.json", source.SourceBundled,
+		[]byte(`{"id": "wr.routine-tension-driven-design", "name": "R", "description": "d", "version": "1.0.0",
 		"steps": [{"id": "step-write", "title": "Write", "prompt": "Write {deliverableName}."}]}`))
 	options := optionsOf(map[string]source.Source{standIn.ID: standIn})
 	for _, name := range names {
@@ -146,7 +152,8 @@ func TestPublishedFiles(t *testing.T) {
 			t.Errorf("%s compiles to nothing", filepath.Base(name))
 		}
 		for range 100 {
-			if _, again, _ := FileWith(filepath.Base(name), source.SourceBundled, data, options); string(again.Bytes()) != string(c.Bytes()) {
+			if _, again, _ := FileWith(filepath.Base(name), source.SourceBundled, data,
+				options); string(again.Bytes()) != string(c.Bytes()) {
 				t.Fatalf("%s compiles to two things", name)
 			}
 		}
@@ -193,7 +200,8 @@ func wantProblem(t *testing.T, o Options, more, steps string, words ...string) {
 		t.Errorf("%s %s: it compiles, with %v", more, steps, found)
 	}
 	if !slices.ContainsFunc(problems(found), func(p string) bool {
-		return strings.HasPrefix(p, "error") && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p, w) })
+		return strings.HasPrefix(p, "error") &&
+			!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p, w) })
 	}) {
 		t.Errorf("%s %s: no error has %q in\n%s", more, steps, words, strings.Join(problems(found), "\n"))
 	}

@@ -31,7 +31,8 @@ func (u *unit) outputContract(at problem.Place) *OutputContract {
 		return nil
 	}
 	u.embed(ref.Value.Text(), ref)
-	return &OutputContract{ContractRef: ref.Value.Text(), Required: !at.Has("required") || at.Member("required").Value.True()}
+	return &OutputContract{ContractRef: ref.Value.Text(), Required: !at.Has("required") ||
+		at.Member("required").Value.True()}
 }
 
 // assess embeds the assessments that a step asks for, and what follows from them.
@@ -74,7 +75,8 @@ func (u *unit) assessment(ref problem.Place) {
 			u.report.Error(at, "Correct the assessment.", "%s", err)
 		}
 		if other, twice := u.b.assessments[id]; twice && !same(other, a) {
-			u.report.Error(ref, "Rename one of the two.", "assessment %q is defined in two ways in the workflow and its routines", id)
+			u.report.Error(ref, "Rename one of the two.",
+				"assessment %q is defined in two ways in the workflow and its routines", id)
 		}
 		u.b.assessments[id] = a
 		return

@@ -17,14 +17,19 @@ func Decode(data []byte) (Compiled, error) {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
 	}
 	if _, ok := v.Get("sourceKind"); ok {
-		return Compiled{}, fault.New(fault.StoreForeign, "the workflow was pinned by another program: it can be looked at, and not run")
+		return Compiled{}, fault.New(fault.StoreForeign,
+			"the workflow was pinned by another program: it can be looked at, and not run")
 	}
-	if version, _ := v.Get("schemaVersion"); version.Kind() == canon.Number && version.Float() > SchemaVersion && version.Float() == math.Trunc(version.Float()) {
-		return Compiled{}, fault.New(fault.StoreNewer, "the workflow was compiled in version %v of the format; this binary reads version %d", version.Float(), SchemaVersion)
+	if version, _ := v.Get("schemaVersion"); version.Kind() == canon.Number && version.Float() > SchemaVersion &&
+		version.Float() == math.Trunc(version.Float()) {
+		return Compiled{}, fault.New(fault.StoreNewer,
+			"the workflow was compiled in version %v of the format; this binary reads version %d", version.Float(),
+			SchemaVersion)
 	}
 	var d Document
 	if err := canon.UnmarshalExact(data, &d); err != nil {
-		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow does not have the form of version %d: %s", SchemaVersion, err)
+		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt,
+			"a pinned workflow does not have the form of version %d: %s", SchemaVersion, err)
 	}
 	c, err := prepare(d)
 	if err != nil {
@@ -37,7 +42,8 @@ func Decode(data []byte) (Compiled, error) {
 // on. A document that Compile built passes; one from outside may not.
 func prepare(d Document) (c Compiled, err error) {
 	c = Compiled{Document: d, index: make(map[string]Place, len(d.Steps))}
-	for _, check := range []func() error{c.checkIdentity, c.checkSets, c.place, c.checkNesting, c.prepareSteps, c.prepareControls} {
+	for _, check := range []func() error{c.checkIdentity, c.checkSets, c.place, c.checkNesting, c.prepareSteps,
+		c.prepareControls} {
 		if err := check(); err != nil {
 			return Compiled{}, err
 		}

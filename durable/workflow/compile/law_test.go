@@ -21,16 +21,23 @@ func anySource(t *rapid.T) string {
 			steps += ", "
 		}
 		steps += fmt.Sprintf(`{"id": "s%d", "title": "T"`, i)
-		steps += pick("prompt", `, "prompt": "p {{x}}"`, `, "promptBlocks": {"goal": "g", "verify": ["v", [{"kind": "text", "text": "w"}]]}`,
+		steps += pick("prompt", `, "prompt": "p {{x}}"`,
+			`, "promptBlocks": {"goal": "g", "verify": ["v", [{"kind": "text", "text": "w"}]]}`,
 			`, "action": {"kind": "command", "argv": ["a", "b"], "env": {"E": "v"}, "retry": {"maxAttempts": 2, "backoffSeconds": 1}}`)
-		steps += pick("condition", ``, ``, `, "runCondition": {"var": "x", "equals": true}`, `, "runCondition": {"and": [{"not": {"var": "y", "gt": 1}}]}`)
-		steps += pick("confirmation", ``, `, "requireConfirmation": true`, `, "requireConfirmation": {"kind": "coordinator_eval"}`,
-			`, "requireConfirmation": {"var": "y", "lt": 3}`, `, "requireConfirmation": {"kind": "human_approval", "condition": {"var": "y", "in": [1]}}`)
-		steps += pick("criteria", ``, `, "validationCriteria": [{"type": "contains", "value": "Finding", "message": "m"}, {"type": "length", "min": 3, "message": "m"}]`,
+		steps += pick("condition", ``, ``, `, "runCondition": {"var": "x", "equals": true}`,
+			`, "runCondition": {"and": [{"not": {"var": "y", "gt": 1}}]}`)
+		steps += pick("confirmation", ``, `, "requireConfirmation": true`,
+			`, "requireConfirmation": {"kind": "coordinator_eval"}`,
+			`, "requireConfirmation": {"var": "y", "lt": 3}`,
+			`, "requireConfirmation": {"kind": "human_approval", "condition": {"var": "y", "in": [1]}}`)
+		steps += pick("criteria", ``,
+			`, "validationCriteria": [{"type": "contains", "value": "Finding", "message": "m"}, {"type": "length", "min": 3, "message": "m"}]`,
 			`, "validationCriteria": {"not": {"type": "regex", "pattern": "a|b", "flags": "i", "message": "m", "condition": {"var": "x", "equals": 1}}}`)
 		steps += pick("notes", ``, `, "notesRequired": true`, `, "notesOptional": true`)
-		steps += pick("functions", ``, `, "functionReferences": ["f()"]`, `, "functionDefinitions": [{"name": "f", "definition": "near"}], "functionCalls": [{"name": "f", "args": {"n": 1}}]`)
-		steps += pick("inputs", ``, `, "inputs": [{"contextKey": "k", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "description": "d"}]`) + "}"
+		steps += pick("functions", ``, `, "functionReferences": ["f()"]`,
+			`, "functionDefinitions": [{"name": "f", "definition": "near"}], "functionCalls": [{"name": "f", "args": {"n": 1}}]`)
+		steps += pick("inputs", ``,
+			`, "inputs": [{"contextKey": "k", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "description": "d"}]`) + "}"
 	}
 	more := pick("capabilities", ``, `, "capabilities": {"preferred": ["web_browsing", "delegation"]}`) +
 		pick("guidance", ``, `, "metaGuidance": ["b", "a"]`) + pick("role", ``, `, "agentRole": "You are careful."`) +
@@ -104,17 +111,23 @@ func anyTree(t *rapid.T, ids *int, depth int) string {
 		}
 		switch kind {
 		case "plain":
-			steps += head + pick("prompt", `, "prompt": "p set v"`, `, "promptBlocks": {"goal": [{"kind": "ref", "refId": "wr.refs.notes_first_durability"}]}`) +
-				pick("fragments", ``, `, "promptFragments": [{"id": "f", "text": "t", "when": {"or": [{"var": "x", "equals": 1}]}}]`) +
+			steps += head + pick("prompt", `, "prompt": "p set v"`,
+				`, "promptBlocks": {"goal": [{"kind": "ref", "refId": "wr.refs.notes_first_durability"}]}`) +
+				pick("fragments", ``,
+					`, "promptFragments": [{"id": "f", "text": "t", "when": {"or": [{"var": "x", "equals": 1}]}}]`) +
 				pick("contract", ``, `, "outputContract": {"contractRef": "wr.contracts.loop_control"}`) +
 				pick("assessment", ``, `, "assessmentRefs": ["gate"]`) + "}"
 		case "call":
-			steps += head + pick("gate", ``, `, "runCondition": {"var": "x", "equals": 1}`, `, "requireConfirmation": true`) + `, "templateCall": {"templateId": "wr.templates.routine.r", "args": {"a": 1}}}`
+			steps += head + pick("gate", ``, `, "runCondition": {"var": "x", "equals": 1}`,
+				`, "requireConfirmation": true`) +
+				`, "templateCall": {"templateId": "wr.templates.routine.r", "args": {"a": 1}}}`
 		case "parallel":
 			steps += head + `, "type": "parallel", "parallelDelegations": [{"workflowId": "w"}]}`
 		case "loop":
-			steps += head + `, "type": "loop", ` + pick("loop", `"loop": {"type": "for", "count": 2, "maxIterations": 2}`, `"loop": {"type": "forEach", "items": "l", "maxIterations": 2}`,
-				`"loop": {"type": "until", "condition": {"kind": "condition_ref", "conditionId": "c2"}, "maxIterations": 2}`, `"while": {"kind": "condition_ref", "conditionId": "c1"}, "maxIterations": 2`) +
+			steps += head + `, "type": "loop", ` +
+				pick("loop", `"loop": {"type": "for", "count": 2, "maxIterations": 2}`,
+					`"loop": {"type": "forEach", "items": "l", "maxIterations": 2}`,
+					`"loop": {"type": "until", "condition": {"kind": "condition_ref", "conditionId": "c2"}, "maxIterations": 2}`, `"while": {"kind": "condition_ref", "conditionId": "c1"}, "maxIterations": 2`) +
 				`, "body": [` + anyTree(t, ids, depth-1) + `]}`
 		}
 	}
@@ -124,13 +137,16 @@ func anyTree(t *rapid.T, ids *int, depth int) string {
 // TestLawsOfTrees: whatever is nested and expanded can be pinned and read again, each
 // step stands in one place, and neither spaces nor the order of keys matter.
 func TestLawsOfTrees(t *testing.T) {
-	standIn, _ := source.Parse("r.json", source.SourceBundled, []byte(`{"id": "routine-r", "name": "R", "description": "d", "version": "1.0.0", "metaGuidance": ["g {a}"],
+	standIn, _ := source.Parse("r.json", source.SourceBundled,
+		[]byte(`{"id": "routine-r", "name": "R", "description": "d", "version": "1.0.0", "metaGuidance": ["g {a}"],
 		"steps": [{"id": "one", "title": "T", "prompt": "{a}"}, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [{"id": "two", "title": "T", "prompt": "p"}]}]}`))
 	options := optionsOf(map[string]source.Source{standIn.ID: standIn})
 	more := `, "assessments": [{"id": "gate", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}], "conditions": [{"id": "c1", "kind": "loop_control"}, {"id": "c2", "kind": "context_variable", "condition": {"var": "v", "equals": 1}}]`
 	rapid.Check(t, func(t *rapid.T) {
 		ids := 0
-		text := sourceText(more+rapid.SampledFrom([]string{``, `, "features": ["wr.features.memory_context"]`, `, "capabilities": {"required": ["delegation"]}`}).Draw(t, "more"), anyTree(t, &ids, 3))
+		text := sourceText(more+
+			rapid.SampledFrom([]string{``, `, "features": ["wr.features.memory_context"]`,
+				`, "capabilities": {"required": ["delegation"]}`}).Draw(t, "more"), anyTree(t, &ids, 3))
 		src, c, found := FileWith("x.json", source.SourceProject, text, options)
 		if source.HasErrors(found) {
 			t.Fatalf("%s: %v", text, found)
@@ -154,7 +170,8 @@ func TestLawsOfTrees(t *testing.T) {
 				t.Fatalf("%s has no position", id)
 			}
 		}
-		if _, d, _ := FileWith("x.yaml", source.SourceUser, shuffled(t, src.Root.Value), options); d.Hash() != c.Hash() {
+		if _, d, _ := FileWith("x.yaml", source.SourceUser, shuffled(t, src.Root.Value),
+			options); d.Hash() != c.Hash() {
 			t.Fatalf("in another order it compiles to\n%s\n%s", c.Bytes(), d.Bytes())
 		}
 	})

@@ -51,7 +51,8 @@ func (u *unit) control(loopID string, read *source.Control, at problem.Place) *C
 	if config := at.Member("loop"); config.Has("condition") && config.Has("conditionSource") {
 		u.b.warn(ConditionBesideSource, loopID) // said when the file was read
 	}
-	out := &Control{Kind: ControlKind(read.Kind), ContractRef: read.ContractRef, LoopID: read.LoopID, ConditionID: read.ConditionID}
+	out := &Control{Kind: ControlKind(read.Kind), ContractRef: read.ContractRef, LoopID: read.LoopID,
+		ConditionID: read.ConditionID}
 	if read.Kind == source.ByArtifact {
 		u.embed(read.ContractRef, at)
 	} else {
@@ -61,7 +62,8 @@ func (u *unit) control(loopID string, read *source.Control, at problem.Place) *C
 	if id := read.ConditionID; id != "" {
 		named := NamedCondition{id, out.Kind, out.ContractRef, out.LoopID, out.Condition}
 		if other, twice := u.b.conditions[id]; twice && !same(other, named) {
-			u.report.Error(at, "Rename one of the two.", "condition %q is defined in two ways in the workflow and its routines", id)
+			u.report.Error(at, "Rename one of the two.",
+				"condition %q is defined in two ways in the workflow and its routines", id)
 		}
 		u.b.conditions[id] = named
 	}

@@ -17,18 +17,28 @@ func TestNamesThatAreNotThere(t *testing.T) {
 		more, steps string
 		words       []string
 	}{
-		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.loop_controll"}`), []string{"/steps/0/outputContract/contractRef", "Did you mean wr.contracts.loop_control?"}},
-		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.x"}`), []string{"/steps/0/outputContract/contractRef", "no contract", "Known are wr.contracts.assessment"}},
-		{`, "features": ["wr.features.memory_contex"]`, step("a", ""), []string{"/features/0", "Did you mean wr.features.memory_context?"}},
+		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.loop_controll"}`),
+			[]string{"/steps/0/outputContract/contractRef", "Did you mean wr.contracts.loop_control?"}},
+		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.x"}`),
+			[]string{"/steps/0/outputContract/contractRef", "no contract", "Known are wr.contracts.assessment"}},
+		{`, "features": ["wr.features.memory_contex"]`, step("a", ""),
+			[]string{"/features/0", "Did you mean wr.features.memory_context?"}},
 		{"", `{"id": "a", "title": "T", "promptBlocks": {"goal": "g", "constraints": ["x", [{"kind": "ref", "refId": "wr.refs.notes_first_durabilty"}]]}}`, []string{"/steps/0/promptBlocks/constraints/1/0/refId", "Did you mean wr.refs.notes_first_durability?"}},
-		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_prob"}}`, []string{"/steps/0/templateCall/templateId", "Did you mean wr.templates.capability_probe?"}},
-		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.sketsh"}}`, []string{"/steps/0/templateCall/templateId", "no routine", "Did you mean wr.templates.routine.sketch?"}},
-		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "other"}}`, []string{"no template", "Known are wr.templates.capability_probe, wr.templates.routine.doubt, wr.templates.routine.sketch"}},
+		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_prob"}}`,
+			[]string{"/steps/0/templateCall/templateId", "Did you mean wr.templates.capability_probe?"}},
+		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.sketsh"}}`,
+			[]string{"/steps/0/templateCall/templateId", "no routine", "Did you mean wr.templates.routine.sketch?"}},
+		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "other"}}`,
+			[]string{"no template",
+				"Known are wr.templates.capability_probe, wr.templates.routine.doubt, wr.templates.routine.sketch"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_probe", "args": {"capability": "delegatoin"}}}`, []string{"/steps/0/templateCall/args/capability", "Did you mean delegation?"}},
-		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_probe"}}`, []string{"/steps/0/templateCall/args/capability", "got null", "Known are delegation, web_browsing."}},
-		{assessed, step("a", `, "assessmentRefs": ["gat"]`), []string{"/steps/0/assessmentRefs/0", `Did you mean "gate"?`}},
+		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_probe"}}`,
+			[]string{"/steps/0/templateCall/args/capability", "got null", "Known are delegation, web_browsing."}},
+		{assessed, step("a", `, "assessmentRefs": ["gat"]`),
+			[]string{"/steps/0/assessmentRefs/0", `Did you mean "gate"?`}},
 		{"", step("a", `, "guidance": ["see {{wr.bindings.x}}"]`), []string{"/steps/0/guidance/0"}},
-		{"", `{"id": "a", "title": "T", "prompt": "see {{wr.bindings.x}}"}`, []string{"/steps/0/prompt", "no extension point"}},
+		{"", `{"id": "a", "title": "T", "prompt": "see {{wr.bindings.x}}"}`,
+			[]string{"/steps/0/prompt", "no extension point"}},
 	} {
 		wantProblem(t, withRoutines(t, constructs+"/routines"), row.more, row.steps, row.words...)
 	}
@@ -36,8 +46,10 @@ func TestNamesThatAreNotThere(t *testing.T) {
 
 // TestLostBesideCall: what a call cannot hand on is warned of, where it stands.
 func TestLostBesideCall(t *testing.T) {
-	_, c, found := FileWith("x.json", source.SourceProject, sourceText("", `{"id": "a", "title": "T", "guidance": ["lost"], "notesOptional": true, "templateCall": {"templateId": "wr.templates.routine.doubt"}}`), withRoutines(t, constructs+"/routines"))
-	if len(c.Steps) != 1 || len(found) != 1 || !strings.Contains(problems(found)[0], `warning /steps/0/guidance: "guidance" beside templateCall is lost`) {
+	_, c, found := FileWith("x.json", source.SourceProject,
+		sourceText("", `{"id": "a", "title": "T", "guidance": ["lost"], "notesOptional": true, "templateCall": {"templateId": "wr.templates.routine.doubt"}}`), withRoutines(t, constructs+"/routines"))
+	if len(c.Steps) != 1 || len(found) != 1 ||
+		!strings.Contains(problems(found)[0], `warning /steps/0/guidance: "guidance" beside templateCall is lost`) {
 		t.Errorf("got %v, %v", shape(c, c.Steps), found)
 	}
 }
@@ -51,7 +63,8 @@ func TestContracts(t *testing.T) {
 	if strings.Join(refs, " ") != "wr.contracts.review_verdict wr.contracts.shaping_handoff" {
 		t.Errorf("embedded are %q", refs)
 	}
-	if got := jcs(t, []any{c.Steps[0].OutputContract, c.Steps[1].OutputContract}); got != `[{"contractRef":"wr.contracts.shaping_handoff","required":true},{"contractRef":"wr.contracts.review_verdict","required":false}]` {
+	if got := jcs(t, []any{c.Steps[0].OutputContract,
+		c.Steps[1].OutputContract}); got != `[{"contractRef":"wr.contracts.shaping_handoff","required":true},{"contractRef":"wr.contracts.review_verdict","required":false}]` {
 		t.Errorf("steps ask for %s", got)
 	}
 	if p, ok := c.Contract("wr.contracts.shaping_handoff"); !ok || len(p.Check(p.Example)) > 0 {
@@ -81,14 +94,18 @@ func TestReferences(t *testing.T) {
 	s := c.Steps[0]
 	notes, _ := builtin.Ref("wr.refs.notes_first_durability")
 	synthesis, _ := builtin.Ref("wr.refs.synthesis_under_disagreement")
-	if s.PromptBlocks.Goal != "Go. "+notes || s.PromptBlocks.Constraints[0] != synthesis || s.PromptBlocks.Verify[0] != "Again: "+notes {
+	if s.PromptBlocks.Goal != "Go. "+notes || s.PromptBlocks.Constraints[0] != synthesis ||
+		s.PromptBlocks.Verify[0] != "Again: "+notes {
 		t.Errorf("blocks are %+v", s.PromptBlocks)
 	}
 	if !strings.Contains(s.Prompt, synthesis) {
 		t.Errorf("the prompt is %s", s.Prompt)
 	}
-	want := []Injection{injection("wr.refs.notes_first_durability", notes), injection("wr.refs.synthesis_under_disagreement", synthesis), injection("wr.refs.notes_first_durability", notes)}
-	if jcs(t, s.Injected) != jcs(t, want) || s.Injected[0].ContentHash != canon.Sum([]byte(notes)) || s.Injected[0].Bytes != len(notes) {
+	want := []Injection{injection("wr.refs.notes_first_durability", notes),
+		injection("wr.refs.synthesis_under_disagreement", synthesis),
+		injection("wr.refs.notes_first_durability", notes)}
+	if jcs(t, s.Injected) != jcs(t, want) || s.Injected[0].ContentHash != canon.Sum([]byte(notes)) ||
+		s.Injected[0].Bytes != len(notes) {
 		t.Errorf("injected are %s", jcs(t, s.Injected))
 	}
 }
@@ -98,7 +115,8 @@ func TestInjectedBudget(t *testing.T) {
 	text, _ := builtin.Ref("wr.refs.notes_first_durability")
 	most := limits.InjectedBytesPerStepMax / len(text)
 	blocks := func(n int) string {
-		parts := strings.TrimSuffix(strings.Repeat(`{"kind": "ref", "refId": "wr.refs.notes_first_durability"},`, n), ",")
+		parts := strings.TrimSuffix(strings.Repeat(`{"kind": "ref", "refId": "wr.refs.notes_first_durability"},`, n),
+			",")
 		return `{"id": "a", "title": "T", "promptBlocks": {"goal": [` + parts + `]}}`
 	}
 	if c := compiled(t, "", blocks(most)); len(c.Steps[0].Injected) != most {
@@ -120,12 +138,15 @@ func TestFeatures(t *testing.T) {
 	}
 	// What the texts say changes; that each part arrives in its place does not.
 	p := PromptBlocks{Procedure: []string{"own"}}
-	u := unit{features: []builtin.FeatureDef{{ID: "f", Summary: "s", Constraints: []string{"c"}, Procedure: []string{"p"}, Verify: []string{"v"}}, {ID: "g", Summary: "only this"}}}
-	if from := u.applyFeatures(&p); jcs(t, p) != `{"constraints":["c"],"procedure":["own","p"],"verify":["v"]}` || len(from) != 1 || from[0].Bytes != len("c\np\nv") {
+	u := unit{features: []builtin.FeatureDef{{ID: "f", Summary: "s", Constraints: []string{"c"},
+		Procedure: []string{"p"}, Verify: []string{"v"}}, {ID: "g", Summary: "only this"}}}
+	if from := u.applyFeatures(&p); jcs(t, p) != `{"constraints":["c"],"procedure":["own","p"],"verify":["v"]}` ||
+		len(from) != 1 || from[0].Bytes != len("c\np\nv") {
 		t.Errorf("blocks are %s, injected %s", jcs(t, p), jcs(t, from))
 	}
 	for _, s := range c.Steps {
-		if jcs(t, s.Injected) != jcs(t, []Injection{injection(memory.ID, featureText(memory)), injection(helpers.ID, featureText(helpers))}) {
+		if jcs(t, s.Injected) != jcs(t, []Injection{injection(memory.ID, featureText(memory)),
+			injection(helpers.ID, featureText(helpers))}) {
 			t.Errorf("%s: injected are %s", s.StepID, jcs(t, s.Injected))
 		}
 	}
@@ -133,7 +154,8 @@ func TestFeatures(t *testing.T) {
 		t.Errorf("the guidance is %q, and every step has blocks", c.MetaGuidance)
 	}
 	raw, _ := compileConstruct(t, constructs+"/features-beside-prompts.yaml")
-	if strings.Join(raw.MetaGuidance, "|") != "Be kind.|"+memory.Summary || raw.Steps[0].Prompt != "Do it." || len(raw.Steps[0].Injected) != 0 || len(raw.Steps[1].Injected) != 1 {
+	if strings.Join(raw.MetaGuidance, "|") != "Be kind.|"+memory.Summary || raw.Steps[0].Prompt != "Do it." ||
+		len(raw.Steps[0].Injected) != 0 || len(raw.Steps[1].Injected) != 1 {
 		t.Errorf("the guidance is %q, the steps %s", raw.MetaGuidance, jcs(t, raw.Steps))
 	}
 }
@@ -144,7 +166,8 @@ func TestFragments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for vars, want := range map[string]string{`{}`: "always", `{"pages": 11}`: "always long", `{"secret": true, "pages": 10}`: "always secret"} {
+	for vars, want := range map[string]string{`{}`: "always", `{"pages": 11}`: "always long",
+		`{"secret": true, "pages": 10}`: "always secret"} {
 		var shown []string
 		for _, f := range again.Steps[0].PromptFragments {
 			if f.Holds(value(t, vars)) {
@@ -181,15 +204,18 @@ func TestProbes(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	s := c.Steps[0]
-	if s.Probe != "delegation" || *s.OutputContract != (OutputContract{capabilityContract, true}) || s.Provenance != (Provenance{TemplateInjected, "wr.templates.capability_probe"}) || s.Prompt == "" {
+	if s.Probe != "delegation" || *s.OutputContract != (OutputContract{capabilityContract, true}) ||
+		s.Provenance != (Provenance{TemplateInjected, "wr.templates.capability_probe"}) || s.Prompt == "" {
 		t.Errorf("the probe is %s", jcs(t, s))
 	}
 	c, _ = compileConstruct(t, constructs+"/capability-called.yaml")
 	// A call that may be passed over finds nothing out for certain.
-	if got := shape(c, c.Steps); got != "wr_probe_delegation work ask_wr_probe_delegation" || c.Steps[2].Probe != "delegation" || c.Steps[2].RunCondition.IsZero() {
+	if got := shape(c, c.Steps); got != "wr_probe_delegation work ask_wr_probe_delegation" ||
+		c.Steps[2].Probe != "delegation" || c.Steps[2].RunCondition.IsZero() {
 		t.Errorf("got %s: %s", got, jcs(t, c.Steps[2]))
 	}
-	certain := strings.Replace(string(readFile(t, constructs+"/capability-called.yaml")), "runCondition: {var: big, equals: true}, ", "", 1)
+	certain := strings.Replace(string(readFile(t, constructs+"/capability-called.yaml")),
+		"runCondition: {var: big, equals: true}, ", "", 1)
 	_, c, _ = File("called.yaml", source.SourceProject, []byte(certain))
 	if got := shape(c, c.Steps); got != "work ask_wr_probe_delegation" {
 		t.Errorf("called for certain: got %s", got)
@@ -197,22 +223,28 @@ func TestProbes(t *testing.T) {
 	if got := jcs(t, c.Capabilities); got != `{"disabled":[],"preferred":["web_browsing"],"required":["delegation"]}` {
 		t.Errorf("got %s", got)
 	}
-	wantProblem(t, Options{}, `, "capabilities": {"required": ["delegation"]}`, step("wr_probe_delegation", ""), "/capabilities/required", "is taken by the workflow")
+	wantProblem(t, Options{}, `, "capabilities": {"required": ["delegation"]}`, step("wr_probe_delegation", ""),
+		"/capabilities/required", "is taken by the workflow")
 }
 
 func TestParallel(t *testing.T) {
 	c, _ := compileConstruct(t, constructs+"/parallel.yaml")
 	s := c.Steps[0]
 	for _, want := range []string{
-		"Hand the 2 tasks below", "all of them together", "Do not start workflows", "## Task 1: routine-context-gathering\n\nFind out how {{area}} works.\n\n",
-		"- depth: 2\n- focus: COMPLETENESS\n- hand over the context key candidateFiles as files\n- with these tools only: Read, Grep\n",
-		"## Task 2: routine-ideation\n\n- only when this holds over the context: {\"equals\":\"high\",\"var\":\"rigor\"}", "## Afterwards\n\nSay which files matter and why.",
+		"Hand the 2 tasks below", "all of them together", "Do not start workflows",
+		"## Task 1: routine-context-gathering\n\nFind out how {{area}} works.\n\n",
+		"- depth: 2\n- focus: COMPLETENESS\n- hand over the context key candidateFiles as files\n" +
+			"- with these tools only: Read, Grep\n",
+		"## Task 2: routine-ideation\n\n" +
+			"- only when this holds over the context: {\"equals\":\"high\",\"var\":\"rigor\"}",
+		"## Afterwards\n\nSay which files matter and why.",
 	} {
 		if !strings.Contains(strings.ReplaceAll(s.Prompt, "Start all of them together", "all of them together"), want) {
 			t.Errorf("%q is not in\n%s", want, s.Prompt)
 		}
 	}
-	if s.Type != ParallelStep || s.OutputContract.ContractRef != "wr.contracts.review_verdict" || s.RunCondition.IsZero() {
+	if s.Type != ParallelStep || s.OutputContract.ContractRef != "wr.contracts.review_verdict" ||
+		s.RunCondition.IsZero() {
 		t.Errorf("got %s", jcs(t, s))
 	}
 	if one := c.Steps[1].Prompt; !strings.HasPrefix(one, "Hand the task below") || strings.Contains(one, "Afterwards") {

@@ -11,13 +11,19 @@ import (
 // How work is handed out, in the words that agents get wrong least (locks section
 // 19): which tool, all at once, and what not to do instead.
 const (
-	handOut = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in one answer: one after another loses what this step is for. " +
-		"Use the tool that starts separate agents. Do not start workflows for them: a workflow is a run of its own, and its result would not come back here. " +
+	handOut = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in " +
+		"one answer: one after another loses what this step is for. " +
+		"Use the tool that starts separate agents. Do not start workflows for them: a workflow is a run of its own, " +
+		"and its result would not come back here. " +
 		"Give each agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
-		"If you cannot start separate agents, carry the tasks out yourself, each by itself and in this order, before you put the results together."
-	handOutOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a workflow for it: a workflow is a run of its own, and its result would not come back here. " +
-		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\nIf you cannot start a separate agent, carry it out yourself."
-	together = "When all results are there, put them together: name what they agree on, decide where they differ, and say which result each finding comes from."
+		"If you cannot start separate agents, carry the tasks out yourself, each by itself and in this order, before " +
+		"you put the results together."
+	handOutOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a " +
+		"workflow for it: a workflow is a run of its own, and its result would not come back here. " +
+		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
+		"If you cannot start a separate agent, carry it out yourself."
+	together = "When all results are there, put them together: name what they agree on, decide where they differ, " +
+		"and say which result each finding comes from."
 )
 
 // parallel renders a step that hands out several tasks into one prompt (R22). What
@@ -69,7 +75,8 @@ func (u *unit) delegation(n int, at problem.Place) string {
 	}
 	mapping := at.Member("contextMapping")
 	for _, from := range mapping.Names() {
-		lines = append(lines, fmt.Sprintf("- hand over the context key %s as %s", from, u.text(mapping.Member(from).Value.Text())))
+		lines = append(lines, fmt.Sprintf("- hand over the context key %s as %s", from,
+			u.text(mapping.Member(from).Value.Text())))
 	}
 	if tools := at.Member("allowedTools").Items(); len(tools) > 0 {
 		names := make([]string, len(tools))

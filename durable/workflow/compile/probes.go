@@ -20,7 +20,8 @@ func (u *unit) capabilities() {
 		name := at.Value.Text()
 		u.b.required[name] = true
 		if u.b.disabled[name] {
-			u.report.Error(at, "Take it out of the workflow's disabled capabilities, or do not call the routine.", "capability %q is required here, and the workflow disables it", name)
+			u.report.Error(at, "Take it out of the workflow's disabled capabilities, or do not call the routine.",
+				"capability %q is required here, and the workflow disables it", name)
 		}
 	}
 	for _, name := range u.src.Capabilities.Preferred {
@@ -54,7 +55,8 @@ func (u *unit) probeCall(stepID string, call problem.Place) []Step {
 	name := at.Value.Text()
 	probe, ok := builtin.Probe(name)
 	if !ok {
-		u.report.Error(at, suggest(name, builtin.Capabilities()), `the probe asks about a capability, got %s for "capability"`, at.Value.JCS())
+		u.report.Error(at, suggest(name, builtin.Capabilities()),
+			`the probe asks about a capability, got %s for "capability"`, at.Value.JCS())
 		return nil
 	}
 	for _, other := range args.Names() {

@@ -26,7 +26,8 @@ func (u *unit) fromTemplate(out *Step, at problem.Place) {
 		return
 	}
 	if !t.Kind.Prompts() {
-		u.report.Error(at, "Refer to a template of kind user or system.", "%s is of kind %s, which is a part of a prompt and none by itself", t.Ref(), t.Kind)
+		u.report.Error(at, "Refer to a template of kind user or system.",
+			"%s is of kind %s, which is a part of a prompt and none by itself", t.Ref(), t.Kind)
 		return
 	}
 	values := u.overrides(t, at.Member("variableOverrides"))
@@ -50,10 +51,12 @@ func (u *unit) overrides(t promptref.Template, at problem.Place) map[string]stri
 		v, declared := t.Variable(name)
 		switch {
 		case !declared:
-			u.report.Warn(value, suggest(name, known), "%s has no variable %q, so that the value changes nothing", t.Ref(), name)
+			u.report.Warn(value, suggest(name, known), "%s has no variable %q, so that the value changes nothing",
+				t.Ref(), name)
 			continue
 		case !v.Fits(value.Value):
-			u.report.Error(value, fmt.Sprintf("Write a value of type %s.", v.Type), "variable %q of %s is of type %s, got %s", name, t.Ref(), v.Type, value.Value.Kind())
+			u.report.Error(value, fmt.Sprintf("Write a value of type %s.", v.Type),
+				"variable %q of %s is of type %s, got %s", name, t.Ref(), v.Type, value.Value.Kind())
 			continue
 		}
 		if out[name] = promptref.Spelled(value.Value); value.Value.Kind() == canon.String {
@@ -69,7 +72,8 @@ func (u *unit) variable(out *Step, v promptref.Variable, values map[string]strin
 	_, given := values[v.Name]
 	switch {
 	case v.Source == promptref.SecretSource:
-		u.report.Error(at, "Use a template that says where the secret is kept, and not what it is.", "variable %q of %s is a secret, and what is put into a prompt is kept for ever", v.Name, t)
+		u.report.Error(at, "Use a template that says where the secret is kept, and not what it is.",
+			"variable %q of %s is a secret, and what is put into a prompt is kept for ever", v.Name, t)
 	case given:
 	case !v.Required:
 		if !v.Default.IsZero() {
@@ -93,5 +97,6 @@ func asking(declared []source.Input, v promptref.Variable, t promptref.Ref) []so
 	if said == "" {
 		said = fmt.Sprintf("The value of %s in %s", v.Name, t)
 	}
-	return append(declared[:len(declared):len(declared)], source.Input{ContextKey: v.Name, Reason: reason.NeedsArtifact.Detail, Description: said})
+	return append(declared[:len(declared):len(declared)],
+		source.Input{ContextKey: v.Name, Reason: reason.NeedsArtifact.Detail, Description: said})
 }

@@ -30,7 +30,8 @@ func withPrompts(t testing.TB, templates ...string) Options {
 
 // prompt is a template of this text and these variables.
 func prompt(id, version, kind, text, variables string) string {
-	return fmt.Sprintf(`{"templateId": %q, "version": %q, "kind": %q, "text": %q, "variables": [%s]}`, id, version, kind, text, variables)
+	return fmt.Sprintf(`{"templateId": %q, "version": %q, "kind": %q, "text": %q, "variables": [%s]}`, id, version,
+		kind, text, variables)
 }
 
 const (
@@ -44,20 +45,24 @@ const (
 
 // TestPromptRef: what has a value is put in once, what has none waits for the run.
 func TestPromptRef(t *testing.T) {
-	o := withPrompts(t, prompt("well", "1.2.0", "user", wellText, strings.Join([]string{topic, number, tone, shown, aside}, ",")),
+	o := withPrompts(t, prompt("well", "1.2.0", "user", wellText,
+		strings.Join([]string{topic, number, tone, shown, aside}, ",")),
 		prompt("well", "1.1.0", "user", "old", ""), prompt("rules", "0.1.0", "system", "Be brief.", ""))
 	for _, row := range []struct{ ref, more, prompt, inputs string }{
-		{`"prompt:well"`, "", "On {{topic}} ({{ topic }}), plain {{topic}}, {{count}}, [1,\"b\"]: {{aside}} {{else.where}} {topic}",
+		{`"prompt:well"`, "", "On {{topic}} ({{ topic }}), plain {{topic}}, {{count}}, [1,\"b\"]: {{aside}} " +
+			"{{else.where}} {topic}",
 			`[{"contextKey":"topic","description":"What it is about","reason":"needs_user_artifact"},{"contextKey":"count","description":"The value of count in prompt:well@1.2.0","reason":"needs_user_artifact"}]`},
 		{`"prompt:well@1.1.0"`, "", "old", `[]`},
 		{`{"templateId": "rules"}`, "", "Be brief.", `[]`},
 		{`{"templateId": "well", "variableOverrides": {"topic": "a {{tone}}", "count": 3.0, "tone": "", "aside": {"b": [null], "a": "x"}}}`, "",
 			"On a {{tone}} (a {{tone}}), , 3, [1,\"b\"]: {\"a\":\"x\",\"b\":[null]} {{else.where}} {topic}", `[]`},
-		{`{"templateId": "well", "variableOverrides": {"count": 0}}`, `, "inputs": [{"contextKey": "topic", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "description": "mine"}]`,
+		{`{"templateId": "well", "variableOverrides": {"count": 0}}`,
+			`, "inputs": [{"contextKey": "topic", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "description": "mine"}]`,
 			"On {{topic}} ({{ topic }}), plain {{topic}}, 0, [1,\"b\"]: {{aside}} {{else.where}} {topic}",
 			`[{"choiceKind":"scope_boundary","contextKey":"topic","description":"mine","reason":"needs_user_choice"}]`},
 	} {
-		_, c, found := FileWith("x.json", source.SourceProject, sourceText("", `{"id": "a", "title": "T", "promptRef": `+row.ref+row.more+`}`), o)
+		_, c, found := FileWith("x.json", source.SourceProject,
+			sourceText("", `{"id": "a", "title": "T", "promptRef": `+row.ref+row.more+`}`), o)
 		if len(found) > 0 {
 			t.Errorf("%s: %v", row.ref, problems(found))
 			continue
@@ -76,12 +81,14 @@ func TestPromptRef(t *testing.T) {
 // digest of its text, and holds nothing else of it.
 func TestPromptRefIsNamed(t *testing.T) {
 	o := withPrompts(t, prompt("well", "1.2.0", "user", "On {{topic}}.", topic))
-	_, c, found := FileWith("x.json", source.SourceProject, sourceText(`, "features": ["wr.features.durable_recap_guidance"]`,
-		`{"id": "a", "title": "T", "promptRef": {"templateId": "well", "variableOverrides": {"topic": "bees"}}}, {"id": "b", "title": "T", "promptRef": "prompt:well"}`), o)
+	_, c, found := FileWith("x.json", source.SourceProject,
+		sourceText(`, "features": ["wr.features.durable_recap_guidance"]`,
+			`{"id": "a", "title": "T", "promptRef": {"templateId": "well", "variableOverrides": {"topic": "bees"}}}, {"id": "b", "title": "T", "promptRef": "prompt:well"}`), o)
 	if len(found) > 0 {
 		t.Fatal(problems(found))
 	}
-	want := fmt.Sprintf(`[{"bytes":13,"contentHash":%q,"originId":"prompt:well@1.2.0"}]`, canon.Sum([]byte("On {{topic}}.")))
+	want := fmt.Sprintf(`[{"bytes":13,"contentHash":%q,"originId":"prompt:well@1.2.0"}]`,
+		canon.Sum([]byte("On {{topic}}.")))
 	for _, s := range c.Steps {
 		if jcs(t, s.Injected) != want {
 			t.Errorf("%s: injected %s, want %s", s.StepID, jcs(t, s.Injected), want)
@@ -112,8 +119,10 @@ func TestPromptRefInRoutine(t *testing.T) {
 	}
 	known := optionsOf(map[string]source.Source{"routine-r": src})
 	known.Prompts = o.Prompts
-	_, c, found := FileWith("x.json", source.SourceProject, sourceText("", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.r", "args": {"name": "bees"}}}`), known)
-	if len(found) > 0 || c.Steps[0].Prompt != "on bees {name} {{count}}" || len(c.Steps[0].Inputs) != 1 || c.Steps[0].Inputs[0].Description != "routine" {
+	_, c, found := FileWith("x.json", source.SourceProject,
+		sourceText("", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.r", "args": {"name": "bees"}}}`), known)
+	if len(found) > 0 || c.Steps[0].Prompt != "on bees {name} {{count}}" || len(c.Steps[0].Inputs) != 1 ||
+		c.Steps[0].Inputs[0].Description != "routine" {
 		t.Errorf("got %+v, %v", c.Steps, problems(found))
 	}
 	known.Prompts = promptref.Library{}
@@ -124,25 +133,32 @@ func TestPromptRefInRoutine(t *testing.T) {
 func TestPromptRefProblems(t *testing.T) {
 	o := withPrompts(t, prompt("well", "1.2.0", "user", wellText, strings.Join([]string{topic, number, tone}, ",")),
 		prompt("shots", "1.0.0", "few-shot", "x", ""), prompt("hint", "1.0.0", "schema-hint", "x", ""),
-		prompt("key", "1.0.0", "user", "{{token}}", `{"name": "token", "type": "string", "required": false, "source": "secret"}`))
+		prompt("key", "1.0.0", "user", "{{token}}",
+			`{"name": "token", "type": "string", "required": false, "source": "secret"}`))
 	ref := func(text string) string { return `{"id": "a", "title": "T", "promptRef": ` + text + `}` }
 	for _, row := range []struct {
 		ref   string
 		words []string
 	}{
 		{`"prompt:wall"`, []string{"/steps/0/promptRef:", `no prompt template "wall"`, `Did you mean "well"?`}},
-		{`"prompt:well@1.2.1"`, []string{"/steps/0/promptRef:", `no version "1.2.1"`, "Did you mean prompt:well@1.2.0?"}},
+		{`"prompt:well@1.2.1"`, []string{"/steps/0/promptRef:", `no version "1.2.1"`,
+			"Did you mean prompt:well@1.2.0?"}},
 		{`"prompt:shots"`, []string{"/steps/0/promptRef:", "of kind few-shot", "user or system"}},
 		{`"prompt:hint"`, []string{"of kind schema-hint"}},
 		{`"prompt:key"`, []string{`variable "token" of prompt:key@1.0.0 is a secret`, "where the secret is kept"}},
 		{`{"templateId": "key", "variableOverrides": {"token": "x"}}`, []string{"is a secret"}},
-		{`{"templateId": "well", "variableOverrides": {"topic": 1}}`, []string{"/steps/0/promptRef/variableOverrides/topic:", "of type string, got number", "of type string."}},
-		{`{"templateId": "well", "variableOverrides": {"count": "1"}}`, []string{"/steps/0/promptRef/variableOverrides/count:", "of type number, got string"}},
+		{`{"templateId": "well", "variableOverrides": {"topic": 1}}`,
+			[]string{"/steps/0/promptRef/variableOverrides/topic:", "of type string, got number", "of type string."}},
+		{`{"templateId": "well", "variableOverrides": {"count": "1"}}`,
+			[]string{"/steps/0/promptRef/variableOverrides/count:", "of type number, got string"}},
 	} {
 		wantProblem(t, o, "", ref(row.ref), row.words...)
 	}
-	_, c, found := FileWith("x.json", source.SourceProject, sourceText("", ref(`{"templateId": "well", "variableOverrides": {"tpoic": "x"}}`)), o)
-	if len(found) != 1 || !strings.Contains(problems(found)[0], `warning /steps/0/promptRef/variableOverrides/tpoic: prompt:well@1.2.0 has no variable "tpoic"`) || !strings.Contains(problems(found)[0], "Did you mean topic?") || len(c.Steps) != 1 {
+	_, c, found := FileWith("x.json", source.SourceProject,
+		sourceText("", ref(`{"templateId": "well", "variableOverrides": {"tpoic": "x"}}`)), o)
+	if len(found) != 1 || !strings.Contains(problems(found)[0],
+		`warning /steps/0/promptRef/variableOverrides/tpoic: prompt:well@1.2.0 has no variable "tpoic"`) ||
+		!strings.Contains(problems(found)[0], "Did you mean topic?") || len(c.Steps) != 1 {
 		t.Errorf("a value for nothing: %v", problems(found))
 	}
 	// Without any template at hand nothing can be referred to.
@@ -152,8 +168,10 @@ func TestPromptRefProblems(t *testing.T) {
 // TestPromptRefIsBounded: a text that names one value very often stops before it has
 // cost anything, and not only when it has been put together.
 func TestPromptRefIsBounded(t *testing.T) {
-	o := withPrompts(t, prompt("huge", "1.0.0", "user", strings.Repeat("{{topic}}", limits.PromptTextBytesMax/9), topic))
-	steps := `{"id": "a", "title": "T", "promptRef": {"templateId": "huge", "variableOverrides": {"topic": "` + strings.Repeat("x", 1<<16) + `"}}}`
+	o := withPrompts(t, prompt("huge", "1.0.0", "user", strings.Repeat("{{topic}}", limits.PromptTextBytesMax/9),
+		topic))
+	steps := `{"id": "a", "title": "T", "promptRef": {"templateId": "huge", "variableOverrides": {"topic": "` +
+		strings.Repeat("x", 1<<16) + `"}}}`
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	wantProblem(t, o, "", steps, "the compiled workflow would have")
@@ -168,10 +186,13 @@ func TestPromptRefIsBounded(t *testing.T) {
 func TestPromptRefIsItsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-z {}<>#\n]|\{\{[ab]\}\}){1,40}`).Draw(t, "text")
-		o := Options{Prompts: promptref.NewLibrary([]promptref.Template{{ID: "x", Version: "1.0.0", Kind: promptref.User, Text: text}})}
-		_, named, found := FileWith("x.json", source.SourceProject, sourceText("", `{"id": "a", "title": "T", "promptRef": "prompt:x"}`), o)
+		o := Options{Prompts: promptref.NewLibrary([]promptref.Template{{ID: "x", Version: "1.0.0",
+			Kind: promptref.User, Text: text}})}
+		_, named, found := FileWith("x.json", source.SourceProject,
+			sourceText("", `{"id": "a", "title": "T", "promptRef": "prompt:x"}`), o)
 		quoted := string(canon.OfString(text).JCS())
-		_, written, also := FileWith("x.json", source.SourceProject, sourceText("", `{"id": "a", "title": "T", "prompt": `+quoted+`}`), Options{})
+		_, written, also := FileWith("x.json", source.SourceProject,
+			sourceText("", `{"id": "a", "title": "T", "prompt": `+quoted+`}`), Options{})
 		if len(found) > 0 || len(also) > 0 {
 			t.Fatalf("%v, %v", found, also)
 		}

@@ -94,7 +94,8 @@ func (d *drawer) list(s schemaNode) []any {
 	out := []any{}
 	for tries := 0; len(out) < n && tries < 50; tries++ {
 		item := d.of(items)
-		if s["uniqueItems"] == true && slices.ContainsFunc(out, func(x any) bool { return spelled(x) == spelled(item) }) {
+		if s["uniqueItems"] == true &&
+			slices.ContainsFunc(out, func(x any) bool { return spelled(x) == spelled(item) }) {
 			continue
 		}
 		out = append(out, item)
@@ -103,7 +104,8 @@ func (d *drawer) list(s schemaNode) []any {
 }
 
 // phrases are what prompts are full of and what must pass as it stands.
-var phrases = []string{"Look at it.", "Write {{path}} and {{review.open}} down.", `Send {"kind": "x", "items": [{"a": 1}]}.`,
+var phrases = []string{"Look at it.", "Write {{path}} and {{review.open}} down.",
+	`Send {"kind": "x", "items": [{"a": 1}]}.`,
 	"– “quoted” – ✓", "## A title\n\n- one\n- two\n", "50% of {braces} $HOME <tag> & `code`", "0", "name"}
 
 // text draws a string within its bounds.

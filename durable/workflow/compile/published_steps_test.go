@@ -47,11 +47,13 @@ func (d *drawer) plainStep(s schemaNode) any {
 
 // call replaces the step by those of a template, so that what else it says is lost.
 func (d *drawer) call(out schemaNode) schemaNode {
-	call := schemaNode{"templateId": rapid.SampledFrom([]string{"wr.templates.routine.look", "wr.templates.capability_probe"}).Draw(d.t, "template")}
+	call := schemaNode{"templateId": rapid.SampledFrom([]string{"wr.templates.routine.look",
+		"wr.templates.capability_probe"}).Draw(d.t, "template")}
 	if call["templateId"] == "wr.templates.routine.look" {
 		call["args"] = schemaNode{"what": rapid.SampledFrom([]any{"it", 3, true, []any{"a"}}).Draw(d.t, "what")}
 	} else {
-		call["args"] = schemaNode{"capability": rapid.SampledFrom([]string{"delegation", "web_browsing"}).Draw(d.t, "capability")}
+		call["args"] = schemaNode{"capability": rapid.SampledFrom([]string{"delegation", "web_browsing"}).
+			Draw(d.t, "capability")}
 	}
 	kept := schemaNode{"templateCall": call}
 	for name, v := range out {
@@ -79,7 +81,8 @@ func (d *drawer) declared(out schemaNode) {
 			if rapid.Bool().Draw(d.t, "only") {
 				when["forAssessment"] = id
 			}
-			out["assessmentConsequences"] = []any{schemaNode{"when": when, "effect": schemaNode{"kind": "require_followup", "guidance": "Look again."}}}
+			out["assessmentConsequences"] = []any{schemaNode{"when": when,
+				"effect": schemaNode{"kind": "require_followup", "guidance": "Look again."}}}
 		}
 	}
 	seen := slices.Clone(d.functions)
@@ -91,7 +94,8 @@ func (d *drawer) declared(out schemaNode) {
 	delete(out, "functionCalls")
 	if len(seen) > 0 && rapid.Bool().Draw(d.t, "functions") {
 		out["functionReferences"] = []any{rapid.SampledFrom(seen).Draw(d.t, "reference") + "()"}
-		out["functionCalls"] = []any{schemaNode{"name": rapid.SampledFrom(seen).Draw(d.t, "call"), "args": schemaNode{"a": []any{1, "b"}}}}
+		out["functionCalls"] = []any{schemaNode{"name": rapid.SampledFrom(seen).
+			Draw(d.t, "call"), "args": schemaNode{"a": []any{1, "b"}}}}
 	}
 }
 
@@ -151,7 +155,8 @@ func (d *drawer) loopConfig(s schemaNode) any {
 		out["items"] = rapid.SampledFrom([]string{"files", "plan.files", "plan-files"}).Draw(d.t, "items")
 	default:
 		if rapid.Bool().Draw(d.t, "by artifact") {
-			out["conditionSource"] = schemaNode{"kind": "artifact_contract", "contractRef": "wr.contracts.loop_control", "loopId": "some-loop"}
+			out["conditionSource"] = schemaNode{"kind": "artifact_contract", "contractRef": "wr.contracts.loop_control",
+				"loopId": "some-loop"}
 		} else if rapid.Bool().Draw(d.t, "by source") {
 			out["conditionSource"] = schemaNode{"kind": "context_variable", "condition": d.named("condition")}
 		} else {
@@ -194,7 +199,8 @@ func (d *drawer) condition(s schemaNode) any {
 	}
 	out := schemaNode{"var": rapid.SampledFrom([]string{"mode", "review.open", "file_count", "isX"}).Draw(d.t, "var")}
 	for _, name := range []string{"equals", "not_equals", "gt", "gte", "lt", "lte", "contains", "in"} {
-		if len(out) > 1 && rapid.IntRange(0, 4).Draw(d.t, "another") > 0 || rapid.IntRange(0, 4).Draw(d.t, name) > 0 && name != "in" {
+		if len(out) > 1 && rapid.IntRange(0, 4).Draw(d.t, "another") > 0 || rapid.IntRange(0, 4).Draw(d.t, name) > 0 &&
+			name != "in" {
 			continue
 		}
 		if out[name] = d.of(properties[name].(schemaNode)); name == "in" {
@@ -215,7 +221,8 @@ func (d *drawer) rule(s schemaNode) any {
 	case "contains":
 		out["value"] = "## Findings"
 	case "regex":
-		out["pattern"] = rapid.SampledFrom([]string{`(?i)in scope`, `^#+ .+$`, `\d{1,3}%\s`, `(?:a|b)+[^\]]\/`, `(?<year>\d{4})`, `[\u2010-\u2015]\u{1F600}?`, `\ud83d\ude00`}).Draw(d.t, "pattern")
+		out["pattern"] = rapid.SampledFrom([]string{`(?i)in scope`, `^#+ .+$`, `\d{1,3}%\s`, `(?:a|b)+[^\]]\/`,
+			`(?<year>\d{4})`, `[\u2010-\u2015]\u{1F600}?`, `\ud83d\ude00`}).Draw(d.t, "pattern")
 		delete(out, "flags")
 		if rapid.Bool().Draw(d.t, "flagged") {
 			out["flags"] = rapid.SampledFrom([]string{"", "i", "g", "im", "gimsuy", "y"}).Draw(d.t, "flags")
@@ -226,7 +233,9 @@ func (d *drawer) rule(s schemaNode) any {
 			out["max"] = 1000
 		}
 	case "schema":
-		out["schema"] = schemaNode{"type": "object", "required": []any{"a"}, "minProperties": 1, "maxProperties": 9, "uniqueItems": true, "properties": schemaNode{"a": schemaNode{"type": []any{"string", "null"}, "minLength": 1}}}
+		out["schema"] = schemaNode{"type": "object", "required": []any{"a"}, "minProperties": 1, "maxProperties": 9,
+			"uniqueItems": true,
+			"properties":  schemaNode{"a": schemaNode{"type": []any{"string", "null"}, "minLength": 1}}}
 	}
 	if _, ok := out["condition"]; ok { // which the schema spells out once more
 		out["condition"] = d.named("condition")
@@ -245,11 +254,18 @@ func TestWhatExistingFilesMaySay(t *testing.T) {
 	for _, row := range []struct{ more, steps, same, warning string }{
 		{"", step("a", `, "validationCriteria": []`), step("a", ""), "/steps/0/validationCriteria"},
 		{"", step("a", `, "functionReferences": ["nowhere()"]`), step("a", ""), "/steps/0/functionReferences/0"},
-		{"", step("a", `, "validationCriteria": [{"type": "regex", "pattern": "x", "flags": "gu", "message": "m"}]`), step("a", `, "validationCriteria": [{"type": "regex", "pattern": "x", "message": "m"}]`), "/steps/0/validationCriteria/0/flags"},
-		{"", step("a", `, "validationCriteria": [{"type": "contains", "value": "x", "max": 3, "message": ""}]`), step("a", `, "validationCriteria": [{"type": "contains", "value": "x", "message": ""}]`), "/steps/0/validationCriteria/0/max"},
-		{"", `{"id": "a", "title": "T", "guidance": ["g"], ` + look + `}`, `{"id": "a", "title": "T", ` + look + `}`, "/steps/0/guidance"},
-		{"", `{"id": "a", "title": "T", "promptFragments": [{"id": "f", "text": "t"}], ` + look + `}`, `{"id": "a", "title": "T", ` + look + `}`, "/steps/0/promptFragments"},
-		{"", `{"id": "a", "title": "T", "outputContract": {"contractRef": "wr.contracts.loop_control"}, ` + look + `}`, `{"id": "a", "title": "T", ` + look + `}`, "/steps/0/outputContract"},
+		{"", step("a", `, "validationCriteria": [{"type": "regex", "pattern": "x", "flags": "gu", "message": "m"}]`),
+			step("a", `, "validationCriteria": [{"type": "regex", "pattern": "x", "message": "m"}]`),
+			"/steps/0/validationCriteria/0/flags"},
+		{"", step("a", `, "validationCriteria": [{"type": "contains", "value": "x", "max": 3, "message": ""}]`),
+			step("a", `, "validationCriteria": [{"type": "contains", "value": "x", "message": ""}]`),
+			"/steps/0/validationCriteria/0/max"},
+		{"", `{"id": "a", "title": "T", "guidance": ["g"], ` + look + `}`, `{"id": "a", "title": "T", ` + look + `}`,
+			"/steps/0/guidance"},
+		{"", `{"id": "a", "title": "T", "promptFragments": [{"id": "f", "text": "t"}], ` + look + `}`,
+			`{"id": "a", "title": "T", ` + look + `}`, "/steps/0/promptFragments"},
+		{"", `{"id": "a", "title": "T", "outputContract": {"contractRef": "wr.contracts.loop_control"}, ` + look + `}`,
+			`{"id": "a", "title": "T", ` + look + `}`, "/steps/0/outputContract"},
 	} {
 		_, c, found := FileWith("x.json", source.SourceProject, sourceText(row.more, row.steps), options)
 		_, same, _ := FileWith("x.json", source.SourceProject, sourceText(row.more, row.same), options)
@@ -260,7 +276,8 @@ func TestWhatExistingFilesMaySay(t *testing.T) {
 			t.Errorf("%s: something is said twice: %v", row.steps, found)
 		}
 	}
-	_, c, found := FileWith("x.json", source.SourceProject, sourceText(`, "metaGuidance": ["Write {{wr.bindings.slot}}."]`, step("a", "")), options)
+	_, c, found := FileWith("x.json", source.SourceProject,
+		sourceText(`, "metaGuidance": ["Write {{wr.bindings.slot}}."]`, step("a", "")), options)
 	if source.HasErrors(found) || c.MetaGuidance[0] != "Write {{wr.bindings.slot}}." {
 		t.Errorf("%v, %q", found, c.MetaGuidance)
 	}

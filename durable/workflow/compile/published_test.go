@@ -79,14 +79,16 @@ func TestPublishedDocuments(t *testing.T) {
 		if err != nil || again.Hash() != c.Hash() {
 			t.Fatalf("%s: %v", c.Bytes(), err)
 		}
-		if _, d, _ := FileWith("x.json", source.SourceBundled, shuffled(t, src.Root.Value), options); !slices.Equal(d.Bytes(), c.Bytes()) {
+		if _, d, _ := FileWith("x.json", source.SourceBundled, shuffled(t, src.Root.Value),
+			options); !slices.Equal(d.Bytes(), c.Bytes()) {
 			t.Fatalf("in another order it compiles to\n%s\n%s", c.Bytes(), d.Bytes())
 		}
 	})
 }
 
 func onlyErrors(found []source.Problem) []source.Problem {
-	return slices.DeleteFunc(slices.Clone(found), func(p source.Problem) bool { return !source.HasErrors([]source.Problem{p}) })
+	return slices.DeleteFunc(slices.Clone(found),
+		func(p source.Problem) bool { return !source.HasErrors([]source.Problem{p}) })
 }
 
 // publishedOptions knows the routine that drawn documents call.

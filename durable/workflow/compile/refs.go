@@ -20,7 +20,8 @@ func (u *unit) ref(at problem.Place, refs *[]Injection) string {
 		return ""
 	}
 	if len(text) > limits.RefBytesMax {
-		u.report.Error(at, "Use a shorter reference.", "reference %q has %d bytes, at most %d are put into a prompt", id, len(text), limits.RefBytesMax)
+		u.report.Error(at, "Use a shorter reference.", "reference %q has %d bytes, at most %d are put into a prompt",
+			id, len(text), limits.RefBytesMax)
 		return ""
 	}
 	*refs = append(*refs, injection(id, text))
@@ -40,7 +41,8 @@ func (u *unit) checkInjected(list []Injection, at problem.Place) {
 	}
 	if total > limits.InjectedBytesPerStepMax {
 		u.report.Error(at, "Use fewer references, or spread them over several steps.",
-			"references and features put %d bytes into one step, at most %d are allowed", total, limits.InjectedBytesPerStepMax)
+			"references and features put %d bytes into one step, at most %d are allowed", total,
+			limits.InjectedBytesPerStepMax)
 	}
 }
 

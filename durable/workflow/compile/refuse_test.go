@@ -46,7 +46,9 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 		{`"stepId":"times","title":"L","type":"loop"`, `"stepId":"times","title":"L"`, "3 are reached"},
 		{`"stepId":"b2","title":"T"`, `"stepId":"b2","title":"T","type":"loop"`, "not there"},
 		{`"stepId":"b2","title":"T"`, `"stepId":"b2","title":"T","type":"lop"`, "unknown type"},
-		{`"prompt":"","provenance":{"source":"authored"},"requireConfirmation":{"kind":"never"},"stepId":"times"`, `"prompt":"x","provenance":{"source":"authored"},"requireConfirmation":{"kind":"never"},"stepId":"times"`, "more than that"},
+		{`"prompt":"","provenance":{"source":"authored"},"requireConfirmation":{"kind":"never"},"stepId":"times"`,
+			`"prompt":"x","provenance":{"source":"authored"},"requireConfirmation":{"kind":"never"},"stepId":"times"`,
+			"more than that"},
 		{`"maxIterations":4`, `"maxIterations":0`, "maxIterations 0"},
 		{`"maxIterations":4`, `"maxIterations":-1`, "maxIterations"},
 		{`"kind":"for"`, `"kind":"fro"`, "unknown kind"},
@@ -63,16 +65,25 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 		{`"items":"list",`, ``, "items"},
 		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c0"`, `no condition "c0"`},
 		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c2"`, "something else"},
-		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"equals":2,"var":"v"},`, "something else"},
+		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"equals":2,"var":"v"},`,
+			"something else"},
 		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"var":"v"},`, "something else"},
 		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"equals":1},`, "needs var"},
-		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`, `"conditionId":"c1","contractRef":"wr.contracts.assessment","kind":"artifact_contract"}`, "decides no loop"},
-		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`, `"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"context_variable"}`, "beside a contract"},
-		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`, `"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"other"}`, "unknown control"},
+		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`,
+			`"conditionId":"c1","contractRef":"wr.contracts.assessment","kind":"artifact_contract"}`,
+			"decides no loop"},
+		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`,
+			`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"context_variable"}`,
+			"beside a contract"},
+		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`,
+			`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"other"}`, "unknown control"},
 		{`"conditions":[{"conditionId":"c1",`, `"conditions":[{"conditionId":"c3",`, "sorted"},
-		{`"outputContract":{"contractRef":"wr.contracts.loop_control"`, `"outputContract":{"contractRef":"wr.contracts.x"`, "not embedded"},
-		{`"contractRef":"wr.contracts.capability_observation","required":true`, `"contractRef":"wr.contracts.loop_control","required":true`, "no observation"},
-		{`"contractRef":"wr.contracts.capability_observation","required":true`, `"contractRef":"wr.contracts.capability_observation","required":false`, "no observation"},
+		{`"outputContract":{"contractRef":"wr.contracts.loop_control"`,
+			`"outputContract":{"contractRef":"wr.contracts.x"`, "not embedded"},
+		{`"contractRef":"wr.contracts.capability_observation","required":true`,
+			`"contractRef":"wr.contracts.loop_control","required":true`, "no observation"},
+		{`"contractRef":"wr.contracts.capability_observation","required":true`,
+			`"contractRef":"wr.contracts.capability_observation","required":false`, "no observation"},
 		{`"probe":"delegation"`, `"probe":"telepathy"`, ""},
 		{`"required":["delegation"]`, `"required":["web_browsing"]`, "no step finds out"},
 		{`"required":["delegation"]`, `"required":["telepathy"]`, "no step finds out"},
@@ -83,7 +94,8 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 		{`"contractRef":"wr.contracts.loop_control","example":{`, `"contractRef":"wr.contracts.aaa","example":{`, ""},
 		{`"when":{"equals":2,"var":"w"}`, `"when":{"equals":2}`, `fragment "f"`},
 		{`"source":"default"`, `"source":"somebody"`, "unknown source"},
-		{`"originId":"wr.templates.capability_probe","source":"template_injected"`, `"source":"template_injected"`, "provenance"},
+		{`"originId":"wr.templates.capability_probe","source":"template_injected"`, `"source":"template_injected"`,
+			"provenance"},
 		{`"provenance":{"source":"authored"}`, `"provenance":{"originId":"x","source":"authored"}`, "provenance"},
 	} {
 		bad := strings.Replace(good, row.old, row.new, 1)
@@ -101,10 +113,12 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 func TestDecodeRefusesCircles(t *testing.T) {
 	d := compiled(t, "", step("a", "")).Document
 	marker := func(id string) Step {
-		return Step{StepID: id, Title: "L", Type: LoopStep, RequireConfirmation: Confirmation{Kind: ConfirmNever}, Provenance: Provenance{Source: Authored}}
+		return Step{StepID: id, Title: "L", Type: LoopStep, RequireConfirmation: Confirmation{Kind: ConfirmNever},
+			Provenance: Provenance{Source: Authored}}
 	}
 	loop := func(id string, body ...Step) Loop {
-		return Loop{LoopID: id, Title: "L", Kind: For, MaxIterations: 1, Count: canon.OfInt(1), IterationVar: "i", Body: body}
+		return Loop{LoopID: id, Title: "L", Kind: For, MaxIterations: 1, Count: canon.OfInt(1), IterationVar: "i",
+			Body: body}
 	}
 	for _, loops := range [][]Loop{
 		{loop("l", marker("l"))},
@@ -145,8 +159,10 @@ func TestDecodeWantsTheAssessmentContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := c.Document
-	d.Contracts = slices.DeleteFunc(slices.Clone(d.Contracts), func(p contract.Pack) bool { return p.ContractRef == assessmentContract })
-	if _, err := Decode([]byte(jcs(t, d))); err == nil || !strings.Contains(err.Error(), "or its contract is not embedded") {
+	d.Contracts = slices.DeleteFunc(slices.Clone(d.Contracts),
+		func(p contract.Pack) bool { return p.ContractRef == assessmentContract })
+	if _, err := Decode([]byte(jcs(t, d))); err == nil ||
+		!strings.Contains(err.Error(), "or its contract is not embedded") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -157,7 +173,8 @@ func TestLookupsOfBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]Place{"outer": {"", 1}, "b1": {"outer", 0}, "inner": {"outer", 1}, "b2": {"inner", 0}, "judge": {"", 4}} {
+	for id, want := range map[string]Place{"outer": {"", 1}, "b1": {"outer", 0}, "inner": {"outer", 1},
+		"b2": {"inner", 0}, "judge": {"", 4}} {
 		s, ok := c.Step(id)
 		if at, _ := c.Place(id); !ok || s.StepID != id || at != want {
 			t.Errorf("%s stands at %+v", id, at)
@@ -166,7 +183,8 @@ func TestLookupsOfBodies(t *testing.T) {
 	if at, of, ok := c.Position("b2"); at != 1 || of != 5 || !ok {
 		t.Errorf("b2 is %d of %d", at, of)
 	}
-	if l, _ := c.Loop("red"); l.Control.Holds().Eval(value(t, `{"v": 2}`)) || !l.Control.Holds().Eval(value(t, `{"v": 1}`)) {
+	if l, _ := c.Loop("red"); l.Control.Holds().Eval(value(t, `{"v": 2}`)) || !l.Control.Holds().
+		Eval(value(t, `{"v": 1}`)) {
 		t.Error("the control is not ready to be asked")
 	}
 	within := compiled(t, "", `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "maxIterations": 4, "count": 3}, "body": [`+step("b", `, "action": {"kind": "command", "argv": ["x"]}`)+`]}`)

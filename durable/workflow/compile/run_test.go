@@ -41,7 +41,8 @@ func TestMissingInputs(t *testing.T) {
 	input := func(key string) string {
 		return `{"contextKey": "` + key + `", "reason": "needs_user_artifact", "description": "d"}`
 	}
-	c := compiled(t, `, "inputs": [`+input("all")+`,`+input("both")+`]`, step("a", `, "inputs": [`+input("both")+`,`+input("own.key")+`]`)+","+step("b", ""))
+	c := compiled(t, `, "inputs": [`+input("all")+`,`+input("both")+`]`,
+		step("a", `, "inputs": [`+input("both")+`,`+input("own.key")+`]`)+","+step("b", ""))
 	for vars, want := range map[string][]string{
 		`{}`: {"all", "both", "own.key"}, `{"all": null, "both": false}`: {"all", "own.key"},
 		`{"all": 0, "both": "", "own": {"key": 1}}`: {"own.key"}, `{"all": 0, "both": "", "own.key": []}`: nil,
@@ -70,7 +71,8 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: the hash is not the digest of the bytes", name)
 		}
 		for i, s := range again.Steps {
-			if s.Condition().IsZero() != c.Steps[i].Condition().IsZero() || s.Criteria().IsZero() != c.Steps[i].Criteria().IsZero() {
+			if s.Condition().IsZero() != c.Steps[i].Condition().IsZero() || s.Criteria().
+				IsZero() != c.Steps[i].Criteria().IsZero() {
 				t.Errorf("%s: step %s is not ready to run", name, s.StepID)
 			}
 		}
@@ -78,7 +80,8 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	good := string(compiled(t, "", step("a", `, "runCondition": {"var": "x", "equals": 1}, "validationCriteria": {"type": "length", "min": 1, "message": "m"}, "requireConfirmation": {"var": "y", "equals": 1}, "action": {"kind": "command", "argv": ["x"]}`)+","+step("b", "")).Bytes())
+	good := string(compiled(t, "",
+		step("a", `, "runCondition": {"var": "x", "equals": 1}, "validationCriteria": {"type": "length", "min": 1, "message": "m"}, "requireConfirmation": {"var": "y", "equals": 1}, "action": {"kind": "command", "argv": ["x"]}`)+","+step("b", "")).Bytes())
 	if _, err := Decode([]byte(good)); err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,9 @@ const routineDepthMax = 8
 // existing files were written for an engine that drops them as well. demands are
 // members that no such file has; losing one would be a surprise.
 var (
-	besideCall = []string{"hasValidation", "id", "modelTier", "notesOptional", "requireConfirmation", "runCondition", "templateCall", "title"}
-	demands    = []string{"inputs", "notesRequired"}
+	besideCall = []string{"hasValidation", "id", "modelTier", "notesOptional", "requireConfirmation", "runCondition",
+		"templateCall", "title"}
+	demands = []string{"inputs", "notesRequired"}
 )
 
 // call puts the steps of a template in the place of the step that calls it, in the
@@ -39,9 +40,11 @@ func (u *unit) call(s source.Placed) []Step {
 		const fix = "Write it into the routine, or into a step of its own."
 		switch {
 		case slices.Contains(demands, name):
-			u.report.Error(at.Member(name), fix, "%q beside templateCall would be lost: the step is replaced by those of the template", name)
+			u.report.Error(at.Member(name), fix,
+				"%q beside templateCall would be lost: the step is replaced by those of the template", name)
 		case !slices.Contains(besideCall, name):
-			u.report.Warn(at.Member(name), fix, "%q beside templateCall is lost: the step is replaced by those of the template", name)
+			u.report.Warn(at.Member(name), fix,
+				"%q beside templateCall is lost: the step is replaced by those of the template", name)
 		}
 	}
 	call := at.Member("templateCall")
@@ -94,10 +97,12 @@ func (u *unit) routine(stepID, name string, call problem.Place) []Step {
 		u.report.Error(template, "Mend the file of the routine first.", "the routine %q does not validate", src.ID)
 		return nil
 	case slices.Contains(u.chain, src.ID):
-		u.report.Error(template, "Take one of the calls out.", "the routine calls itself: %s", strings.Join(append(u.chain[:len(u.chain):len(u.chain)], src.ID), " → "))
+		u.report.Error(template, "Take one of the calls out.", "the routine calls itself: %s",
+			strings.Join(append(u.chain[:len(u.chain):len(u.chain)], src.ID), " → "))
 		return nil
 	case len(u.chain) > routineDepthMax:
-		u.report.Error(template, "Call it from a step farther out.", "routines call each other more than %d deep: %s", routineDepthMax, strings.Join(u.chain, " → "))
+		u.report.Error(template, "Call it from a step farther out.", "routines call each other more than %d deep: %s",
+			routineDepthMax, strings.Join(u.chain, " → "))
 		return nil
 	}
 	r := u.enter(src, stepID, call)
@@ -140,7 +145,8 @@ func (u *unit) enter(src source.Source, stepID string, call problem.Place) *unit
 		if p.Pointer != "" {
 			where += ", " + p.Pointer
 		}
-		u.report(source.Problem{Pointer: at.Pointer, Line: at.Value.Line(), Severity: p.Severity, Message: where + ": " + p.Message, Fix: p.Fix})
+		u.report(source.Problem{Pointer: at.Pointer, Line: at.Value.Line(), Severity: p.Severity, Message: where +
+			": " + p.Message, Fix: p.Fix})
 	}
 	r.open(u.features)
 	r.role = r.text(src.AgentRole)

@@ -15,7 +15,8 @@ func routines(t *testing.T, short ...string) Options {
 	known := map[string]source.Source{}
 	for _, s := range short {
 		part := strings.SplitN(s, " | ", 3)
-		text := `{"id": "` + part[0] + `", "name": "R", "description": "d", "version": "1.0.0"` + part[1] + `, "steps": [` + part[2] + `]}`
+		text := `{"id": "` + part[0] + `", "name": "R", "description": "d", "version": "1.0.0"` + part[1] +
+			`, "steps": [` + part[2] + `]}`
 		src, found := source.Parse("r.json", source.SourceBundled, []byte(text))
 		if source.HasErrors(found) && !strings.Contains(part[1], "broken") {
 			t.Fatalf("%s: %v", text, found)
@@ -27,7 +28,8 @@ func routines(t *testing.T, short ...string) Options {
 
 // call is a step that calls a routine, with more keys.
 func call(id, routine, more string) string {
-	return `{"id": "` + id + `", "title": "T"` + more + `, "templateCall": {"templateId": "wr.templates.routine.` + routine + `"}}`
+	return `{"id": "` + id + `", "title": "T"` + more + `, "templateCall": {"templateId": "wr.templates.routine.` +
+		routine + `"}}`
 }
 
 func TestRoutine(t *testing.T) {
@@ -44,13 +46,16 @@ func TestRoutine(t *testing.T) {
 	for got, want := range map[string]string{
 		sketch.Title:  "Sketch 3",
 		sketch.Prompt: `Draw 3 sketches of {{problem}} as {"json": {shape}}.`,
-		jcs(t, sketch.Provenance) + jcs(t, refine.Provenance):   strings.Repeat(`{"originId":"wr.templates.routine.sketch","source":"template_injected"}`, 2),
+		jcs(t, sketch.Provenance) +
+			jcs(t, refine.Provenance): strings.Repeat(
+			`{"originId":"wr.templates.routine.sketch","source":"template_injected"}`, 2),
 		jcs(t, sketch.RunCondition):                             `{"and":[{"not_equals":true,"var":"simple"},{"not_equals":true,"var":"sketched"}]}`,
 		jcs(t, keep.RunCondition) + jcs(t, refine.RunCondition): `{"not_equals":true,"var":"simple"}null`,
 		jcs(t, sketch.RequireConfirmation):                      `{"kind":"always"}`,
 		jcs(t, keep.RequireConfirmation):                        `{"kind":"human_approval"}`,
 		jcs(t, refine.RequireConfirmation):                      `{"condition":{"equals":true,"var":"careful"},"kind":"condition"}`,
-		sketch.AgentRole + "|" + refine.AgentRole:               "You are a designer who draws before writing.|You are a critic of design.md.",
+		sketch.AgentRole + "|" +
+			refine.AgentRole: "You are a designer who draws before writing.|You are a critic of design.md.",
 		jcs(t, sketch.Guidance) + jcs(t, refine.Guidance):       strings.Repeat(`["Keep 3 sketches apart."]`, 2),
 		jcs(t, sketch.Functions):                                `[{"definition":"Draw into design.md.","name":"draw","scope":"workflow"}]`,
 		sketch.Inputs[0].ContextKey + keep.Inputs[0].ContextKey: "problemproblem",
@@ -69,7 +74,8 @@ func TestRoutineInRoutine(t *testing.T) {
 	if got := shape(c, c.Steps); got != "think_first think_again_doubt" {
 		t.Fatalf("got %s", got)
 	}
-	if got := c.Steps[1].Prompt; got != "Doubt what you thought of the plan." || c.Steps[1].Provenance.OriginID != "wr.templates.routine.doubt" {
+	if got := c.Steps[1].Prompt; got != "Doubt what you thought of the plan." ||
+		c.Steps[1].Provenance.OriginID != "wr.templates.routine.doubt" {
 		t.Errorf("got %s", got)
 	}
 	if len(c.Features) != 1 || len(c.Steps[0].Injected) != 1 || len(c.MetaGuidance) != 1 {
@@ -100,16 +106,31 @@ func TestRoutinesThatCannotBe(t *testing.T) {
 		more, steps string
 		words       []string
 	}{
-		{[]string{"routine-a |  | " + call("x", "b", ""), "routine-b |  | " + call("y", "a", "")}, "", call("c", "a", ""), []string{"/steps/0/templateCall/templateId", "routine routine-b", "calls itself: test.one → routine-a → routine-b → routine-a"}},
-		{[]string{"routine-a |  | " + call("x", "a", "")}, "", call("c", "a", ""), []string{"test.one → routine-a → routine-a"}},
-		{[]string{`routine-a | , "broken": 1 | ` + step("x", "")}, "", call("c", "a", ""), []string{"does not validate"}},
-		{[]string{"routine-a |  | " + step("x", "")}, "", call("c", "a", "") + "," + step("c_x", ""), []string{"/steps/1/id", `"c_x"`, "taken by routine routine-a"}},
-		{[]string{"routine-a |  | " + step("b_c", ""), "routine-b |  | " + step("c", "")}, "", call("a", "a", "") + "," + call("a_b", "b", ""), []string{"/steps/1/templateCall/templateId", `"a_b_c"`}},
-		{[]string{"routine-a |  | " + step("x", `, "outputContract": {"contractRef": "wr.contracts.nothing"}`)}, "", call("c", "a", ""), []string{"/steps/0/templateCall/templateId", "routine routine-a, /steps/0/outputContract/contractRef: there is no contract"}},
-		{[]string{"routine-a | " + assessed("high") + " | " + step("x", `, "assessmentRefs": ["g"]`)}, assessed("good"), step("m", `, "assessmentRefs": ["g"]`) + "," + call("c", "a", ""), []string{`assessment "g" is defined in two ways`}},
-		{[]string{"routine-a | " + fmt.Sprintf(condition, 1) + " | " + loop}, fmt.Sprintf(condition, 2), loop + "," + call("c", "a", ""), []string{`condition "c" is defined in two ways`}},
-		{[]string{"routine-a | " + fmt.Sprintf(slot, "x") + " | " + step("x", "")}, fmt.Sprintf(slot, "y"), call("c", "a", ""), []string{`slot "ss" is filled with "x" here and with "y" elsewhere`}},
-		{[]string{`routine-a | , "capabilities": {"required": ["delegation"]} | ` + step("x", "")}, `, "capabilities": {"disabled": ["delegation"]}`, call("c", "a", ""), []string{`capability "delegation" is required here, and the workflow disables it`}},
+		{[]string{"routine-a |  | " + call("x", "b", ""), "routine-b |  | " + call("y", "a", "")}, "",
+			call("c", "a", ""), []string{"/steps/0/templateCall/templateId", "routine routine-b",
+				"calls itself: test.one → routine-a → routine-b → routine-a"}},
+		{[]string{"routine-a |  | " + call("x", "a", "")}, "", call("c", "a", ""),
+			[]string{"test.one → routine-a → routine-a"}},
+		{[]string{`routine-a | , "broken": 1 | ` + step("x", "")}, "", call("c", "a", ""),
+			[]string{"does not validate"}},
+		{[]string{"routine-a |  | " + step("x", "")}, "", call("c", "a", "") + "," + step("c_x", ""),
+			[]string{"/steps/1/id", `"c_x"`, "taken by routine routine-a"}},
+		{[]string{"routine-a |  | " + step("b_c", ""), "routine-b |  | " + step("c", "")}, "", call("a", "a", "") +
+			"," + call("a_b", "b", ""), []string{"/steps/1/templateCall/templateId", `"a_b_c"`}},
+		{[]string{"routine-a |  | " + step("x", `, "outputContract": {"contractRef": "wr.contracts.nothing"}`)}, "",
+			call("c", "a", ""),
+			[]string{"/steps/0/templateCall/templateId",
+				"routine routine-a, /steps/0/outputContract/contractRef: there is no contract"}},
+		{[]string{"routine-a | " + assessed("high") + " | " + step("x", `, "assessmentRefs": ["g"]`)}, assessed("good"),
+			step("m", `, "assessmentRefs": ["g"]`) + "," + call("c", "a", ""),
+			[]string{`assessment "g" is defined in two ways`}},
+		{[]string{"routine-a | " + fmt.Sprintf(condition, 1) + " | " + loop}, fmt.Sprintf(condition, 2), loop + "," +
+			call("c", "a", ""), []string{`condition "c" is defined in two ways`}},
+		{[]string{"routine-a | " + fmt.Sprintf(slot, "x") + " | " + step("x", "")}, fmt.Sprintf(slot, "y"),
+			call("c", "a", ""), []string{`slot "ss" is filled with "x" here and with "y" elsewhere`}},
+		{[]string{`routine-a | , "capabilities": {"required": ["delegation"]} | ` + step("x", "")},
+			`, "capabilities": {"disabled": ["delegation"]}`, call("c", "a", ""),
+			[]string{`capability "delegation" is required here, and the workflow disables it`}},
 	} {
 		wantProblem(t, routines(t, row.routines...), row.more, row.steps, row.words...)
 	}
@@ -142,27 +163,32 @@ func TestExpansionIsBounded(t *testing.T) {
 	}
 	many := routines(t, "routine-a |  | "+calls("b"), "routine-b |  | "+calls("c"), "routine-c |  | "+calls("nothing"))
 	wantProblem(t, many, "", call("c", "a", ""), fmt.Sprintf("more than %d template calls", limits.WorkflowStepsMax))
-	full := routines(t, "routine-a |  | "+calls("b"), "routine-b |  | "+step("x", "")+","+step("y", "")+","+step("z", ""))
+	full := routines(t, "routine-a |  | "+calls("b"), "routine-b |  | "+step("x", "")+","+step("y", "")+","+
+		step("z", ""))
 	wantProblem(t, full, "", call("c", "a", ""), fmt.Sprintf("more than %d steps", limits.WorkflowStepsMax))
 	wide := strings.Repeat("{x}", 2000)
 	grow := func(to string) string {
-		return `{"id": "c", "title": "T", "templateCall": {"templateId": "wr.templates.routine.` + to + `", "args": {"x": "` + wide + `"}}}`
+		return `{"id": "c", "title": "T", "templateCall": {"templateId": "wr.templates.routine.` + to +
+			`", "args": {"x": "` + wide + `"}}}`
 	}
-	wantProblem(t, routines(t, "routine-a |  | "+grow("b"), "routine-b |  | "+grow("c"), "routine-c |  | "+step("x", `, "guidance": ["{x}"]`)), "", grow("a"),
+	wantProblem(t, routines(t, "routine-a |  | "+grow("b"), "routine-b |  | "+grow("c"), "routine-c |  | "+
+		step("x", `, "guidance": ["{x}"]`)), "", grow("a"),
 		fmt.Sprintf("more than %d bytes", limits.CompiledBytesMax))
 	heavy := `, "functionDefinitions": [{"name": "f", "definition": "` + strings.Repeat("d", 1<<20) + `"}]`
 	var named []string
 	for i := range 100 {
 		named = append(named, step(fmt.Sprint("s", i), `, "functionReferences": ["f()"]`))
 	}
-	wantProblem(t, Options{}, heavy, strings.Join(named, ","), fmt.Sprintf("more than %d bytes", limits.CompiledBytesMax))
+	wantProblem(t, Options{}, heavy, strings.Join(named, ","),
+		fmt.Sprintf("more than %d bytes", limits.CompiledBytesMax))
 }
 
 func TestArguments(t *testing.T) {
 	o := routines(t, `routine-r | , "metaGuidance": ["g {b}"] | {"id": "x", "title": "{a}", "prompt": "{a} {b} {c} {{a}} {{{a}}} {a } {", "action": {"kind": "command", "argv": ["echo", "{a}"]}}`)
 	args := `{"id": "c", "title": "T", "templateCall": {"templateId": "wr.templates.routine.r", "args": {"a": "{b} {{t}}", "b": [1, "x"], "z": 1}}}`
 	_, c, found := FileWith("x.json", source.SourceProject, sourceText("", args), o)
-	if len(found) != 1 || !strings.Contains(problems(found)[0], "warning /steps/0/templateCall/args/z: routine routine-r has no {z}") {
+	if len(found) != 1 || !strings.Contains(problems(found)[0],
+		"warning /steps/0/templateCall/args/z: routine routine-r has no {z}") {
 		t.Errorf("found %v", found)
 	}
 	s := c.Steps[0]
@@ -177,14 +203,16 @@ func TestArguments(t *testing.T) {
 
 // TestCapabilitiesOfRoutines: what a routine cannot do without, the workflow cannot.
 func TestCapabilitiesOfRoutines(t *testing.T) {
-	o := routines(t, `routine-a | , "capabilities": {"required": ["delegation"], "preferred": ["web_browsing"]} | `+step("x", ""),
+	o := routines(t, `routine-a | , "capabilities": {"required": ["delegation"], "preferred": ["web_browsing"]} | `+
+		step("x", ""),
 		`routine-b | , "capabilities": {"preferred": ["delegation"], "disabled": ["web_browsing"]} | `+step("y", ""))
 	for more, want := range map[string]string{
 		``: `{"disabled":[],"preferred":["web_browsing"],"required":["delegation"]}`,
 		`, "capabilities": {"disabled": ["web_browsing"]}`: `{"disabled":["web_browsing"],"preferred":[],"required":["delegation"]}`,
 		`, "capabilities": {"required": ["web_browsing"]}`: `{"disabled":[],"preferred":[],"required":["delegation","web_browsing"]}`,
 	} {
-		_, c, found := FileWith("x.json", source.SourceProject, sourceText(more, call("c", "b", "")+","+call("d", "a", "")), o)
+		_, c, found := FileWith("x.json", source.SourceProject,
+			sourceText(more, call("c", "b", "")+","+call("d", "a", "")), o)
 		if got := jcs(t, c.Capabilities); got != want || c.Steps[0].Probe != "delegation" {
 			t.Errorf("%s: got %s, %v", more, got, found)
 		}
@@ -193,8 +221,10 @@ func TestCapabilitiesOfRoutines(t *testing.T) {
 
 func TestSubstitute(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "", "plain": "plain", "{x}": "X", "{x}{x}": "XX", "{y}": "{y}", "{{x}}": "{{x}}", "{{ x }} {x}": "{{ x }} X", "{x": "{x", "x}": "x}",
-		"{ x}": "{ x}", `{"x": {x}}`: `{"x": X}`, "{{x}": "{X", "{{{x}}}": "{{{x}}}", "{}{x}": "{}X", "{{": "{{", "{{x{x}": "{{xX", "{1}{x-1.a}": "{1}{x-1.a}",
+		"": "", "plain": "plain", "{x}": "X", "{x}{x}": "XX", "{y}": "{y}", "{{x}}": "{{x}}",
+		"{{ x }} {x}": "{{ x }} X", "{x": "{x", "x}": "x}",
+		"{ x}": "{ x}", `{"x": {x}}`: `{"x": X}`, "{{x}": "{X", "{{{x}}}": "{{{x}}}", "{}{x}": "{}X", "{{": "{{",
+		"{{x{x}": "{{xX", "{1}{x-1.a}": "{1}{x-1.a}",
 	} {
 		got := substitute(in, func(name string) (string, bool) { return "X", name == "x" })
 		if got != want {
@@ -214,14 +244,18 @@ func TestStricter(t *testing.T) {
 	}
 	const approval = "human_approval"
 	for _, row := range [][3]string{
-		{"never", "never", "never"}, {"never", "always", "always"}, {"never", "condition x", "condition x"}, {"never", approval, approval},
-		{"always", "condition x", "always"}, {"condition x", "condition y", "condition x or y"}, {"always", approval, approval},
-		{approval + " x", "always", approval}, {approval + " x", "condition y", approval + " x or y"}, {approval + " x", approval, approval},
+		{"never", "never", "never"}, {"never", "always", "always"}, {"never", "condition x", "condition x"},
+		{"never", approval, approval},
+		{"always", "condition x", "always"}, {"condition x", "condition y", "condition x or y"},
+		{"always", approval, approval},
+		{approval + " x", "always", approval}, {approval + " x", "condition y", approval + " x or y"},
+		{approval + " x", approval, approval},
 	} {
 		for _, order := range [][2]string{{row[0], row[1]}, {row[1], row[0]}} {
 			got := stricter(read(order[0]), read(order[1]))
 			want := strings.Contains(row[2], " or ")
-			if string(got.Kind) != strings.Fields(row[2])[0] || !want && jcs(t, got) != jcs(t, read(row[2])) || want && got.Condition.Key(0) != "or" {
+			if string(got.Kind) != strings.Fields(row[2])[0] || !want && jcs(t, got) != jcs(t, read(row[2])) || want &&
+				got.Condition.Key(0) != "or" {
 				t.Errorf("%q: got %s", order, jcs(t, got))
 			}
 		}

@@ -31,7 +31,8 @@ type unit struct {
 
 // author is the unit of the file that is compiled.
 func (b *builder) author(src source.Source) *unit {
-	u := &unit{b: b, src: src, report: b.report, where: "the workflow", provenance: Provenance{Source: Authored}, chain: []string{src.ID}}
+	u := &unit{b: b, src: src, report: b.report, where: "the workflow", provenance: Provenance{Source: Authored},
+		chain: []string{src.ID}}
 	u.open(nil)
 	return u
 }

@@ -26,10 +26,11 @@ type StepView struct {
 
 // View shows a workflow that can be run.
 func (c Compiled) View() View {
-	v := View{name: c.Name, loops: len(c.Loops) > 0, steps: make([]StepView, len(c.Steps)), titles: func(stepID string) (string, bool) {
-		s, ok := c.Step(stepID)
-		return s.Title, ok
-	}}
+	v := View{name: c.Name, loops: len(c.Loops) > 0, steps: make([]StepView, len(c.Steps)),
+		titles: func(stepID string) (string, bool) {
+			s, ok := c.Step(stepID)
+			return s.Title, ok
+		}}
 	for i, s := range c.Steps {
 		v.steps[i] = StepView{s.StepID, s.Title}
 	}
@@ -75,7 +76,8 @@ func DecodeForeign(data []byte) (View, error) {
 		return View{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
 	}
 	if !slices.Contains(sourceKinds, textIn(doc, "sourceKind")) {
-		return View{}, fault.New(fault.StoreForeign, "the workflow was pinned by another program, in a form that Waybill does not know")
+		return View{}, fault.New(fault.StoreForeign,
+			"the workflow was pinned by another program, in a form that Waybill does not know")
 	}
 	definition, _ := doc.Get("definition")
 	steps, _ := definition.Get("steps")

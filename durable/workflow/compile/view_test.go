@@ -24,16 +24,19 @@ func TestDecodeForeign(t *testing.T) {
 	if err != nil || v.Name() != "Make tea" || v.Total() != 0 {
 		t.Fatalf("%q of %d, %v", v.Name(), v.Total(), err)
 	}
-	want := []compile.StepView{{StepID: "boil", Title: "Boil"}, {StepID: "pot", Title: "Pot"}, {StepID: "named", Title: "Named"}, {StepID: "bare", Title: "bare"}}
+	want := []compile.StepView{{StepID: "boil", Title: "Boil"}, {StepID: "pot", Title: "Pot"},
+		{StepID: "named", Title: "Named"}, {StepID: "bare", Title: "bare"}}
 	if !slices.Equal(v.Steps(), want) {
 		t.Errorf("steps %+v", v.Steps())
 	}
-	for step, title := range map[string]string{"boil": "Boil", "add": "Add", "stir": "Stir", "sip": "Sip", "inner": "inner", "bare": "bare", "gone": "gone"} {
+	for step, title := range map[string]string{"boil": "Boil", "add": "Add", "stir": "Stir", "sip": "Sip",
+		"inner": "inner", "bare": "bare", "gone": "gone"} {
 		if v.Title(step) != title {
 			t.Errorf("%s is called %q", step, v.Title(step))
 		}
 	}
-	preview, err := compile.DecodeForeign([]byte(`{"sourceKind":"v1_preview","name":"P","preview":{"stepId":"a","title":"A"}}`))
+	preview, err := compile.DecodeForeign(
+		[]byte(`{"sourceKind":"v1_preview","name":"P","preview":{"stepId":"a","title":"A"}}`))
 	if err != nil || preview.Name() != "P" || preview.Title("a") != "A" || len(preview.Steps()) != 0 {
 		t.Errorf("%+v, %v", preview, err)
 	}

@@ -185,16 +185,19 @@ func TestProblems(t *testing.T) {
 		{`{"and": [{"var": "x", "equals": 1}], "var": "y"}`, "", `and beside var in one object`, "Nest"},
 		{`{"or": [{"var": "x", "equals": 1}], "equals": 2}`, "", "comparisons need var", "own"},
 		{`{"not": []}`, "/not", "must be an object", "var"},
-		{`{"and": [{"var": "x", "equals": 1}, {"or": [{"not": {"var": " "}}]}]}`, "/and/1/or/0/not/var", "path of names", "riskLevel"},
+		{`{"and": [{"var": "x", "equals": 1}, {"or": [{"not": {"var": " "}}]}]}`, "/and/1/or/0/not/var",
+			"path of names", "riskLevel"},
 	} {
 		var found []problem.Problem
-		c, ok := Parse(problem.Place{Value: value(t, row.condition)}, func(p problem.Problem) { found = append(found, p) })
+		c, ok := Parse(problem.Place{Value: value(t, row.condition)},
+			func(p problem.Problem) { found = append(found, p) })
 		if ok || !c.IsZero() || len(found) != 1 {
 			t.Errorf("%s: ok %v, found %v", row.condition, ok, found)
 			continue
 		}
 		p := found[0]
-		if p.Pointer != row.pointer || p.Severity != problem.Error || !strings.Contains(p.Message, row.message) || !strings.Contains(p.Fix, row.fix) {
+		if p.Pointer != row.pointer || p.Severity != problem.Error || !strings.Contains(p.Message, row.message) ||
+			!strings.Contains(p.Fix, row.fix) {
 			t.Errorf("%s: found %+v", row.condition, p)
 		}
 		if _, err := Of(value(t, row.condition)); err == nil || !strings.Contains(err.Error(), row.message) {
@@ -206,7 +209,8 @@ func TestProblems(t *testing.T) {
 // TestAllProblemsAtOnce: one bad part does not hide the next.
 func TestAllProblemsAtOnce(t *testing.T) {
 	var lines []int
-	text := "{\"and\": [\n{\"var\": \"x \"},\n{\"var\": \"\", \"gt\": \"a\"},\n{\"is\": 1, \"var\": \"y\", \"equals\": 1}]}"
+	text := "{\"and\": [\n{\"var\": \"x \"},\n{\"var\": \"\", \"gt\": \"a\"},\n" +
+		"{\"is\": 1, \"var\": \"y\", \"equals\": 1}]}"
 	Parse(problem.Place{Value: value(t, text)}, func(p problem.Problem) { lines = append(lines, p.Line) })
 	if !slices.Equal(lines, []int{2, 3, 3, 4}) {
 		t.Errorf("problems on lines %v", lines)

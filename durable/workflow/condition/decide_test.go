@@ -11,7 +11,8 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	const yes, no, lacks = `{"var": "yes", "equals": true}`, `{"var": "no", "equals": true}`, `{"var": "gone", "equals": true}`
+	const yes, no, lacks = `{"var": "yes", "equals": true}`, `{"var": "no", "equals": true}`,
+		`{"var": "gone", "equals": true}`
 	over := value(t, vars)
 	for _, row := range []struct {
 		condition     string
@@ -179,7 +180,8 @@ func TestSchema(t *testing.T) {
 			t.Errorf("operator %s is not in the schema, or says nothing", op.name)
 		}
 	}
-	if comparison, _ := schema.Get("anyOf"); comparison.Item(0).Len() != 4 { // type, properties, required, additionalProperties
+	// type, properties, required, additionalProperties
+	if comparison, _ := schema.Get("anyOf"); comparison.Item(0).Len() != 4 {
 		t.Errorf("a var alone is refused by %s", comparison.Item(0).JCS())
 	}
 	for i, form := range []string{"var", "and", "or", "not"} {

@@ -11,7 +11,8 @@ import (
 // A condition is parsed once, with every mistake in it reported, and asked of any
 // context.
 func ExampleParse() {
-	source, _ := canon.Parse([]byte(`{"or": [{"var": "review.open", "gt": 0}, {"var": "risk", "in": ["High", "Medium"]}]}`))
+	source, _ := canon.Parse([]byte(
+		`{"or": [{"var": "review.open", "gt": 0}, {"var": "risk", "in": ["High", "Medium"]}]}`))
 	c, ok := condition.Parse(problem.Place{Value: source}, func(p problem.Problem) { fmt.Println(p.Message) })
 	for _, context := range []string{`{}`, `{"review": {"open": 2}}`, `{"risk": "Low"}`} {
 		vars, _ := canon.Parse([]byte(context))

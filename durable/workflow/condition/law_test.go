@@ -15,7 +15,8 @@ func anyValue() *rapid.Generator[canon.Value] {
 		rapid.Map(rapid.Bool(), canon.OfBool),
 		rapid.Map(rapid.Int64Range(-3, 3), canon.OfInt),
 		rapid.Map(rapid.SampledFrom([]string{"", "a", "ab", "b", "3"}), canon.OfString),
-		rapid.Map(rapid.SliceOfN(rapid.Map(rapid.Int64Range(-3, 3), canon.OfInt), 0, 3), func(l []canon.Value) canon.Value { return canon.OfList(l...) }),
+		rapid.Map(rapid.SliceOfN(rapid.Map(rapid.Int64Range(-3, 3), canon.OfInt), 0, 3),
+			func(l []canon.Value) canon.Value { return canon.OfList(l...) }),
 	)
 }
 
@@ -132,8 +133,10 @@ func TestMissingExplainsNulls(t *testing.T) {
 // accepted and means the same; what is refused says why.
 func FuzzCondition(f *testing.F) {
 	for _, seed := range []string{
-		`{"var": "a.b.0", "equals": {"x": [1]}}`, `{"not": {"and": [{"var": "x", "gt": 1, "lte": 3}, {"or": [{"var": "y", "in": ["a", null]}]}]}}`,
-		`{"var": "x"}`, `{"not": {"var": "a.b"}}`, `{"and": [], "or": 1}`, `{"var": "x", "contains": true}`, `[]`, `{"var": "a..b", "lt": "x"}`,
+		`{"var": "a.b.0", "equals": {"x": [1]}}`,
+		`{"not": {"and": [{"var": "x", "gt": 1, "lte": 3}, {"or": [{"var": "y", "in": ["a", null]}]}]}}`,
+		`{"var": "x"}`, `{"not": {"var": "a.b"}}`, `{"and": [], "or": 1}`, `{"var": "x", "contains": true}`, `[]`,
+		`{"var": "a..b", "lt": "x"}`,
 	} {
 		f.Add(seed, vars)
 	}

@@ -20,13 +20,15 @@ type operator struct {
 // variable are evaluated and written.
 var operators = []operator{
 	{"equals", "The variable has this value", nil, canon.Value.Equal},
-	{"not_equals", "The variable has another value than this, or none", nil, func(v, operand canon.Value) bool { return !v.Equal(operand) }},
+	{"not_equals", "The variable has another value than this, or none", nil,
+		func(v, operand canon.Value) bool { return !v.Equal(operand) }},
 	{"gt", "The variable is a number above this", number, ordered(func(a, b float64) bool { return a > b })},
 	{"gte", "The variable is a number from this", number, ordered(func(a, b float64) bool { return a >= b })},
 	{"lt", "The variable is a number below this", number, ordered(func(a, b float64) bool { return a < b })},
 	{"lte", "The variable is a number up to this", number, ordered(func(a, b float64) bool { return a <= b })},
 	{"contains", "The variable is a text that contains this text, or a list that contains this item", scalar, contains},
-	{"in", "The variable is one of these values", []canon.Kind{canon.Array}, func(v, list canon.Value) bool { return isItem(v, list) }},
+	{"in", "The variable is one of these values", []canon.Kind{canon.Array},
+		func(v, list canon.Value) bool { return isItem(v, list) }},
 }
 
 // truthy is what a variable without an operator is asked for: that it is there and

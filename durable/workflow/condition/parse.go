@@ -57,18 +57,22 @@ func (p *parser) condition(at problem.Place) Condition {
 		case name == "var" || name == "and" || name == "or" || name == "not":
 			forms = append(forms, name)
 		case !isOperator(name):
-			p.fail(at.Member(name), "Use var, alone or with one of "+operatorNames()+"; or and, or, not.", "unknown condition key %q", name)
+			p.fail(at.Member(name), "Use var, alone or with one of "+operatorNames()+"; or and, or, not.",
+				"unknown condition key %q", name)
 		}
 	}
 	switch {
 	case len(forms) == 0:
-		p.fail(at, "Write a condition like "+example+"; leave it out where none is meant.", "a condition needs var, and, or, or not")
+		p.fail(at, "Write a condition like "+example+"; leave it out where none is meant.",
+			"a condition needs var, and, or, or not")
 	case len(forms) > 1:
-		p.fail(at, "Nest them: put each into a list under and.", "a condition has %s in one object, expected one of them", strings.Join(forms, " beside "))
+		p.fail(at, "Nest them: put each into a list under and.",
+			"a condition has %s in one object, expected one of them", strings.Join(forms, " beside "))
 	case forms[0] == "var":
 		return p.comparison(at)
 	case at.Value.Len() > 1:
-		p.fail(at, "Put the comparison into an object of its own inside the list.", "comparisons need var, but stand beside %s", forms[0])
+		p.fail(at, "Put the comparison into an object of its own inside the list.",
+			"comparisons need var, but stand beside %s", forms[0])
 	case forms[0] == "not":
 		return Condition{kind: none, parts: []Condition{p.condition(at.Member("not"))}}
 	default:
@@ -81,7 +85,8 @@ func (p *parser) condition(at problem.Place) Condition {
 // or never, and neither is what someone who left it empty meant.
 func (p *parser) list(at problem.Place, name string) Condition {
 	if at.Value.Kind() != canon.Array || at.Value.Len() == 0 {
-		p.fail(at, "Write "+name+": [ … ] with at least one condition, or leave it out.", "%s must be a list of at least one condition", name)
+		p.fail(at, "Write "+name+": [ … ] with at least one condition, or leave it out.",
+			"%s must be a list of at least one condition", name)
 		return Condition{}
 	}
 	c := Condition{kind: all}
@@ -103,7 +108,8 @@ func (p *parser) comparison(at problem.Place) Condition {
 	name := at.Member("var")
 	c := Condition{kind: compare, path: name.Value.Text()}
 	if name.Value.Kind() != canon.String || !validPath(c.path) {
-		p.fail(name, `Name a context variable, such as "riskLevel" or "review.count".`, "var must be a path of names joined by dots")
+		p.fail(name, `Name a context variable, such as "riskLevel" or "review.count".`,
+			"var must be a path of names joined by dots")
 	}
 	for _, op := range operators {
 		if _, ok := at.Value.Get(op.name); !ok {
@@ -127,7 +133,8 @@ func (p *parser) operand(at problem.Place, op operator) {
 			kinds = append(kinds, k.String())
 		}
 		want := strings.Join(kinds, " or ")
-		p.fail(at, "Write a value of that kind; use equals to compare other values.", "%s takes a value of kind %s, got %s", op.name, want, at.Value.Kind())
+		p.fail(at, "Write a value of that kind; use equals to compare other values.",
+			"%s takes a value of kind %s, got %s", op.name, want, at.Value.Kind())
 	} else if op.name == "in" && at.Value.Len() == 0 {
 		p.fail(at, "List the values that are accepted.", "in has an empty list and would never hold")
 	}

@@ -6,15 +6,19 @@ import "github.com/waybill/waybill/durable/canon"
 // operators. self is where the schema will stand, such as "#/$defs/condition".
 func Schema(self string) canon.Value {
 	again := named("$ref", canon.OfString(self))
-	list := canon.OfMembers(named("type", canon.OfString("array")), named("items", canon.OfMembers(again)), named("minItems", canon.OfInt(1)))
-	comparison := []canon.Member{named("var", canon.OfMembers(named("type", canon.OfString("string")), named("minLength", canon.OfInt(1)),
-		named("description", canon.OfString(`The context variable, a path of names joined by dots; without a comparison it must be there and not null, false, 0 or ""`))))}
+	list := canon.OfMembers(named("type", canon.OfString("array")), named("items", canon.OfMembers(again)),
+		named("minItems", canon.OfInt(1)))
+	comparison := []canon.Member{named("var", canon.OfMembers(named("type", canon.OfString("string")),
+		named("minLength", canon.OfInt(1)),
+		named("description", canon.OfString(
+			`The context variable, a path of names joined by dots; without a comparison it must be there and not null, false, 0 or ""`))))}
 	for _, op := range operators {
 		comparison = append(comparison, named(op.name, op.schema()))
 	}
 	return canon.OfMembers(
 		named("title", canon.OfString("a condition")),
-		named("description", canon.OfString(`Asks about the run's context: a comparison such as `+example+`, a var alone, or and, or, not`)),
+		named("description", canon.OfString(`Asks about the run's context: a comparison such as `+example+
+			`, a var alone, or and, or, not`)),
 		named("anyOf", canon.OfList(
 			closed(canon.OfMembers(comparison...), "var"),
 			closed(canon.OfMembers(named("and", list)), "and"),

@@ -70,12 +70,14 @@ func (a Assessment) shape() Shape {
 
 // answered is a level alone, or a level with the reason for it.
 func answered(level Shape) Shape {
-	return Shape{Type: Any, AnyOf: []Shape{level, object(must("level", level), may("rationale", text(1, rationaleMax)))}}
+	return Shape{Type: Any, AnyOf: []Shape{level,
+		object(must("level", level), may("rationale", text(1, rationaleMax)))}}
 }
 
 // assessmentShape is shared with the pack, which knows no ids and no levels.
 func assessmentShape(id, dimensions Shape) Shape {
-	return object(may("assessmentId", id), must("dimensions", dimensions), may("summary", text(0, assessmentSummaryMax)))
+	return object(may("assessmentId", id), must("dimensions", dimensions),
+		may("summary", text(0, assessmentSummaryMax)))
 }
 
 // Requirements are the lines, without bullets, that tell whoever sends the artifact
@@ -98,7 +100,8 @@ func (a Assessment) lines(purpose func(Dimension) string) []string {
 		lines = append(lines, "dimensions."+d.ID+optional+": one of "+quoteAll(d.Levels)+purpose(d))
 	}
 	return append(lines,
-		`Write a dimension as its level, or as {"level", "rationale"} with the reason in at most `+count(rationaleMax, "character"),
+		`Write a dimension as its level, or as {"level", "rationale"} with the reason in at most `+
+			count(rationaleMax, "character"),
 		"Example: "+string(a.Example().JCS()))
 }
 
@@ -128,7 +131,8 @@ func (a Assessment) Validate() error {
 		case d.ID == "":
 			return fmt.Errorf("assessment %s: dimension %d has no id", quote(a.ID), i+1)
 		case len(d.Levels) < 2 || slices.Contains(d.Levels, "") || repeats(d.Levels):
-			return fmt.Errorf("assessment %s: dimension %s: want two or more levels, no two the same", quote(a.ID), quote(d.ID))
+			return fmt.Errorf("assessment %s: dimension %s: want two or more levels, no two the same", quote(a.ID),
+				quote(d.ID))
 		}
 	}
 	// They become member names, and no JSON that Waybill reads has two that differ only in case.

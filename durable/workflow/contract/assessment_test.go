@@ -19,13 +19,19 @@ func TestAssessmentCheck(t *testing.T) {
 	tests := []struct{ artifact, levels, want string }{
 		{`{"kind":"wr.assessment","dimensions":{"risk":"low"}}`, `map[risk:low]`, ``},
 		{`{"kind":"wr.assessment","assessmentId":"ready","dimensions":{"cost":"3","risk":{"level":"high","rationale":"r"}},"summary":"s"}`, `map[cost:3 risk:high]`, ``},
-		{`{"kind":"wr.assessment","assessmentId":"other","dimensions":{"risk":"low"}}`, `map[]`, `/assessmentId: expected "ready", got "other"`},
-		{`{"kind":"wr.assessment","dimensions":{"cost":"1"}}`, `map[]`, `/dimensions/risk: expected one of "high", "low" or an object, got nothing`},
-		{`{"kind":"wr.assessment","dimensions":{"risk":"Low"}}`, `map[]`, `/dimensions/risk: expected one of "high", "low", got "Low"`},
-		{`{"kind":"wr.assessment","dimensions":{"risk":{"level":"medium"}}}`, `map[]`, `/dimensions/risk/level: expected one of "high", "low", got "medium"`},
+		{`{"kind":"wr.assessment","assessmentId":"other","dimensions":{"risk":"low"}}`, `map[]`,
+			`/assessmentId: expected "ready", got "other"`},
+		{`{"kind":"wr.assessment","dimensions":{"cost":"1"}}`, `map[]`,
+			`/dimensions/risk: expected one of "high", "low" or an object, got nothing`},
+		{`{"kind":"wr.assessment","dimensions":{"risk":"Low"}}`, `map[]`,
+			`/dimensions/risk: expected one of "high", "low", got "Low"`},
+		{`{"kind":"wr.assessment","dimensions":{"risk":{"level":"medium"}}}`, `map[]`,
+			`/dimensions/risk/level: expected one of "high", "low", got "medium"`},
 		{`{"kind":"wr.assessment","dimensions":{"risk":{"rationale":""}}}`, `map[]`,
-			"/dimensions/risk/level: expected one of \"high\", \"low\", got nothing\n/dimensions/risk/rationale: expected text of 1 to 512 characters, got \"\" (0 characters)"},
-		{`{"kind":"wr.assessment","dimensions":{"risk":"low","style":"1"}}`, `map[]`, `/dimensions/style: expected no member of that name, got "1"`},
+			"/dimensions/risk/level: expected one of \"high\", \"low\", got nothing\n" +
+				"/dimensions/risk/rationale: expected text of 1 to 512 characters, got \"\" (0 characters)"},
+		{`{"kind":"wr.assessment","dimensions":{"risk":"low","style":"1"}}`, `map[]`,
+			`/dimensions/style: expected no member of that name, got "1"`},
 		{`{"kind":"wr.assessment","dimensions":["low"]}`, `map[]`, `/dimensions: expected an object, got a list of 1`},
 		{`{"kind":"wr.assessment"}`, `map[]`, `/dimensions: expected an object, got nothing`},
 		{`[]`, `map[]`, `expected an object with the kind "wr.assessment", got a list of 0`},
@@ -53,7 +59,8 @@ Example: {"assessmentId":"ready","dimensions":{"cost":"1","risk":"high"},"kind":
 		t.Errorf("the example: %v %s", levels, told(wrong))
 	}
 	a.Dimensions[0].Purpose = strings.Repeat("x", requirementsBytesMax)
-	if got := strings.Join(a.Requirements(), "\n"); strings.Contains(got, "xxx") || !strings.Contains(got, `dimensions.risk: one of "high", "low"`+"\n") {
+	if got := strings.Join(a.Requirements(), "\n"); strings.Contains(got, "xxx") ||
+		!strings.Contains(got, `dimensions.risk: one of "high", "low"`+"\n") {
 		t.Errorf("with a long purpose:\n%s", got)
 	}
 	if wrong := pack(t, "assessment").Check(a.Example()); len(wrong) > 0 {
@@ -79,7 +86,8 @@ func TestAssessmentValidate(t *testing.T) {
 	for i, tt := range tests {
 		a := readiness()
 		tt.change(&a)
-		if err := a.Validate(); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+		if err := a.Validate(); (err == nil) != (tt.want == "") || err != nil &&
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("row %d: got %v, want %s", i, err, tt.want)
 		}
 	}

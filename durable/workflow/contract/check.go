@@ -229,7 +229,8 @@ func (c *checker) unknown(at *place, s *Shape, v canon.Value, j int) {
 	if near := nearest.Of(v.Key(j), free); near != "" {
 		hint = fmt.Sprintf("; did you mean %s?", quote(near))
 	}
-	c.found = append(c.found, Mismatch{Pointer: at.member(v.Key(j)).pointer(), Expected: "no member of that name" + hint, Got: show(v.Item(j))})
+	c.found = append(c.found, Mismatch{Pointer: at.member(v.Key(j)).pointer(), Expected: "no member of that name" +
+		hint, Got: show(v.Item(j))})
 }
 
 func (c *checker) alternatives(at *place, s *Shape, v canon.Value) {

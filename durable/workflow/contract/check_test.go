@@ -39,36 +39,58 @@ func TestCheckSaysWhatDoesNotFit(t *testing.T) {
 	tests := []struct{ contract, artifact, want string }{
 		{"loop_control", `{"kind":"wr.loop_control","decision":"continue"}`, ``},
 		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":"a-b_1","summary":"","metadata":{"confidence":99.5,"more":[1]}}`, ``},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"maybe"}`, `/decision: expected one of "continue", "stop", got "maybe"`},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"maybe"}`,
+			`/decision: expected one of "continue", "stop", got "maybe"`},
 		{"loop_control", `{"kind":"wr.loop_control"}`, `/decision: expected one of "continue", "stop", got nothing`},
 		{"loop_control", `{"decision":"stop"}`, `/kind: expected "wr.loop_control", got nothing`},
-		{"loop_control", `{"kind":"wr.loopcontrol","decision":"stop"}`, `/kind: expected "wr.loop_control", got "wr.loopcontrol"`},
+		{"loop_control", `{"kind":"wr.loopcontrol","decision":"stop"}`,
+			`/kind: expected "wr.loop_control", got "wr.loopcontrol"`},
 		{"loop_control", `"continue"`, `expected an object with the kind "wr.loop_control", got "continue"`},
 		{"loop_control", `{"kind":"wr.loop_control","decison":"stop"}`,
-			"/decision: expected one of \"continue\", \"stop\", got nothing\n/decison: expected no member of that name; did you mean \"decision\"?, got \"stop\""},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","colour":{}}`, `/colour: expected no member of that name, got an object with 0 members`},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":null}`, `/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got null`},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":"A/b"}`, `/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got "A/b"`},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":""}`, `/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got "" (0 characters)`},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":"x\n"}`, `/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got "x\n"`},
+			"/decision: expected one of \"continue\", \"stop\", got nothing\n" +
+				"/decison: expected no member of that name; did you mean \"decision\"?, got \"stop\""},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","colour":{}}`,
+			`/colour: expected no member of that name, got an object with 0 members`},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":null}`,
+			`/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got null`},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":"A/b"}`,
+			`/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got "A/b"`},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":""}`,
+			`/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got "" (0 characters)`},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":"x\n"}`,
+			`/loopId: expected text of 1 to 64 characters that matches ^[a-z0-9_-]+$, got "x\n"`},
 		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","metadata":{"issuesFound":1.5,"iterationIndex":-1,"confidence":101}}`,
-			"/metadata/confidence: expected a number from 0 to 100, got 101\n/metadata/issuesFound: expected a whole number of at least 0, got 1.5\n/metadata/iterationIndex: expected a whole number of at least 0, got -1"},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","metadata":{"issuesFound":1e300}}`, `/metadata/issuesFound: expected a whole number of at least 0, got 1e+300`},
-		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","decisions":1}`, `/decisions: expected no member of that name, got 1`},
-		{"capability_observation", `{"kind":"wr.capability_observation","capability":"delegation","result":"success"}`, ``},
-		{"capability_observation", `{"kind":"wr.capability_observation","capability":"delegation","claim":"available","claimedBy":"user"}`, ``},
-		{"capability_observation", `{"kind":"wr.capability_observation","capability":"delegation"}`, `expected exactly one of the members "claim", "result", got none of them`},
-		{"capability_observation", `{"kind":"wr.capability_observation","capability":"delegation","result":"success","claim":"available"}`,
+			"/metadata/confidence: expected a number from 0 to 100, got 101\n" +
+				"/metadata/issuesFound: expected a whole number of at least 0, got 1.5\n" +
+				"/metadata/iterationIndex: expected a whole number of at least 0, got -1"},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","metadata":{"issuesFound":1e300}}`,
+			`/metadata/issuesFound: expected a whole number of at least 0, got 1e+300`},
+		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","decisions":1}`,
+			`/decisions: expected no member of that name, got 1`},
+		{"capability_observation", `{"kind":"wr.capability_observation","capability":"delegation","result":"success"}`,
+			``},
+		{"capability_observation",
+			`{"kind":"wr.capability_observation","capability":"delegation","claim":"available","claimedBy":"user"}`,
+			``},
+		{"capability_observation", `{"kind":"wr.capability_observation","capability":"delegation"}`,
+			`expected exactly one of the members "claim", "result", got none of them`},
+		{"capability_observation",
+			`{"kind":"wr.capability_observation","capability":"delegation","result":"success","claim":"available"}`,
 			`expected exactly one of the members "claim", "result", got "claim" and "result"`},
-		{"assessment", `{"kind":"wr.assessment","dimensions":{}}`, `/dimensions: expected an object of at least 1 member, got an object with 0 members`},
+		{"assessment", `{"kind":"wr.assessment","dimensions":{}}`,
+			`/dimensions: expected an object of at least 1 member, got an object with 0 members`},
 		{"assessment", `{"kind":"wr.assessment","dimensions":{"a":"low","b/~":3,"c":{"level":"x","why":"y"}}}`,
-			"/dimensions/b~1~0: expected text that is not empty or an object, got 3\n/dimensions/c/why: expected no member of that name, got \"y\""},
+			"/dimensions/b~1~0: expected text that is not empty or an object, got 3\n" +
+				"/dimensions/c/why: expected no member of that name, got \"y\""},
 		{"assessment", `{"kind":"wr.assessment","dimensions":{"a":{"level":"x"}},"assessmentId":"r"}`, ``},
 		{"shaping_handoff", `{"kind":"wr.shaping_handoff","version":2,"pitchPath":"p","selectedShape":"s","appetite":"a","keyConstraints":[],"rabbitHoles":[""],"outOfScope":{},"validationChecklist":[1,"x"]}`,
-			"/outOfScope: expected a list of at most 6 items, got an object with 0 members\n/rabbitHoles/0: expected text of 1 to 200 characters, got \"\" (0 characters)\n/validationChecklist/0: expected text of 1 to 200 characters, got 1\n/version: expected 1, got 2"},
+			"/outOfScope: expected a list of at most 6 items, got an object with 0 members\n" +
+				"/rabbitHoles/0: expected text of 1 to 200 characters, got \"\" (0 characters)\n" +
+				"/validationChecklist/0: expected text of 1 to 200 characters, got 1\n/version: expected 1, got 2"},
 		{"shaping_handoff", `{"kind":"wr.shaping_handoff","version":1,"pitchPath":"p","selectedShape":"s","appetite":"a","keyConstraints":["1","2","3","4","5","6","7","8","9"],"rabbitHoles":[],"outOfScope":[],"validationChecklist":[]}`,
 			`/keyConstraints: expected a list of at most 8 items, got a list of 9`},
-		{"gate_verdict", `{"kind":"wr.gate_verdict","verdict":"approved","confidence":"low","rationale":"too short"}`, `/rationale: expected text of at least 20 characters, got "too short" (9 characters)`},
+		{"gate_verdict", `{"kind":"wr.gate_verdict","verdict":"approved","confidence":"low","rationale":"too short"}`,
+			`/rationale: expected text of at least 20 characters, got "too short" (9 characters)`},
 		{"review_verdict", `{"kind":"wr.review_verdict","verdict":"minor","confidence":"low","summary":"s","findings":[{"severity":"nit","summary":"s","file":"a.go","line":3}]}`, ``},
 		{"review_verdict", `{"kind":"wr.review_verdict","verdict":"minor","confidence":"low","summary":"s","findings":[{"severity":"small","summary":"s"}]}`,
 			`/findings/0/severity: expected one of "critical", "major", "minor", "nit", got "small"`},
@@ -124,12 +146,15 @@ func TestLengthsCountCharacters(t *testing.T) {
 	}
 	p := pack(t, "shaping_handoff")
 	for text, want := range map[string]string{
-		strings.Repeat("é", 200):       "",
-		strings.Repeat("界", 200):       "",
-		strings.Repeat("😀", 200):       "",
-		strings.Repeat("界", 201):       `/selectedShape: expected text of 1 to 200 characters, got "` + strings.Repeat("界", 20) + `…" (201 characters)`,
-		"x" + strings.Repeat("é", 300): `/selectedShape: expected text of 1 to 200 characters, got "x` + strings.Repeat("é", 29) + `…" (301 characters)`,
-		strings.Repeat("é", 5000):      `/selectedShape: expected text of 1 to 200 characters, got "` + strings.Repeat("é", 30) + `…" (5000 characters)`,
+		strings.Repeat("é", 200): "",
+		strings.Repeat("界", 200): "",
+		strings.Repeat("😀", 200): "",
+		strings.Repeat("界", 201): `/selectedShape: expected text of 1 to 200 characters, got "` +
+			strings.Repeat("界", 20) + `…" (201 characters)`,
+		"x" + strings.Repeat("é", 300): `/selectedShape: expected text of 1 to 200 characters, got "x` +
+			strings.Repeat("é", 29) + `…" (301 characters)`,
+		strings.Repeat("é", 5000): `/selectedShape: expected text of 1 to 200 characters, got "` +
+			strings.Repeat("é", 30) + `…" (5000 characters)`,
 	} {
 		if got := told(p.Check(artifact(text))); got != want {
 			t.Errorf("%d bytes: %s", len(text), got)
@@ -154,10 +179,14 @@ func TestWhatIsSaidIsBounded(t *testing.T) {
 		listed   int
 		more     int
 	}{
-		"a long list":                {handoff, handoff.Example.With("keyDecisions", canon.OfList(many...)), MismatchesMax, 1001 - MismatchesMax},
-		"long names":                 {handoff, long.With("kind", canon.OfString("wr.coding_handoff")), MismatchesMax, 1005 - MismatchesMax},
-		"long names of dimensions":   {pack(t, "assessment"), pack(t, "assessment").Example.With("dimensions", long), MismatchesMax, 1000 - MismatchesMax},
-		"twenty and nothing further": {handoff, handoff.Example.With("keyDecisions", canon.OfList(many[:MismatchesMax-1]...)), MismatchesMax, 0},
+		"a long list": {handoff, handoff.Example.With("keyDecisions", canon.OfList(many...)),
+			MismatchesMax, 1001 - MismatchesMax},
+		"long names": {handoff, long.With("kind", canon.OfString("wr.coding_handoff")), MismatchesMax,
+			1005 - MismatchesMax},
+		"long names of dimensions": {pack(t, "assessment"), pack(t, "assessment").Example.With("dimensions", long),
+			MismatchesMax, 1000 - MismatchesMax},
+		"twenty and nothing further": {handoff,
+			handoff.Example.With("keyDecisions", canon.OfList(many[:MismatchesMax-1]...)), MismatchesMax, 0},
 	} {
 		found := tt.p.Check(tt.artifact)
 		more := 0

@@ -14,7 +14,8 @@ import (
 // anyValue draws any JSON value. Names and words of the packs come up often, so that
 // it comes close to fitting.
 func anyValue(t *rapid.T, depth int) canon.Value {
-	names := []string{"kind", "decision", "metadata", "dimensions", "level", "version", "findings", "shapingHandoff", "Kind", "", "a/~", "\x00"}
+	names := []string{"kind", "decision", "metadata", "dimensions", "level", "version", "findings", "shapingHandoff",
+		"Kind", "", "a/~", "\x00"}
 	switch rapid.IntRange(0, 7+min(depth, 1)*2).Draw(t, "what") {
 	case 0:
 		return canon.Value{}
@@ -27,7 +28,8 @@ func anyValue(t *rapid.T, depth int) canon.Value {
 	case 5:
 		return canon.OfString(rapid.String().Draw(t, "text"))
 	case 6, 7:
-		return canon.OfString(rapid.SampledFrom([]string{"wr.loop_control", "stop", "low", "1.0.0", "", "\xff"}).Draw(t, "word"))
+		return canon.OfString(rapid.SampledFrom([]string{"wr.loop_control", "stop", "low", "1.0.0", "", "\xff"}).
+			Draw(t, "word"))
 	case 8:
 		var items []canon.Value
 		for range rapid.IntRange(0, 12).Draw(t, "items") {
@@ -127,7 +129,8 @@ func TestAnythingCanBeSent(t *testing.T) {
 			t.Fatalf("%d mismatches: %s", len(found), told(found))
 		}
 		for i, m := range found {
-			if (m.More > 0) != (i == MismatchesMax) || m.More == 0 && (m.Expected == "" || m.Got == "") || !utf8.ValidString(m.Got) {
+			if (m.More > 0) != (i == MismatchesMax) || m.More == 0 && (m.Expected == "" || m.Got == "") ||
+				!utf8.ValidString(m.Got) {
 				t.Fatalf("mismatch %d is %+v", i, m)
 			}
 		}
@@ -181,7 +184,8 @@ func spoiled(t *rapid.T, v canon.Value) canon.Value {
 	case v.Kind() == canon.Object && v.Len() > 0 && rapid.Bool().Draw(t, "less"):
 		return v.Without(v.Key(rapid.IntRange(0, v.Len()-1).Draw(t, "member")))
 	case v.Kind() == canon.Object && rapid.Bool().Draw(t, "more"):
-		return v.With(rapid.SampledFrom([]string{"yyyy", "claim", "result"}).Draw(t, "name"), canon.OfString("available"))
+		return v.With(rapid.SampledFrom([]string{"yyyy", "claim", "result"}).
+			Draw(t, "name"), canon.OfString("available"))
 	case v.Kind() == canon.Object && rapid.Bool().Draw(t, "nothing"):
 		return canon.OfMembers()
 	}
@@ -212,7 +216,8 @@ func accepts(schema, v canon.Value) bool {
 	if list := get("oneOf"); list.Len() > 0 && each("oneOf", func(s canon.Value) bool { return accepts(s, v) }) != 1 {
 		return false
 	}
-	if each("required", func(name canon.Value) bool { _, ok := v.Get(name.Text()); return ok }) < get("required").Len() {
+	if each("required", func(name canon.Value) bool { _, ok := v.Get(name.Text()); return ok }) < get("required").
+		Len() {
 		return false
 	}
 	outside := func(n float64, least, most string) bool {
@@ -220,10 +225,13 @@ func accepts(schema, v canon.Value) bool {
 	}
 	switch get("type").Text() {
 	case "string":
-		return v.Kind() == canon.String && !outside(float64(utf8.RuneCountInString(v.Text())), "minLength", "maxLength") &&
-			regexp.MustCompile(get("pattern").Text()).MatchString(v.Text()) && Format(get("format").Text()).fits(v.Text())
+		return v.Kind() == canon.String &&
+			!outside(float64(utf8.RuneCountInString(v.Text())), "minLength", "maxLength") &&
+			regexp.MustCompile(get("pattern").Text()).MatchString(v.Text()) && Format(get("format").Text()).
+			fits(v.Text())
 	case "integer":
-		return v.Kind() == canon.Number && v.Float() == float64(int64(v.Float())) && !outside(v.Float(), "minimum", "maximum")
+		return v.Kind() == canon.Number && v.Float() == float64(int64(v.Float())) &&
+			!outside(v.Float(), "minimum", "maximum")
 	case "number":
 		return v.Kind() == canon.Number && !outside(v.Float(), "minimum", "maximum")
 	case "array":

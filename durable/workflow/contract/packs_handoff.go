@@ -54,7 +54,8 @@ func codingHandoff() Pack {
 			must("knownLimitations", lines(6).as("What is left undone on purpose")),
 			must("testsAdded", lines(10)),
 			must("filesChanged", listOf(20, text(1, 300))),
-			may("correctedAssumptions", listOf(6, open(must("assumed", text(1, 200)), must("actual", text(1, 200)))).as("What turned out otherwise")),
+			may("correctedAssumptions", listOf(6, open(must("assumed", text(1, 200)), must("actual", text(1, 200)))).
+				as("What turned out otherwise")),
 		),
 		Example: example(`{"kind":"wr.coding_handoff","version":1,"branchName":"saved-search","keyDecisions":["Runs in the existing job queue: one place to retry"],"knownLimitations":["No paging of results"],"testsAdded":["search/saved_test.go"],"filesChanged":["search/saved.go"]}`),
 	}

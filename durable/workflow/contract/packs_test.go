@@ -11,7 +11,8 @@ import (
 )
 
 func TestTheContracts(t *testing.T) {
-	want := []string{"assessment", "capability_observation", "coding_handoff", "differentiation_handoff", "discovery_handoff",
+	want := []string{"assessment", "capability_observation", "coding_handoff", "differentiation_handoff",
+		"discovery_handoff",
 		"gate_verdict", "loop_control", "review_verdict", "shaping_handoff"}
 	refs := Refs()
 	if len(refs) != len(want) {
@@ -67,15 +68,18 @@ func TestEveryFieldCounts(t *testing.T) {
 			if slices.Contains(p.Shape.ExactlyOne, f.Name) {
 				needed = "" // the whole says which one of them is missing
 			}
-			if asked := f.Required || needed == ""; asked != (len(missing) == 1) || asked && missing[0].Pointer != needed {
+			if asked := f.Required || needed == ""; asked != (len(missing) == 1) || asked &&
+				missing[0].Pointer != needed {
 				t.Errorf("%s without %s: %s", ref, at, told(missing))
 			}
-			for _, other := range []canon.Value{{}, canon.OfBool(true), canon.OfInt(-7), canon.OfString(""), canon.OfList(canon.OfBool(true)), canon.OfMembers()} {
+			for _, other := range []canon.Value{{}, canon.OfBool(true), canon.OfInt(-7), canon.OfString(""),
+				canon.OfList(canon.OfBool(true)), canon.OfMembers()} {
 				if fitsAlone(&f.Shape, other) {
 					continue
 				}
 				wrong := p.Check(change(full, at, &other))
-				if len(wrong) == 0 || !slices.ContainsFunc(wrong, func(m Mismatch) bool { return strings.HasPrefix(m.Pointer, at) }) {
+				if len(wrong) == 0 ||
+					!slices.ContainsFunc(wrong, func(m Mismatch) bool { return strings.HasPrefix(m.Pointer, at) }) {
 					t.Errorf("%s with %s %s: %s", ref, at, other.JCS(), told(wrong))
 				}
 			}
@@ -158,7 +162,8 @@ func fullest(s *Shape) canon.Value {
 	}
 	out := canon.OfMembers()
 	for i := range s.Fields {
-		if name := s.Fields[i].Name; len(s.ExactlyOne) == 0 || name == s.ExactlyOne[0] || !slices.Contains(s.ExactlyOne, name) {
+		if name := s.Fields[i].Name; len(s.ExactlyOne) == 0 || name == s.ExactlyOne[0] ||
+			!slices.Contains(s.ExactlyOne, name) {
 			out = out.With(name, fullest(&s.Fields[i].Shape))
 		}
 	}
@@ -216,7 +221,8 @@ func TestRequirementsFitAPrompt(t *testing.T) {
 		}
 		text := strings.Join(lines[2:len(lines)-1], "\n")
 		eachField(&p.Shape, "", func(at string, f Field) {
-			if strings.Count(at, "/") == 1 && !strings.Contains(text, f.Name+":") && !strings.Contains(text, f.Name+" (optional):") {
+			if strings.Count(at, "/") == 1 && !strings.Contains(text, f.Name+":") &&
+				!strings.Contains(text, f.Name+" (optional):") {
 				t.Errorf("%s does not ask for %s", ref, f.Name)
 			}
 			for _, word := range f.Shape.Enum {
@@ -233,12 +239,14 @@ func TestRequirementsOfAHugePackStayShort(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		for i := range 26 {
 			for j := range 10 {
-				p.Shape.Fields = append(p.Shape.Fields, must(name+strings.Repeat(string(rune('a'+i)), j+1), text(1, 200)))
+				p.Shape.Fields = append(p.Shape.Fields, must(name+strings.Repeat(string(rune('a'+i)), j+1),
+					text(1, 200)))
 			}
 		}
 	}
 	p.Shape = object(slices.Clone(p.Shape.Fields)...)
-	if text := strings.Join(p.Requirements(), "\n"); len(text) > requirementsBytesMax || !strings.Contains(text, "524 members, of which required: a") {
+	if text := strings.Join(p.Requirements(), "\n"); len(text) > requirementsBytesMax ||
+		!strings.Contains(text, "524 members, of which required: a") {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}
 }

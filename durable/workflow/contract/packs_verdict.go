@@ -11,7 +11,8 @@ func reviewVerdict() Pack {
 			must("findings", listOf(0, open(
 				must("severity", oneOf("critical", "major", "minor", "nit")),
 				must("summary", text(1, 0)),
-				may("findingCategory", oneOf("correctness", "security", "architecture", "ux", "performance", "testing", "style")),
+				may("findingCategory", oneOf("correctness", "security", "architecture", "ux", "performance", "testing",
+					"style")),
 			)).as("Empty for a clean one; a finding may say more, such as its file and line")),
 		),
 		Example: example(`{"kind":"wr.review_verdict","verdict":"minor","confidence":"high","findings":[{"severity":"nit","summary":"The error names no file","findingCategory":"ux"}],"summary":"Sound; one message could say more"}`),

@@ -69,7 +69,8 @@ func memberLines(s *Shape, d detail) []string {
 
 // memberNames is what remains to be said of an object with very many members.
 func memberNames(s *Shape) []string {
-	return []string{fmt.Sprintf("%s, of which required: %s", count(len(s.Fields), "member"), cut(strings.Join(requiredNames(s), ", "), requirementsBytesMax/2))}
+	return []string{fmt.Sprintf("%s, of which required: %s", count(len(s.Fields), "member"),
+		cut(strings.Join(requiredNames(s), ", "), requirementsBytesMax/2))}
 }
 
 // detailed is want with what is inside.

@@ -34,7 +34,8 @@ func TestWhatPublishedPromptsShowPasses(t *testing.T) {
 				kind, _ := artifact.Get("kind")
 				p, ok := Builtin(strings.Replace(kind.Text(), "wr.", "wr.contracts.", 1))
 				if !ok {
-					t.Errorf("%s shows an artifact of kind %s, for which there is no contract", filepath.Base(name), kind.JCS())
+					t.Errorf("%s shows an artifact of kind %s, for which there is no contract", filepath.Base(name),
+						kind.JCS())
 					continue
 				}
 				seen[kind.Text()]++

@@ -111,7 +111,8 @@ func (s *Shape) validType() error {
 
 func (s *Shape) validBounds() error {
 	apart := func(least, most int) bool { return least < 0 || most < 0 || most > 0 && least > most }
-	if apart(s.MinChars, s.MaxChars) || apart(s.MinItems, s.MaxItems) || s.Min != nil && s.Max != nil && *s.Min > *s.Max {
+	if apart(s.MinChars, s.MaxChars) || apart(s.MinItems, s.MaxItems) || s.Min != nil && s.Max != nil &&
+		*s.Min > *s.Max {
 		return errors.New("no value is within its bounds")
 	}
 	return nil

@@ -35,7 +35,9 @@ const (
 
 // Failure is one thing that the notes lack.
 type Failure struct {
-	Message     string // the author's words, or what was checked where there are none; behind those of a schema rule what does not fit, and where
+	// the author's words, or what was checked where there are none; behind those of a schema rule
+	// what does not fit, and where
+	Message     string
 	Requirement string // what was checked, as Requirements says it
 }
 

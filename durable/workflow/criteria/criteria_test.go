@@ -42,7 +42,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{hasA, "xAx", nil},
 		{hasA, "a", []string{"no a"}},
-		{`{"type": "regex", "pattern": "^grade: [1-4]$", "message": "no grade"}`, "x\ngrade: 2\n", []string{"no grade"}},
+		{`{"type": "regex", "pattern": "^grade: [1-4]$", "message": "no grade"}`, "x\ngrade: 2\n",
+			[]string{"no grade"}},
 		{`{"type": "regex", "pattern": "^grade: [1-4]$", "flags": "mi", "message": "no grade"}`, "x\nGrade: 2\n", nil},
 		{`{"type": "regex", "pattern": "a.b", "message": "no"}`, "a\nb", []string{"no"}},
 		{`{"type": "regex", "pattern": "a.b", "flags": "s", "message": "no"}`, "a\nb", nil},
@@ -66,15 +67,20 @@ func TestCheck(t *testing.T) {
 		{`{"not": ` + hasA + "}", "", nil},
 		{`{"not": ` + hasA + "}", "A", []string{"no a"}},
 		{`{"not": {"not": ` + hasA + "}}", "A", nil},
-		{`{"not": {"or": [` + hasA + "," + hasB + "]}}", "B", []string{"Not allowed: One of: Must contain 'A' (no a); or Must contain 'B' (no b)"}},
+		{`{"not": {"or": [` + hasA + "," + hasB + "]}}", "B",
+			[]string{"Not allowed: One of: Must contain 'A' (no a); or Must contain 'B' (no b)"}},
 		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "AB", nil},
-		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "A", []string{"One of these must hold: no b; no a"}},
+		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "A",
+			[]string{"One of these must hold: no b; no a"}},
 		// A message that says nothing leaves it to the rule.
 		{`{"type": "contains", "value": "A", "message": ""}`, "", []string{"Must contain 'A'"}},
 		{`{"type": "contains", "value": "A", "message": " "}`, "", []string{"Must contain 'A'"}},
 		{`{"not": {"type": "contains", "value": "A", "message": ""}}`, "A", []string{"Must not contain 'A'"}},
-		{`{"type": "schema", "schema": {"type": "number"}, "message": ""}`, "true", []string{"Must be JSON, or hold it in a ```json block, that matches the schema: {\"type\":\"number\"} (the JSON value: expected number, got true)"}},
-		{`{"or": [{"type": "length", "min": 3, "message": ""}, ` + hasA + `]}`, "", []string{"One of these must hold: Length: ≥3 chars; no a"}},
+		{`{"type": "schema", "schema": {"type": "number"}, "message": ""}`, "true",
+			[]string{"Must be JSON, or hold it in a ```json block, that matches the schema: {\"type\":\"number\"} " +
+				"(the JSON value: expected number, got true)"}},
+		{`{"or": [{"type": "length", "min": 3, "message": ""}, ` + hasA + `]}`, "",
+			[]string{"One of these must hold: Length: ≥3 chars; no a"}},
 		// Rules that do not apply say nothing, wherever they stand; x is true here.
 		{unlessX, "", nil},
 		{ifX, "", []string{"no x"}},
@@ -105,22 +111,31 @@ func TestRequirements(t *testing.T) {
 		criteria string
 		want     []string
 	}{
-		{`{"type": "contains", "value": "IN SCOPE", "message": "Must have 'IN SCOPE'"}`, []string{"Must contain 'IN SCOPE'"}},
-		{`{"type": "contains", "value": "left_out", "message": "Say what you left out"}`, []string{"Must contain 'left_out' (Say what you left out)"}},
-		{`{"type": "regex", "pattern": "^[a-z]+$", "message": "Lowercase only"}`, []string{"Must match pattern: ^[a-z]+$ (Lowercase only)"}},
+		{`{"type": "contains", "value": "IN SCOPE", "message": "Must have 'IN SCOPE'"}`,
+			[]string{"Must contain 'IN SCOPE'"}},
+		{`{"type": "contains", "value": "left_out", "message": "Say what you left out"}`,
+			[]string{"Must contain 'left_out' (Say what you left out)"}},
+		{`{"type": "regex", "pattern": "^[a-z]+$", "message": "Lowercase only"}`,
+			[]string{"Must match pattern: ^[a-z]+$ (Lowercase only)"}},
 		{`{"type": "regex", "pattern": "^[a-z]+$", "message": ""}`, []string{"Must match pattern: ^[a-z]+$"}},
-		{`{"type": "regex", "pattern": "\\u00e9", "flags": "y", "message": ""}`, []string{`Must match pattern at the start: \u00e9`}},
-		{`{"not": {"type": "regex", "pattern": "x", "flags": "y", "message": ""}}`, []string{"Must not match pattern at the start: x"}},
-		{`{"type": "length", "min": 100, "max": 500, "message": "≥100 chars, ≤500 chars please"}`, []string{"Length: ≥100 chars, ≤500 chars"}},
+		{`{"type": "regex", "pattern": "\\u00e9", "flags": "y", "message": ""}`,
+			[]string{`Must match pattern at the start: \u00e9`}},
+		{`{"not": {"type": "regex", "pattern": "x", "flags": "y", "message": ""}}`,
+			[]string{"Must not match pattern at the start: x"}},
+		{`{"type": "length", "min": 100, "max": 500, "message": "≥100 chars, ≤500 chars please"}`,
+			[]string{"Length: ≥100 chars, ≤500 chars"}},
 		{`{"type": "length", "min": 100, "message": "Be thorough"}`, []string{"Length: ≥100 chars (Be thorough)"}},
 		{`{"type": "length", "max": 500, "message": "Be brief"}`, []string{"Length: ≤500 chars (Be brief)"}},
 		{`{"type": "length", "max": 0, "message": "Leave it empty"}`, []string{"Length: ≤0 chars (Leave it empty)"}},
-		{`{"not": {"type": "contains", "value": "TODO", "message": "No open ends"}}`, []string{"Must not contain 'TODO' (No open ends)"}},
+		{`{"not": {"type": "contains", "value": "TODO", "message": "No open ends"}}`,
+			[]string{"Must not contain 'TODO' (No open ends)"}},
 		{`{"not": {"type": "regex", "pattern": "x", "message": "No x"}}`, []string{"Must not match pattern: x"}},
 		{`{"not": {"type": "length", "max": 9, "message": "More"}}`, []string{"Length must not be: ≤9 chars (More)"}},
 		{`[` + hasA + `, {"or": [` + hasB + `, {"and": [` + hasA + `, ` + ifX + `]}]}]`,
-			[]string{"Must contain 'A' (no a)", "One of: Must contain 'B' (no b); or All of (Must contain 'A' (no a); Must contain 'X' (no x))"}},
-		{`[` + unlessX + `, {"or": [` + unlessX + `, ` + hasA + `]}, {"not": ` + unlessX + `}]`, []string{"Must contain 'A' (no a)"}},
+			[]string{"Must contain 'A' (no a)",
+				"One of: Must contain 'B' (no b); or All of (Must contain 'A' (no a); Must contain 'X' (no x))"}},
+		{`[` + unlessX + `, {"or": [` + unlessX + `, ` + hasA + `]}, {"not": ` + unlessX + `}]`,
+			[]string{"Must contain 'A' (no a)"}},
 		{unlessX, nil},
 	} {
 		if got := parsed(t, row.criteria).Requirements(value(t, `{"x": true}`)); !slices.Equal(got, row.want) {
@@ -136,15 +151,17 @@ func TestNormalForm(t *testing.T) {
 	for in, want := range map[string]string{
 		"[" + hasA + "]":                    `{"message":"no a","type":"contains","value":"A"}`,
 		`{"or": [{"and": [` + hasA + `]}]}`: `{"message":"no a","type":"contains","value":"A"}`,
-		"[" + hasA + "," + hasB + "]":       `{"and":[{"message":"no a","type":"contains","value":"A"},{"message":"no b","type":"contains","value":"B"}]}`,
-		`{"not": {"or": [` + hasA + `,` + `{"type": "regex", "pattern": "b", "flags": "i", "message": "m"}]}}`: `{"not":{"or":[{"message":"no a","type":"contains","value":"A"},{"flags":"i","message":"m","pattern":"b","type":"regex"}]}}`,
-		`{"type": "length", "max": 0, "message": "m"}`:                                                         `{"max":0,"message":"m","type":"length"}`,
-		`{"type": "length", "min": 2147483647, "message": "m"}`:                                                `{"message":"m","min":2147483647,"type":"length"}`,
-		`{"type": "length", "max": 5.0, "min": 0, "message": "m"}`:                                             `{"max":5,"message":"m","min":0,"type":"length"}`,
-		`{"type": "contains", "value": "A", "min": 9, "flags": 3, "message": ""}`:                              `{"message":"","type":"contains","value":"A"}`,
-		`{"type": "regex", "pattern": "\\u00E9", "value": "x", "flags": "gu", "message": "m"}`:                 `{"message":"m","pattern":"\\u00E9","type":"regex"}`,
-		`{"type": "regex", "pattern": "x", "flags": "guyi", "message": "m"}`:                                   `{"flags":"yi","message":"m","pattern":"x","type":"regex"}`,
-		`{"type": "regex", "pattern": "x", "flags": "", "message": "m"}`:                                       `{"message":"m","pattern":"x","type":"regex"}`,
+		"[" + hasA + "," + hasB +
+			"]": `{"and":[{"message":"no a","type":"contains","value":"A"},{"message":"no b","type":"contains","value":"B"}]}`,
+		`{"not": {"or": [` + hasA + `,` +
+			`{"type": "regex", "pattern": "b", "flags": "i", "message": "m"}]}}`: `{"not":{"or":[{"message":"no a","type":"contains","value":"A"},{"flags":"i","message":"m","pattern":"b","type":"regex"}]}}`,
+		`{"type": "length", "max": 0, "message": "m"}`:                                         `{"max":0,"message":"m","type":"length"}`,
+		`{"type": "length", "min": 2147483647, "message": "m"}`:                                `{"message":"m","min":2147483647,"type":"length"}`,
+		`{"type": "length", "max": 5.0, "min": 0, "message": "m"}`:                             `{"max":5,"message":"m","min":0,"type":"length"}`,
+		`{"type": "contains", "value": "A", "min": 9, "flags": 3, "message": ""}`:              `{"message":"","type":"contains","value":"A"}`,
+		`{"type": "regex", "pattern": "\\u00E9", "value": "x", "flags": "gu", "message": "m"}`: `{"message":"m","pattern":"\\u00E9","type":"regex"}`,
+		`{"type": "regex", "pattern": "x", "flags": "guyi", "message": "m"}`:                   `{"flags":"yi","message":"m","pattern":"x","type":"regex"}`,
+		`{"type": "regex", "pattern": "x", "flags": "", "message": "m"}`:                       `{"message":"m","pattern":"x","type":"regex"}`,
 		ifX: `{"condition":{"equals":true,"var":"x"},"message":"no x","type":"contains","value":"X"}`,
 	} {
 		c := parsed(t, in)
@@ -175,8 +192,10 @@ func TestProblems(t *testing.T) {
 		{`{"type": "contains", "message": "m"}`, "/value", `needs "value"`, "text"},
 		{`{"type": "contains", "value": "", "message": "m"}`, "/value", "not empty", "text"},
 		{`{"type": "contains", "value": "x"}`, "/message", `needs "message"`, "sentence"},
-		{`{"type": "contains", "value": "x", "message": null}`, "/message", `needs "message", a string, got null`, "sentence"},
-		{`{"type": "contains", "value": "x", "message": "m", "minimum": 3}`, "/minimum", "means nothing in a rule of type contains", "reads value"},
+		{`{"type": "contains", "value": "x", "message": null}`, "/message", `needs "message", a string, got null`,
+			"sentence"},
+		{`{"type": "contains", "value": "x", "message": "m", "minimum": 3}`, "/minimum",
+			"means nothing in a rule of type contains", "reads value"},
 		{`{"type": "length", "message": "m"}`, "", "needs min or max", `"min"`},
 		{`{"type": "length", "min": 9, "max": 3, "message": "m"}`, "", "min 9 is more than max 3", "Exchange"},
 		{`{"type": "length", "min": 1, "max": 0, "message": "m"}`, "", "min 1 is more than max 0", "Exchange"},
@@ -188,8 +207,10 @@ func TestProblems(t *testing.T) {
 		{`{"type": "regex", "pattern": "x", "flags": "v", "message": "m"}`, "/flags", "flag 'v'", "i (ignore case)"},
 		{`{"type": "regex", "pattern": "x", "flags": "iyy", "message": "m"}`, "/flags", "stands twice", "each once"},
 		{`{"type": "regex", "pattern": "x", "flags": "ii", "message": "m"}`, "/flags", "stands twice", "each once"},
-		{`{"type": "regex", "pattern": "x", "flags": null, "message": "m"}`, "/flags", "string of i, m, s, got null", "Remove"},
-		{`{"type": "contains", "value": "x", "message": "m", "condition": {}}`, "/condition", "needs var", "leave it out"},
+		{`{"type": "regex", "pattern": "x", "flags": null, "message": "m"}`, "/flags", "string of i, m, s, got null",
+			"Remove"},
+		{`{"type": "contains", "value": "x", "message": "m", "condition": {}}`, "/condition", "needs var",
+			"leave it out"},
 	} {
 		var found []problem.Problem
 		c, ok := Parse(problem.Place{Value: value(t, row.criteria)}, func(p problem.Problem) {
@@ -211,15 +232,22 @@ func TestProblems(t *testing.T) {
 // TestWarnings: what other engines' files say beside a rule does not stop them.
 func TestWarnings(t *testing.T) {
 	for _, row := range []struct{ criteria, pointer, message, fix string }{
-		{`{"type": "contains", "value": "x", "message": "m", "flags": "i"}`, "/flags", `"flags" means nothing in a rule of type contains`, "reads value"},
-		{`{"type": "schema", "schema": {}, "pattern": "x", "message": "m"}`, "/pattern", "means nothing in a rule of type schema", "reads schema"},
-		{`{"not": {"type": "length", "min": 3, "schema": {"type": "x"}, "message": "m"}}`, "/not/schema", "means nothing in a rule of type length", "reads min and max"},
-		{`{"type": "regex", "pattern": "x", "flags": "ig", "message": "m"}`, "/flags", "flag 'g' changes nothing", "Remove"},
-		{`{"type": "regex", "pattern": "x", "flags": "u", "message": "m"}`, "/flags", "flag 'u' changes nothing", "Remove"},
-		{`{"type": "regex", "pattern": "x", "flags": "y", "message": "m"}`, "/flags", "flag 'y' lets the pattern match at the start only", `\A`},
+		{`{"type": "contains", "value": "x", "message": "m", "flags": "i"}`, "/flags",
+			`"flags" means nothing in a rule of type contains`, "reads value"},
+		{`{"type": "schema", "schema": {}, "pattern": "x", "message": "m"}`, "/pattern",
+			"means nothing in a rule of type schema", "reads schema"},
+		{`{"not": {"type": "length", "min": 3, "schema": {"type": "x"}, "message": "m"}}`, "/not/schema",
+			"means nothing in a rule of type length", "reads min and max"},
+		{`{"type": "regex", "pattern": "x", "flags": "ig", "message": "m"}`, "/flags", "flag 'g' changes nothing",
+			"Remove"},
+		{`{"type": "regex", "pattern": "x", "flags": "u", "message": "m"}`, "/flags", "flag 'u' changes nothing",
+			"Remove"},
+		{`{"type": "regex", "pattern": "x", "flags": "y", "message": "m"}`, "/flags",
+			"flag 'y' lets the pattern match at the start only", `\A`},
 	} {
 		var found []problem.Problem
-		_, ok := Parse(problem.Place{Value: value(t, row.criteria)}, func(p problem.Problem) { found = append(found, p) })
+		_, ok := Parse(problem.Place{Value: value(t, row.criteria)},
+			func(p problem.Problem) { found = append(found, p) })
 		if !ok || len(found) != 1 || found[0].Severity != problem.Warning || found[0].Pointer != row.pointer ||
 			!strings.Contains(found[0].Message, row.message) || !strings.Contains(found[0].Fix, row.fix) {
 			t.Errorf("%s: ok %v, found %+v", row.criteria, ok, found)
@@ -231,7 +259,8 @@ func TestWarnings(t *testing.T) {
 			}
 		})
 	}
-	for _, quiet := range []string{`{"type": "contains", "value": "x", "message": ""}`, `{"type": "regex", "pattern": "\\u00e9", "flags": "", "message": "m"}`} {
+	for _, quiet := range []string{`{"type": "contains", "value": "x", "message": ""}`,
+		`{"type": "regex", "pattern": "\\u00e9", "flags": "", "message": "m"}`} {
 		Parse(problem.Place{Value: value(t, quiet)}, func(p problem.Problem) { t.Errorf("%s: %+v", quiet, p) })
 	}
 }

@@ -38,7 +38,8 @@ var (
 	escapes = []foreign{
 		{`\k`, "a backreference", "Write the repeated text out."},
 		{`\g`, "a backreference", "Write the repeated text out."},
-		{`\u`, `a \u escape of no whole character`, `Write \uXXXX or \u{X…} with its hexadecimal code; [\u{10000}-\u{10FFFF}] is every character that has two halves.`},
+		{`\u`, `a \u escape of no whole character`,
+			`Write \uXXXX or \u{X…} with its hexadecimal code; [\u{10000}-\u{10FFFF}] is every character that has two halves.`},
 		{`\Z`, `the anchor \Z`, `Write \z, the end of the text.`},
 		{`\G`, `the anchor \G`, `Write \A, the start of the text.`},
 		{`\K`, "a reset of the match", "Match what stands before it as part of the pattern."},
@@ -109,7 +110,8 @@ func foreignAt(rest string, inClass bool) (f foreign, width int) {
 			return f, len(f.marker)
 		}
 	case strings.IndexByte("*+?}", c) >= 0 && strings.HasPrefix(rest[1:], "+"):
-		return foreign{rest[:2], "a possessive quantifier", "Use a single " + string(c) + "; matching takes linear time anyway."}, 2
+		return foreign{rest[:2], "a possessive quantifier", "Use a single " + string(c) +
+			"; matching takes linear time anyway."}, 2
 	}
 	return foreign{}, 1
 }

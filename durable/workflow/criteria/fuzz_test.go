@@ -15,7 +15,8 @@ func FuzzCriteria(f *testing.F) {
 		`{"type": "regex", "pattern": "(?<=a)(b|c)+\\1", "flags": "ims", "message": "m"}`,
 		`{"type": "length", "min": 1, "max": 3, "message": "m"}`, `{"type": "schema"}`,
 		`{"type": "regex", "pattern": "\\u00e9[\\u{1F600}-\\u{1F64F}]\\ud83d\\ude00", "flags": "guy", "message": "", "min": 3}`,
-		`{"type": "schema", "schema": {"uniqueItems": true, "minProperties": 1, "maxProperties": 2}, "message": " "}`, `{"type": "schema", "schema": {"anyOf": [{"properties": {"a": {"items": false}}}, true], "pattern": "x"}, "message": "m"}`, `{"and": [], "x": 1}`,
+		`{"type": "schema", "schema": {"uniqueItems": true, "minProperties": 1, "maxProperties": 2}, "message": " "}`,
+		`{"type": "schema", "schema": {"anyOf": [{"properties": {"a": {"items": false}}}, true], "pattern": "x"}, "message": "m"}`, `{"and": [], "x": 1}`,
 	} {
 		f.Add(seed, "A\nB", `{"x": true}`)
 	}

@@ -148,7 +148,8 @@ func (s *jsonSchema) object(v canon.Value, pointer string) string {
 	}
 	for i := range v.Len() {
 		name, inner := v.Key(i), s.additional
-		if j, ok := slices.BinarySearchFunc(s.properties, name, func(p property, n string) int { return strings.Compare(p.name, n) }); ok {
+		if j, ok := slices.BinarySearchFunc(s.properties, name,
+			func(p property, n string) int { return strings.Compare(p.name, n) }); ok {
 			inner = &s.properties[j].schema
 		}
 		if inner == nil {

@@ -15,8 +15,10 @@ import (
 var annotations = []string{"$comment", "$id", "$schema", "default", "description", "examples", "format", "title"}
 
 // schemaKeywords are those that are judged.
-var schemaKeywords = []string{"additionalProperties", "allOf", "anyOf", "const", "enum", "items", "maxItems", "maxLength",
-	"maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "not", "oneOf", "pattern", "properties",
+var schemaKeywords = []string{"additionalProperties", "allOf", "anyOf", "const", "enum", "items", "maxItems",
+	"maxLength",
+	"maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "not", "oneOf", "pattern",
+	"properties",
 	"required", "type", "uniqueItems"}
 
 // schemaTypes are JSON Schema's.
@@ -31,12 +33,14 @@ func (p *parser) schema(at problem.Place) jsonSchema {
 		return s
 	}
 	if at.Value.Kind() != canon.Object {
-		p.fail(at, `Write a schema such as {"type": "object", "required": ["findings"]}.`, "a schema must be an object or true or false, got %s", at.Value.Kind())
+		p.fail(at, `Write a schema such as {"type": "object", "required": ["findings"]}.`,
+			"a schema must be an object or true or false, got %s", at.Value.Kind())
 		return s
 	}
 	for _, name := range at.Names() {
 		if !slices.Contains(annotations, name) && !slices.Contains(schemaKeywords, name) {
-			p.fail(at.Member(name), "Use "+strings.Join(schemaKeywords, ", ")+".", "schema keyword %q is not supported", name)
+			p.fail(at.Member(name), "Use "+strings.Join(schemaKeywords, ", ")+".", "schema keyword %q is not supported",
+				name)
 		}
 	}
 	p.schemaValues(at, &s)
@@ -58,7 +62,8 @@ func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
 			break
 		}
 		if !slices.Contains(schemaTypes, t.Value.Text()) {
-			p.fail(t, "Write "+strings.Join(schemaTypes, ", ")+".", "a schema's type is one of JSON's, got %s", t.Value.JCS())
+			p.fail(t, "Write "+strings.Join(schemaTypes, ", ")+".", "a schema's type is one of JSON's, got %s",
+				t.Value.JCS())
 		}
 		s.types = append(s.types, t.Value.Text())
 	}
@@ -76,7 +81,8 @@ func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
 			}
 		}
 		if s.enum = listed; len(listed) == 0 {
-			p.fail(at.Member("enum"), "List the values that are accepted.", "enum must be a list of at least one value, with const among them")
+			p.fail(at.Member("enum"), "List the values that are accepted.",
+				"enum must be a list of at least one value, with const among them")
 		}
 	}
 	if at.Has("pattern") {
@@ -97,7 +103,8 @@ func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
 		f := at.Member(name).Value.Float()
 		*bound = &f
 	}
-	for name, bound := range map[string]*int{"minLength": &s.minLength, "maxLength": &s.maxLength, "minItems": &s.minItems, "maxItems": &s.maxItems,
+	for name, bound := range map[string]*int{"minLength": &s.minLength, "maxLength": &s.maxLength,
+		"minItems": &s.minItems, "maxItems": &s.maxItems,
 		"minProperties": &s.minMembers, "maxProperties": &s.maxMembers} {
 		*bound = p.schemaCount(at, name)
 	}
@@ -107,7 +114,8 @@ func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
 	for _, pair := range []struct {
 		low, high int
 		what      string
-	}{{s.minLength, s.maxLength, "Length"}, {s.minItems, s.maxItems, "Items"}, {s.minMembers, s.maxMembers, "Properties"}} {
+	}{{s.minLength, s.maxLength, "Length"}, {s.minItems, s.maxItems, "Items"},
+		{s.minMembers, s.maxMembers, "Properties"}} {
 		if pair.high >= 0 && pair.low > pair.high {
 			p.fail(at, "Exchange the two.", "min%s %d is more than max%s %d", pair.what, pair.low, pair.what, pair.high)
 		}
@@ -132,7 +140,8 @@ func (p *parser) schemaCount(at problem.Place, name string) int {
 func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
 	properties := at.Member("properties")
 	if at.Has("properties") && properties.Value.Kind() != canon.Object {
-		p.fail(properties, `Write properties: {"name": {"type": "string"}}.`, "properties must be an object, got %s", properties.Value.Kind())
+		p.fail(properties, `Write properties: {"name": {"type": "string"}}.`, "properties must be an object, got %s",
+			properties.Value.Kind())
 	}
 	for _, name := range properties.Names() {
 		s.properties = append(s.properties, property{name, p.schema(properties.Member(name))})
@@ -149,7 +158,8 @@ func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
 		s.required = append(s.required, item.Value.Text())
 	}
 	if at.Has("uniqueItems") && at.Member("uniqueItems").Value.Kind() != canon.Bool {
-		p.fail(at.Member("uniqueItems"), "Write true or false.", "uniqueItems must be true or false, got %s", at.Member("uniqueItems").Value.Kind())
+		p.fail(at.Member("uniqueItems"), "Write true or false.", "uniqueItems must be true or false, got %s",
+			at.Member("uniqueItems").Value.Kind())
 	}
 	s.unique = at.Member("uniqueItems").Value.True()
 	s.additional, s.items = p.inner(at, "additionalProperties"), p.inner(at, "items")
@@ -168,7 +178,8 @@ func (p *parser) inner(at problem.Place, name string) *jsonSchema {
 func (p *parser) schemas(at problem.Place, name string) []jsonSchema {
 	list := at.Member(name)
 	if at.Has(name) && len(list.Items()) == 0 {
-		p.fail(list, "Write "+name+": [ … ] with at least one schema.", "%s must be a list of at least one schema", name)
+		p.fail(list, "Write "+name+": [ … ] with at least one schema.", "%s must be a list of at least one schema",
+			name)
 	}
 	var out []jsonSchema
 	for _, item := range list.Items() {

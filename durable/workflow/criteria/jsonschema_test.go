@@ -54,11 +54,13 @@ func TestJSONSchema(t *testing.T) {
 		{`{"uniqueItems": true}`, `"aa"`, ``},
 		{`{"uniqueItems": false}`, `[1, 1]`, ``},
 		{`{"uniqueItems": true}`, `[1, 2, 1.0]`, `/2: expected an item unlike /0, got 1`},
-		{`{"properties": {"a": {"uniqueItems": true}}}`, `{"a": [{"x": 1, "y": 2}, {"y": 2, "x": 1}]}`, `/a/1: expected an item unlike /a/0, got {"x":1,"y":2}`},
+		{`{"properties": {"a": {"uniqueItems": true}}}`, `{"a": [{"x": 1, "y": 2}, {"y": 2, "x": 1}]}`,
+			`/a/1: expected an item unlike /a/0, got {"x":1,"y":2}`},
 		{`{"minProperties": 1, "maxProperties": 2}`, `{"a": 1}`, ``},
 		{`{"minProperties": 1, "maxProperties": 2}`, `{"a": 1, "b": 1}`, ``},
 		{`{"minProperties": 1, "maxProperties": 2}`, `{}`, `the JSON value: expected at least 1 members, got {}`},
-		{`{"minProperties": 1, "maxProperties": 2}`, `{"a": 1, "b": 1, "c": 1}`, `the JSON value: expected at most 2 members, got {"a":1,"b":1,"c":1}`},
+		{`{"minProperties": 1, "maxProperties": 2}`, `{"a": 1, "b": 1, "c": 1}`,
+			`the JSON value: expected at most 2 members, got {"a":1,"b":1,"c":1}`},
 		{`{"maxProperties": 0}`, `{}`, ``},
 		{`{"maxProperties": 0}`, `{"a": 1}`, `the JSON value: expected at most 0 members, got {"a":1}`},
 		{`{"minProperties": 1}`, `[]`, ``},
@@ -66,20 +68,26 @@ func TestJSONSchema(t *testing.T) {
 		{`{"required": ["a"]}`, `[]`, ``},
 		{`{"properties": {"b": {}, "a/b": {"type": "string"}}}`, `{"a/b": 1}`, `/a~1b: expected string, got 1`},
 		{`{"properties": {"a": {}}, "additionalProperties": false}`, `{"a": 1}`, ``},
-		{`{"properties": {"a": {}}, "additionalProperties": false}`, `{"a": 1, "b": 2}`, `/b: expected nothing there, got 2`},
+		{`{"properties": {"a": {}}, "additionalProperties": false}`, `{"a": 1, "b": 2}`,
+			`/b: expected nothing there, got 2`},
 		{`{"additionalProperties": {"type": "number"}}`, `{"b": "x"}`, `/b: expected number, got "x"`},
-		{`{"properties": {"findings": {"items": {"required": ["severity"]}}}}`, `{"findings": [{"severity": "low"}, {}]}`, `/findings/1: expected a member "severity", got {}`},
+		{`{"properties": {"findings": {"items": {"required": ["severity"]}}}}`,
+			`{"findings": [{"severity": "low"}, {}]}`, `/findings/1: expected a member "severity", got {}`},
 		{`{"anyOf": [{"type": "number"}, {"type": "string"}]}`, `"x"`, ``},
-		{`{"anyOf": [{"type": "number"}, {"type": "string"}]}`, `null`, `no alternative of anyOf fits; the JSON value: expected number, got null`},
+		{`{"anyOf": [{"type": "number"}, {"type": "string"}]}`, `null`,
+			`no alternative of anyOf fits; the JSON value: expected number, got null`},
 		{`{"oneOf": [{"minimum": 1}, {"maximum": 3}]}`, `5`, ``},
-		{`{"oneOf": [{"minimum": 1}, {"maximum": 3}]}`, `2`, `the JSON value: expected what fits one alternative of oneOf, got 2, which fits 2`},
-		{`{"oneOf": [{"type": "null"}, {"type": "string"}]}`, `2`, `no alternative of oneOf fits; the JSON value: expected null, got 2`},
+		{`{"oneOf": [{"minimum": 1}, {"maximum": 3}]}`, `2`,
+			`the JSON value: expected what fits one alternative of oneOf, got 2, which fits 2`},
+		{`{"oneOf": [{"type": "null"}, {"type": "string"}]}`, `2`,
+			`no alternative of oneOf fits; the JSON value: expected null, got 2`},
 		{`{"allOf": [{"minimum": 1}, {"maximum": 3}]}`, `2`, ``},
 		{`{"allOf": [{"minimum": 1}, {"maximum": 3}]}`, `4`, `the JSON value: expected at most 3, got 4`},
 		{`{"not": {"type": "null"}}`, `1`, ``},
 		{`{"not": {"type": "null"}}`, `null`, `the JSON value: expected what does not fit under not, got null`},
 		{`{"title": "t", "description": "d", "$schema": "s", "$id": "i", "examples": [1], "default": 1, "format": "date", "$comment": "c"}`, `"no date"`, ``},
-		{`{"type": "number"}`, `"` + strings.Repeat("ä", 100) + `"`, `the JSON value: expected number, got "` + strings.Repeat("ä", 59) + `…`},
+		{`{"type": "number"}`, `"` + strings.Repeat("ä", 100) + `"`, `the JSON value: expected number, got "` +
+			strings.Repeat("ä", 59) + `…`},
 		// Where the value stands.
 		{`{"type": "number"}`, "  12\n", ``},
 		{`{"type": "number"}`, "Here it is:\n\n```json\n12\n```\nand\n```json\n\"x\"\n```\n", ``},
@@ -98,12 +106,14 @@ func TestJSONSchema(t *testing.T) {
 			}
 			continue
 		}
-		if len(got) != 1 || !strings.HasPrefix(got[0].Message, "Give data ("+row.lacks) || !strings.HasPrefix(got[0].Requirement, "Must be JSON, or hold it") {
+		if len(got) != 1 || !strings.HasPrefix(got[0].Message, "Give data ("+row.lacks) ||
+			!strings.HasPrefix(got[0].Requirement, "Must be JSON, or hold it") {
 			t.Errorf("%s of %q: got %+v, want %s", row.schema, row.notes, got, row.lacks)
 		}
 	}
 	not := parsed(t, `{"not": {"type": "schema", "message": "No numbers", "schema": {"type": "number"}}}`)
-	if f := not.Check("1", canon.Value{}); len(f) != 1 || f[0] != (Failure{"No numbers", `Must not hold JSON that matches the schema: {"type":"number"} (No numbers)`}) {
+	if f := not.Check("1", canon.Value{}); len(f) != 1 ||
+		f[0] != (Failure{"No numbers", `Must not hold JSON that matches the schema: {"type":"number"} (No numbers)`}) {
 		t.Errorf("under not: %+v", f)
 	}
 	if f := not.Check("words", canon.Value{}); f != nil {
@@ -152,7 +162,8 @@ func TestJSONSchemaProblems(t *testing.T) {
 			continue
 		}
 		p := found[0]
-		if p.Pointer != "/schema"+row.pointer || p.Line != 1 || !strings.Contains(p.Message, row.message) || !strings.Contains(p.Fix, row.fix) {
+		if p.Pointer != "/schema"+row.pointer || p.Line != 1 || !strings.Contains(p.Message, row.message) ||
+			!strings.Contains(p.Fix, row.fix) {
 			t.Errorf("%s: found %+v", row.schema, p)
 		}
 	}

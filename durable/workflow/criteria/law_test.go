@@ -13,9 +13,13 @@ import (
 func anyRule() *rapid.Generator[canon.Value] {
 	return rapid.Custom(func(t *rapid.T) canon.Value {
 		v := rapid.SampledFrom([]string{
-			`{"type": "contains", "value": "a", "message": "a"}`, `{"type": "contains", "value": "bc", "message": "letters"}`,
-			`{"type": "regex", "pattern": "^[ab]+$", "message": "only a, b"}`, `{"type": "regex", "pattern": "C", "flags": "i", "message": "c"}`,
-			`{"type": "schema", "schema": {"maximum": 11, "type": "number"}, "message": "a number"}`, `{"type": "length", "min": 2, "message": "two"}`, `{"type": "length", "min": 1, "max": 3, "message": "bounds"}`,
+			`{"type": "contains", "value": "a", "message": "a"}`,
+			`{"type": "contains", "value": "bc", "message": "letters"}`,
+			`{"type": "regex", "pattern": "^[ab]+$", "message": "only a, b"}`,
+			`{"type": "regex", "pattern": "C", "flags": "i", "message": "c"}`,
+			`{"type": "schema", "schema": {"maximum": 11, "type": "number"}, "message": "a number"}`,
+			`{"type": "length", "min": 2, "message": "two"}`,
+			`{"type": "length", "min": 1, "max": 3, "message": "bounds"}`,
 		}).Draw(t, "rule")
 		rule, err := canon.Parse([]byte(v))
 		if err != nil {

@@ -112,7 +112,8 @@ func (p *parser) single(at problem.Place) node {
 	kind := at.Member("type")
 	keys, ok := ruleKeys[kind.Value.Text()]
 	if !ok {
-		p.fail(kind, `Set "type" to contains, regex, length or schema.`, "a validation rule needs a type of contains, regex, length or schema")
+		p.fail(kind, `Set "type" to contains, regex, length or schema.`,
+			"a validation rule needs a type of contains, regex, length or schema")
 		return node{}
 	}
 	for _, name := range at.Names() {
@@ -160,7 +161,8 @@ func isRuleKey(name string) bool {
 func (p *parser) message(at problem.Place) said {
 	member := at.Member("message")
 	if member.Value.Kind() != canon.String {
-		p.fail(member, "Say in one sentence what is missing when the rule fails.", `a validation rule needs "message", a string, got %s`, member.Value.Kind())
+		p.fail(member, "Say in one sentence what is missing when the rule fails.",
+			`a validation rule needs "message", a string, got %s`, member.Value.Kind())
 	}
 	return said(member.Value.Text())
 }
@@ -169,7 +171,8 @@ func (p *parser) message(at problem.Place) said {
 func (p *parser) schemaRule(at problem.Place, message said) rule {
 	member := at.Member("schema")
 	if !at.Has("schema") {
-		p.fail(member, `Add "schema", such as {"type": "object", "required": ["findings"]}.`, `a validation rule of type schema needs "schema"`)
+		p.fail(member, `Add "schema", such as {"type": "object", "required": ["findings"]}.`,
+			`a validation rule of type schema needs "schema"`)
 		return schemaRule{}
 	}
 	return schemaRule{message, member.Value, p.schema(member)}

@@ -65,7 +65,8 @@ func TestWhatRE2Lacks(t *testing.T) {
 			t.Errorf("%s: found %v", pattern, found)
 			continue
 		}
-		if p := found[0]; p.Pointer != "/pattern" || !strings.Contains(p.Message, want[0]) || !strings.Contains(p.Fix, want[1]) {
+		if p := found[0]; p.Pointer != "/pattern" || !strings.Contains(p.Message, want[0]) ||
+			!strings.Contains(p.Fix, want[1]) {
 			t.Errorf("%s: found %+v", pattern, p)
 		}
 	}
@@ -79,7 +80,8 @@ func TestEverythingThatRE2Lacks(t *testing.T) {
 		canon.Member{Name: "pattern", Value: canon.OfString(`(?=.*\d)(?!.*x)(a)\1`)})}
 	var found []string
 	Parse(at, func(p problem.Problem) { found = append(found, p.Message) })
-	for i, want := range []string{"lookahead ((?= at character 1)", "lookahead ((?! at character 9)", `a backreference (\1 at character 19)`} {
+	for i, want := range []string{"lookahead ((?= at character 1)", "lookahead ((?! at character 9)",
+		`a backreference (\1 at character 19)`} {
 		if len(found) != 3 || !strings.Contains(found[i], want) {
 			t.Fatalf("found %q, want %q", found, want)
 		}
@@ -135,7 +137,8 @@ func TestFlagOnly(t *testing.T) {
 	for text, want := range map[string]bool{
 		"analysisComplete = true": true, "done: yes": true, "planningComplete": true, "securityReviewComplete": true,
 		"DONE": true, "work_done": true, "isReady": true, "**finished**": true, "ok": true,
-		"severity:": false, "Finding 1": false, "runbook": false, "already": false, "IN SCOPE": false, "file.go:12": false,
+		"severity:": false, "Finding 1": false, "runbook": false, "already": false, "IN SCOPE": false,
+		"file.go:12":                        false,
 		"completed the review of parser.go": false, "abandoned": false, "x = 12": false,
 	} {
 		if got := parsed(t, leaf(text)).FlagOnly(); got != want {

@@ -14,19 +14,28 @@ func Schema(self, condition string) canon.Value {
 	again, str := object("$ref", canon.OfString(self)), object("type", canon.OfString("string"))
 	count := object("type", canon.OfString("integer")).With("minimum", canon.OfInt(0))
 	keys := map[string]canon.Value{
-		"value":   str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("The text that the notes must contain")),
-		"pattern": str.With("minLength", canon.OfInt(1)).With("description", canon.OfString("A regular expression (RE2) that the notes must match")),
-		"flags":   str.With("pattern", canon.OfString("^[gimsuy]{0,6}$")).With("description", canon.OfString("i ignores case, m makes ^ and $ match at lines, s lets the dot match a newline; y allows a match at the start only, g and u change nothing")),
-		"min":     count.With("description", canon.OfString("At least so many characters")),
-		"max":     count.With("description", canon.OfString("At most so many characters")),
+		"value": str.With("minLength", canon.OfInt(1)).
+			With("description", canon.OfString("The text that the notes must contain")),
+		"pattern": str.With("minLength", canon.OfInt(1)).
+			With("description", canon.OfString("A regular expression (RE2) that the notes must match")),
+		"flags": str.With("pattern", canon.OfString("^[gimsuy]{0,6}$")).
+			With("description",
+				canon.OfString(
+					"i ignores case, m makes ^ and $ match at lines, s lets the dot match a newline; y allows a "+
+						"match at the start only, g and u change nothing")),
+		"min": count.With("description", canon.OfString("At least so many characters")),
+		"max": count.With("description", canon.OfString("At most so many characters")),
 		"schema": object("type", canon.OfList(canon.OfString("object"), canon.OfString("boolean"))).
-			With("description", canon.OfString("A JSON Schema that the notes, or their first ```json block, must match")),
+			With("description",
+				canon.OfString("A JSON Schema that the notes, or their first ```json block, must match")),
 	}
 	list := object("type", canon.OfString("array")).With("items", again).With("minItems", canon.OfInt(1))
 	var forms []canon.Value
 	for _, kind := range ruleTypes() {
-		properties := object("type", object("const", canon.OfString(kind))).With("condition", object("$ref", canon.OfString(condition))).
-			With("message", str.With("description", canon.OfString("What is said when the rule fails; an empty one leaves it to the rule")))
+		properties := object("type", object("const", canon.OfString(kind))).
+			With("condition", object("$ref", canon.OfString(condition))).
+			With("message", str.With("description",
+				canon.OfString("What is said when the rule fails; an empty one leaves it to the rule")))
 		required := []canon.Value{canon.OfString("type"), canon.OfString("message")}
 		for i, key := range ruleKeys[kind] {
 			if properties = properties.With(key, keys[key]); i == 0 && kind != "length" {
@@ -35,7 +44,8 @@ func Schema(self, condition string) canon.Value {
 		}
 		form := closed(properties, required...)
 		if kind == "length" {
-			form = form.With("anyOf", canon.OfList(object("required", canon.OfList(canon.OfString("min"))), object("required", canon.OfList(canon.OfString("max")))))
+			form = form.With("anyOf", canon.OfList(object("required", canon.OfList(canon.OfString("min"))),
+				object("required", canon.OfList(canon.OfString("max")))))
 		}
 		forms = append(forms, form)
 	}
@@ -44,7 +54,8 @@ func Schema(self, condition string) canon.Value {
 	}
 	forms = append(forms, closed(object("not", again), canon.OfString("not")))
 	return object("title", canon.OfString("a validation rule")).With("anyOf", canon.OfList(forms...)).
-		With("description", canon.OfString("What the notes of a step are checked for: one rule, or rules joined by and, or, not"))
+		With("description", canon.OfString(
+			"What the notes of a step are checked for: one rule, or rules joined by and, or, not"))
 }
 
 // ruleTypes are the keys of ruleKeys in a fixed order.

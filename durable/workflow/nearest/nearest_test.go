@@ -8,9 +8,11 @@ import (
 func TestOf(t *testing.T) {
 	keys := []string{"id", "name", "steps", "description", "requireConfirmation", "runCondition", "prompt"}
 	for word, want := range map[string]string{
-		"stpes": "steps", "stepsxx": "steps", "stepsxxx": "steps", "step": "steps", "Steps": "steps", "descripton": "description", "decsription": "description",
-		"requiresConfirmation": "requireConfirmation", "confirmation": "", "run_condition": "runCondition", "promt": "prompt",
-		"di": "id", "i": "id", "x": "", "": "", "entirelyOther": "", strings.Repeat("steps", 100): "",
+		"stpes": "steps", "stepsxx": "steps", "stepsxxx": "steps", "step": "steps", "Steps": "steps",
+		"descripton": "description", "decsription": "description",
+		"requiresConfirmation": "requireConfirmation", "confirmation": "", "run_condition": "runCondition",
+		"promt": "prompt",
+		"di":    "id", "i": "id", "x": "", "": "", "entirelyOther": "", strings.Repeat("steps", 100): "",
 	} {
 		if got := Of(word, keys); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)
@@ -35,8 +37,10 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"ab", "abc", 1},
-		{"abc", "acb", 1}, {"ab", "ba", 1}, {"kitten", "sitting", 3}, {"stpes", "steps", 1}, {"abcd", "badc", 2}, {"abc", "xyz", 3},
+		{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ab", 1},
+		{"ab", "abc", 1},
+		{"abc", "acb", 1}, {"ab", "ba", 1}, {"kitten", "sitting", 3}, {"stpes", "steps", 1}, {"abcd", "badc", 2},
+		{"abc", "xyz", 3},
 	} {
 		if got := distance(row.a, row.b); got != row.want {
 			t.Errorf("%q to %q: got %d, want %d", row.a, row.b, got, row.want)

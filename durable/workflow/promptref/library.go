@@ -65,7 +65,8 @@ func (l Library) Find(ref Ref) (Template, *Refusal) {
 	}
 	fix := "Installed are " + listed(versions) + "."
 	if near := nearest.Of(ref.Version, versions); near != "" {
-		fix = fmt.Sprintf("Did you mean %s? Without a version the newest is taken.", Ref{TemplateID: ref.TemplateID, Version: near})
+		fix = fmt.Sprintf("Did you mean %s? Without a version the newest is taken.",
+			Ref{TemplateID: ref.TemplateID, Version: near})
 	}
 	return Template{}, refuse(fix, "prompt template %q has no version %q", ref.TemplateID, ref.Version)
 }
@@ -88,7 +89,8 @@ func (l Library) meant(ref Ref) ([]Template, *Refusal) {
 		}
 		return nil, refuse(fix, "library %q has no prompt template %q", ref.LibraryID, ref.TemplateID)
 	case len(packs) > 1:
-		return nil, refuse(fmt.Sprintf(`Write {"templateId": %q, "libraryId": …} with one of %s.`, ref.TemplateID, listed(packs)),
+		return nil, refuse(fmt.Sprintf(`Write {"templateId": %q, "libraryId": …} with one of %s.`, ref.TemplateID,
+			listed(packs)),
 			"prompt template %q is in several packs, so that it is not clear which is meant", ref.TemplateID)
 	}
 	return all, nil

@@ -53,7 +53,8 @@ func TestReferences(t *testing.T) {
 			continue
 		}
 		got, err := RefOf(value(t, text))
-		if err != nil || got.TemplateID != want.TemplateID || got.Version != want.Version || got.LibraryID != want.LibraryID || !got.Overrides.Equal(want.Overrides) {
+		if err != nil || got.TemplateID != want.TemplateID || got.Version != want.Version ||
+			got.LibraryID != want.LibraryID || !got.Overrides.Equal(want.Overrides) {
 			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
 		if got.Overrides.IsNull() && got.LibraryID == "" {
@@ -66,7 +67,8 @@ func TestReferences(t *testing.T) {
 
 // TestVersionOrder is the example of Semantic Versioning, and what it leaves open.
 func TestVersionOrder(t *testing.T) {
-	order := []string{"0.9.10", "1.0.0-1", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
+	order := []string{"0.9.10", "1.0.0-1", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta",
+		"1.0.0-beta.2", "1.0.0-beta.11",
 		"1.0.0-rc.1", "1.0.0", "1.0.0+a", "1.0.0+b", "1.0.1", "1.2.0", "1.10.0", "2.0.0", "99999999999999999999999.0.0"}
 	for i, a := range order {
 		for j, b := range order {
@@ -79,7 +81,8 @@ func TestVersionOrder(t *testing.T) {
 
 // The published pattern lets numbers begin with zeros.
 func TestVersionsWithZerosInFront(t *testing.T) {
-	if CompareVersions("1.02.0", "1.1.0") != 1 || CompareVersions("1.009.0", "1.10.0") != -1 || CompareVersions("1.02.0", "1.2.0") == 0 {
+	if CompareVersions("1.02.0", "1.1.0") != 1 || CompareVersions("1.009.0", "1.10.0") != -1 ||
+		CompareVersions("1.02.0", "1.2.0") == 0 {
 		t.Error("numbers are compared as texts")
 	}
 }
@@ -96,7 +99,8 @@ func compareInts(a, b int) int {
 
 func TestVersionsAreInOneOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfN(rapid.StringMatching(`0?[0-9]\.[0-9]\.[0-2](-[01a]{1,2}(\.[01a]{1,2})?)?(\+[01])?`), 3, 3).Draw(t, "versions")
+		all := rapid.SliceOfN(rapid.StringMatching(`0?[0-9]\.[0-9]\.[0-2](-[01a]{1,2}(\.[01a]{1,2})?)?(\+[01])?`), 3,
+			3).Draw(t, "versions")
 		a, b, c := all[0], all[1], all[2]
 		if CompareVersions(a, b) != -CompareVersions(b, a) || (CompareVersions(a, b) == 0) != (a == b) {
 			t.Fatalf("%s and %s", a, b)
@@ -118,23 +122,28 @@ func template(id, version, pack string) Template {
 func TestFind(t *testing.T) {
 	first := template("review", "1.2.0", "")
 	first.Text = "nearer"
-	l := NewLibrary([]Template{template("review", "1.0.0", ""), first, template("review", "1.2.0", ""), template("review", "1.10.0-rc.1", ""), template("review", "3.0.0", "vendor.x.y"),
-		template("write", "1.0.0", "vendor.x.y"), template("write", "2.0.0", "vendor.x.z"), template("lone", "1.0.0", "vendor.x.y")})
+	l := NewLibrary([]Template{template("review", "1.0.0", ""), first, template("review", "1.2.0", ""),
+		template("review", "1.10.0-rc.1", ""), template("review", "3.0.0", "vendor.x.y"),
+		template("write", "1.0.0", "vendor.x.y"), template("write", "2.0.0", "vendor.x.z"),
+		template("lone", "1.0.0", "vendor.x.y")})
 	for _, row := range []struct {
 		ref               Ref
 		text, words, hint string
 	}{
-		{Ref{TemplateID: "review"}, "review1.10.0-rc.1", "", ""}, // a prerelease is newer than what comes before its release
+		// a prerelease is newer than what comes before its release
+		{Ref{TemplateID: "review"}, "review1.10.0-rc.1", "", ""},
 		{Ref{TemplateID: "review", Version: "1.2.0"}, "nearer", "", ""},
 		{Ref{TemplateID: "review", LibraryID: "vendor.x.y"}, "review3.0.0vendor.x.y", "", ""},
 		{Ref{TemplateID: "lone"}, "lone1.0.0vendor.x.y", "", ""},
 		{Ref{TemplateID: "write", LibraryID: "vendor.x.z"}, "write2.0.0vendor.x.z", "", ""},
 		{Ref{TemplateID: "write"}, "", "in several packs", "one of vendor.x.y, vendor.x.z"},
-		{Ref{TemplateID: "write", LibraryID: "vendor.x"}, "", `library "vendor.x" has no prompt template "write"`, "It is in vendor.x.y, vendor.x.z."},
+		{Ref{TemplateID: "write", LibraryID: "vendor.x"}, "", `library "vendor.x" has no prompt template "write"`,
+			"It is in vendor.x.y, vendor.x.z."},
 		{Ref{TemplateID: "reveiw"}, "", `no prompt template "reveiw"`, `Did you mean "review"?`},
 		{Ref{TemplateID: "unlike"}, "", `no prompt template "unlike"`, "Installed are lone, review, write."},
 		{Ref{TemplateID: "review", Version: "1.2.1"}, "", `no version "1.2.1"`, "Did you mean prompt:review@1.2.0?"},
-		{Ref{TemplateID: "review", Version: "44.55.66"}, "", `no version "44.55.66"`, "Installed are 1.10.0-rc.1, 1.2.0, 1.0.0."},
+		{Ref{TemplateID: "review", Version: "44.55.66"}, "", `no version "44.55.66"`,
+			"Installed are 1.10.0-rc.1, 1.2.0, 1.0.0."},
 		{Ref{TemplateID: "review", Version: "3.0.0"}, "", `no version "3.0.0"`, ""}, // that of a pack is not meant
 	} {
 		got, refused := l.Find(row.ref)
@@ -148,7 +157,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v", row.ref, refused)
 		}
 	}
-	if _, refused := (Library{}).Find(Ref{TemplateID: "a"}); refused == nil || !strings.Contains(refused.Fix, "no prompt template is installed") {
+	if _, refused := (Library{}).Find(Ref{TemplateID: "a"}); refused == nil ||
+		!strings.Contains(refused.Fix, "no prompt template is installed") {
 		t.Errorf("nothing at hand: %+v", refused)
 	}
 }
@@ -166,7 +176,8 @@ func TestFill(t *testing.T) {
 		}
 	}
 	left := 3
-	got := Template{Text: "{{a}}{{a}}{{a}}"}.Fill(map[string]string{"a": "xx"}, func(n int) bool { left -= n; return left >= 0 })
+	got := Template{Text: "{{a}}{{a}}{{a}}"}.Fill(map[string]string{"a": "xx"},
+		func(n int) bool { left -= n; return left >= 0 })
 	if got != "xx{{a}}{{a}}" {
 		t.Errorf("without room: %q", got)
 	}
@@ -188,7 +199,8 @@ func TestTemplateIsRead(t *testing.T) {
 	}
 	n, _ := got.Variable("n")
 	m, ok := got.Variable("m")
-	if n.Default.IsZero() || !m.Default.IsZero() || !ok || got.LibraryID() != "vendor.x.y" || got.Ref().String() != "prompt:a@1.0.0" {
+	if n.Default.IsZero() || !m.Default.IsZero() || !ok || got.LibraryID() != "vendor.x.y" || got.Ref().
+		String() != "prompt:a@1.0.0" {
 		t.Errorf("got %+v", got)
 	}
 	if _, ok := got.Variable("o"); ok {
@@ -205,8 +217,10 @@ func TestTemplateIsRead(t *testing.T) {
 	for _, row := range []struct {
 		typed, value string
 		fits         bool
-	}{{"string", `"x"`, true}, {"string", `1`, false}, {"number", `1.5`, true}, {"boolean", `false`, true}, {"boolean", `"true"`, false},
-		{"array", `[]`, true}, {"object", `{}`, true}, {"object", `[]`, false}, {"string", `null`, false}, {"other", `"x"`, false}} {
+	}{{"string", `"x"`, true}, {"string", `1`, false}, {"number", `1.5`, true}, {"boolean", `false`, true},
+		{"boolean", `"true"`, false},
+		{"array", `[]`, true}, {"object", `{}`, true}, {"object", `[]`, false}, {"string", `null`, false},
+		{"other", `"x"`, false}} {
 		if got := (Variable{Type: row.typed}).Fits(value(t, row.value)); got != row.fits {
 			t.Errorf("%s for %s: %v", row.value, row.typed, got)
 		}

@@ -24,14 +24,16 @@ const (
 
 // What templates and references have in common, for the tables of both.
 var (
-	IDShape      = shape.Text{Pattern: pattern.New(`^` + idText + `$`), Like: `an id of lowercase letters, digits, . _ - such as "review.strict"`}
+	IDShape = shape.Text{Pattern: pattern.New(`^` + idText + `$`),
+		Like: `an id of lowercase letters, digits, . _ - such as "review.strict"`}
 	VersionShape = shape.Text{Pattern: pattern.New(`^` + versionText + `$`), Like: `a semantic version such as "1.0.0"`}
 )
 
 // RefShape is a reference as it is written: a text, or an object where variables are
 // given values or a library is named.
 var RefShape = shape.ByKind{
-	canon.String: shape.Text{Pattern: pattern.New(`^` + scheme + idText + `(@` + versionText + `)?$`), Like: `a reference such as "prompt:review" or "prompt:review@1.0.0"`},
+	canon.String: shape.Text{Pattern: pattern.New(`^` + scheme + idText + `(@` + versionText + `)?$`),
+		Like: `a reference such as "prompt:review" or "prompt:review@1.0.0"`},
 	canon.Object: shape.ObjectOf("a prompt reference",
 		shape.Need("templateId", IDShape),
 		shape.May("version", VersionShape),

@@ -84,7 +84,8 @@ func (t Template) Variable(name string) (Variable, bool) {
 
 // Fits reports whether a value is of the declared type.
 func (v Variable) Fits(value canon.Value) bool {
-	kinds := map[string]canon.Kind{"string": canon.String, "number": canon.Number, "boolean": canon.Bool, "array": canon.Array, "object": canon.Object}
+	kinds := map[string]canon.Kind{"string": canon.String, "number": canon.Number, "boolean": canon.Bool,
+		"array": canon.Array, "object": canon.Object}
 	kind, known := kinds[v.Type]
 	return known && value.Kind() == kind
 }

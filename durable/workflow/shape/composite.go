@@ -36,7 +36,8 @@ func (s List) Check(at problem.Place, report problem.Report) {
 	items := at.Items()
 	switch {
 	case len(items) < s.Min:
-		report.Error(at, "Add what is missing, or leave the key out.", "expected at least %d items, got %d", s.Min, len(items))
+		report.Error(at, "Add what is missing, or leave the key out.", "expected at least %d items, got %d", s.Min,
+			len(items))
 	case s.Max > 0 && len(items) > s.Max:
 		report.Error(at, fmt.Sprintf("Keep %d of them.", s.Max), "expected at most %d items, got %d", s.Max, len(items))
 	}

@@ -43,7 +43,8 @@ func (s ByTag) Schema(say Describe) canon.Value {
 		inner := s.Cases[tag].Schema(say)
 		if properties, ok := inner.Get("properties"); ok {
 			pinned, _ := properties.Get(s.Key)
-			inner = inner.With("properties", properties.With(s.Key, pinned.Without("enum").With("const", canon.OfString(tag))))
+			inner = inner.With("properties", properties.With(s.Key, pinned.Without("enum").
+				With("const", canon.OfString(tag))))
 		}
 		of = append(of, inner)
 	}
@@ -72,7 +73,8 @@ func (s Object) Schema(say Describe) canon.Value {
 			required = append(required, canon.OfString(f.Name))
 		}
 	}
-	out := JSONOf("type", "object").With("title", canon.OfString(s.What)).With("properties", properties).With("additionalProperties", canon.OfBool(false))
+	out := JSONOf("type", "object").With("title", canon.OfString(s.What)).With("properties", properties).
+		With("additionalProperties", canon.OfBool(false))
 	if len(required) > 0 {
 		out = out.With("required", canon.OfList(required...))
 	}

@@ -131,7 +131,8 @@ func (s ByTag) Check(at problem.Place, report problem.Report) {
 func (s ByTag) unknown(tag problem.Place, report problem.Report) {
 	known := Words{Names(s.Cases)}
 	if _, optional := s.Cases[""]; optional && nearest.Of(tag.Value.Text(), known.Set) == "" {
-		report.Error(tag, fmt.Sprintf("Remove it, or write %s.", known.Want()), "expected %s or no %s, got %s", known.Want(), s.Key, Got(tag))
+		report.Error(tag, fmt.Sprintf("Remove it, or write %s.", known.Want()), "expected %s or no %s, got %s",
+			known.Want(), s.Key, Got(tag))
 		return
 	}
 	known.Check(tag, report)

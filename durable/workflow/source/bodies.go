@@ -50,7 +50,8 @@ func bodies(root problem.Place) taking {
 		refuse := func(why, fix string) { t.refused = append(t.refused, refusal{body, name, fix, why}) }
 		switch first, twice := t.byStep[target.Pointer]; {
 		case !ok && inner[name]:
-			refuse("stands inside of a loop; a body can name a step of the main sequence only", "Write the body out, or move the step to the main sequence.")
+			refuse("stands inside of a loop; a body can name a step of the main sequence only",
+				"Write the body out, or move the step to the main sequence.")
 		case !ok:
 			fix := "Name a step of the main sequence, or write the body out as a list."
 			if near := nearest.Of(name, shape.Names(known)); near != "" {
@@ -60,7 +61,8 @@ func bodies(root problem.Place) taking {
 		case target.Pointer == loop.Pointer:
 			refuse("is the loop itself", "Name another step, or write the body out as a list.")
 		case twice:
-			refuse(`is the body of loop "`+first.Member("id").Value.Text()+`" already; a step stands in one loop only`, "Write one of the two bodies out, with a step id of its own.")
+			refuse(`is the body of loop "`+first.Member("id").Value.Text()+`" already; a step stands in one loop only`,
+				"Write one of the two bodies out, with a step id of its own.")
 		case closes(within, around.Pointer, target.Pointer):
 			refuse("holds this loop itself, in a circle", "Name another step, or write the body out as a list.")
 		default:

@@ -27,7 +27,8 @@ func fits(t *testing.T, root, s, v canon.Value, at string) string {
 
 func keyword(t *testing.T, root, s canon.Value, name string, arg, v canon.Value, at string) string {
 	length := float64(len([]rune(v.Text())))
-	isNumber, isString, isArray, isObject := v.Kind() == canon.Number, v.Kind() == canon.String, v.Kind() == canon.Array, v.Kind() == canon.Object
+	isNumber, isString, isArray, isObject := v.Kind() == canon.Number, v.Kind() == canon.String,
+		v.Kind() == canon.Array, v.Kind() == canon.Object
 	bad := false
 	switch name {
 	case "title", "description", "$schema", "$defs", "then":
@@ -44,7 +45,8 @@ func keyword(t *testing.T, root, s canon.Value, name string, arg, v canon.Value,
 			kinds = items(arg)
 		}
 		bad = !slices.ContainsFunc(kinds, func(k canon.Value) bool {
-			return k.Text() == v.Kind().String() || k.Text() == "integer" && isNumber && v.Float() == float64(int64(v.Float()))
+			return k.Text() == v.Kind().String() || k.Text() == "integer" && isNumber &&
+				v.Float() == float64(int64(v.Float()))
 		})
 	case "const":
 		bad = !arg.Equal(v)
@@ -144,7 +146,9 @@ func items(v canon.Value) []canon.Value {
 // TestSchemaAcceptsWhatParseDoes, over all files at hand.
 func TestSchemaAcceptsWhatParseDoes(t *testing.T) {
 	schema, seen := Schema(), 0
-	for _, pattern := range []string{"testdata/valid/*.yaml", "testdata/problems/warnings.yaml", "../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml", "../../../../shared/data/workrail/workflows/*.json"} {
+	for _, pattern := range []string{"testdata/valid/*.yaml", "testdata/problems/warnings.yaml",
+		"../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml",
+		"../../../../shared/data/workrail/workflows/*.json"} {
 		files, _ := filepath.Glob(pattern)
 		for _, name := range files {
 			data, err := os.ReadFile(name)
@@ -170,17 +174,23 @@ func TestSchemaAcceptsWhatParseDoes(t *testing.T) {
 func TestSchemaRefuses(t *testing.T) {
 	schema := Schema()
 	loop := func(config string) string {
-		return `, {"id": "l", "type": "loop", "title": "L", "loop": {` + config + `}, "body": [{"id": "b", "title": "B", "prompt": "p"}]}`
+		return `, {"id": "l", "type": "loop", "title": "L", "loop": {` + config +
+			`}, "body": [{"id": "b", "title": "B", "prompt": "p"}]}`
 	}
 	for _, text := range []string{
-		`{}`, `[]`, file(`, "stepz": []`, ""), file(`, "about": ""`, ""), file(`, "modelTier": "big"`, ""), file(`, "conditions": [{"kind": "x"}]`, ""),
-		file("", `, {"id": "a"}`), file("", `, {"id": "a", "title": "A", "promt": "p"}`), file("", `, {"id": "a", "title": "A", "type": "loop"}`),
-		file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"equals": 1}}`), file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"var": "x", "gt": "1"}}`),
+		`{}`, `[]`, file(`, "stepz": []`, ""), file(`, "about": ""`, ""), file(`, "modelTier": "big"`, ""),
+		file(`, "conditions": [{"kind": "x"}]`, ""),
+		file("", `, {"id": "a"}`), file("", `, {"id": "a", "title": "A", "promt": "p"}`),
+		file("", `, {"id": "a", "title": "A", "type": "loop"}`),
+		file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"equals": 1}}`),
+		file("", `, {"id": "a", "title": "A", "prompt": "p", "runCondition": {"var": "x", "gt": "1"}}`),
 		file("", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "regex", "message": "m"}]}`),
 		file("", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [[{"type": "contains", "value": "x", "message": "m"}]]}`),
 		file("", `, {"id": "a", "title": "A", "prompt": "p", "requireConfirmation": {"kind": "robot"}}`),
-		file("", `, {"id": "a", "title": "A", "action": {"kind": "command", "argv": []}}`), file("", `, {"id": "a", "title": "A", "action": {"kind": "command", "argv": ["a"], "env": {"A=": "x"}}}`),
-		file("", loop(`"type": "for", "maxIterations": 3`)), file("", loop(`"type": "while", "maxIterations": 3`)), file("", loop(`"type": "for", "count": 1, "maxIterations": 0`)),
+		file("", `, {"id": "a", "title": "A", "action": {"kind": "command", "argv": []}}`),
+		file("", `, {"id": "a", "title": "A", "action": {"kind": "command", "argv": ["a"], "env": {"A=": "x"}}}`),
+		file("", loop(`"type": "for", "maxIterations": 3`)), file("", loop(`"type": "while", "maxIterations": 3`)),
+		file("", loop(`"type": "for", "count": 1, "maxIterations": 0`)),
 	} {
 		v, err := canon.Parse([]byte(text))
 		if err != nil {

@@ -91,6 +91,7 @@ func checkID(root problem.Place, kind SourceKind, report problem.Report) {
 	case IDStatus(id) == "legacy":
 		report.Warn(at, fix, "workflow id %q has no namespace; it runs, but other files may use the same", id)
 	case IDStatus(id) == "":
-		report.Error(at, fix, "expected a workflow id of the form namespace.name in lowercase letters, digits, _ and -, got %q", id)
+		report.Error(at, fix, "expected a workflow id of the form namespace.name in lowercase letters, digits, _ and "+
+			"-, got %q", id)
 	}
 }

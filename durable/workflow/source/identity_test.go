@@ -42,7 +42,8 @@ func TestIDs(t *testing.T) {
 			}
 			continue
 		}
-		if len(found) != 1 || found[0].Severity != row.severity || found[0].Pointer != "/id" || found[0].Fix != row.fix {
+		if len(found) != 1 || found[0].Severity != row.severity || found[0].Pointer != "/id" ||
+			found[0].Fix != row.fix {
 			t.Errorf("%s %q: got %+v, want %s %s", row.kind, row.id, found, row.severity, row.fix)
 		}
 		if src.Valid != (row.severity == problem.Warning) {
@@ -54,9 +55,11 @@ func TestIDs(t *testing.T) {
 // TestSuggestionsHold: what is suggested is accepted, for the same kind, without a word.
 func TestSuggestionsHold(t *testing.T) {
 	for _, kind := range []SourceKind{SourceBundled, SourceUser, SourceProject, SourceRemote, SourcePlugin, "other"} {
-		for _, id := range []string{"x", "wr.x", "A.B.C", "", ".", "-", "9", "Ünï çode", strings.Repeat("long-", 40), "wr.wr", "user.a"} {
+		for _, id := range []string{"x", "wr.x", "A.B.C", "", ".", "-", "9", "Ünï çode", strings.Repeat("long-", 40),
+			"wr.wr", "user.a"} {
 			s := SuggestID(kind, id)
-			if IDStatus(s) != "namespaced" || len(s) > idLengthMax || strings.HasPrefix(s, "wr.") != (kind == SourceBundled) {
+			if IDStatus(s) != "namespaced" || len(s) > idLengthMax ||
+				strings.HasPrefix(s, "wr.") != (kind == SourceBundled) {
 				t.Errorf("%s %q: suggested %q", kind, id, s)
 			}
 		}
@@ -64,7 +67,8 @@ func TestSuggestionsHold(t *testing.T) {
 }
 
 func TestSlug(t *testing.T) {
-	for in, want := range map[string]string{"Gather Facts": "gather-facts", "a/b:c@d": "a-b-c-d", "É": "step", "--": "step", "ok_1": "ok_1"} {
+	for in, want := range map[string]string{"Gather Facts": "gather-facts", "a/b:c@d": "a-b-c-d", "É": "step",
+		"--": "step", "ok_1": "ok_1"} {
 		if got := slug(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}

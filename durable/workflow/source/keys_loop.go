@@ -31,34 +31,38 @@ var loopShape = object{What: "a loop", Fields: []field{
 var iterations = amount{Min: 1, Max: limits.LoopIterationsMax, Whole: true}
 
 // conditionID is delimiter-safe, as it stands in traces (locks section 1).
-var conditionID = text{Min: 1, Max: 64, Pattern: pattern.New(`^[a-z0-9_-]+$`), Like: "lowercase letters, digits, _ and -"}
+var conditionID = text{Min: 1, Max: 64, Pattern: pattern.New(`^[a-z0-9_-]+$`),
+	Like: "lowercase letters, digits, _ and -"}
 
 // conditionRefShape names a member of the workflow's conditions.
-var conditionRefShape = byTag{Key: "kind", Text: "a condition reference with kind and conditionId", Cases: map[string]shape.Shape{
-	"condition_ref": object{What: "a condition reference", Fields: []field{
-		need("kind", oneOf("condition_ref")),
-		need("conditionId", conditionID),
-	}}}}
+var conditionRefShape = byTag{Key: "kind", Text: "a condition reference with kind and conditionId",
+	Cases: map[string]shape.Shape{
+		"condition_ref": object{What: "a condition reference", Fields: []field{
+			need("kind", oneOf("condition_ref")),
+			need("conditionId", conditionID),
+		}}}}
 
 // conditionsShape is the closed set of conditions that loops name. Either spelling
 // of the id is read; the rules see to it that there is one.
-var conditionsShape = list{Of: byTag{Key: "kind", Text: "a condition of kind loop_control or context_variable", Cases: map[string]shape.Shape{
-	"loop_control": object{What: "a loop control", Fields: []field{
-		may("id", conditionID),
-		may("conditionId", conditionID),
-		need("kind", oneOf("loop_control")),
-		may("loopId", stepID),
-	}},
-	"context_variable": object{What: "a named condition", Fields: []field{
-		may("id", conditionID),
-		may("conditionId", conditionID),
-		need("kind", oneOf("context_variable")),
-		need("condition", conditional{}),
-	}},
-}}}
+var conditionsShape = list{Of: byTag{Key: "kind", Text: "a condition of kind loop_control or context_variable",
+	Cases: map[string]shape.Shape{
+		"loop_control": object{What: "a loop control", Fields: []field{
+			may("id", conditionID),
+			may("conditionId", conditionID),
+			need("kind", oneOf("loop_control")),
+			may("loopId", stepID),
+		}},
+		"context_variable": object{What: "a named condition", Fields: []field{
+			may("id", conditionID),
+			may("conditionId", conditionID),
+			need("kind", oneOf("context_variable")),
+			need("condition", conditional{}),
+		}},
+	}}}
 
 // contextPath is how loops name what they read: no expression, no braces.
-var contextPath = text{Min: 1, Pattern: pattern.New(`^[^\s.{}]+(?:\.[^\s.{}]+)*$`), Like: `a context path such as "files" or "review.open"`}
+var contextPath = text{Min: 1, Pattern: pattern.New(`^[^\s.{}]+(?:\.[^\s.{}]+)*$`),
+	Like: `a context path such as "files" or "review.open"`}
 
 // loopConfigShape says how often.
 var loopConfigShape = object{What: "loop", Fields: []field{
@@ -77,7 +81,8 @@ var loopConfigShape = object{What: "loop", Fields: []field{
 			need("condition", conditional{}),
 		}},
 	}}),
-	may("count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true}, canon.String: contextPath}),
+	may("count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true},
+		canon.String: contextPath}),
 	may("items", contextPath),
 	may("iterationVar", identifier),
 	may("itemVar", identifier),
@@ -170,7 +175,8 @@ var parallelShape = object{What: "a parallel step", Fields: []field{
 // delegationShape is one such task.
 var delegationShape = object{What: "a delegation", Fields: []field{
 	need("workflowId", title),
-	may("allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`), Like: "the name of a tool"}}),
+	may("allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`),
+		Like: "the name of a tool"}}),
 	may("args", dictionary{Value: text{}}),
 	may("contextMapping", dictionary{Value: text{}}),
 	may("goal", text{}),

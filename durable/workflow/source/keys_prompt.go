@@ -17,7 +17,8 @@ var promptBlocksShape = object{What: "prompt blocks", Fields: []field{
 
 // refID is in the reserved namespace; whether there is such a text is for the
 // compiler to say (locks section 9).
-var refID = text{Min: 1, Pattern: pattern.New(`^wr\.refs\.[a-z][a-z0-9_]*$`), Like: `the name of a reference such as "wr.refs.notes_first_durability"`}
+var refID = text{Min: 1, Pattern: pattern.New(`^wr\.refs\.[a-z][a-z0-9_]*$`),
+	Like: `the name of a reference such as "wr.refs.notes_first_durability"`}
 
 // promptValue is text, or text and references in turn.
 var promptValue = byKind{canon.String: text{}, canon.Array: list{Of: byTag{

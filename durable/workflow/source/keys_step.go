@@ -52,7 +52,8 @@ var standardShape = object{What: "a step", Fields: []field{
 		need("args", anyObject),
 	}}}),
 	may("functionDefinitions", functionsShape),
-	may("functionReferences", list{Of: text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*\(\)$`), Like: `a function's name with (), such as "review()"`}}),
+	may("functionReferences", list{Of: text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*\(\)$`),
+		Like: `a function's name with (), such as "review()"`}}),
 	may("guidance", list{Of: text{}}),
 	may("hasValidation", boolean),
 	may("inputs", inputsShape),
@@ -75,7 +76,8 @@ var standardShape = object{What: "a step", Fields: []field{
 
 // contractRef is in the reserved namespace; whether there is such a contract is for
 // the compiler to say.
-var contractRef = text{Min: 1, Pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-9_]*$`), Like: `the name of a contract such as "wr.contracts.loop_control"`}
+var contractRef = text{Min: 1, Pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-9_]*$`),
+	Like: `the name of a contract such as "wr.contracts.loop_control"`}
 
 // contractShape names a contract pack; schemas are never written into a workflow
 // (locks section 9).
@@ -101,19 +103,20 @@ var noNUL = pattern.New(`^[^\x00]*$`)
 
 // actionShape is what a trusted command step runs (R24). Arguments are passed as
 // they stand: there is no shell between.
-var actionShape = byTag{Key: "kind", Text: "an action with kind, argv", Cases: map[string]shape.Shape{"command": object{What: "a command", Fields: []field{
-	need("kind", oneOf("command")),
-	need("argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1}),
-	// Relative to where the run was started; absolute paths are the author's risk.
-	may("cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a folder"}),
-	may("env", dictionary{
-		Key:   text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`), Like: "the name of an environment variable"},
-		Value: text{Pattern: noNUL, Like: "a string without NUL"},
-	}),
-	// Seconds, Whole: nobody means the fractions, and every program reads them alike.
-	may("timeoutSeconds", amount{Min: 1, Max: limits.CommandTimeoutSecondsMax, Whole: true}),
-	may("retry", object{What: "a retry", Fields: []field{
-		need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),
-		may("backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}),
-	}}),
-}}}}
+var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
+	Cases: map[string]shape.Shape{"command": object{What: "a command", Fields: []field{
+		need("kind", oneOf("command")),
+		need("argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1}),
+		// Relative to where the run was started; absolute paths are the author's risk.
+		may("cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a folder"}),
+		may("env", dictionary{
+			Key:   text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`), Like: "the name of an environment variable"},
+			Value: text{Pattern: noNUL, Like: "a string without NUL"},
+		}),
+		// Seconds, Whole: nobody means the fractions, and every program reads them alike.
+		may("timeoutSeconds", amount{Min: 1, Max: limits.CommandTimeoutSecondsMax, Whole: true}),
+		may("retry", object{What: "a retry", Fields: []field{
+			need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),
+			may("backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}),
+		}}),
+	}}}}

@@ -97,14 +97,16 @@ var parameterShape = object{What: "a parameter", Fields: []field{
 	need("type", oneOf("string", "number", "boolean", "array", "object")),
 	may("required", boolean),
 	may("description", text{}),
-	may("enum", list{Min: 1, Of: byKind{canon.String: text{}, canon.Number: oneKind{Kind: canon.Number, Text: "a number"}, canon.Bool: boolean}}),
+	may("enum", list{Min: 1, Of: byKind{canon.String: text{},
+		canon.Number: oneKind{Kind: canon.Number, Text: "a number"}, canon.Bool: boolean}}),
 	may("default", anything{}),
 }}
 
 // inputsShape declares what only the caller can give (R20). The reason is what the
 // run will say when it has to stop for it.
 var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Fields: []field{
-	need("contextKey", text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`), Like: "a context key: a letter or _, then letters, digits, _ . -"}),
+	need("contextKey", text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`),
+		Like: "a context key: a letter or _, then letters, digits, _ . -"}),
 	need("reason", words{Set: reason.UserOnlyDetails()}),
 	need("description", text{Min: 1, Max: 512}),
 	may("choiceKind", words{Set: reason.ChoiceKinds()}),

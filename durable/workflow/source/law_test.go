@@ -13,7 +13,8 @@ import (
 )
 
 // junk are values that stand where others belong.
-var junk = []string{`null`, `true`, `0`, `-1.5`, `1e300`, `""`, `"x"`, `"wr.x"`, `"{{wr.x}}"`, `[]`, `[null]`, `[[]]`, `{}`, `{"": 1}`,
+var junk = []string{`null`, `true`, `0`, `-1.5`, `1e300`, `""`, `"x"`, `"wr.x"`, `"{{wr.x}}"`, `[]`, `[null]`, `[[]]`,
+	`{}`, `{"": 1}`,
 	`{"kind": "ref"}`, `{"var": "x"}`, `{"type": "loop"}`, `[{"id": "a"}]`, `{"and": [{"var": "x", "equals": 1}]}`}
 
 // damaged is v with one value replaced, removed or doubled, somewhere.
@@ -55,7 +56,8 @@ func damaged(t *rapid.T, v canon.Value) canon.Value {
 // or refused at a place that exists, and never turns out to be a bug of ours.
 func TestDamagedFiles(t *testing.T) {
 	var originals []canon.Value
-	for _, pattern := range []string{"../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml", "../../../testdata/workflows/invalid/*.json"} {
+	for _, pattern := range []string{"../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml",
+		"../../../testdata/workflows/invalid/*.json"} {
 		names, _ := filepath.Glob(pattern)
 		for _, name := range names {
 			data, err := os.ReadFile(name)

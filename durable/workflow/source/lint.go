@@ -20,11 +20,13 @@ func (r *stepRules) checkReached(step problem.Place) {
 		}
 	}
 	if at := step.Member("runCondition"); step.Has("runCondition") {
-		never(at, "Correct the condition, or remove the step.", "the condition contradicts itself, so that step %q is never run", step.Member("id").Value.Text())
+		never(at, "Correct the condition, or remove the step.",
+			"the condition contradicts itself, so that step %q is never run", step.Member("id").Value.Text())
 	}
 	for _, fragment := range step.Member("promptFragments").Items() {
 		if fragment.Has("when") {
-			never(fragment.Member("when"), "Correct the condition, or remove the fragment.", "the condition contradicts itself, so that the fragment is never shown")
+			never(fragment.Member("when"), "Correct the condition, or remove the fragment.",
+				"the condition contradicts itself, so that the fragment is never shown")
 		}
 	}
 	if at := step.Member("requireConfirmation"); at.Value.Kind() == canon.Object {
@@ -35,7 +37,8 @@ func (r *stepRules) checkReached(step problem.Place) {
 	}
 	for _, delegation := range step.Member("parallelDelegations").Items() {
 		if delegation.Has("runCondition") {
-			never(delegation.Member("runCondition"), "Correct the condition, or remove the delegation.", "the condition contradicts itself, so that the delegation is never made")
+			never(delegation.Member("runCondition"), "Correct the condition, or remove the delegation.",
+				"the condition contradicts itself, so that the delegation is never made")
 		}
 	}
 }
@@ -60,7 +63,8 @@ func (r *stepRules) checkExit(loop problem.Place) {
 	}
 	if l.Control.Kind == ByArtifact {
 		if !body.decides && !body.template {
-			r.report.Warn(where, fmt.Sprintf(`Add "outputContract": {"contractRef": %q} to the step that decides.`, LoopControlContract),
+			r.report.Warn(where, fmt.Sprintf(`Add "outputContract": {"contractRef": %q} to the step that decides.`,
+				LoopControlContract),
 				"no step of the body asks for the decision, so that every iteration ends blocked")
 		}
 		return
@@ -77,9 +81,11 @@ func (r *stepRules) checkContextExit(l Loop, where problem.Place, body bodyTexts
 	if !ok || c.IsZero() {
 		return
 	}
-	better := `Let a step of the body decide: "conditionSource": {"kind": "artifact_contract", "contractRef": "` + LoopControlContract + `"}.`
+	better := `Let a step of the body decide: "conditionSource": {"kind": "artifact_contract", "contractRef": "` +
+		LoopControlContract + `"}.`
 	if l.Control.ConditionID != "" {
-		better = fmt.Sprintf(`Let a step of the body decide: list %q with "kind": "loop_control".`, l.Control.ConditionID)
+		better = fmt.Sprintf(`Let a step of the body decide: list %q with "kind": "loop_control".`,
+			l.Control.ConditionID)
 	}
 	variables := c.Variables()
 	mentioned, own := len(variables) > variablesMax, 0
@@ -94,13 +100,18 @@ func (r *stepRules) checkContextExit(l Loop, where problem.Place, body bodyTexts
 	}
 	switch holds := c.Always(); {
 	case l.Kind == "while" && c.Never(), l.Kind == "until" && holds:
-		r.report.Warn(where, "Correct the condition.", "the condition is the same in every context: the loop never goes on")
+		r.report.Warn(where, "Correct the condition.",
+			"the condition is the same in every context: the loop never goes on")
 	case l.Kind == "while" && holds, l.Kind == "until" && c.Never():
-		r.report.Warn(where, "Correct the condition.", "the condition is the same in every context: the loop never ends before maxIterations")
+		r.report.Warn(where, "Correct the condition.",
+			"the condition is the same in every context: the loop never ends before maxIterations")
 	case !mentioned && !body.template:
-		r.report.Warn(where, "Tell a step of the body to set it. "+better, "nothing in the body mentions %s, on which the end of the loop depends", shownList(variables))
+		r.report.Warn(where, "Tell a step of the body to set it. "+better,
+			"nothing in the body mentions %s, on which the end of the loop depends", shownList(variables))
 	case own < len(variables):
-		r.report.Warn(where, better, "the loop ends by context (%s), which a step may forget to set; an artifact that is asked for is better", shownList(variables))
+		r.report.Warn(where, better,
+			"the loop ends by context (%s), which a step may forget to set; an artifact that is asked for is better",
+			shownList(variables))
 	}
 }
 
@@ -121,7 +132,8 @@ type bodyTexts struct {
 
 // gather goes over a step of a body and what is in it.
 func (r *stepRules) gather(step problem.Place, out *bodyTexts, depth int) {
-	for _, contract := range []problem.Place{step.Member("outputContract"), step.Member("synthesis").Member("outputContract")} {
+	for _, contract := range []problem.Place{step.Member("outputContract"), step.Member("synthesis").
+		Member("outputContract")} {
 		out.decides = out.decides || contract.Member("contractRef").Value.Text() == LoopControlContract
 	}
 	out.template = out.template || step.Has("templateCall") || step.Has("promptRef")
@@ -163,7 +175,8 @@ func checkReferences(list problem.Place, report problem.Report) {
 		path := strings.ReplaceAll(source.Value.Text(), `\`, "/")
 		switch {
 		case absolutePath.MatchString(source.Value.Text()):
-			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.", "a reference is a path that holds for everyone, got the absolute path %s", shape.Got(source))
+			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.",
+				"a reference is a path that holds for everyone, got the absolute path %s", shape.Got(source))
 		case strings.Contains(path, "://"):
 		default:
 			depth, up := 0, false
@@ -176,12 +189,14 @@ func checkReferences(list problem.Place, report problem.Report) {
 					depth++
 				}
 				if depth < 0 {
-					report.Warn(source, "Write a path that stays below the root of the workspace or package.", "the reference leads out of its root, got %s", shape.Got(source))
+					report.Warn(source, "Write a path that stays below the root of the workspace or package.",
+						"the reference leads out of its root, got %s", shape.Got(source))
 					break
 				}
 			}
 			if up && depth >= 0 {
-				report.Warn(source, "Write the path without it.", "the reference goes up with .. and down again, got %s", shape.Got(source))
+				report.Warn(source, "Write the path without it.",
+					"the reference goes up with .. and down again, got %s", shape.Got(source))
 			}
 		}
 	}

@@ -81,11 +81,13 @@ func (s Source) LoopAt(step problem.Place) (Loop, bool) {
 	}
 	config := step.Member("loop")
 	if !step.Has("loop") {
-		l := Loop{Kind: "while", MaxIterations: int64(step.Member("maxIterations").Value.Float()), IterationVar: IterationVarDefault}
+		l := Loop{Kind: "while", MaxIterations: int64(step.Member("maxIterations").Value.Float()),
+			IterationVar: IterationVarDefault}
 		l.Control = s.named(step.Member("while"))
 		return l, true
 	}
-	l := Loop{Kind: config.Member("type").Value.Text(), MaxIterations: int64(config.Member("maxIterations").Value.Float())}
+	l := Loop{Kind: config.Member("type").Value.Text(),
+		MaxIterations: int64(config.Member("maxIterations").Value.Float())}
 	named := func(key, otherwise string) string {
 		if name := config.Member(key).Value.Text(); name != "" {
 			return name
@@ -142,7 +144,8 @@ func (s Source) control(config problem.Place) *Control {
 	case "context_variable":
 		return &Control{Kind: ByContext, Condition: source.Member("condition")}
 	}
-	return &Control{Kind: ByArtifact, ContractRef: source.Member("contractRef").Value.Text(), LoopID: source.Member("loopId").Value.Text()}
+	return &Control{Kind: ByArtifact, ContractRef: source.Member("contractRef").Value.Text(),
+		LoopID: source.Member("loopId").Value.Text()}
 }
 
 // named follows a reference into the workflow's conditions; nil where it leads
@@ -154,7 +157,8 @@ func (s Source) named(ref problem.Place) *Control {
 			continue
 		}
 		if at.Member("kind").Value.Text() == "loop_control" {
-			return &Control{Kind: ByArtifact, ContractRef: LoopControlContract, LoopID: at.Member("loopId").Value.Text(), ConditionID: id}
+			return &Control{Kind: ByArtifact, ContractRef: LoopControlContract,
+				LoopID: at.Member("loopId").Value.Text(), ConditionID: id}
 		}
 		return &Control{Kind: ByContext, ConditionID: id, Condition: at.Member("condition")}
 	}

@@ -39,7 +39,8 @@ func placedIDs(steps []Placed) (out []string) {
 func TestSequences(t *testing.T) {
 	src := everything(t)
 	main := src.Main()
-	if got := placedIDs(main); !slices.Equal(got, []string{"look", "rounds", "retries", "counted", "refine", "routine", "judge", "build"}) {
+	if got := placedIDs(main); !slices.Equal(got, []string{"look", "rounds", "retries", "counted", "refine", "routine",
+		"judge", "build"}) {
 		t.Errorf("the main sequence is %q", got)
 	}
 	rounds := src.Body(main[1])
@@ -47,7 +48,8 @@ func TestSequences(t *testing.T) {
 		t.Errorf("the body is %q", got)
 	}
 	taken := src.Body(rounds[1])
-	if got := placedIDs(taken); !slices.Equal(got, []string{"one-file"}) || taken[0].At.Pointer != "/steps/2" || taken[0].FunctionReferences[0] != "ask()" {
+	if got := placedIDs(taken); !slices.Equal(got, []string{"one-file"}) || taken[0].At.Pointer != "/steps/2" ||
+		taken[0].FunctionReferences[0] != "ask()" {
 		t.Errorf("the named body is %q", got)
 	}
 	if src.Body(main[0]) != nil {
@@ -68,14 +70,17 @@ func TestLoopAt(t *testing.T) {
 		if c := l.Control; c != nil {
 			control = strings.Join([]string{string(c.Kind), c.ContractRef, c.LoopID, c.ConditionID}, " ")
 		}
-		loops[at.Member("id").Value.Text()] = fmt.Sprint(l.Kind, " ", l.MaxIterations, " ", control, " ", string(l.Count.JCS()), " ", l.Items, " ", l.variables())
+		loops[at.Member("id").Value.Text()] = fmt.Sprint(l.Kind, " ", l.MaxIterations, " ", control, " ",
+			string(l.Count.JCS()), " ", l.Items, " ", l.variables())
 	})
 	for id, want := range map[string]string{
-		"rounds":  "while 5 artifact_contract wr.contracts.loop_control rounds more_rounds null  [{iterationVar currentIteration}]",
+		"rounds": "while 5 artifact_contract wr.contracts.loop_control rounds more_rounds null  [{iterationVar " +
+			"currentIteration}]",
 		"files":   "forEach 20 - null changed.files [{iterationVar fileNumber} {indexVar fileIndex} {itemVar file}]",
 		"retries": "for 3 - 3  [{iterationVar attempt}]",
 		"counted": `for 9 - "wanted"  [{iterationVar currentIteration}]`,
-		"refine":  "until 2 artifact_contract wr.contracts.loop_control refining  null  [{iterationVar currentIteration}]",
+		"refine": "until 2 artifact_contract wr.contracts.loop_control refining  null  [{iterationVar " +
+			"currentIteration}]",
 	} {
 		if loops[id] != want {
 			t.Errorf("%s: got %s\nwant %s", id, loops[id], want)
@@ -94,23 +99,27 @@ func TestLoopAt(t *testing.T) {
 		`"conditionSource": {"kind": "condition_ref", "conditionId": "open"}`:                     "/conditions/0/condition",
 	} {
 		src, _ := parse(file(`, "conditions": [{"id": "open", "kind": "context_variable", "condition": {"var": "x", "equals": 1}}]`,
-			`, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "while", "maxIterations": 2, `+config+`}, "body": [{"id": "b", "title": "B", "prompt": "x"}]}`))
+			`, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "while", "maxIterations": 2, `+config+
+				`}, "body": [{"id": "b", "title": "B", "prompt": "x"}]}`))
 		l, _ := src.LoopAt(src.Root.Member("steps").Item(1))
 		if !src.Valid || l.Control.Kind != ByContext || l.Control.Condition.Pointer != want {
 			t.Errorf("%s: got %+v", config, l.Control)
 		}
 	}
 	for config, want := range map[string]string{ // a default gives way to a name that was written
-		``:                                 "[{iterationVar currentIteration} {indexVar currentIndex} {itemVar currentItem}]",
-		`, "iterationVar": "currentIndex"`: "[{iterationVar currentIndex} {itemVar currentItem}]",
-		`, "iterationVar": "currentItem"`:  "[{iterationVar currentItem} {indexVar currentIndex}]",
-		`, "itemVar": "currentIteration"`:  "[{indexVar currentIndex} {itemVar currentIteration}]",
+		``: "[{iterationVar currentIteration} {indexVar currentIndex} {itemVar " +
+			"currentItem}]",
+		`, "iterationVar": "currentIndex"`:                                                         "[{iterationVar currentIndex} {itemVar currentItem}]",
+		`, "iterationVar": "currentItem"`:                                                          "[{iterationVar currentItem} {indexVar currentIndex}]",
+		`, "itemVar": "currentIteration"`:                                                          "[{indexVar currentIndex} {itemVar currentIteration}]",
 		`, "itemVar": "currentIndex", "indexVar": "currentItem"`:                                   "[{iterationVar currentIteration} {indexVar currentItem} {itemVar currentIndex}]",
 		`, "itemVar": "currentIndex", "indexVar": "currentIteration"`:                              "[{indexVar currentIteration} {itemVar currentIndex}]",
 		`, "itemVar": "currentIteration", "indexVar": "currentItem", "iterationVar": "n"`:          "[{iterationVar n} {indexVar currentItem} {itemVar currentIteration}]",
 		`, "itemVar": "currentItem", "indexVar": "currentIndex", "iterationVar": "currentIndex_2"`: "[{iterationVar currentIndex_2} {indexVar currentIndex} {itemVar currentItem}]",
 	} {
-		src, found := parse(file("", `, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "forEach", "items": "x", "maxIterations": 2`+config+`}, "body": [{"id": "b", "title": "B", "prompt": "x"}]}`))
+		src, found := parse(file("",
+			`, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "forEach", "items": "x", "maxIterations": 2`+
+				config+`}, "body": [{"id": "b", "title": "B", "prompt": "x"}]}`))
 		if l, _ := src.LoopAt(src.Root.Member("steps").Item(1)); len(found) > 0 || fmt.Sprint(l.variables()) != want {
 			t.Errorf("%s: got %v, %v", config, l.variables(), found)
 		}
@@ -123,13 +132,15 @@ func TestLoopAt(t *testing.T) {
 func TestBindingTokens(t *testing.T) {
 	fill := func(slot string) string { return "<" + slot + ">" }
 	for in, want := range map[string]string{
-		"a {{wr.bindings.x_1}} b {{wr.bindings.y}}": "a <x_1> b <y>", "{{x}} {{ wr.bindings.x }}": "{{x}} {{ wr.bindings.x }}", "{{wr.bindings.x": "{{wr.bindings.x",
+		"a {{wr.bindings.x_1}} b {{wr.bindings.y}}": "a <x_1> b <y>",
+		"{{x}} {{ wr.bindings.x }}":                 "{{x}} {{ wr.bindings.x }}", "{{wr.bindings.x": "{{wr.bindings.x",
 	} {
 		if got := ReplaceBindings(in, fill); got != want {
 			t.Errorf("%q: got %q", in, got)
 		}
 	}
-	if BindingSlot("{{wr.bindings.a}}") != "a" || BindingSlot("wr.bindings.a") != "" || BindingSlot("{{wr.bindings.a}} ") != "" {
+	if BindingSlot("{{wr.bindings.a}}") != "a" || BindingSlot("wr.bindings.a") != "" ||
+		BindingSlot("{{wr.bindings.a}} ") != "" {
 		t.Error("a token is taken for another text")
 	}
 }
@@ -140,14 +151,16 @@ func TestDeepLoops(t *testing.T) {
 	nested := func(depth int) string {
 		text := `{"id": "in", "title": "In", "prompt": "p"}`
 		for i := range depth {
-			text = fmt.Sprintf(`{"id": "l%d", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [%s]}`, i, text)
+			text = fmt.Sprintf(
+				`{"id": "l%d", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [%s]}`, i, text)
 		}
 		return ", " + text
 	}
 	if _, found := parse(file("", nested(limits.LoopDepthMax))); len(found) > 0 {
 		t.Errorf("the deepest loops: %v", found)
 	}
-	if _, found := parse(file("", nested(limits.LoopDepthMax+1))); len(found) != 1 || !strings.Contains(found[0].Message, "at most 8 deep") {
+	if _, found := parse(file("", nested(limits.LoopDepthMax+1))); len(found) != 1 ||
+		!strings.Contains(found[0].Message, "at most 8 deep") {
 		t.Errorf("one more: %v", found)
 	}
 	var chain strings.Builder
@@ -171,7 +184,8 @@ func TestDeepLoops(t *testing.T) {
 // TestAnErrorHidesTheWarningAboutIt: advice on what cannot be used is noise.
 func TestAnErrorHidesTheWarningAboutIt(t *testing.T) {
 	checkRows(t, "error", []row{
-		{`, "assessments": [{"id": "a", "purpose": "p", "dimensions": []}]`, "", "/assessments/0/dimensions", "at least 1", "Add"},
+		{`, "assessments": [{"id": "a", "purpose": "p", "dimensions": []}]`, "", "/assessments/0/dimensions",
+			"at least 1", "Add"},
 		{`, "conditions": [{"id": "a", "kind": "context_variable"}]`, "", "/conditions/0", `lacks "condition"`, "Add"},
 	})
 }

@@ -28,7 +28,8 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 			at.Pointer, at.Value = pe.Pointer, at.Value.AtLine(pe.Line)
 			err = errors.New(pe.Reason)
 		}
-		problem.Report(found.add).Error(at, "Correct the text there; nothing behind it was read.", "the file cannot be read: %s", err)
+		problem.Report(found.add).
+			Error(at, "Correct the text there; nothing behind it was read.", "the file cannot be read: %s", err)
 		return Source{Kind: kind}, found.list()
 	}
 	return Of(kind, problem.Place{Value: root})
@@ -101,7 +102,8 @@ func (c *collector) list() []Problem {
 	c.found = slices.DeleteFunc(c.found, func(p Problem) bool { return hidden(p, all) })
 	problem.Sort(c.found)
 	if c.more > 0 {
-		rest := Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more), Fix: "Mend those listed first."}
+		rest := Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more),
+			Fix: "Mend those listed first."}
 		if c.errors {
 			rest.Severity = problem.Error
 		}

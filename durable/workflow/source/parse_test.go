@@ -47,12 +47,14 @@ func TestEveryFieldIsTakenOver(t *testing.T) {
 	}
 	two, three := src.Steps[1], src.Steps[2]
 	for what, ok := range map[string]bool{
-		"workflow": src.About == "a" && src.AgentRole != "" && src.ModelTier == "mid" && src.ValidatedAgainstSpecVersion == 2 && src.MetaGuidance[0] == "m",
+		"workflow": src.About == "a" && src.AgentRole != "" && src.ModelTier == "mid" &&
+			src.ValidatedAgainstSpecVersion == 2 && src.MetaGuidance[0] == "m",
 		"input":    src.Inputs[0].Code().String() == "user_only_dependency:needs_user_artifact",
 		"ref":      src.References[0].ResolveFrom == "package" && src.References[0].Authoritative,
 		"function": len(src.FunctionDefinitions[0].Parameters[0].Enum) == 3,
-		"two":      two.AskForFiles && two.NotesRequired && two.FunctionCalls[0].Name == "f" && len(two.PromptBlocks.Verify) == 1,
-		"three":    three.Action.Retry.MaxAttempts == 2 && three.Action.Env["E"] == "v" && len(three.Action.Argv) == 2,
+		"two": two.AskForFiles && two.NotesRequired && two.FunctionCalls[0].Name == "f" &&
+			len(two.PromptBlocks.Verify) == 1,
+		"three": three.Action.Retry.MaxAttempts == 2 && three.Action.Env["E"] == "v" && len(three.Action.Argv) == 2,
 	} {
 		if !ok {
 			t.Errorf("%s was not taken over: %+v", what, src)
@@ -62,9 +64,11 @@ func TestEveryFieldIsTakenOver(t *testing.T) {
 
 // TestLanguages: the name decides, and without one the first character.
 func TestLanguages(t *testing.T) {
-	yaml := "id: test.one\nname: One\ndescription: A test\nversion: 1.0.0\nsteps: [{id: only, title: Only, prompt: Do it.}]\n"
+	yaml := "id: test.one\nname: One\ndescription: A test\nversion: 1.0.0\n" +
+		"steps: [{id: only, title: Only, prompt: Do it.}]\n"
 	for name, text := range map[string]string{
-		"a.json": file("", ""), "A.JSON": file("", ""), "a.yaml": yaml, "a.yml": yaml, "a": yaml, "b": "\n\t " + file("", ""), "c.txt": file("", ""), "d.yaml": file("", ""),
+		"a.json": file("", ""), "A.JSON": file("", ""), "a.yaml": yaml, "a.yml": yaml, "a": yaml, "b": "\n\t " +
+			file("", ""), "c.txt": file("", ""), "d.yaml": file("", ""),
 	} {
 		if src, found := Parse(name, SourceProject, []byte(text)); !src.Valid || len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
@@ -92,7 +96,8 @@ func TestUnreadable(t *testing.T) {
 			continue
 		}
 		p := found[0]
-		if p.Pointer != row.pointer || p.Line != row.line || p.Severity != problem.Error || !strings.Contains(p.Message, row.message) || p.Fix == "" {
+		if p.Pointer != row.pointer || p.Line != row.line || p.Severity != problem.Error ||
+			!strings.Contains(p.Message, row.message) || p.Fix == "" {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -101,7 +106,8 @@ func TestUnreadable(t *testing.T) {
 // TestInvalidIsStillNamed: a file with errors can be listed.
 func TestInvalidIsStillNamed(t *testing.T) {
 	src, found := parse(`{"id": "test.bad", "name": "Bad", "description": 3, "steps": 1}`)
-	if src.Valid || !HasErrors(found) || src.ID != "test.bad" || src.Name != "Bad" || src.Description != "" || src.Steps != nil {
+	if src.Valid || !HasErrors(found) || src.ID != "test.bad" || src.Name != "Bad" || src.Description != "" ||
+		src.Steps != nil {
 		t.Errorf("got %+v", src)
 	}
 	if src, _ := parse(`{"id": "test.bad", "description": "What it does", "steps": 1}`); src.Description != "What it does" || src.Name != "" {
@@ -144,7 +150,8 @@ func TestHostileFile(t *testing.T) {
 	b.WriteString("}")
 	start := time.Now()
 	_, found := parse(b.String())
-	if last := found[len(found)-1]; len(found) != problemsMax+1 || last.Severity != problem.Error || !strings.Contains(last.Message, "more problems") {
+	if last := found[len(found)-1]; len(found) != problemsMax+1 || last.Severity != problem.Error ||
+		!strings.Contains(last.Message, "more problems") {
 		t.Errorf("%d problems, the last is %+v", len(found), last)
 	}
 	if took := time.Since(start); took > 20*time.Second {
@@ -174,7 +181,8 @@ func TestPublishedFiles(t *testing.T) {
 		}
 		for _, p := range found {
 			// The one loop that ends by context is told of the better way (R22).
-			if p.Pointer != "/id" && (filepath.Base(name) != "simple-search.json" || p.Pointer != "/steps/1/loop/condition") {
+			if p.Pointer != "/id" &&
+				(filepath.Base(name) != "simple-search.json" || p.Pointer != "/steps/1/loop/condition") {
 				t.Errorf("%s: %+v", filepath.Base(name), p)
 			}
 		}
@@ -215,7 +223,8 @@ func FuzzWorkflowParse(f *testing.F) {
 // TestAWorkflowInAnotherDocument: loops and all, it is judged as in a file of its own,
 // and only the places are others.
 func TestAWorkflowInAnotherDocument(t *testing.T) {
-	text := file(`, "abuot": "x"`, `, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 2, "maxIterations": 3}, "body": "in"},
+	text := file(`, "abuot": "x"`,
+		`, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 2, "maxIterations": 3}, "body": "in"},
 		{"id": "in", "title": "In", "prompt": "p"}, {"id": "only", "title": "T"}`)
 	_, alone := parse(text)
 	root, err := canon.Parse([]byte(`{"workflows": [` + text + `]}`))

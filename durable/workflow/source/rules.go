@@ -20,14 +20,17 @@ func checkRules(src Source, report problem.Report) {
 	checkCapabilities(src.Root.Member("capabilities"), report)
 	checkReferences(src.Root.Member("references"), report)
 	steps := src.Root.Member("steps")
-	r := stepRules{src: src, report: report, ids: map[string]problem.Place{}, taken: bodies(src.Root), assess: assessments(src.Root)}
+	r := stepRules{src: src, report: report, ids: map[string]problem.Place{}, taken: bodies(src.Root),
+		assess: assessments(src.Root)}
 	r.collect(steps)
 	if r.count > limits.WorkflowStepsMax {
-		report.Error(steps, "Split the workflow.", "a workflow has at most %d steps, got %d", limits.WorkflowStepsMax, r.count)
+		report.Error(steps, "Split the workflow.", "a workflow has at most %d steps, got %d", limits.WorkflowStepsMax,
+			r.count)
 		return
 	}
 	if conditions := src.Root.Member("conditions"); len(conditions.Items()) > limits.ConditionsMax {
-		report.Error(conditions, "Keep those that loops refer to.", "a workflow has at most %d conditions, got %d", limits.ConditionsMax, len(conditions.Items()))
+		report.Error(conditions, "Keep those that loops refer to.", "a workflow has at most %d conditions, got %d",
+			limits.ConditionsMax, len(conditions.Items()))
 		return
 	}
 	scope := scopes{functions(src.Root, "workflow", report)}
@@ -88,7 +91,8 @@ func (r *stepRules) one(at problem.Place, scope scopes) {
 		r.checkLoop(at)
 		inner := scope.add(functions(at, "loop", r.report))
 		if len(r.outer) == limits.LoopDepthMax {
-			r.report.Error(at, "Put what it repeats into one step, or split the workflow.", "loops stand in each other at most %d deep", limits.LoopDepthMax)
+			r.report.Error(at, "Put what it repeats into one step, or split the workflow.",
+				"loops stand in each other at most %d deep", limits.LoopDepthMax)
 			return
 		}
 		r.outer = append(r.outer, at)
@@ -120,11 +124,14 @@ func (r *stepRules) checkStepID(step problem.Place) {
 		return
 	}
 	if !reason.ValidStepID(id) {
-		r.report.Error(at, fmt.Sprintf("Write %q.", r.free(slug(id))), "expected a step id of lowercase letters, digits, _ and -, got %q", id)
+		r.report.Error(at, fmt.Sprintf("Write %q.", r.free(slug(id))),
+			"expected a step id of lowercase letters, digits, _ and -, got %q", id)
 		return
 	}
 	if first := r.ids[id]; first.Pointer != step.Pointer {
-		r.report.Error(at, fmt.Sprintf("Write %q.", r.free(id)), "step id %q stands on line %d already; ids are unique in the whole file, loops included", id, first.Value.Line())
+		r.report.Error(at, fmt.Sprintf("Write %q.", r.free(id)),
+			"step id %q stands on line %d already; ids are unique in the whole file, loops included", id,
+			first.Value.Line())
 	}
 }
 
@@ -166,20 +173,24 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 	}
 	switch {
 	case blocks.Value.Kind() == canon.Object && blocks.Value.Len() == 0:
-		r.report.Error(blocks, `Add "goal": what is to be done.`, "promptBlocks is empty, so that nothing would be shown")
+		r.report.Error(blocks, `Add "goal": what is to be done.`,
+			"promptBlocks is empty, so that nothing would be shown")
 	case at.Has("templateCall"):
 		for _, key := range append(given, "action") {
 			if at.Has(key) {
-				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.", "the steps of the template stand in place of this one, so that its %s would not be shown", key)
+				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.",
+					"the steps of the template stand in place of this one, so that its %s would not be shown", key)
 			}
 		}
 	case len(given) > 1:
 		for _, key := range given[1:] {
-			r.report.Error(at.Member(key), "Keep one of the two.", "a step has a %s or %s, not both: it would not be clear what is shown", given[0], key)
+			r.report.Error(at.Member(key), "Keep one of the two.",
+				"a step has a %s or %s, not both: it would not be clear what is shown", given[0], key)
 		}
 	case len(given) == 1, at.Has("action"), at.Has("promptFragments"):
 	default:
-		r.report.Error(at, `Add "prompt": what is to be done.`, "a step needs a prompt, promptBlocks or an action, got none")
+		r.report.Error(at, `Add "prompt": what is to be done.`,
+			"a step needs a prompt, promptBlocks or an action, got none")
 	}
 }
 
@@ -187,14 +198,17 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 // keys whose injected steps Waybill does not add.
 func (r *stepRules) checkOutputs(at problem.Place) {
 	if at.Member("notesRequired").Value.True() && at.Member("notesOptional").Value.True() {
-		r.report.Error(at.Member("notesOptional"), "Remove one of the two.", "notes cannot be both required and optional")
+		r.report.Error(at.Member("notesOptional"), "Remove one of the two.",
+			"notes cannot be both required and optional")
 	}
 	if at.Has("outputContract") && at.Has("validationCriteria") {
-		r.report.Warn(at.Member("validationCriteria"), "Keep the contract, and remove the criteria.", "outputContract and validationCriteria both say what must come out; the contract takes precedence")
+		r.report.Warn(at.Member("validationCriteria"), "Keep the contract, and remove the criteria.",
+			"outputContract and validationCriteria both say what must come out; the contract takes precedence")
 	}
 	for _, name := range []string{"audit", "verification"} {
 		if at.Has(name) {
-			r.report.Warn(at.Member(name), "Write a step of its own behind this one if it must happen.", "%s is kept as a description; no step is added for it", name)
+			r.report.Warn(at.Member(name), "Write a step of its own behind this one if it must happen.",
+				"%s is kept as a description; no step is added for it", name)
 		}
 	}
 }

@@ -56,7 +56,8 @@ func (a assessing) check(step problem.Place, report problem.Report) {
 	}
 	consequences := step.Member("assessmentConsequences")
 	if step.Has("assessmentConsequences") && !step.Has("assessmentRefs") {
-		report.Error(consequences, `Add "assessmentRefs": which assessments the step asks for.`, "assessmentConsequences need assessmentRefs: without an assessment none can follow")
+		report.Error(consequences, `Add "assessmentRefs": which assessments the step asks for.`,
+			"assessmentConsequences need assessmentRefs: without an assessment none can follow")
 		return
 	}
 	for _, at := range consequences.Items() {
@@ -93,14 +94,16 @@ func (a assessing) consequence(when problem.Place, refs []string, report problem
 	if near := nearest.Of(level.Value.Text(), known); near != "" {
 		fix = fmt.Sprintf("Did you mean %q?", near)
 	}
-	report.Error(level, fix, "no dimension of %s has a level %q, so that this would never follow", strings.Join(refs, ", "), level.Value.Text())
+	report.Error(level, fix, "no dimension of %s has a level %q, so that this would never follow",
+		strings.Join(refs, ", "), level.Value.Text())
 }
 
 // unused warns of assessments that no step asks for.
 func (a assessing) unused(report problem.Report) {
 	for _, at := range a.declared {
 		if id := at.Member("id").Value.Text(); !a.used[id] {
-			report.Warn(at, "Name it in a step's assessmentRefs, or remove it.", "no step asks for the assessment %q", id)
+			report.Warn(at, "Name it in a step's assessmentRefs, or remove it.", "no step asks for the assessment %q",
+				id)
 		}
 	}
 }

@@ -16,19 +16,23 @@ import (
 func (r *stepRules) checkLoop(at problem.Place) {
 	id, explicit := at.Member("id").Value.Text(), at.Member("loopId")
 	if explicit.Value.Text() != "" && explicit.Value.Text() != id {
-		r.report.Error(explicit, fmt.Sprintf("Remove it, or write %q.", id), "a loop's id is that of its step, %q; loopId says %q", id, explicit.Value.Text())
+		r.report.Error(explicit, fmt.Sprintf("Remove it, or write %q.", id),
+			"a loop's id is that of its step, %q; loopId says %q", id, explicit.Value.Text())
 	}
 	config := at.Member("loop")
 	switch {
 	case at.Has("loop") && at.Has("while"):
-		r.report.Error(at.Member("while"), "Keep one of the two.", "a loop has while or loop, not both: it would not be clear which one decides")
+		r.report.Error(at.Member("while"), "Keep one of the two.",
+			"a loop has while or loop, not both: it would not be clear which one decides")
 		return
 	case at.Has("loop") && at.Has("maxIterations"):
-		r.report.Error(at.Member("maxIterations"), "Move it into loop.", "maxIterations stands beside while; with loop it stands inside of it")
+		r.report.Error(at.Member("maxIterations"), "Move it into loop.",
+			"maxIterations stands beside while; with loop it stands inside of it")
 	case at.Has("while") && !at.Has("maxIterations"):
 		r.report.Error(at, `Add "maxIterations": `+iterations.Want()+".", `a loop lacks "maxIterations"`)
 	case !at.Has("while") && !at.Has("loop"):
-		r.report.Error(at, `Add "loop": how often, such as {"type": "for", "count": 3, "maxIterations": 3}.`, `a loop lacks "loop" or "while"`)
+		r.report.Error(at, `Add "loop": how often, such as {"type": "for", "count": 3, "maxIterations": 3}.`,
+			`a loop lacks "loop" or "while"`)
 		return
 	}
 	r.checkConfig(config)
@@ -49,12 +53,14 @@ func (r *stepRules) checkConfig(config problem.Place) {
 		}
 	}
 	if config.Has("condition") && config.Has("conditionSource") && (kind == "while" || kind == "until") {
-		r.report.Warn(config.Member("condition"), "Keep one of the two.", "conditionSource decides; the condition beside it is not read")
+		r.report.Warn(config.Member("condition"), "Keep one of the two.",
+			"conditionSource decides; the condition beside it is not read")
 	}
 	if source := config.Member("conditionSource"); source.Member("kind").Value.Text() == "artifact_contract" {
 		ref := source.Member("contractRef")
 		if contractRef.Pattern.MatchString(ref.Value.Text()) && ref.Value.Text() != LoopControlContract {
-			r.report.Error(ref, fmt.Sprintf("Write %q.", LoopControlContract), "only artifacts of %s decide a loop, got %q", LoopControlContract, ref.Value.Text())
+			r.report.Error(ref, fmt.Sprintf("Write %q.", LoopControlContract),
+				"only artifacts of %s decide a loop, got %q", LoopControlContract, ref.Value.Text())
 		}
 	}
 	count, most := config.Member("count"), config.Member("maxIterations")
@@ -63,7 +69,9 @@ func (r *stepRules) checkConfig(config problem.Place) {
 	case count.Value.Float() == 0:
 		r.report.Warn(count, "Write how often, or remove the loop.", "a count of 0 leaves the body out")
 	case most.Value.Kind() == canon.Number && count.Value.Float() > most.Value.Float():
-		r.report.Warn(count, fmt.Sprintf("Raise maxIterations to %v, or lower the count.", count.Value.Float()), "the count %v is more than maxIterations %v, at which the loop is stopped", count.Value.Float(), most.Value.Float())
+		r.report.Warn(count, fmt.Sprintf("Raise maxIterations to %v, or lower the count.", count.Value.Float()),
+			"the count %v is more than maxIterations %v, at which the loop is stopped", count.Value.Float(),
+			most.Value.Float())
 	}
 }
 
@@ -76,7 +84,8 @@ func isLoopKey(key string) bool {
 func conditionRefs(loop problem.Place) []problem.Place {
 	var out []problem.Place
 	config := loop.Member("loop")
-	for _, at := range []problem.Place{loop.Member("while"), config.Member("condition"), config.Member("conditionSource")} {
+	for _, at := range []problem.Place{loop.Member("while"), config.Member("condition"),
+		config.Member("conditionSource")} {
 		if at.Member("kind").Value.Text() == "condition_ref" {
 			out = append(out, at.Member("conditionId"))
 		}
@@ -118,14 +127,16 @@ func (r *stepRules) checkVariables(at problem.Place) {
 	seen := map[string]string{}
 	for _, v := range loop.variables() {
 		if other, twice := seen[v.name]; twice {
-			r.report.Error(config.Member(v.key), "Choose another name.", "%s and %s are both %q, so that the body would see one of them only", other, v.key, v.name)
+			r.report.Error(config.Member(v.key), "Choose another name.",
+				"%s and %s are both %q, so that the body would see one of them only", other, v.key, v.name)
 		}
 		seen[v.name] = v.key
 		for _, around := range r.outer {
 			outer, _ := r.src.LoopAt(around)
 			for _, o := range outer.variables() {
 				if o.name == v.name && config.Has(v.key) {
-					r.report.Warn(config.Member(v.key), "Choose another name.", "%s %q hides that of the loop %q around it", v.key, v.name, around.Member("id").Value.Text())
+					r.report.Warn(config.Member(v.key), "Choose another name.",
+						"%s %q hides that of the loop %q around it", v.key, v.name, around.Member("id").Value.Text())
 				}
 			}
 		}
@@ -138,7 +149,8 @@ type loopVariable struct{ key, name string }
 // variables are those of a loop's kind, in a fixed order.
 func (l Loop) variables() []loopVariable {
 	var out []loopVariable
-	for _, v := range []loopVariable{{"iterationVar", l.IterationVar}, {"indexVar", l.IndexVar}, {"itemVar", l.ItemVar}} {
+	for _, v := range []loopVariable{{"iterationVar", l.IterationVar}, {"indexVar", l.IndexVar},
+		{"itemVar", l.ItemVar}} {
 		if v.name != "" {
 			out = append(out, v)
 		}
@@ -164,12 +176,15 @@ func checkConditions(root problem.Place, report problem.Report) {
 		case !at.Has("id") && !at.Has("conditionId"):
 			report.Error(at, `Add "id": the name under which loops refer to it.`, "a condition lacks an id")
 		case at.Has("id") && at.Has("conditionId"):
-			report.Error(at.Member("conditionId"), "Keep one of the two.", "a condition has id or conditionId, not both")
+			report.Error(at.Member("conditionId"), "Keep one of the two.",
+				"a condition has id or conditionId, not both")
 		case id == "":
 		case twice:
-			report.Error(name, "Rename one of the two.", "condition id %q stands on line %d already", id, other.Value.Line())
+			report.Error(name, "Rename one of the two.", "condition id %q stands on line %d already", id,
+				other.Value.Line())
 		case !used[id]:
-			report.Warn(at, `Write {"kind": "condition_ref", "conditionId": `+fmt.Sprintf("%q", id)+`} in a loop, or remove it.`, "no loop refers to the condition %q", id)
+			report.Warn(at, `Write {"kind": "condition_ref", "conditionId": `+fmt.Sprintf("%q", id)+
+				`} in a loop, or remove it.`, "no loop refers to the condition %q", id)
 		}
 		if _, twice := first[id]; !twice {
 			first[id] = at

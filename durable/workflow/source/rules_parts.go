@@ -15,9 +15,11 @@ func checkInputs(inputs problem.Place, report problem.Report) {
 		isChoice := why == "needs_user_choice"
 		switch {
 		case isChoice && !at.Has("choiceKind"):
-			report.Error(at, `Add "choiceKind": why the choice is the person's.`, "an input with reason needs_user_choice lacks choiceKind")
+			report.Error(at, `Add "choiceKind": why the choice is the person's.`,
+				"an input with reason needs_user_choice lacks choiceKind")
 		case why != "" && !isChoice && at.Has("choiceKind"):
-			report.Error(at.Member("choiceKind"), "Remove it, or set reason to needs_user_choice.", "choiceKind belongs to reason needs_user_choice only, got %s", why)
+			report.Error(at.Member("choiceKind"), "Remove it, or set reason to needs_user_choice.",
+				"choiceKind belongs to reason needs_user_choice only, got %s", why)
 		}
 	}
 }
@@ -40,12 +42,14 @@ func checkCapabilities(at problem.Place, report problem.Report) {
 // checkAction keeps a workflow from setting what its performer tells the command.
 func checkAction(at problem.Place, report problem.Report) {
 	if argv := at.Member("argv").Items(); len(argv) > 0 && argv[0].Value.Text() == "" {
-		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s", shape.Got(argv[0]))
+		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s",
+			shape.Got(argv[0]))
 	}
 	env := at.Member("env")
 	for _, name := range env.Names() {
 		if strings.HasPrefix(name, "WAYBILL_") {
-			report.Error(env.Member(name), "Choose another name.", "environment variables that start with WAYBILL_ are set by Waybill, got %q", name)
+			report.Error(env.Member(name), "Choose another name.",
+				"environment variables that start with WAYBILL_ are set by Waybill, got %q", name)
 		}
 	}
 }
@@ -62,7 +66,8 @@ func functions(at problem.Place, where string, report problem.Report) map[string
 	for _, f := range at.Member("functionDefinitions").Items() {
 		out[f.Member("name").Value.Text()] = true
 		if scope := f.Member("scope"); scope.Value.Text() != "" && scope.Value.Text() != where {
-			report.Warn(scope, "Move the definition, or remove scope.", "a function is visible where it is defined (%s); scope %q changes nothing", where, scope.Value.Text())
+			report.Warn(scope, "Move the definition, or remove scope.",
+				"a function is visible where it is defined (%s); scope %q changes nothing", where, scope.Value.Text())
 		}
 	}
 	return out

@@ -71,7 +71,8 @@ func checkTokens(root problem.Place, report problem.Report) {
 	}
 	for _, at := range points {
 		if slot := at.Member("slotId").Value.Text(); slot != "" && !r.slots[slot] {
-			report.Warn(at, fmt.Sprintf("Write {{wr.bindings.%s}} into a prompt, or remove the extension point.", slot), "no step uses the extension point %q", slot)
+			report.Warn(at, fmt.Sprintf("Write {{wr.bindings.%s}} into a prompt, or remove the extension point.", slot),
+				"no step uses the extension point %q", slot)
 		}
 	}
 }
@@ -134,9 +135,12 @@ func (r tokenRules) token(at problem.Place, token string, place tokenPlace) {
 		// Workflows about workflows explain tokens in what they say of themselves.
 		r.report.Warn(at, otherToken(token), "%q is not replaced here; it is shown as it stands", token)
 	case slot == "":
-		r.report.Error(at, otherToken(token), "%q is none of the tokens that are replaced when a workflow is compiled", token)
+		r.report.Error(at, otherToken(token), "%q is none of the tokens that are replaced when a workflow is compiled",
+			token)
 	case place != replaced:
-		r.report.Error(at, "Move it into the step's prompt.", "%s is replaced in a step's %s and in the args of a templateCall only, not here", token, strings.Join(bindingKeys, ", "))
+		r.report.Error(at, "Move it into the step's prompt.",
+			"%s is replaced in a step's %s and in the args of a templateCall only, not here", token,
+			strings.Join(bindingKeys, ", "))
 	case !known:
 		fix := "Declare it under extensionPoints, or remove the token."
 		if near := nearest.Of(slot, shape.Names(r.slots)); near != "" {

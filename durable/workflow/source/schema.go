@@ -21,7 +21,8 @@ func Schema() canon.Value {
 	return workflowShape.Schema(describe).
 		With("$schema", canon.OfString("https://json-schema.org/draft/2020-12/schema")).
 		With("title", canon.OfString("Waybill workflow")).
-		With("description", canon.OfString("A workflow: the steps of some work, what each asks for, and when it is shown")).
+		With("description", canon.OfString(
+			"A workflow: the steps of some work, what each asks for, and when it is shown")).
 		With("$defs", canon.OfMembers(
 			canon.Member{Name: "step", Value: stepShape.Schema(describe)},
 			canon.Member{Name: "condition", Value: condition.Schema(conditionRef)},
@@ -58,7 +59,8 @@ func (loopConfig) Schema(say shape.Describe) canon.Value {
 	when := func(kind string, needs ...string) {
 		var alternatives []canon.Value
 		for _, key := range needs {
-			alternatives = append(alternatives, canon.OfMembers(canon.Member{Name: "required", Value: canon.OfList(canon.OfString(key))}))
+			alternatives = append(alternatives,
+				canon.OfMembers(canon.Member{Name: "required", Value: canon.OfList(canon.OfString(key))}))
 		}
 		is := canon.OfMembers(canon.Member{Name: "type", Value: shape.JSONOf("const", kind)})
 		rules = append(rules, canon.OfMembers(

@@ -86,7 +86,8 @@ func (c comparer) object(path string, ours object, theirs jsonSchema, own ...str
 		}
 	}
 	if len(ours.Fields) != len(theirs.Properties)+len(own) {
-		c.t.Errorf("%s has %d keys, the schema %d and %d of our own", path, len(ours.Fields), len(theirs.Properties), len(own))
+		c.t.Errorf("%s has %d keys, the schema %d and %d of our own", path, len(ours.Fields), len(theirs.Properties),
+			len(own))
 	}
 	slices.Sort(required)
 	_, otherwise := deviations[path+".required"]
@@ -102,7 +103,8 @@ func (c comparer) shape(path string, ours shape.Shape, theirs jsonSchema) {
 	same := true
 	switch s := ours.(type) {
 	case text:
-		same = theirs.Type == "string" && s.Min == theirs.MinLength && s.Max == theirs.MaxLength && (s.Pattern != nil) == (theirs.Pattern != "")
+		same = theirs.Type == "string" && s.Min == theirs.MinLength && s.Max == theirs.MaxLength &&
+			(s.Pattern != nil) == (theirs.Pattern != "")
 	case words:
 		want := theirs.Enum
 		if theirs.Const != "" {
@@ -110,11 +112,13 @@ func (c comparer) shape(path string, ours shape.Shape, theirs jsonSchema) {
 		}
 		same = slices.Equal(s.Set, want)
 	case amount:
-		same = (theirs.Type == "number" || theirs.Type == "integer") && s.Min == theirs.Minimum && s.Max == theirs.Maximum && s.Whole
+		same = (theirs.Type == "number" || theirs.Type == "integer") && s.Min == theirs.Minimum &&
+			s.Max == theirs.Maximum && s.Whole
 	case oneKind:
 		same = theirs.Type == s.Kind.String()
 	case list:
-		same = theirs.Type == "array" && s.Min == theirs.MinItems && s.Max == theirs.MaxItems && (s.Unique || !theirs.UniqueItems || s.Key != "")
+		same = theirs.Type == "array" && s.Min == theirs.MinItems && s.Max == theirs.MaxItems &&
+			(s.Unique || !theirs.UniqueItems || s.Key != "")
 		c.shape(path+"[]", s.Of, c.resolve(*theirs.Items))
 	case object:
 		c.object(path, s, theirs)
@@ -142,8 +146,10 @@ func TestPublishedSchema(t *testing.T) {
 	for name, ours := range map[string]object{
 		"loopConfig": loopConfigShape, "parallelStep": parallelShape, "parallelDelegation": delegationShape,
 		"promptBlocks": promptBlocksShape, "promptFragment": fragmentShape, "extensionPoint": extensionPointShape,
-		"workflowReference": referenceShape, "functionParameter": parameterShape, "functionDefinition": functionsShape.Of.(object),
-		"outputContract": contractShape, "assessmentDefinition": assessmentShape, "assessmentConsequence": consequenceShape,
+		"workflowReference": referenceShape, "functionParameter": parameterShape,
+		"functionDefinition": functionsShape.Of.(object),
+		"outputContract":     contractShape, "assessmentDefinition": assessmentShape,
+		"assessmentConsequence": consequenceShape,
 	} {
 		c.object(name, ours, root.Defs[name])
 	}

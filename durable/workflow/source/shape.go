@@ -49,7 +49,8 @@ func (validation) Want() string { return "a list of validation rules" }
 func (validation) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() == canon.Array && at.Value.Len() == 0 {
 		// The published schema allows it, and what it means is plain.
-		report.Warn(at, "Write at least one rule, or leave it out.", "the list of validation rules is empty, so that nothing is checked")
+		report.Warn(at, "Write at least one rule, or leave it out.",
+			"the list of validation rules is empty, so that nothing is checked")
 		return
 	}
 	if c, ok := criteria.Parse(at, report); ok && c.FlagOnly() {

@@ -69,7 +69,8 @@ func Starter(id, name string) []byte {
 func NewIDProblem(kind SourceKind, id string) string {
 	switch {
 	case IDStatus(id) != "namespaced":
-		return fmt.Sprintf("expected a workflow id of the form namespace.name in lowercase letters, digits, _ and -, got %q", id)
+		return fmt.Sprintf("expected a workflow id of the form namespace.name in lowercase letters, digits, _ and -, "+
+			"got %q", id)
 	case len(id) > idLengthMax:
 		return fmt.Sprintf("a workflow id has at most %d characters, got %d", idLengthMax, len(id))
 	case strings.HasPrefix(id, "wr.") && kind != SourceBundled:

@@ -14,7 +14,8 @@ import (
 func TestStarter(t *testing.T) {
 	text := Starter("user.mine", "Mine \"quoted\" \\ ünï")
 	src, found := Parse("x.json", SourceUser, text)
-	if len(found) > 0 || src.ID != "user.mine" || src.Name != "Mine \"quoted\" \\ ünï" || len(src.Steps) != 3 || !json.Valid(text) {
+	if len(found) > 0 || src.ID != "user.mine" || src.Name != "Mine \"quoted\" \\ ünï" || len(src.Steps) != 3 ||
+		!json.Valid(text) {
 		t.Errorf("%v\n%s", found, text)
 	}
 	if !src.Steps[0].NotesRequired || src.Steps[1].RunCondition.IsNull() || !src.Steps[2].RequireConfirmation.True() {
@@ -24,17 +25,20 @@ func TestStarter(t *testing.T) {
 
 func TestCopy(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"id": "a.b", "steps": []}`:                                 "{\"id\": \"x.y\", \"steps\": []}",
-		"{\n\t\"steps\": [{\"id\": \"s\"}], \"id\" :\n \"a.b\"}\r\n": "{\n\t\"steps\": [{\"id\": \"s\"}], \"id\" :\n \"x.y\"}\r\n",
-		`{"name": "id", "x": {"id": 1}, "id": "a\"}.b", "z": "\\"}`:  `{"name": "id", "x": {"id": 1}, "id": "x.y", "z": "\\"}`,
-		`{"\u0069d": "a.b", "n": ["id", "id"]}`:                      `{"\u0069d": "x.y", "n": ["id", "id"]}`,
-		`{"name": "n"}`:                                              "{\n  \"id\": \"x.y\",\n  \"name\": \"n\"\n}\n",
-		`{"id": 3}`:                                                  "{\n  \"id\": \"x.y\"\n}\n",
-		`{"id": 3, "x": {"id": "a.b"}}`:                              "{\n  \"id\": \"x.y\",\n  \"x\": {\n    \"id\": \"a.b\"\n  }\n}\n",
-		"# top\nid: a.b   # mine\nsteps:\n  - id: a.b\n":             "# top\nid: x.y   # mine\nsteps:\n  - id: a.b\n",
-		"name: n\r\n\"id\":  'a.b'\r\n":                              "name: n\r\n\"id\":  x.y\r\n",
-		"name: n\nid: \"a.b\"":                                       "name: n\nid: x.y",
-		"steps:\n- id: a.b\nid:\n  a.b\n":                            "{\n  \"id\": \"x.y\",\n  \"steps\": [\n    {\n      \"id\": \"a.b\"\n    }\n  ]\n}\n",
+		`{"id": "a.b", "steps": []}`: "{\"id\": \"x.y\", \"steps\": []}",
+		"{\n\t\"steps\": [{\"id\": \"s\"}], \"id\" :\n \"a.b\"}\r\n": "{\n\t\"steps\": [{\"id\": \"s\"}], \"id\" :\n" +
+			" \"x.y\"}\r\n",
+		`{"name": "id", "x": {"id": 1}, "id": "a\"}.b", "z": "\\"}`: `{"name": "id", "x": {"id": 1}, "id": "x.y", "z": "\\"}`,
+		`{"\u0069d": "a.b", "n": ["id", "id"]}`:                     `{"\u0069d": "x.y", "n": ["id", "id"]}`,
+		`{"name": "n"}`:                                             "{\n  \"id\": \"x.y\",\n  \"name\": \"n\"\n}\n",
+		`{"id": 3}`:                                                 "{\n  \"id\": \"x.y\"\n}\n",
+		`{"id": 3, "x": {"id": "a.b"}}`: "{\n  \"id\": \"x.y\",\n  \"x\": {\n" +
+			"    \"id\": \"a.b\"\n  }\n}\n",
+		"# top\nid: a.b   # mine\nsteps:\n  - id: a.b\n": "# top\nid: x.y   # mine\nsteps:\n  - id: a.b\n",
+		"name: n\r\n\"id\":  'a.b'\r\n":                  "name: n\r\n\"id\":  x.y\r\n",
+		"name: n\nid: \"a.b\"":                           "name: n\nid: x.y",
+		"steps:\n- id: a.b\nid:\n  a.b\n": "{\n  \"id\": \"x.y\",\n  \"steps\": [\n    {\n" +
+			"      \"id\": \"a.b\"\n    }\n  ]\n}\n",
 	} {
 		if got, err := Copy([]byte(in), "x.y"); err != nil || string(got) != want {
 			t.Errorf("%q:\n got %q\nwant %q, %v", in, got, want, err)
@@ -52,7 +56,8 @@ func TestCopy(t *testing.T) {
 
 // TestCopyKeepsTheRest: all files at hand differ from their copies in one line.
 func TestCopyKeepsTheRest(t *testing.T) {
-	for _, pattern := range []string{"testdata/*/*.yaml", "../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml", "../../../../shared/data/workrail/workflows/*.json"} {
+	for _, pattern := range []string{"testdata/*/*.yaml", "../../../testdata/workflows/*.json",
+		"../../../testdata/workflows/*.y*ml", "../../../../shared/data/workrail/workflows/*.json"} {
 		files, _ := filepath.Glob(pattern)
 		for _, name := range files {
 			data, err := os.ReadFile(name)
@@ -79,7 +84,8 @@ func TestCopyKeepsTheRest(t *testing.T) {
 
 // FuzzCopy: a copy is the same file with another id, or there is none.
 func FuzzCopy(f *testing.F) {
-	for _, seed := range []string{`{"id": "a.b", "x": ["id", {"id": 1}]}`, "id: a.b # c\nx: [1]\n", "id: >\n  a\n", `{"a": "\"", "id": "\u0041"}`} {
+	for _, seed := range []string{`{"id": "a.b", "x": ["id", {"id": 1}]}`, "id: a.b # c\nx: [1]\n", "id: >\n  a\n",
+		`{"a": "\"", "id": "\u0041"}`} {
 		f.Add([]byte(seed), "x.y")
 	}
 	f.Fuzz(func(t *testing.T, source []byte, id string) {
@@ -111,9 +117,11 @@ func TestNewIDs(t *testing.T) {
 	}{
 		{SourceUser, "user.mine", ""}, {SourceBundled, "wr.mine", ""},
 		{SourceUser, "wr.mine", "reserved for bundled"}, {SourceUser, "mine", "of the form namespace.name"},
-		{SourceUser, "a.b.c", "of the form namespace.name"}, {SourceUser, "a." + strings.Repeat("b", 63), "at most 64 characters, got 65"},
+		{SourceUser, "a.b.c", "of the form namespace.name"},
+		{SourceUser, "a." + strings.Repeat("b", 63), "at most 64 characters, got 65"},
 	} {
-		if got := NewIDProblem(row.kind, row.id); got != row.want && (row.want == "" || !strings.Contains(got, row.want)) {
+		if got := NewIDProblem(row.kind, row.id); got != row.want &&
+			(row.want == "" || !strings.Contains(got, row.want)) {
 			t.Errorf("%s %q: got %q", row.kind, row.id, got)
 		}
 	}
@@ -121,7 +129,8 @@ func TestNewIDs(t *testing.T) {
 	if one != "user.x_ca97" || two == one || IDStatus(one) != "namespaced" {
 		t.Errorf("got %q and %q", one, two)
 	}
-	if long := SuggestApart("user."+strings.Repeat("x", 59), []byte("a")); len(long) != idLengthMax || !strings.HasSuffix(long, "x_ca97") {
+	if long := SuggestApart("user."+strings.Repeat("x", 59), []byte("a")); len(long) != idLengthMax ||
+		!strings.HasSuffix(long, "x_ca97") {
 		t.Errorf("got %q", long)
 	}
 	if !bytes.Contains(Starter("a.b", "n"), []byte(`"a.b"`)) {

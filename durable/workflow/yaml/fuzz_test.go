@@ -18,7 +18,8 @@ func FuzzYAML(f *testing.F) {
 			f.Add(string(data))
 		}
 	}
-	for _, seed := range []string{"a: &x 1\nb: *x\n", "? [a]\n: b\n", "- ! 12\n- !!str x\n", "{<<: {a: 1}}", "a: 0x1F\nb: 0o17\nc: .5e-3\n", "\"\\ud800\"", "a: |2+\n   x\n\n", "%YAML 1.2\n---\na\n"} {
+	for _, seed := range []string{"a: &x 1\nb: *x\n", "? [a]\n: b\n", "- ! 12\n- !!str x\n", "{<<: {a: 1}}",
+		"a: 0x1F\nb: 0o17\nc: .5e-3\n", "\"\\ud800\"", "a: |2+\n   x\n\n", "%YAML 1.2\n---\na\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

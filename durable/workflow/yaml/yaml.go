@@ -53,7 +53,8 @@ func refuseBytes(text string) error {
 				return &canon.ParseError{Line: line, Reason: "text is not valid UTF-8"}
 			}
 		case '\u0085', '\u2028', '\u2029':
-			return &canon.ParseError{Line: line, Reason: fmt.Sprintf(`character %U stands bare; write it as "\u%04x" in double quotes`, r, r)}
+			return &canon.ParseError{Line: line,
+				Reason: fmt.Sprintf(`character %U stands bare; write it as "\u%04x" in double quotes`, r, r)}
 		}
 	}
 	return nil
@@ -77,7 +78,8 @@ func document(text string) (root *yaml.Node, err error) {
 	}
 	var second yaml.Node
 	if err := in.Decode(&second); err == nil {
-		return nil, &canon.ParseError{Line: max(second.Line, 1), Reason: "a second document starts here; a file holds one"}
+		return nil, &canon.ParseError{Line: max(second.Line, 1),
+			Reason: "a second document starts here; a file holds one"}
 	} else if err != io.EOF {
 		return nil, syntaxError(err)
 	}

@@ -12,10 +12,11 @@ import (
 
 func TestStructure(t *testing.T) {
 	for name, row := range map[string]struct{ yaml, json string }{
-		"block mapping":        {"a: 1\nb:\n  c: x\n", `{"a":1,"b":{"c":"x"}}`},
-		"block sequence":       {"- 1\n- - 2\n  - 3\n", `[1,[2,3]]`},
-		"flow":                 {"{a: [1, two, 'three'], b: {}}", `{"a":[1,"two","three"],"b":{}}`},
-		"json is yaml":         {`{"a": [true, null, "x"], "b": {"c": -1.5e3}}`, `{"a":[true,null,"x"],"b":{"c":-1500}}`},
+		"block mapping":  {"a: 1\nb:\n  c: x\n", `{"a":1,"b":{"c":"x"}}`},
+		"block sequence": {"- 1\n- - 2\n  - 3\n", `[1,[2,3]]`},
+		"flow":           {"{a: [1, two, 'three'], b: {}}", `{"a":[1,"two","three"],"b":{}}`},
+		"json is yaml": {`{"a": [true, null, "x"], "b": {"c": -1.5e3}}`,
+			`{"a":[true,null,"x"],"b":{"c":-1500}}`},
 		"literal block":        {"a: |\n  one\n  two\n", `{"a":"one\ntwo\n"}`},
 		"folded, stripped":     {"a: >-\n  one\n  two\n", `{"a":"one two"}`},
 		"literal that is 12":   {"a: |-\n  12\n", `{"a":"12"}`},
@@ -107,7 +108,8 @@ func TestRefused(t *testing.T) {
 				t.Errorf("got %q at %q, want %q at %q", pe.Reason, pe.Pointer, row.reason, row.pointer)
 			}
 			// The library's own lines may be one off; ours are exact.
-			if off := pe.Line - row.line; off != 0 && (!strings.HasPrefix(pe.Reason, "not valid YAML") || off < -1 || off > 1) {
+			if off := pe.Line - row.line; off != 0 && (!strings.HasPrefix(pe.Reason, "not valid YAML") || off < -1 ||
+				off > 1) {
 				t.Errorf("got line %d, want %d", pe.Line, row.line)
 			}
 		})
@@ -116,7 +118,8 @@ func TestRefused(t *testing.T) {
 
 // TestLines walks a document whose values say on which line they stand.
 func TestLines(t *testing.T) {
-	text := "# head\nat: 2\nlist:\n  - 4\n\n  - at: 6\n    deep: {at: 7, b: [\n      8, 8,\n      9]}\nblock: |\n  text\n  text\nat_13: 13\nabsent:\nlast: 15\n"
+	text := "# head\nat: 2\nlist:\n  - 4\n\n  - at: 6\n    deep: {at: 7, b: [\n      8, 8,\n      9]}\nblock: |\n" +
+		"  text\n  text\nat_13: 13\nabsent:\nlast: 15\n"
 	v, err := Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)

@@ -122,7 +122,8 @@ func fileChoices(path string, n *inode) (out []choice) {
 		out = append(out, size)
 	}
 	for _, i := range slices.Sorted(maps.Keys(n.sectors)) {
-		c := choice{what: fmt.Sprintf("sector %d of %s", i, path), of: n, i: i, seqs: []int{0}, contents: [][]byte{part(n.disk, i)}}
+		c := choice{what: fmt.Sprintf("sector %d of %s", i, path), of: n, i: i, seqs: []int{0},
+			contents: [][]byte{part(n.disk, i)}}
 		for _, v := range n.sectors[i].versions {
 			if !bytes.Equal(v.is, c.contents[len(c.contents)-1]) {
 				c.contents, c.seqs = append(c.contents, v.is), append(c.seqs, v.seq)

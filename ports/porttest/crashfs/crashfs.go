@@ -163,7 +163,8 @@ func (f Fault) String() string {
 // Faults are the ways in which one operation can go wrong.
 func Faults(op Op) []Fault {
 	var out []Fault
-	for _, err := range []error{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE, syscall.EINTR} {
+	for _, err := range []error{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE,
+		syscall.EINTR} {
 		out = append(out, Fault{At: op.N, Err: err})
 	}
 	out = append(out, Fault{At: op.N}) // killed before
@@ -175,7 +176,8 @@ func Faults(op Op) []Fault {
 		fallthrough
 	case "open", "place", "rename", "remove", "mkdir", "truncate", "sync", "syncdir":
 		out = append(out, Fault{At: op.N, Err: syscall.EIO, After: true}, Fault{At: op.N, After: true},
-			Fault{At: op.N, Err: syscall.EIO, For: 1}, Fault{At: op.N, Err: syscall.EIO, For: 2}, Fault{At: op.N, Err: syscall.EIO, For: 1 << 20})
+			Fault{At: op.N, Err: syscall.EIO, For: 1}, Fault{At: op.N, Err: syscall.EIO, For: 2},
+			Fault{At: op.N, Err: syscall.EIO, For: 1 << 20})
 	}
 	return out
 }

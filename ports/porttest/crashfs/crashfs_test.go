@@ -196,7 +196,8 @@ func TestFoldersMoveWithAllThatIsInThem(t *testing.T) {
 	}
 	write(t, f, "b/y", "2", false)
 	ok(t, f.SyncDir(".", osfs.Durable))
-	if got, want := states(f), []string{`b/x="1"`, `b/x="1" b/y=""`, `b/x="1" b/y="2"`, `b/x="1" b/y="\x00"`}; !slices.Equal(got, want) {
+	if got, want := states(f), []string{`b/x="1"`, `b/x="1" b/y=""`, `b/x="1" b/y="2"`,
+		`b/x="1" b/y="\x00"`}; !slices.Equal(got, want) {
 		t.Errorf("settled: %q; want %q", got, want)
 	}
 }

@@ -177,7 +177,8 @@ func (n *inode) clone(copied map[*inode]*inode) *inode {
 	if c, ok := copied[n]; ok {
 		return c
 	}
-	c := &inode{dir: n.dir, now: bytes.Clone(n.now), disk: bytes.Clone(n.disk), sizes: slices.Clone(n.sizes), sizeDoubt: n.sizeDoubt}
+	c := &inode{dir: n.dir, now: bytes.Clone(n.now), disk: bytes.Clone(n.disk), sizes: slices.Clone(n.sizes),
+		sizeDoubt: n.sizeDoubt}
 	copied[n] = c
 	if !n.dir {
 		c.sectors = make(map[int64]*sector, len(n.sectors))

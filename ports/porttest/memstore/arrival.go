@@ -54,7 +54,8 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 // Segment implements ports.Arrival.
 func (a *arrival) Segment(ctx context.Context, name string, seg manifest.Segment) error {
 	return a.do(ctx, func() error {
-		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || name != "" && !bundle.LogName(name) {
+		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || name != "" &&
+			!bundle.LogName(name) {
 			return fault.New(fault.Internal, "events %d to %d of log %q cannot arrive", seg.First, seg.Last, name)
 		}
 		root := sessionRoot(a.session)
@@ -87,7 +88,8 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 		case err != nil:
 			return err
 		case int64(len(b)) > most:
-			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, which is all that a store takes", kind, ref, most)
+			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, which is all that a store takes", kind,
+				ref, most)
 		case canon.Sum(b) != ref:
 			return fault.New(fault.StoreCorrupt, "the bytes that came as %s %s do not have that digest", kind, ref)
 		}
@@ -105,7 +107,8 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 	return a.do(ctx, func() error {
 		a.s.disk.mu.Lock()
 		defer a.s.disk.mu.Unlock()
-		_, whole := a.s.disk.objects[manifest.ObjectDir(manifest.Artifact)+"/"+manifest.ObjectName(manifest.Artifact, ref)]
+		_, whole := a.s.disk.objects[manifest.ObjectDir(manifest.Artifact)+"/"+
+			manifest.ObjectName(manifest.Artifact, ref)]
 		if _, erased := a.s.disk.tombstones[ref]; !erased && !whole {
 			a.s.disk.tombstones[ref] = data
 		}

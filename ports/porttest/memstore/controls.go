@@ -23,7 +23,8 @@ func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.
 }
 
 // UpdateSessionControl implements ports.SessionControls.
-func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile, change func(ports.Control) (ports.Control, error)) error {
+func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
 	name, err := controlName(ctx, session, f)
 	if err != nil {
 		return err

@@ -127,7 +127,8 @@ func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head)
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	kept := s.disk.logs[l.Root]
-	if kept == nil || int64(len(kept.manifest)) < head.Bytes || canon.Sum(kept.manifest[head.GroupAt:head.Bytes]) != head.Digest {
+	if kept == nil || int64(len(kept.manifest)) < head.Bytes ||
+		canon.Sum(kept.manifest[head.GroupAt:head.Bytes]) != head.Digest {
 		return manifest.ErrNotOnChain
 	}
 	return nil
@@ -153,7 +154,8 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	if err != nil {
 		return at, fault.Wrap(err, fault.Internal, "a plan that must not be written: %v", err)
 	}
-	verdict, err := manifest.Read(s.disk.input(ports.Reading{Log: p.Log, From: at}), func(manifest.Segment, manifest.Head) error { return nil })
+	verdict, err := manifest.Read(s.disk.input(ports.Reading{Log: p.Log, From: at}),
+		func(manifest.Segment, manifest.Head) error { return nil })
 	if err != nil && !errors.Is(err, manifest.ErrNotOnChain) {
 		return at, err
 	}
@@ -181,11 +183,13 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	if data, erased := s.disk.tombstones[ref]; erased && (kind == manifest.Artifact || kind == manifest.Installed) {
-		return nil, fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String()).With("erased", data)
+		return nil, fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String()).
+			With("erased", data)
 	}
 	b, ok := s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)]
 	if !ok || canon.Sum(b) != ref {
-		return nil, fault.New(fault.StoreCorrupt, "the %s %s is referred to and not there", kind, ref).With("missing", true)
+		return nil, fault.New(fault.StoreCorrupt, "the %s %s is referred to and not there", kind, ref).
+			With("missing", true)
 	}
 	return bytes.Clone(b), nil
 }

@@ -24,12 +24,15 @@ func TestSideLogs(t *testing.T) {
 	ctx := context.Background()
 	s := memstore.NewDisk(id.Seed{1}).Open(time.Second)
 	session := id.NewSession(id.Seed{2})
-	for _, log := range []manifest.Log{manifest.SessionEvents(session), manifest.SessionSide(session, event.NewTable("notes", "sessionId", event.Row[event.SessionCreated](event.NoScope)))} {
-		err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, blind{}, func(w ports.Witness, v manifest.Verdict) error {
-			e := event.New(log.Owner, 0, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.SessionCreated{})
-			_, err := s.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})
-			return err
-		})
+	for _, log := range []manifest.Log{manifest.SessionEvents(session),
+		manifest.SessionSide(session,
+			event.NewTable("notes", "sessionId", event.Row[event.SessionCreated](event.NoScope)))} {
+		err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, blind{},
+			func(w ports.Witness, v manifest.Verdict) error {
+				e := event.New(log.Owner, 0, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.SessionCreated{})
+				_, err := s.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})
+				return err
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 // ObjectStream implements ports.ObjectStreams.
-func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64, error) {
+func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64,
+	error) {
 	b, err := s.Object(ctx, kind, ref)
 	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
 }

@@ -40,7 +40,8 @@ func NewTraveller(t testing.TB, n, advances int) *Traveller {
 		plan := p()
 		var seg manifest.Segment
 		seg, head = attest(t, plan, head)
-		tr.Segments, tr.Heads, tr.Objects = append(tr.Segments, seg), append(tr.Heads, head), append(tr.Objects, plan.Objects...)
+		tr.Segments, tr.Heads, tr.Objects = append(tr.Segments, seg), append(tr.Heads, head),
+			append(tr.Objects, plan.Objects...)
 	}
 	tr.Objects = append(tr.Objects, manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact")})
 	head = manifest.Head{}
@@ -102,7 +103,8 @@ func (tr *Traveller) here(t *testing.T, open func(time.Duration) Store) {
 	t.Helper()
 	ctx, s := context.Background(), open(0)
 	seen, v := Read(t, s, tr.Log, manifest.Head{})
-	if v.Head != tr.Head() || v.Health != manifest.Healthy || len(v.Findings) > 0 || len(seen.Segments) != len(tr.Segments) {
+	if v.Head != tr.Head() || v.Health != manifest.Healthy || len(v.Findings) > 0 ||
+		len(seen.Segments) != len(tr.Segments) {
 		t.Fatalf("it arrived as %+v; want %+v", v, tr.Head())
 	}
 	notes, v := Read(t, s, SessionNotes(tr.Session), manifest.Head{})
@@ -198,12 +200,22 @@ func arrivesWrong(t *testing.T, open func(time.Duration) Store) {
 		"too many bytes": {func(a ports.Arrival) error {
 			return a.Object(ctx, manifest.Snapshot, ref, io.LimitReader(zeros{}, limits.SnapshotBytesMax+1))
 		}, fault.StoreLimit},
-		"bytes without end": {func(a ports.Arrival) error { return a.Object(ctx, manifest.Artifact, ref, zeros{}) }, fault.StoreLimit},
-		"a torn source":     {func(a ports.Arrival) error { return a.Object(ctx, manifest.Artifact, ref, iotest.ErrReader(torn)) }, ""},
-		"a way out":         {func(a ports.Arrival) error { return a.Segment(ctx, "../other", tr.Segments[0]) }, fault.Internal},
-		"a name of ours":    {func(a ports.Arrival) error { return a.Segment(ctx, "events", tr.Segments[0]) }, fault.Internal},
-		"no group":          {func(a ports.Arrival) error { return a.Segment(ctx, "", manifest.Segment{First: 0, Last: 0}) }, fault.Internal},
-		"a segment twice":   {func(a ports.Arrival) error { return a.Segment(ctx, "", tr.Segments[0]) }, fault.Internal},
+		"bytes without end": {func(a ports.Arrival) error { return a.Object(ctx, manifest.Artifact, ref, zeros{}) },
+			fault.StoreLimit},
+		"a torn source": {func(a ports.Arrival) error {
+			return a.Object(ctx, manifest.Artifact, ref,
+				iotest.ErrReader(torn))
+		}, ""},
+		"a way out": {func(a ports.Arrival) error { return a.Segment(ctx, "../other", tr.Segments[0]) },
+			fault.Internal},
+		"a name of ours": {func(a ports.Arrival) error { return a.Segment(ctx, "events", tr.Segments[0]) },
+			fault.Internal},
+		"no group": {func(a ports.Arrival) error {
+			return a.Segment(ctx, "",
+				manifest.Segment{First: 0, Last: 0})
+		}, fault.Internal},
+		"a segment twice": {func(a ports.Arrival) error { return a.Segment(ctx, "", tr.Segments[0]) },
+			fault.Internal},
 		"any control file": {func(a ports.Arrival) error {
 			return a.Control(ctx, ports.ControlFile{Name: "manifest.jsonl"}, ports.Control{})
 		}, fault.Internal},

@@ -61,9 +61,10 @@ func sessionControls(t *testing.T, open func(time.Duration) Store) {
 		want("the first", r, f, int64(i))
 		want("another session's", other, f, -1)
 	}
-	must(t, open(0).UpdateSessionControl(ctx, r.Session, ports.KeepFile, func(old ports.Control) (ports.Control, error) {
-		return control(t, number(old)+10), nil
-	}))
+	must(t, open(0).UpdateSessionControl(ctx, r.Session, ports.KeepFile,
+		func(old ports.Control) (ports.Control, error) {
+			return control(t, number(old)+10), nil
+		}))
 	want("changed", r, ports.KeepFile, 11)
 	refusal := errors.New("not that")
 	if err := s.UpdateSessionControl(ctx, r.Session, ports.KeepFile, func(ports.Control) (ports.Control, error) {
@@ -80,15 +81,18 @@ func sessionControls(t *testing.T, open func(time.Duration) Store) {
 
 	stranger := NewStory(3)
 	must(t, s.DropSessionControl(ctx, stranger.Session, ports.KeepFile))
-	if err := s.UpdateSessionControl(ctx, stranger.Session, ports.KeepFile, set(1)); !fault.Is(err, fault.SessionNotFound) {
+	if err := s.UpdateSessionControl(ctx, stranger.Session, ports.KeepFile, set(1)); !fault.Is(err,
+		fault.SessionNotFound) {
 		t.Errorf("of a session that is not there: %v; want SESSION_NOT_FOUND", err)
 	}
 	if list, err := s.Sessions(ctx); err != nil || len(list) != 2 {
 		t.Errorf("control files made a session: %v, %v", list, err)
 	}
-	for _, f := range []ports.ControlFile{{}, {Name: "other.json", Kind: "other"}, {Name: "../keep", Kind: "keep"}, {Name: "keep", Kind: "imported"}} {
+	for _, f := range []ports.ControlFile{{}, {Name: "other.json", Kind: "other"}, {Name: "../keep", Kind: "keep"},
+		{Name: "keep", Kind: "imported"}} {
 		_, err := s.SessionControl(ctx, r.Session, f)
-		if !fault.Is(err, fault.Internal) || !fault.Is(s.UpdateSessionControl(ctx, r.Session, f, set(1)), fault.Internal) ||
+		if !fault.Is(err, fault.Internal) ||
+			!fault.Is(s.UpdateSessionControl(ctx, r.Session, f, set(1)), fault.Internal) ||
 			!fault.Is(s.DropSessionControl(ctx, r.Session, f), fault.Internal) {
 			t.Errorf("%+v is no control file of a session: %v", f, err)
 		}
@@ -107,9 +111,10 @@ func countTogether(t *testing.T, open func(time.Duration) Store, r *Story) {
 		s := open(time.Minute)
 		all.Go(func() {
 			for range each {
-				if err := s.UpdateSessionControl(context.Background(), r.Session, ports.KeepFile, func(old ports.Control) (ports.Control, error) {
-					return control(t, max(number(old), 0)+1), nil
-				}); err != nil {
+				if err := s.UpdateSessionControl(context.Background(), r.Session, ports.KeepFile,
+					func(old ports.Control) (ports.Control, error) {
+						return control(t, max(number(old), 0)+1), nil
+					}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -36,7 +36,8 @@ func headCache(t *testing.T, open func(time.Duration) Store) {
 	want("the last one", r, 1, 100, "two")
 	want("its beginning", r, 1, 2, "tw")
 	want("another format", r, 2, 100, "another format")
-	if seen, v := Read(t, s, r.Log, manifest.Head{}); v.Head != heads[1] || len(v.Findings) > 0 || len(seen.Segments) != 2 {
+	if seen, v := Read(t, s, r.Log, manifest.Head{}); v.Head != heads[1] || len(v.Findings) > 0 ||
+		len(seen.Segments) != 2 {
 		t.Errorf("head caches changed the log: %+v", v)
 	}
 	ended, cancel := context.WithCancel(ctx)

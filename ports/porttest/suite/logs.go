@@ -116,15 +116,17 @@ func conflict(t *testing.T, open func(time.Duration) Store) {
 	ctx, s, r := context.Background(), open(0), NewStory(1)
 	heads := commit(t, s, r, 2)
 	stale := r.Advance(heads[1].Next)
-	for name, at := range map[string]manifest.Head{"the empty log": {}, "an earlier head": heads[0], "the head before": heads[1]} {
-		err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, &Seen{}, func(w ports.Witness, _ manifest.Verdict) error {
-			p := stale
-			if at.Next != heads[1].Next {
-				p = NewStory(1).Advance(at.Next)
-			}
-			_, err := s.Append(ctx, w, at, p)
-			return err
-		})
+	for name, at := range map[string]manifest.Head{"the empty log": {}, "an earlier head": heads[0],
+		"the head before": heads[1]} {
+		err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, &Seen{},
+			func(w ports.Witness, _ manifest.Verdict) error {
+				p := stale
+				if at.Next != heads[1].Next {
+					p = NewStory(1).Advance(at.Next)
+				}
+				_, err := s.Append(ctx, w, at, p)
+				return err
+			})
 		if !fault.Is(err, fault.StoreConflict) {
 			t.Errorf("appending behind %s: %v; want STORE_CONFLICT", name, err)
 		}

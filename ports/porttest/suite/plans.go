@@ -66,9 +66,11 @@ func (r *Story) Start() manifest.Plan {
 		Events: []event.Event{
 			r.event(0, event.Scope{}, event.SessionCreated{}),
 			r.event(1, run, event.RunStarted{
-				WorkflowID: "test.flow", WorkflowHash: r.workflow.Ref(), WorkflowSourceKind: event.SourceProject, WorkflowSourceRef: "flow.json",
+				WorkflowID: "test.flow", WorkflowHash: r.workflow.Ref(), WorkflowSourceKind: event.SourceProject,
+				WorkflowSourceRef: "flow.json",
 			}),
-			r.event(2, node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: snapshot.Ref(), WorkflowHash: r.workflow.Ref()}),
+			r.event(2, node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: snapshot.Ref(),
+				WorkflowHash: r.workflow.Ref()}),
 		},
 		Objects: []manifest.Object{snapshot, r.workflow},
 	}
@@ -83,7 +85,8 @@ func (r *Story) Advance(next int64) manifest.Plan {
 	snapshot := r.Snapshot(r.step)
 	parent := r.node
 	recorded := r.event(next, event.Scope{RunID: r.RunID, NodeID: parent}, event.AdvanceRecorded{
-		AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child), RequestDigest: snapshot.Ref(),
+		AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child),
+		RequestDigest: snapshot.Ref(),
 	})
 	r.node = child
 	return manifest.Plan{
@@ -91,10 +94,12 @@ func (r *Story) Advance(next int64) manifest.Plan {
 		Events: []event.Event{
 			recorded,
 			r.event(next+1, event.Scope{RunID: r.RunID, NodeID: child}, event.NodeCreated{
-				NodeKind: event.StepNode, ParentNodeID: &parent, SnapshotRef: snapshot.Ref(), WorkflowHash: r.workflow.Ref(),
+				NodeKind: event.StepNode, ParentNodeID: &parent, SnapshotRef: snapshot.Ref(),
+				WorkflowHash: r.workflow.Ref(),
 			}),
 			r.event(next+2, event.Scope{RunID: r.RunID}, event.EdgeCreated{
-				Cause: event.Cause{EventID: recorded.ID, Kind: event.IntentionalFork}, EdgeKind: event.AckedStepEdge, FromNodeID: parent, ToNodeID: child,
+				Cause: event.Cause{EventID: recorded.ID, Kind: event.IntentionalFork}, EdgeKind: event.AckedStepEdge,
+				FromNodeID: parent, ToNodeID: child,
 			}),
 		},
 		Objects: []manifest.Object{snapshot},

@@ -65,10 +65,11 @@ func Run(t *testing.T, world World) {
 // Gate appends p behind the head that the log has, as the engine would.
 func Gate(s Store, p manifest.Plan) (head manifest.Head, err error) {
 	ctx := context.Background()
-	err = ports.WithHealthySession(ctx, s, s, p.Log, manifest.Head{}, &Seen{}, func(w ports.Witness, v manifest.Verdict) error {
-		head, err = s.Append(ctx, w, v.Head, p)
-		return err
-	})
+	err = ports.WithHealthySession(ctx, s, s, p.Log, manifest.Head{}, &Seen{},
+		func(w ports.Witness, v manifest.Verdict) error {
+			head, err = s.Append(ctx, w, v.Head, p)
+			return err
+		})
 	return head, err
 }
 

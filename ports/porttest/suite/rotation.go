@@ -40,7 +40,8 @@ func rotation(t *testing.T, open func(time.Duration) Store) {
 		if next.Keys.Previous == nil || *next.Keys.Previous != have.Current || next.Keys.Current == have.Current {
 			t.Error("the current key is not the previous one now, or the same is current")
 		}
-		if again, err := open(0).Keys(ctx, ports.ReadOnly); err != nil || again.Current != next.Keys.Current || *again.Previous != have.Current {
+		if again, err := open(0).Keys(ctx, ports.ReadOnly); err != nil || again.Current != next.Keys.Current ||
+			*again.Previous != have.Current {
 			t.Errorf("another handle has other keys: %v", err)
 		}
 		for _, stale := range []*token.Key{&have.Current, nil} {
@@ -62,7 +63,8 @@ func rotateTogether(t *testing.T, open func(time.Duration) Store, have token.Key
 	for i := range n {
 		s := open(time.Minute)
 		all.Go(func() {
-			_, errs[i] = s.Rotate(context.Background(), ports.Rotation{By: event.Actor{Kind: event.Agent}, AtMs: 1, From: &have.Current})
+			_, errs[i] = s.Rotate(context.Background(), ports.Rotation{By: event.Actor{Kind: event.Agent}, AtMs: 1,
+				From: &have.Current})
 		})
 	}
 	all.Wait()
@@ -74,7 +76,8 @@ func rotateTogether(t *testing.T, open func(time.Duration) Store, have token.Key
 			t.Errorf("a rotation that came second: %v; want STORE_CONFLICT", err)
 		}
 	}
-	if after, err := open(0).Keys(context.Background(), ports.ReadOnly); err != nil || done != 1 || *after.Previous != have.Current {
+	if after, err := open(0).Keys(context.Background(), ports.ReadOnly); err != nil || done != 1 ||
+		*after.Previous != have.Current {
 		t.Errorf("%d of %d rotated, %v", done, n, err)
 	}
 }

@@ -108,8 +108,10 @@ func neverFires(t *testing.T, s ports.Schedules) {
 		cron string
 		at   int64
 	}{
-		{"0 0 31 2 *", now}, {"* * 30 feb *", now}, {"*/5 0-22 31 4,6,9,11 *", now}, {"0 0 31 2 *", milli(t, "2100-02-28T23:59:59Z")},
-		{"* * * * *", 1 << 62}, {"* * * * *", -1 << 62}, {"0 1 * * *", 1<<63 - 1}, {"0 1 * * *", -1 << 63}, // no moments anybody means
+		{"0 0 31 2 *", now}, {"* * 30 feb *", now}, {"*/5 0-22 31 4,6,9,11 *", now},
+		{"0 0 31 2 *", milli(t, "2100-02-28T23:59:59Z")},
+		// no moments anybody means
+		{"* * * * *", 1 << 62}, {"* * * * *", -1 << 62}, {"0 1 * * *", 1<<63 - 1}, {"0 1 * * *", -1 << 63},
 	} {
 		for _, zone := range []string{"", "Europe/Berlin", "Africa/Casablanca"} {
 			if err := s.Check(row.cron, zone); err != nil {
@@ -128,25 +130,37 @@ func neverFires(t *testing.T, s ports.Schedules) {
 func refusedSchedules(t *testing.T, s ports.Schedules) {
 	for cron, says := range map[string]string{
 		"": "0 fields", "* * * *": "4 fields", "* * * * * *": "6 fields", "0 30 2 * * *": "6 fields", "  ": "0 fields",
-		"60 * * * *": "the minute of", "-1 * * * *": "the minute of", "*/0 * * * *": "the minute of", "*/60 * * * *": "the minute of",
-		"5-1 * * * *": "the minute of", "1,,2 * * * *": "the minute of", ", * * * *": "the minute of", "5/ * * * *": "the minute of",
-		"*/5/5 * * * *": "the minute of", "*-5 * * * *": "the minute of", "5-* * * * *": "the minute of", "1-2-3 * * * *": "the minute of",
-		"+5 * * * *": "the minute of", "? * * * *": "the minute of", "h * * * *": "the minute of", "H * * * *": "the minute of", "0,99 * * * *": "the minute of",
-		"*,99 * * * *": "the minute of", "99999999999999999999 * * * *": "the minute of", "mon * * * *": "the minute of", "\u0665 * * * *": "the minute of",
+		"60 * * * *": "the minute of", "-1 * * * *": "the minute of", "*/0 * * * *": "the minute of",
+		"*/60 * * * *": "the minute of",
+		"5-1 * * * *":  "the minute of", "1,,2 * * * *": "the minute of", ", * * * *": "the minute of",
+		"5/ * * * *":    "the minute of",
+		"*/5/5 * * * *": "the minute of", "*-5 * * * *": "the minute of", "5-* * * * *": "the minute of",
+		"1-2-3 * * * *": "the minute of",
+		"+5 * * * *":    "the minute of", "? * * * *": "the minute of", "h * * * *": "the minute of",
+		"H * * * *": "the minute of", "0,99 * * * *": "the minute of",
+		"*,99 * * * *": "the minute of", "99999999999999999999 * * * *": "the minute of",
+		"mon * * * *": "the minute of", "\u0665 * * * *": "the minute of",
 		"0 24 * * *": "the hour of", "0 22-2 * * *": "the hour of", "0 9am * * *": "the hour of",
-		"0 0 0 * *": "the day of the month of", "0 0 32 * *": "the day of the month of", "0 0 L * *": "the day of the month of", "0 0 15W * *": "the day of the month of",
-		"0 0 * 0 *": "the month of", "0 0 * 13 *": "the month of", "0 0 * january *": "the month of", "0 0 * nov-feb *": "the month of",
-		"0 0 * * 8": "the day of the week of", "0 0 * * fri-mon": "the day of the week of", "0 0 * * fri-mon/2": "the day of the week of",
-		"0 0 * * mon#1": "the day of the week of", "0 0 * * friday": "the day of the week of", "0 0 * * 5L": "the day of the week of",
-		"@every 1s": "@hourly", "@reboot": "@hourly", "@": "@hourly", "@daily extra": "@hourly", "@DAILY": "@hourly",
-		"TZ=UTC * * * * *": "6 fields", "CRON_TZ=UTC @daily": "2 fields", "TZ=UTC * * * *": "the minute of", "*\n* * * *": "4 fields", "* * * * *\n": "the day of the week of",
+		"0 0 0 * *": "the day of the month of", "0 0 32 * *": "the day of the month of",
+		"0 0 L * *": "the day of the month of", "0 0 15W * *": "the day of the month of",
+		"0 0 * 0 *": "the month of", "0 0 * 13 *": "the month of", "0 0 * january *": "the month of",
+		"0 0 * nov-feb *": "the month of",
+		"0 0 * * 8":       "the day of the week of", "0 0 * * fri-mon": "the day of the week of",
+		"0 0 * * fri-mon/2": "the day of the week of",
+		"0 0 * * mon#1":     "the day of the week of", "0 0 * * friday": "the day of the week of",
+		"0 0 * * 5L": "the day of the week of",
+		"@every 1s":  "@hourly", "@reboot": "@hourly", "@": "@hourly", "@daily extra": "@hourly", "@DAILY": "@hourly",
+		"TZ=UTC * * * * *": "6 fields", "CRON_TZ=UTC @daily": "2 fields", "TZ=UTC * * * *": "the minute of",
+		"*\n* * * *": "4 fields", "* * * * *\n": "the day of the week of",
 		strings.Repeat("1,", 200) + "1 * * * *": "409 bytes", strings.Repeat("*", 1<<20): "1048576 bytes",
-		strings.Repeat("\x01", 248) + " * * * *": "the minute of", strings.Repeat(" *", 128): "128 fields", "@" + strings.Repeat("x", 300): "301 bytes",
+		strings.Repeat("\x01", 248) + " * * * *": "the minute of", strings.Repeat(" *", 128): "128 fields",
+		"@" + strings.Repeat("x", 300): "301 bytes",
 	} {
 		_, _, last := s.LastBefore(cron, "", 0)
 		_, _, next := s.NextAfter(cron, "", 0)
 		for _, err := range []error{s.Check(cron, ""), last, next} {
-			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), says) || len(err.Error()) > 1024 {
+			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), says) ||
+				len(err.Error()) > 1024 {
 				t.Errorf("%.80q: %v; want VALIDATION_ERROR with %q", cron, err, says)
 			}
 		}
@@ -154,17 +168,20 @@ func refusedSchedules(t *testing.T, s ports.Schedules) {
 }
 
 func zones(t *testing.T, s ports.Schedules) {
-	for _, zone := range []string{"", "UTC", "Europe/Berlin", "America/Argentina/ComodRivadavia", "Etc/GMT+12", "Pacific/Kiritimati"} {
+	for _, zone := range []string{"", "UTC", "Europe/Berlin", "America/Argentina/ComodRivadavia", "Etc/GMT+12",
+		"Pacific/Kiritimati"} {
 		if err := s.Check("@daily", zone); err != nil {
 			t.Errorf("%q: %v", zone, err)
 		}
 	}
-	for _, zone := range []string{"Local", "local", "localtime", "Europe", "Europe/Atlantis", "CEST", "+02:00", "../etc/passwd", "/etc/localtime",
+	for _, zone := range []string{"Local", "local", "localtime", "Europe", "Europe/Atlantis", "CEST", "+02:00",
+		"../etc/passwd", "/etc/localtime",
 		"Europe/Berlin\x00", "Europe\\Berlin", " ", strings.Repeat("x", 1<<20)} {
 		_, _, last := s.LastBefore("@daily", zone, 0)
 		_, _, next := s.NextAfter("@daily", zone, 0)
 		for _, err := range []error{s.Check("@daily", zone), last, next} {
-			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), "time zone") || len(err.Error()) > 1024 {
+			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), "time zone") ||
+				len(err.Error()) > 1024 {
 				t.Errorf("%.80q: %v; want VALIDATION_ERROR about the time zone", zone, err)
 			}
 		}

@@ -27,10 +27,11 @@ func witnesses(t *testing.T, open func(time.Duration) Store) {
 	refused("the zero witness", ports.Witness{})
 	var stashed ports.Witness
 	gate := func(st Store, l manifest.Log, fn func(ports.Witness)) {
-		must(t, ports.WithHealthySession(ctx, st, st, l, manifest.Head{}, &Seen{}, func(w ports.Witness, _ manifest.Verdict) error {
-			fn(w)
-			return nil
-		}))
+		must(t, ports.WithHealthySession(ctx, st, st, l, manifest.Head{}, &Seen{},
+			func(w ports.Witness, _ manifest.Verdict) error {
+				fn(w)
+				return nil
+			}))
 	}
 	gate(s, r.Log, func(w ports.Witness) { stashed = w })
 	refused("a witness that outlived its gate", stashed)
@@ -59,11 +60,14 @@ func oneWriter(t *testing.T, open func(time.Duration) Store) {
 	must(t, err)
 	_, err = open(0).Lock(ctx, r.Log)
 	f := fault.Of(err)
-	if err == nil || f.Code != fault.SessionLocked || f.Retry.Kind != fault.RetryableAfterMs || f.Details["holderPid"] != os.Getpid() {
-		t.Fatalf("a second lock: %v (retry %+v, details %v); want SESSION_LOCKED with the holder's pid", err, f.Retry, f.Details)
+	if err == nil || f.Code != fault.SessionLocked || f.Retry.Kind != fault.RetryableAfterMs ||
+		f.Details["holderPid"] != os.Getpid() {
+		t.Fatalf("a second lock: %v (retry %+v, details %v); want SESSION_LOCKED with the holder's pid", err, f.Retry,
+			f.Details)
 	}
 	start := time.Now()
-	if _, err := open(60*time.Millisecond).Lock(ctx, r.Log); !fault.Is(err, fault.SessionLocked) || time.Since(start) < 60*time.Millisecond {
+	if _, err := open(60*time.Millisecond).Lock(ctx, r.Log); !fault.Is(err, fault.SessionLocked) ||
+		time.Since(start) < 60*time.Millisecond {
 		t.Errorf("a lock waited for %v and said %v; want 60ms, SESSION_LOCKED", time.Since(start), err)
 	}
 	if err := open(0).Confirm(ctx, r.Log, heads[0]); !fault.Is(err, fault.SessionLocked) {
@@ -99,13 +103,14 @@ func manyWriters(t *testing.T, open func(time.Duration) Store) {
 			defer wg.Done()
 			for range each {
 				ctx := context.Background()
-				err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, &Seen{}, func(w ports.Witness, v manifest.Verdict) error {
-					mu.Lock()
-					p := r.Advance(v.Head.Next)
-					mu.Unlock()
-					_, err := s.Append(ctx, w, v.Head, p)
-					return err
-				})
+				err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, &Seen{},
+					func(w ports.Witness, v manifest.Verdict) error {
+						mu.Lock()
+						p := r.Advance(v.Head.Next)
+						mu.Unlock()
+						_, err := s.Append(ctx, w, v.Head, p)
+						return err
+					})
 				if err != nil {
 					t.Error(err)
 				}

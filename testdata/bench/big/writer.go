@@ -92,10 +92,12 @@ func newWriter(dir string, lean bool) (*writer, error) {
 	}
 	w := &writer{dir: dir, Store: Store{Session: id.NewSession(seed)}, lean: lean, run: id.NewRun(seed), workflow: c}
 	w.node = id.RootNode(w.run)
-	if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(w.log().Root), manifest.SegmentDir), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(w.log().Root), manifest.SegmentDir),
+		0o700); err != nil {
 		return nil, err
 	}
-	w.file, err = os.OpenFile(filepath.Join(dir, filepath.FromSlash(w.log().Root), manifest.FileName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	w.file, err = os.OpenFile(filepath.Join(dir, filepath.FromSlash(w.log().Root), manifest.FileName),
+		os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +106,9 @@ func newWriter(dir string, lean bool) (*writer, error) {
 }
 
 func (w *writer) begin() error {
-	plan, _, err := advance.Begin(w.workflow, advance.Start{Session: w.Session, Run: w.run, SourceKind: event.SourceProject,
-		SourceRef: "bench.json", Actor: event.Actor{Kind: event.Human, Ref: "sam"}, AtMs: 1_767_225_600_000})
+	plan, _, err := advance.Begin(w.workflow,
+		advance.Start{Session: w.Session, Run: w.run, SourceKind: event.SourceProject,
+			SourceRef: "bench.json", Actor: event.Actor{Kind: event.Human, Ref: "sam"}, AtMs: 1_767_225_600_000})
 	if err != nil {
 		return err
 	}
@@ -152,26 +155,38 @@ func (w *writer) advance() error {
 		return err
 	}
 	at, run := event.Scope{RunID: w.run, NodeID: parent}, event.Scope{RunID: w.run}
-	recorded := w.add(at, agent, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child), RequestDigest: canon.Sum([]byte(step))})
+	recorded := w.add(at, agent, event.AdvanceRecorded{AttemptID: attempt, Intent: event.IntentAckPending,
+		Outcome: event.AdvancedTo(child), RequestDigest: canon.Sum([]byte(step))})
 	if !w.lean {
-		w.add(run, agent, event.ContextSet{ContextID: origin.Context(0), NodeID: &parent, Source: event.ContextAgentDelta, Context: canon.OfMembers(
-			canon.Member{Name: "attempt", Value: canon.OfInt(w.n)}, canon.Member{Name: "branch", Value: canon.OfString("fix/" + step)},
-			canon.Member{Name: "files", Value: canon.OfList(canon.OfString("a.go"), canon.OfString("b.go"), canon.OfFloat(0.5))})})
+		w.add(run, agent, event.ContextSet{ContextID: origin.Context(0), NodeID: &parent,
+			Source: event.ContextAgentDelta, Context: canon.OfMembers(
+				canon.Member{Name: "attempt", Value: canon.OfInt(w.n)},
+				canon.Member{Name: "branch", Value: canon.OfString("fix/" + step)},
+				canon.Member{Name: "files", Value: canon.OfList(canon.OfString("a.go"), canon.OfString("b.go"),
+					canon.OfFloat(0.5))})})
 	}
 	w.add(at, engine, event.DecisionTraceAppended{TraceID: origin.Trace(0), Entries: []event.TraceEntry{
-		{Kind: event.SelectedNextStep, Refs: []event.TraceRef{event.StepRef(step)}, Summary: fmt.Sprintf("Step %q is next.", step)}}})
-	w.add(event.Scope{RunID: w.run, NodeID: child}, engine, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &parent, SnapshotRef: o.Ref(), WorkflowHash: w.workflow.Hash()})
+		{Kind: event.SelectedNextStep, Refs: []event.TraceRef{event.StepRef(step)},
+			Summary: fmt.Sprintf("Step %q is next.", step)}}})
+	w.add(event.Scope{RunID: w.run, NodeID: child}, engine,
+		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &parent, SnapshotRef: o.Ref(),
+			WorkflowHash: w.workflow.Hash()})
 	w.add(run, engine, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: parent, ToNodeID: child,
 		Cause: event.Cause{EventID: recorded.ID, Kind: event.IntentionalFork}})
-	w.add(at, agent, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0), Payload: event.OutputPayload{PayloadKind: event.Notes,
-		NotesMarkdown: "Read the log of the failing job.\n\n- the cache was \"cold\"\n- " + strings.Repeat("it was tried again, ", int(w.n%8)) + "then it passed."}})
+	w.add(at, agent, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
+		Payload: event.OutputPayload{PayloadKind: event.Notes,
+			NotesMarkdown: "Read the log of the failing job.\n\n- the cache was \"cold\"\n- " +
+				strings.Repeat("it was tried again, ", int(w.n%8)) + "then it passed."}})
 	if !w.lean && w.n%2 == 0 {
-		art := manifest.Object{Kind: manifest.Artifact, Bytes: fmt.Appendf(nil, `{"kind":"report","number":%d,"passed":true}`, w.n)}
+		art := manifest.Object{Kind: manifest.Artifact,
+			Bytes: fmt.Appendf(nil, `{"kind":"report","number":%d,"passed":true}`, w.n)}
 		if err := w.object(art); err != nil {
 			return err
 		}
-		w.add(at, agent, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(1), Payload: event.OutputPayload{
-			PayloadKind: event.ArtifactRef, SHA256: art.Ref(), ContentType: "application/json", ByteLength: int64(len(art.Bytes)), ArtifactKind: "report"}})
+		w.add(at, agent, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(1),
+			Payload: event.OutputPayload{
+				PayloadKind: event.ArtifactRef, SHA256: art.Ref(), ContentType: "application/json",
+				ByteLength: int64(len(art.Bytes)), ArtifactKind: "report"}})
 	}
 	w.node = child
 	return nil

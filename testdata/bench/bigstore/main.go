@@ -30,5 +30,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bigstore:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s: %d events in %d segments, %d bytes; %d objects\n", w.Session, w.Head.Next, w.Segments, w.Bytes, w.Objects)
+	fmt.Printf("%s: %d events in %d segments, %d bytes; %d objects\n", w.Session, w.Head.Next, w.Segments, w.Bytes,
+		w.Objects)
 }
