@@ -163,7 +163,7 @@ func formatHarms() []formatHarm {
 		{"the same behind an event that cannot be read", func(s *formatStore, d *formatDisk) {
 			d.lines(s, s.newer(0, `"ignorable":true,`), s.line(1, s.resolving(0)))
 		}},
-		{"an event stands twice", func(s *formatStore, d *formatDisk) {
+		{"an event occurs twice", func(s *formatStore, d *formatDisk) {
 			again := event.DivergenceRecorded{DivergenceID: id.FromAttempt(id.NextAttempt(s.a.fold.Runs[s.run].Root,
 				id.OpAck, 99), id.OpAck).Divergence(0),
 				Reason: "efficiency_skip", Summary: "Twice."}
@@ -215,20 +215,20 @@ func formatStoreHarms() []formatHarm {
 		{"`features` of `store` is gone", func(s *formatStore, d *formatDisk) {
 			d.control("store.json", "store", map[string]any{"storeId": s.storeID().String()})
 		}},
-		{"a byte stands behind `store.json`", func(_ *formatStore, d *formatDisk) {
+		{"a byte follows `store.json`", func(_ *formatStore, d *formatDisk) {
 			d.edit("store.json", func(b []byte) []byte { return append(b, 'x') })
 		}},
 		{"`store.json` is gone", func(_ *formatStore, d *formatDisk) { d.remove("store.json") }},
 		{"`keyring.json` is gone", func(_ *formatStore, d *formatDisk) { d.remove("keys/keyring.json") }},
 		{"others can read `keyring.json`", func(_ *formatStore, d *formatDisk) { d.mode("keys/keyring.json") }},
 		{"others can read a segment", func(s *formatStore, d *formatDisk) { d.mode(s.segment(0)) }},
-		{"`suspect` lies in the session's folder",
+		{"`suspect` exists in the session's directory",
 			func(s *formatStore, d *formatDisk) { d.put(s.a.log.Root+"/suspect", nil) }},
-		{"a file `notes.txt` lies in the store", func(_ *formatStore, d *formatDisk) { d.put("notes.txt", nil) }},
+		{"a file `notes.txt` exists in the store", func(_ *formatStore, d *formatDisk) { d.put("notes.txt", nil) }},
 		{"a link in place of `config.json`", func(_ *formatStore, d *formatDisk) { d.link("config.json") }},
 		{"a link in place of the artifact", func(s *formatStore, d *formatDisk) { d.link(s.artifact()) }},
 		{"a link in place of a segment", func(s *formatStore, d *formatDisk) { d.link(s.segment(0)) }},
-		{"a link in place of the session's folder", func(s *formatStore, d *formatDisk) { d.link(s.a.log.Root) }},
+		{"a link in place of the session's directory", func(s *formatStore, d *formatDisk) { d.link(s.a.log.Root) }},
 	}
 }
 

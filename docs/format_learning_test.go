@@ -15,8 +15,7 @@ import (
 // TestFormatSideLogs: every kind of the side logs stands on the page, with each member of
 // its data and no other; so do the actions and targets of the audit log.
 func TestFormatSideLogs(t *testing.T) {
-	page := formatText(t)
-	_, page, _ = strings.Cut(page, "\n## 25. ")
+	page := pageText(t, "format/side-logs.md")
 	for _, table := range []*event.Table{feedback.Table, proposal.Table, audit.Table} {
 		for _, p := range table.Payloads() {
 			row := regexp.MustCompile("(?m)^\\| [^|]*`" + p.Kind() + "`[^|]* \\| .*$").FindString(page)

@@ -33,25 +33,64 @@ import (
 )
 
 const (
-	formatPage = "format.md"
-	formatDir  = "../testdata/format/store"
+	formatIndex = "format/README.md"
+	formatDir   = "../testdata/format/store"
 )
 
 func init() {
 	if flag.Lookup("update") == nil {
-		flag.Bool("update", false, "write the examples of docs/format.md and testdata/format anew")
+		flag.Bool("update", false, "write the examples of docs/format and testdata/format again")
 	}
 }
 
 func formatUpdating() bool { return flag.Lookup("update").Value.String() == "true" }
 
+var indexedPage = regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(([a-z-]+\.md)\) \|`)
+
+// formatPages lists the pages of the format in the order of their index.
+func formatPages(t *testing.T) (out []string) {
+	t.Helper()
+	index, err := os.ReadFile(formatIndex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range indexedPage.FindAllSubmatch(index, -1) {
+		out = append(out, "format/"+string(m[1]))
+	}
+	return out
+}
+
+// formatText is the text of all pages in order.
 func formatText(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile(formatPage)
+	var all strings.Builder
+	for _, name := range formatPages(t) {
+		all.WriteString(pageText(t, name) + "\n")
+	}
+	return all.String()
+}
+
+func pageText(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestFormatIndex: the index lists each page of the format once, and no other.
+func TestFormatIndex(t *testing.T) {
+	listed := formatPages(t)
+	found, err := filepath.Glob("format/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = slices.DeleteFunc(found, func(name string) bool { return filepath.ToSlash(name) == formatIndex })
+	slices.Sort(listed)
+	if !slices.Equal(listed, found) || len(found) < 12 {
+		t.Errorf("the index lists\n%v\nand the directory has\n%v", listed, found)
+	}
 }
 
 var formatFence = regexp.MustCompile("(?ms)^```(jsonl? [^\n]+|text [^\n]+)\n(.*?)^```$")
@@ -65,17 +104,20 @@ func TestFormatExamples(t *testing.T) {
 	}
 	page, seen := formatText(t), map[string]bool{}
 	if formatUpdating() {
-		page = formatFence.ReplaceAllStringFunc(page, func(block string) string {
-			info := formatFence.FindStringSubmatch(block)[1]
-			b, ok := blocks[info]
-			if !ok {
-				return block
+		for _, name := range formatPages(t) {
+			text := formatFence.ReplaceAllStringFunc(pageText(t, name), func(block string) string {
+				info := formatFence.FindStringSubmatch(block)[1]
+				b, ok := blocks[info]
+				if !ok {
+					return block
+				}
+				return "```" + info + "\n" + strings.Join(b.lines, "\n") + "\n```"
+			})
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
 			}
-			return "```" + info + "\n" + strings.Join(b.lines, "\n") + "\n```"
-		})
-		if err := os.WriteFile(formatPage, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
 		}
+		page = formatText(t)
 	}
 	for _, m := range formatFence.FindAllStringSubmatch(page, -1) {
 		info, body := m[1], strings.TrimSuffix(m[2], "\n")
@@ -213,8 +255,10 @@ func formatSections(page string) map[string]string {
 	heads := regexp.MustCompile("(?m)^### `([a-z_]+)`$").FindAllStringSubmatchIndex(page, -1)
 	for i, h := range heads {
 		end := len(page)
-		if next := strings.Index(page[h[1]:], "\n## "); next >= 0 {
-			end = h[1] + next
+		for _, mark := range []string{"\n## ", "\n# "} {
+			if next := strings.Index(page[h[1]:], mark); next >= 0 {
+				end = min(end, h[1]+next)
+			}
 		}
 		if i+1 < len(heads) {
 			end = min(end, heads[i+1][0])
@@ -397,20 +441,20 @@ func (s *formatStore) tails() []formatTail {
 	}{
 		{"nothing is changed", whole},
 		{"the last group is gone", whole[:at]},
-		{"120 bytes of the last group are there", whole[:at+120]},
+		{"120 bytes of the last group are present", whole[:at+120]},
 		{"only the last newline is missing", whole[:len(whole)-1]},
 		{"the last sector of the file is zeros",
 			edit(func(b []byte) { clear(b[len(b)/manifest.SectorBytes*manifest.SectorBytes:]) })},
 		{"the last group up to the end of its first sector is zeros", edit(func(b []byte) { clear(b[at:sector]) })},
-		{"120 bytes are there, and then zeros to the end of the sector",
+		{"120 bytes are present, then zeros to the end of the sector",
 			append(bytes.Clone(whole[:at+120]), make([]byte, sector-at-120)...)},
-		{"100 zeros stand inside a sector", edit(func(b []byte) { clear(b[at+10 : at+110]) })},
+		{"100 bytes inside a sector are zeros", edit(func(b []byte) { clear(b[at+10 : at+110]) })},
 		{"one bit of the last group is flipped", edit(func(b []byte) { b[at+20] ^= 1 })},
 		{"one bit of the last newline is flipped", edit(func(b []byte) { b[len(b)-1] ^= 1 })},
-		{"one byte stands behind the last group", append(bytes.Clone(whole), 'x')},
+		{"one byte follows the last group", append(bytes.Clone(whole), 'x')},
 		{"one bit of the first group is flipped", edit(func(b []byte) { b[20] ^= 1 })},
 		{"the last two groups are gone", whole[:before]},
-		{"120 bytes of the first group are there", whole[:120]},
+		{"120 bytes of the first group are present", whole[:120]},
 		{"the file is empty", nil},
 	}
 	var out []formatTail

@@ -2,8 +2,12 @@ package docs
 
 import (
 	"bytes"
+	"fmt"
+	"go/scanner"
+	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -116,5 +120,161 @@ func TestWordsWouldBeFound(t *testing.T) {
 		if hit(line) {
 			t.Errorf("%q is refused", line)
 		}
+	}
+}
+
+// plain is a compiled plainRule.
+type plain struct {
+	re, unless *regexp.Regexp
+	instead    string
+}
+
+func unspaced(words string) string { return strings.ReplaceAll(words, "¦", "") }
+
+func compiledRules() (out []plain) {
+	for _, r := range plainRules {
+		p := plain{re: regexp.MustCompile(`(?i)` + unspaced(r.words)), instead: r.instead}
+		if r.unless != "" {
+			p.unless = regexp.MustCompile(`(?i)` + unspaced(r.unless))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// find returns the first use of the word in text that is not a legitimate one.
+func (p plain) find(text string) string {
+	if !p.re.MatchString(text) {
+		return ""
+	}
+	if p.unless != nil {
+		text = p.unless.ReplaceAllString(text, "")
+	}
+	return p.re.FindString(text)
+}
+
+// piece is a part of a file that people read, with the line that it begins in.
+type piece struct {
+	line int
+	text string
+	name bool // an identifier, split into its words
+}
+
+// camel separates the words of an identifier.
+var camel = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+
+// pieces are the comments, strings and declared names of a Go file, and the lines of
+// another one without its examples of records.
+func pieces(name, text string) (out []piece) {
+	if path.Ext(name) != ".go" {
+		example := false
+		for n, line := range strings.Split(text, "\n") {
+			if strings.HasPrefix(line, "```") {
+				example = !example && strings.HasPrefix(line, "```json")
+			}
+			if !example {
+				out = append(out, piece{n + 1, line, false})
+			}
+		}
+		return out
+	}
+	fset := token.NewFileSet()
+	file := fset.AddFile(name, -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, []byte(text), nil, scanner.ScanComments)
+	for {
+		pos, tok, lit := s.Scan()
+		switch tok {
+		case token.EOF:
+			return out
+		case token.COMMENT, token.STRING:
+			for n, line := range strings.Split(lit, "\n") {
+				out = append(out, piece{file.Line(pos) + n, line, false})
+			}
+		case token.IDENT:
+			out = append(out, piece{file.Line(pos), strings.Join(camel.FindAllString(lit, -1), " "), true})
+		}
+	}
+}
+
+// plainWords reports the wording of a file that plainRules do not allow.
+func plainWords(rules []plain, name, text string) (out []string) {
+	for sentence := range plainExceptions.sentences {
+		text = strings.ReplaceAll(text, unspaced(sentence), "")
+	}
+	seen := map[string]bool{}
+	for _, p := range pieces(name, text) {
+		for _, r := range rules {
+			found := r.find(p.text)
+			if found == "" || p.name && seen[p.text] {
+				continue
+			}
+			seen[p.text] = p.name
+			what := "write"
+			if p.name {
+				what = "in the name " + strings.ReplaceAll(p.text, " ", "·") + ", use"
+			}
+			out = append(out, fmt.Sprintf("%s:%d: %q: %s: %s", name, p.line, found, what, r.instead))
+		}
+	}
+	return out
+}
+
+// excepted reports whether a whole file keeps its words.
+func excepted(name string) bool {
+	for file := range plainExceptions.files {
+		if name == file || strings.HasSuffix(file, "/") && strings.HasPrefix(name, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestPlainWords: comments, messages, help, names and pages use the field's words.
+func TestPlainWords(t *testing.T) {
+	rules := compiledRules()
+	for name, text := range textFiles(t) {
+		if strings.HasPrefix(name, "docs/words_") || excepted(name) {
+			continue
+		}
+		for _, bad := range plainWords(rules, name, text) {
+			t.Error(bad)
+		}
+		for _, r := range rules {
+			words := strings.Join(camel.FindAllString(path.Base(name), -1), " ")
+			if found := r.find(words); found != "" {
+				t.Errorf("%s: %q in the name of the file: %s", name, found, r.instead)
+			}
+		}
+	}
+}
+
+// TestPlainWordsWouldBeFound: each rule finds its bad examples, in a comment, in a string
+// and in a page, and passes the good ones.
+func TestPlainWordsWouldBeFound(t *testing.T) {
+	for i, r := range plainRules {
+		rule := compiledRules()[i : i+1]
+		for bad := range strings.SplitSeq(unspaced(r.bad), "|") {
+			for name, text := range map[string]string{"x/y.go": "package x\n\n// x: " + bad + "\n",
+				"x/z.go": "package x\n\nvar a = \"x: " + bad + "\"\n", "x.md": "# X\n\n" + bad + "\n"} {
+				if len(plainWords(rule, name, text)) != 1 {
+					t.Errorf("%q passes in %s", bad, name)
+				}
+			}
+		}
+		for _, good := range r.good {
+			if found := rule[0].find(unspaced(good)); found != "" {
+				t.Errorf("%q is refused for %q", unspaced(good), found)
+			}
+		}
+	}
+	for name, want := range map[string]bool{"is" + "To" + "ld": true, "car" + "goOf": true, "Owe" + "d": true,
+		"trail" + "Of": true, "standard": false, "bodyIndex": false, "trailing": false} {
+		if got := len(plainWords(compiledRules(), "x.go", "package x\n\nvar "+name+" int\n")) > 0; got != want {
+			t.Errorf("the name %s is refused: %v", name, got)
+		}
+	}
+	if got := plainWords(compiledRules(), "x.md", "```json x\n{\"a\":\"st"+"ands\"}\n```\nx"); len(got) != 0 {
+		t.Errorf("an example of a record is refused: %v", got)
 	}
 }
