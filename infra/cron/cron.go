@@ -3,7 +3,7 @@
 //
 // What an expression means is netresearch/go-cron's to say, but only on a clock that never
 // jumps: it is asked in UTC. What the clocks of a zone do is worked out here, in both
-// directions by the same rule (docs/decisions/0037-cron.md).
+// directions by the same rule (docs/decisions/0037-go-cron-for-expressions-own-clock-rules.md).
 package cron
 
 import (
