@@ -266,7 +266,7 @@ func TestCitationChecksCanFail(t *testing.T) {
 	}
 	for text, bad := range map[string]int{
 		"package x\n\n// It follows from R6.\nvar a = \"R7\"\n":                    1,
-		"package x\n\n// (locks section 1; R23)\n// as the locks have it\n":        3,
+		"package x\n\n// (locks section 1; R23)\n// as the locks want\n":           3,
 		"package x\n\n// a (locks 2.1) and the locks' strings, design section 6\n": 3,
 		"package x\n\n// RFC 8785, RGB, R2D2, locks are held; unlocks section\n":   0,
 	} {

@@ -50,8 +50,8 @@ func texts(t *testing.T) (tests, code []string) {
 	return tests, code
 }
 
-// TestEveryCodeIsMadeAndTried: a code of the table that nothing makes is a promise
-// that nobody keeps, and one that no test speaks of may be given for the wrong thing.
+// TestEveryCodeIsMadeAndTried: a code of the table that nothing makes cannot
+// occur, and one that no test names may be returned for the wrong error.
 func TestEveryCodeIsMadeAndTried(t *testing.T) {
 	tests, code := texts(t)
 	names := constants(t)
@@ -62,15 +62,15 @@ func TestEveryCodeIsMadeAndTried(t *testing.T) {
 			t.Errorf("%s: made by the program: %v, listed as made by nothing: %v", row.Code, made, unmade[row.Code])
 		}
 		if !unmade[row.Code] && !mentions(tests, word) {
-			t.Errorf("%s: no test speaks of it", row.Code)
+			t.Errorf("%s: no test names it", row.Code)
 		}
 	}
 }
 
-// TestEveryReasonIsTold: each blocker code and each reason stands in a scenario, but
-// for the one that is never stored (R16).
-func TestEveryReasonIsTold(t *testing.T) {
-	var told []string
+// TestEveryReasonIsInAScenario: each blocker code and each reason occurs in a scenario, but
+// for the one that is never stored (docs/design.md#blocked-attempts).
+func TestEveryReasonIsInAScenario(t *testing.T) {
+	var scenarios []string
 	files, err := filepath.Glob("../testdata/scenarios/*.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -80,16 +80,16 @@ func TestEveryReasonIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = append(told, string(data))
+		scenarios = append(scenarios, string(data))
 	}
 	for _, row := range reason.Table {
 		if row.Code == reason.StorageCorrupt {
 			continue
 		}
-		if !mentions(told, regexp.MustCompile(`(?m)^  critical `+row.Code.String()+` `)) {
+		if !mentions(scenarios, regexp.MustCompile(`(?m)^  critical `+row.Code.String()+` `)) {
 			t.Errorf("no scenario has a gap for %s", row.Code)
 		}
-		if !mentions(told, regexp.MustCompile(`(?m)^  `+string(row.Blocker)+` `)) {
+		if !mentions(scenarios, regexp.MustCompile(`(?m)^  `+string(row.Blocker)+` `)) {
 			t.Errorf("no scenario is blocked by %s", row.Blocker)
 		}
 	}

@@ -43,7 +43,7 @@ func TestDecisions(t *testing.T) {
 			string(index), row) {
 			t.Errorf("the index of the decisions has no row\n%s", row)
 		}
-		for _, part := range []string{"\n**Question.** ", "\n**Choice.** "} {
+		for _, part := range []string{"\n**Question.**", "\n**Choice.**"} {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s has no part %q", file, strings.TrimSpace(part))
 			}

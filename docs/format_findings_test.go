@@ -69,11 +69,11 @@ func (d *formatDisk) remove(name string) {
 // link puts a symbolic link to a file outside of the store in a file's place.
 func (d *formatDisk) link(name string) {
 	d.t.Helper()
-	aside := filepath.Join(d.t.TempDir(), "aside")
-	if err := os.Rename(d.at(name), aside); err != nil {
+	target := filepath.Join(d.t.TempDir(), "target")
+	if err := os.Rename(d.at(name), target); err != nil {
 		d.t.Fatal(err)
 	}
-	if err := os.Symlink(aside, d.at(name)); err != nil {
+	if err := os.Symlink(target, d.at(name)); err != nil {
 		d.t.Skip(err)
 	}
 }
@@ -117,7 +117,7 @@ func (s *formatStore) line(after int64, p event.Payload) string {
 	return strings.TrimSuffix(string(b), "\n")
 }
 
-// resolving is a gap record that resolves a gap which nobody recorded.
+// resolving is a gap record that resolves a gap that was never recorded.
 func (s *formatStore) resolving(ordinal int) event.GapRecorded {
 	from := id.FromAttempt(id.NextAttempt(s.a.fold.Runs[s.run].Root, id.OpAck, 99), id.OpAck)
 	lost := from.Gap(7)

@@ -28,7 +28,7 @@ func formatOpen(t *testing.T, dir string) *engine.Engine {
 }
 
 // TestFormatStoreOpens: the program itself finds nothing wrong with the example
-// store, and goes on with its token.
+// store, and continues with its token.
 func TestFormatStoreOpens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	for name, b := range newFormatStore(t).files {
@@ -85,7 +85,7 @@ func formatLayout(t *testing.T) map[string]bool {
 	return out
 }
 
-// TestFormatLayout: whatever a start leaves on the disk stands in the layout, with
+// TestFormatLayout: every file that a start writes is in the layout of the page, with
 // the modes that the page promises.
 func TestFormatLayout(t *testing.T) {
 	dir, s := filepath.Join(t.TempDir(), "store"), newFormatStore(t)
@@ -122,7 +122,7 @@ func TestFormatLayout(t *testing.T) {
 		place := session.ReplaceAllString(filepath.ToSlash(rel), "<sessionId>")
 		place = segment.ReplaceAllString(object.ReplaceAllString(place, "sha256_<hex>"), "<first>-<last>.jsonl")
 		if !layout[place] {
-			t.Errorf("%s does not stand in the layout of the page", place)
+			t.Errorf("%s is not in the layout of the page", place)
 		}
 		return nil
 	})

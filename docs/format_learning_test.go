@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// TestFormatSideLogs: every kind of the side logs stands on the page, with each member of
+// TestFormatSideLogs: every kind of the side logs is on the page, with each member of
 // its data and no other; so do the actions and targets of the audit log.
 func TestFormatSideLogs(t *testing.T) {
 	page := pageText(t, "format/side-logs.md")
@@ -20,27 +20,27 @@ func TestFormatSideLogs(t *testing.T) {
 		for _, p := range table.Payloads() {
 			row := regexp.MustCompile("(?m)^\\| [^|]*`" + p.Kind() + "`[^|]* \\| .*$").FindString(page)
 			if row == "" {
-				t.Errorf("no row tells of %s", p.Kind())
+				t.Errorf("no row describes %s", p.Kind())
 				continue
 			}
 			for i := range reflect.TypeOf(p).NumField() {
 				name, _, _ := strings.Cut(reflect.TypeOf(p).Field(i).Tag.Get("json"), ",")
 				always := table == proposal.Table && (name == "proposalId" || name == "ordinal" || name == "reason")
 				if !always && !strings.Contains(row, "`"+name+"`") {
-					t.Errorf("%s: nothing tells of %s", p.Kind(), name)
+					t.Errorf("%s: the row does not name %s", p.Kind(), name)
 				}
 			}
 		}
 	}
 	for _, a := range audit.Actions() {
 		if !strings.Contains(page, "`"+string(a)+"`") {
-			t.Errorf("nothing tells of the action %s", a)
+			t.Errorf("the page does not name the action %s", a)
 		}
 	}
 	for _, tr := range proposal.Transitions {
 		if row := regexp.MustCompile("(?m)^\\| [^|]*`" + string(tr.From) + "`[^|]* \\| .*`" + string(tr.To) + "`.*$").
 			FindString(page); row == "" {
-			t.Errorf("no row tells that %s comes from %s", tr.To, tr.From)
+			t.Errorf("no row has the transition to %s from %s", tr.To, tr.From)
 		}
 	}
 }

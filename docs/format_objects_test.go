@@ -147,7 +147,7 @@ var formatSnapshotChanges = []formatChange{
 }
 
 // formatObjectRow is a line of testdata/format/objects.jsonl: a file of the example
-// store, a text in it, and what stands in its place, before it is spelled as JCS.
+// store, a text in it, and what replaces it, before it is spelled as JCS.
 type formatObjectRow struct {
 	File    string `json:"file"`
 	Finding string `json:"finding"`

@@ -336,7 +336,7 @@ func formatNames(text, name string) bool {
 }
 
 // TestFormatNamesEveryWord: every word that the code of the format compares or
-// writes (kinds, members of closed sets, finding codes) stands in the page. A
+// writes (kinds, members of closed sets, finding codes) is in the pages. A
 // word is a string literal without spaces, so a new one shows here by itself.
 func TestFormatNamesEveryWord(t *testing.T) {
 	page := formatText(t)

@@ -90,7 +90,7 @@ func (s *formatStore) attempt(l *formatSession, nodeID id.Node, req advance.Requ
 	s.commit(l, manifest.Plan{Log: l.log, Events: plan.Events, Objects: plan.Objects})
 }
 
-// fork is a session that goes on from the first one's second node: facts of an
+// fork is a session that continues from the first one's second node: facts of an
 // agent at a blocked attempt, a checkpoint, and a run that is cancelled.
 func (s *formatStore) fork() {
 	session, runID := id.NewSession(id.Seed{2}), id.NewRun(id.Seed{2})
@@ -136,7 +136,7 @@ func (s *formatStore) sweep() {
 		Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoStopOnUserDeps)}}})
 	s.must(err)
 	s.commit(s.c, plan)
-	goOn := func(r advance.Request) { s.attempt(s.c, s.c.fold.Runs[runID].Tip, r) }
+	advanceTip := func(r advance.Request) { s.attempt(s.c, s.c.fold.Runs[runID].Tip, r) }
 	notes := func(text string) advance.Request { return advance.Request{Notes: text} }
 	with := func(v canon.Value) advance.Request {
 		return advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(v)}}
@@ -150,13 +150,13 @@ func (s *formatStore) sweep() {
 		with(formatObject("kind", contract.AssessmentKind, "assessmentId", "ready").
 			With("dimensions", formatObject("risk", "low"))),
 		with(s.performed()), notes("Both files go out.")} {
-		goOn(r)
+		advanceTip(r)
 	}
 	plan, err = advance.Approve(s.c.w, s.facts(s.c, s.c.fold.Runs[runID].Tip),
 		advance.Approval{Comment: "Looked at both.", Actor: s.human, AtMs: s.atMs})
 	s.must(err)
 	s.commit(s.c, plan)
-	goOn(advance.Request{})
+	advanceTip(advance.Request{})
 }
 
 // performed is the result of the command.

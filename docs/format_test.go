@@ -42,7 +42,7 @@ type formatSession struct {
 }
 
 // formatStore is the example store of docs/format.md, made in memory from fixed
-// seeds, clock and key. files holds it as it would lie on a disk.
+// seeds, clock and key. files holds it as it is stored on a disk.
 type formatStore struct {
 	t     testing.TB
 	w     compile.Compiled // of a and b
@@ -418,7 +418,7 @@ func TestFormatStoreIsGood(t *testing.T) {
 		for ref := range objects {
 			name := manifest.ObjectDir(ref.Kind) + "/" + manifest.ObjectName(ref.Kind, ref.Ref)
 			if canon.Sum(s.files[name]) != ref.Ref {
-				t.Errorf("%s is not there", name)
+				t.Errorf("%s does not exist", name)
 			}
 		}
 		for _, seg := range l.segs {
@@ -433,7 +433,7 @@ func TestFormatStoreIsGood(t *testing.T) {
 	}
 }
 
-// read verifies bytes that stand in the place of a log's manifest.
+// read verifies bytes in place of a log's manifest.
 func (s *formatStore) read(l *formatSession, lines []byte,
 	visit func(manifest.Segment, manifest.Head) error) (manifest.Verdict, error) {
 	dir := l.log.Root + "/" + manifest.SegmentDir + "/"

@@ -25,7 +25,7 @@ const (
 	exportedDocumentedOf = 95 // percent
 )
 
-// parsed is one Go file of the tree with what house rules look at.
+// parsed is one Go file of the tree with what the checks of the structure read.
 type parsed struct {
 	name  string // from the repository's root
 	test  bool
@@ -133,7 +133,7 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 	}
 }
 
-// exported gives each exported name of a declaration with what is said about it:
+// exported gives each exported name of a declaration with its comment:
 // beside it, above it, or, for the members of a group, above the group.
 func exported(decl ast.Decl, each func(*ast.Ident, string)) {
 	switch d := decl.(type) {
@@ -191,7 +191,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 var architecturePath = regexp.MustCompile(
 	"`((?:cmd|durable|ports|infra|projections|testdata|docs)(?:/[A-Za-z0-9_.*-]+)*/?)`")
 
-// TestArchitecturePathsExist: whatever docs/architecture.md names is there, and
+// TestArchitecturePathsExist: every path that docs/architecture.md names exists, and
 // every package of the tree is named.
 func TestArchitecturePathsExist(t *testing.T) {
 	page, err := os.ReadFile("architecture.md")
@@ -203,7 +203,7 @@ func TestArchitecturePathsExist(t *testing.T) {
 		name := strings.TrimSuffix(string(m[1]), "/")
 		named[name] = true
 		if found, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(name))); err != nil || len(found) == 0 {
-			t.Errorf("docs/architecture.md names %s, which is not there", name)
+			t.Errorf("docs/architecture.md names %s, which does not exist", name)
 		}
 	}
 	if len(named) < 50 {
