@@ -14,8 +14,8 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// go test ./cmd/waybill -update writes the generated documents and golden files anew.
-var update = flag.Bool("update", false, "write docs/cli.md, docs/errors.md and golden files anew")
+// go test ./cmd/waybill -update writes the generated documents and golden files again.
+var update = flag.Bool("update", false, "write docs/cli, docs/errors.md and golden files again")
 
 // current compares a generated file with what it should be.
 func current(t *testing.T, path, want string) {
@@ -31,26 +31,6 @@ func current(t *testing.T, path, want string) {
 	}
 }
 
-func TestCommandLineDocIsCurrent(t *testing.T) {
-	var b strings.Builder
-	b.WriteString(`# The command line
-
-<!-- Generated from the commands themselves by 'go test ./cmd/waybill -update'. Do not edit. -->
-
-stdout carries the answer: text for people, or with ` + "`--json`" + ` exactly one JSON document,
-` + "`{\"v\":1,\"kind\":…,\"data\":…}`" + ` or ` + "`{\"v\":1,\"kind\":\"error\",\"error\":…}`" +
-		`. Errors and diagnostics go to stderr.
-Exit statuses: 0 done, 1 failed, 2 usage or input that did not validate, 3 waiting for someone,
-4 busy, 5 integrity, 6 not found; errors.md has every code. A FILE ends in .json, .yaml or .yml or
-has a slash in it; anything else is an ID. Without a terminal nothing ever waits for an answer.
-
-`)
-	root := newRoot(&app{})
-	fmt.Fprintf(&b, "## Flags of every command\n\n```text\n%s```\n", root.PersistentFlags().FlagUsages())
-	walk(root, func(cmd *cobra.Command) { b.WriteString(commandDoc(cmd)) })
-	current(t, "../../docs/cli.md", b.String())
-}
-
 // walk visits every command that help shows, parents first.
 func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
 	if !cmd.HasParent() {
@@ -63,32 +43,6 @@ func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
 			walk(sub, visit)
 		}
 	}
-}
-
-func commandDoc(cmd *cobra.Command) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n## %s\n\n%s\n", cmd.CommandPath(), cmd.Short+".")
-	fmt.Fprintf(&b, "\n```text\n%s\n```\n", strings.TrimRight(cmd.Long, "\n"))
-	if cmd.HasSubCommands() {
-		b.WriteString("\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
-				fmt.Fprintf(&b, "- `%s`: %s\n", sub.CommandPath(), sub.Short)
-			}
-		}
-	} else {
-		fmt.Fprintf(&b, "\n```text\n%s\n```\n", cmd.UseLine())
-	}
-	if kinds := answers[cmd.CommandPath()]; kinds != "" {
-		fmt.Fprintf(&b, "\nKind of its JSON document: %s.\n", kinds)
-	}
-	if cmd.Example != "" {
-		fmt.Fprintf(&b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
-	}
-	if flags := ownFlags(cmd); flags != "" {
-		fmt.Fprintf(&b, "\n```text\n%s```\n", flags)
-	}
-	return b.String()
 }
 
 // ownFlags are those of one command alone; that each has --help goes without saying.
@@ -114,7 +68,7 @@ var answers = map[string]string{
 	"waybill runs watch":     "none: each line is an event, as it is stored, or `run.annotated` around an annotation",
 	"waybill workflows new":  "`workflow_file`",
 	"waybill schema":         "`schemas` for the list; else what is printed is the schema",
-	"waybill mcp":            "none: it speaks the protocol, and each tool gives a document (mcp.md)",
+	"waybill mcp":            "none: it speaks the protocol, and each tool returns a document (docs/mcp.md)",
 	"waybill trust":          "`trust`, or `trusted` for the list",
 	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`",
 	"waybill workflows validate": "`validation`",

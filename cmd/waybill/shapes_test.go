@@ -150,7 +150,7 @@ func TestDocumentShapes(t *testing.T) {
 			path = "waybill " + words[0]
 		}
 		if want != "error" && !strings.Contains(answers[path], "`"+want+"`") {
-			t.Errorf("docs/cli.md says that %s gives %s, and it gave %s", path, answers[path], want)
+			t.Errorf("docs/cli says that %s gives %s, and it gave %s", path, answers[path], want)
 		}
 		if shapes[kind] == nil {
 			shapes[kind] = map[string]bool{}
