@@ -37,7 +37,7 @@ cross: ## dist/: for linux, darwin and windows on amd64 and arm64
 	  GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/waybill-$$os-$$arch$$ext ./cmd/waybill || exit 1; \
 	done
 
-demo: binary ## run a bundled workflow to its end in this repository, then show the run
+demo: binary ## kill a run, continue it, find a changed byte; needs no terminal
 	@sh testdata/demo.sh
 
 test: ## all tests; no network, no C compiler, nothing outside this folder

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadmeCommands types the commands of the README's table in order, without a
+// terminal, in a directory with the workflow that the README shows.
+func TestReadmeCommands(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
+	commands := regexp.MustCompile("(?m)^\\| `waybill ([^`]+)` \\|").FindAllSubmatch(page, -1)
+	if file == nil || len(commands) != 8 {
+		t.Fatalf("the README shows %d commands", len(commands))
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("release.yaml", file[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile(`"[^"]*"|\S+`)
+	for _, c := range commands {
+		var args []string
+		for _, word := range quoted.FindAllString(string(c[1]), -1) {
+			args = append(args, strings.Trim(word, `"`))
+		}
+		want := 0
+		if args[0] == "run" {
+			want = 3 // the second step is a person's, and there is no terminal
+		}
+		var out, errOut bytes.Buffer
+		env := append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+filepath.Join(dir, "home"))
+		if status := run(args, strings.NewReader(""), &out, &errOut, env); status != want || out.Len() == 0 {
+			t.Errorf("waybill %s: exit status %d: want %d\n%s%s", c[1], status, want, &out, &errOut)
+		}
+	}
+}
