@@ -18,7 +18,7 @@ ALONE := ^Test(Faults|Explore|Crashes|HeadCacheNeverFails)
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: exhaustive help demo test check bench fuzz build binary cross lint race independent clean
+.PHONY: exhaustive help demo test check vuln bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ exhaustive: ## what 'make test' tries some of: each changed byte, fault, crash s
 	$(GO) test ./durable/engine -run 'EveryChanged|NoChanged|Faults|Explore|GCAmongWriters' -timeout 60m -exhaustive
 
 check: lint test race independent build ## everything that must hold on main
+
+vuln: ## known vulnerabilities in dependencies (govulncheck); needs network
+	@if $(GO) tool govulncheck -version 2>/dev/null | grep -q 'DB updated'; then $(GO) tool govulncheck ./...; \
+	else echo "vuln: skipped, the vulnerability database https://vuln.go.dev cannot be reached"; fi
 
 bench: ## speed, side by side with its baselines in one run
 	cd testdata/bench && $(GO) run .
