@@ -18,7 +18,7 @@ import (
 // Markdown it is also a relative link.
 var (
 	citedPage = regexp.MustCompile(`\bdocs/[A-Za-z0-9_./-]*[A-Za-z0-9_-]\.md(?:#[A-Za-z0-9_-]+)?`)
-	citedDir  = regexp.MustCompile("\\bdocs/decisions/[0-9]{4}[a-z0-9-]*\\b")
+	citedDir  = regexp.MustCompile(`\bdocs/decisions/[0-9]{4}[a-z0-9-]*\b`)
 	pageLink  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	pageID    = regexp.MustCompile(`<a (?:id|name)="([^"]+)">`)
 	heading   = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*$`)
