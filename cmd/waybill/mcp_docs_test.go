@@ -51,27 +51,27 @@ func TestAgentDocIsCurrent(t *testing.T) {
 <!-- Generated from the tools themselves by 'go test ./cmd/waybill -update'. Do not edit. -->
 
 ` + "`waybill mcp`" + ` serves the Model Context Protocol on stdin and stdout: one JSON-RPC message a line, at most 8 MiB
-long. An agent's program starts it, in the folder whose workflows it should find:
+long. An agent's program starts it, in the directory whose workflows it should find:
 
 ` + "```json\n" + `{"mcpServers": {"waybill": {"command": "waybill", "args": ["mcp"]}}}
 ` + "```" + `
 
 Flags such as ` + "`--store DIR`, `--tenant NAME` and `--as REF`" +
-		` stand behind "mcp". The server keeps nothing between
-calls: it may be killed and started again at any moment, tokens stay good, and people can look at the same
+		` are added after "mcp". The server keeps no state between
+calls: it may be killed and started again at any moment, tokens stay valid, and people can inspect the same
 runs with the other commands meanwhile.
 
 Each result is one document, as structured content and as the same text: ` + "`{\"v\":1,\"kind\":K,\"data\":{…}}`" +
 		`, the
-one that the command line prints with --json. What goes wrong is data too, with isError:
+one that the command line prints with --json. Errors are data too, with isError:
 ` + "`{\"v\":1,\"kind\":\"error\",\"error\":{code,message,retry,suggestion,details?}}`" +
-		`; errors.md has every code. Only what is
-wrong with the protocol itself, such as an unknown tool, is a protocol error. Parameters are closed: one that is
+		`; errors.md has every code. Only errors of
+the protocol itself, such as an unknown tool, are protocol errors. Parameters are closed: one that is
 not known is refused, and so is a "…" of ` + "`next.params`" + ` that was left as it was. Numbers beyond 2^53, keys that
-stand twice and JSON nested over 64 levels are refused with the place.
+occur twice and JSON nested over 64 levels are refused with their position.
 
-Nothing that is a person's to decide is a tool: approving, trusting, applying, repairing, deleting. Autonomy
-beyond the configured agentMaxAutonomy (full_auto_stop_on_user_deps, if nobody changed it) is refused.
+Decisions of a person are not tools: approving, trusting, applying, repairing, deleting. Autonomy
+beyond the configured agentMaxAutonomy (full_auto_stop_on_user_deps by default) is refused.
 Facts are recorded with an agent as actor, under the name that its program gives itself, or that of --as.
 `)
 	for _, d := range mcpserver.Definitions() {
@@ -82,7 +82,7 @@ Facts are recorded with an agent as actor, under the name that its program gives
 }
 
 func toolDoc(b *strings.Builder, d mcpserver.Definition) {
-	fmt.Fprintf(b, "\n## %s\n\n%s. `%s`\n\nWhat an agent is told:\n\n```text\n%s\n```\n", d.Name, d.Title, d.Signature,
+	fmt.Fprintf(b, "\n## %s\n\n%s. `%s`\n\nDescription for agents:\n\n```text\n%s\n```\n", d.Name, d.Title, d.Signature,
 		d.Teaches)
 	if len(d.Parameters) > 0 {
 		b.WriteString("\n| parameter | type | | |\n| --- | --- | --- | --- |\n")
@@ -105,7 +105,7 @@ func toolDoc(b *strings.Builder, d mcpserver.Definition) {
 	for i, c := range d.Errors {
 		codes[i] = "`" + string(c) + "`"
 	}
-	fmt.Fprintf(b, "\nKind of its document: %s.\nErrors to reckon with, besides those of the store: %s.\n",
+	fmt.Fprintf(b, "\nKind of its document: %s.\nErrors, besides those of the store: %s.\n",
 		strings.Join(kinds, " or "), strings.Join(codes, ", "))
 }
 
