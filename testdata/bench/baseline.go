@@ -65,8 +65,8 @@ func (s *sqlite) commit(a *appender) error {
 	return tx.Commit()
 }
 
-// oneWrite is the cheapest durable thing there is: a write at the end of a file
-// that is there, and one fdatasync.
+// oneWrite is the cheapest durable operation: a write at the end of a file
+// that exists, and one fdatasync.
 type oneWrite struct{ f *os.File }
 
 func (o *oneWrite) commit() error {

@@ -65,7 +65,7 @@ func (a *appender) commit(p manifest.Plan) error {
 }
 
 // plan is an advance as a linear run makes it: recorded, a node with a snapshot
-// nobody has seen, an edge.
+// that is new to the store, an edge.
 func (a *appender) plan() (manifest.Plan, error) {
 	a.n++
 	log := manifest.SessionEvents(a.session)

@@ -19,8 +19,8 @@ import (
 	"github.com/waybill/waybill/testdata/bench/big"
 )
 
-// verifications compares verifying a session with what anyone would have to do at
-// least: decode the same lines with encoding/json, read and hash the same files.
+// verifications compares verifying a session with the least work that is needed:
+// decode the same lines with encoding/json, read and hash the same files.
 func verifications(_ int, dir string) error {
 	for _, store := range []struct {
 		name        string

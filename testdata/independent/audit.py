@@ -12,14 +12,14 @@ def _details(v):
     record({}, dict.fromkeys(v if isinstance(v, dict) and 1 <= len(v) <= 16 else ["-"], text(1, 2048)))(v)
 
 
-SAID = {"reason": text(1, 2048), "details": _details}
+TEXTS = {"reason": text(1, 2048), "details": _details}
 KINDS = {
-    "action_intended": ("{storeId}:{ordinal}", record({"action": ACTION, "target": TARGET, "ordinal": COUNT}, SAID)),
+    "action_intended": ("{storeId}:{ordinal}", record({"action": ACTION, "target": TARGET, "ordinal": COUNT}, TEXTS)),
     "action_done": ("{intendedEventId}", variant("outcome", {
         "done": ({"intendedEventId": EVT}, {"details": _details}),
         "failed": ({"intendedEventId": EVT, "code": FULL}, {"details": _details})})),
     "action_recorded": ("{sessionId}:{eventId}", record({"action": ACTION, "target": TARGET, "source": record(
-        {"sessionId": SESS, "runId": RUN, "eventId": EVT, "eventIndex": COUNT})}, SAID))}
+        {"sessionId": SESS, "runId": RUN, "eventId": EVT, "eventIndex": COUNT})}, TEXTS))}
 
 
 def _known(e):
@@ -47,7 +47,7 @@ def _fact(e):
 
 def audited(audit, logs, imported, there, find):
     """Holds the audit log against the logs of sessions. `imported` has how many events of a session came with it, `there`
-    the ids of those whose folder is there."""
+    the ids of those whose folder exists."""
     intended, lines, gone, unknown = set(), {}, set(), False
     for e in audit.events:
         if not _known(e):

@@ -101,7 +101,7 @@ def _order(log, session):
                                  ("BUNDLE_MANIFEST_ORDER_INVALID", log["manifest"], "manifestIndex")):
         for i, value in enumerate(values):
             if isinstance(value.get(member), bool) or value.get(member) != i:
-                raise Bad(code, "%s %r stands at %d" % (member, value.get(member), i))
+                raise Bad(code, "%s %r is at %d" % (member, value.get(member), i))
     closed = [r for r in log["manifest"] if r.get("kind") == "segment_closed"]
     bounds = [(r.get("firstEventIndex"), r.get("lastEventIndex")) for r in closed]
     if not all(holds(COUNT, n) for b in bounds for n in b):
@@ -176,7 +176,7 @@ class Bundle:
         want = {path: entry(path, value) for path, value in parts(self.session).items()}
         have = self.doc["integrity"]["entries"]
         if len({e["path"] for e in have}) != len(have):
-            raise Bad("BUNDLE_INTEGRITY_FAILED", "a path stands twice")
+            raise Bad("BUNDLE_INTEGRITY_FAILED", "a path occurs twice")
         if {e["path"]: e for e in have} != want:
             wrong = [p for p in set(want) | {e["path"] for e in have} if want.get(p) not in have]
             raise Bad("BUNDLE_INTEGRITY_FAILED", "not those of the values: %s" % sorted(wrong)[:3])

@@ -8,7 +8,7 @@ interpreter=$("${PYTHON:-python3}" -c 'import sys; print(sys.executable)') || ex
 python() { "$interpreter" -S "$@"; } # no wrapper of it, nor its site-packages: they are slow
 export PYTHONDONTWRITEBYTECODE=1
 unset WAYBILL_HOME
-[ -x "$waybill" ] || { echo "check.sh: $waybill is not there; build it, or set WAYBILL" >&2; exit 2; }
+[ -x "$waybill" ] || { echo "check.sh: $waybill does not exist; build it, or set WAYBILL" >&2; exit 2; }
 case $waybill in /*) ;; *) waybill=$PWD/$waybill ;; esac
 
 tmp=$(mktemp -d) || exit 2
@@ -324,19 +324,19 @@ verdict() { python - "$1" wanted.txt ours.txt theirs.txt <<'PY'
 import sys
 wanted, ours, theirs = (dict(line.split()[:2] for line in open(f)) for f in sys.argv[2:])
 for name, code in wanted.items():
-    said = {"ours": ours[name], "theirs": theirs[name]}[sys.argv[1]]
-    if said != code and (code != "refused" or said == "ok") or said != ours[name]:
-        print(name, said, "instead of", code)
+    found = {"ours": ours[name], "theirs": theirs[name]}[sys.argv[1]]
+    if found != code and (code != "refused" or found == "ok") or found != ours[name]:
+        print(name, found, "instead of", code)
 PY
 }
 check "$(grep -c . wanted.txt) bundles that are changed in one way, to bundle.py" "" "$(verdict ours)"
 check "  and to waybill" "" "$(verdict theirs)"
 
-cp -R loops mended; printf x >>"$(ls mended/sessions/"$looped"/events/* | tail -1)"
-into 0 mended repair "$looped" --apply --yes
-verify "a repaired store" 0 mended; same "a repaired store" mended
+cp -R loops repaired; printf x >>"$(ls repaired/sessions/"$looped"/events/* | tail -1)"
+into 0 repaired repair "$looped" --apply --yes
+verify "a repaired store" 0 repaired; same "a repaired store" repaired
 check "  the repair is on record" True "$(python -c 'import sys; sys.path.insert(0, sys.argv[1]); from control import load_control
-print(sorted(load_control(sys.argv[2], "repair")[1]) == ["actor", "atMs", "findings", "health", "kept", "owner", "root", "steps"])' "$here" "$(ls mended/quarantine/*/repair.json)")"
+print(sorted(load_control(sys.argv[2], "repair")[1]) == ["actor", "atMs", "findings", "health", "kept", "owner", "root", "steps"])' "$here" "$(ls repaired/quarantine/*/repair.json)")"
 
 echo "# Marks, tombstones, the trash and the audit log"
 into 0 moved sessions keep "$looped" --reason 'The model.'
@@ -388,7 +388,7 @@ copy; cut "copy/$manifest" "$group"; verify "the last group is gone, and the hea
 flip "copy/sessions/$session/cache/head-1" 0; verify "a head cache with a wrong seal is none" 0 copy; says it uncommitted_tail; same "a broken seal" copy
 uncached; cut "copy/$manifest" "$group"; verify "exactly the last group is gone: a warning" 0 copy; says it uncommitted_tail; same "a lost group without cache" copy
 uncached; cut "copy/$manifest" -1; verify "the last newline is gone: a warning" 0 copy; says it uncommitted_tail
-uncached; cut "copy/$manifest" $((group + 100)); verify "a part of the last group is there: a warning" 0 copy; says it uncommitted_tail; same "a torn group" copy
+uncached; cut "copy/$manifest" $((group + 100)); verify "a part of the last group: a warning" 0 copy; says it uncommitted_tail; same "a torn group" copy
 copy; cut "copy/$manifest" $((group - 1)); verify "more than the last group is gone" 5 copy; says it lost_tail
 copy; cut "copy/$manifest" 0; verify "the manifest is empty" 5 copy; says it lost_tail; same "an empty manifest" copy
 copy; rm "copy/$manifest"; verify "the manifest is gone" 5 copy; says it lost_tail
@@ -404,7 +404,7 @@ echo "# What is no damage"
 copy; printf x >"copy/sessions/$session/events/00000001-00000001.jsonl"; verify "a segment that no group names" 0 copy; says it orphan_segment; same "an orphan" copy
 copy; chmod 644 copy/trust.json; verify "others can read a control file" 0 copy; says it permissions; same "permissions" copy
 copy; printf x >copy/snapshots/.tmp-00; verify "a file on its way" 0 copy; check "no finding" 0 "$(grep -c '^warn' out)"
-copy; printf x >copy/stray; verify "a file that nobody knows" 0 copy; says it unknown_file; same "a stray file" copy
+copy; printf x >copy/stray; verify "an unknown file" 0 copy; says it unknown_file; same "a stray file" copy
 copy; chmod 644 copy/keys/keyring.json; verify "others can open the keyring" 5 copy; says it control_damaged; same "the keyring" copy
 
 echo "$passed passed, $failed failed"

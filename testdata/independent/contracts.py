@@ -56,7 +56,7 @@ def check_shape(shape, pattern, depth=1):
     fields, one = shape.get("fields", []), shape.get("exactlyOne", [])
     names = [f["name"].encode("utf-16-be", "surrogatepass") for f in fields]
     if any(a >= b for a, b in zip(names, names[1:])) or len(set(shape.get("enum", []))) != len(shape.get("enum", [])):
-        raise Shape("fields are out of order, or a text of enum stands twice")
+        raise Shape("fields are out of order, or a text of enum occurs twice")
     if len(set(one)) != len(one) or set(one) - {f["name"] for f in fields if "required" not in f}:
         raise Shape("exactlyOne names what is no optional field")
     for inner in [f["shape"] for f in fields] + shape.get("anyOf", []) + [shape[n] for n in ("items",) if n in shape]:
@@ -158,7 +158,7 @@ def check_assessment(a):
     ASSESSMENT(a)
     ids = [d["id"] for d in a["dimensions"]]
     if len(set(ids)) != len(ids) or any(len(set(d["levels"])) != len(d["levels"]) for d in a["dimensions"]):
-        raise Shape("a dimension or level stands twice")
+        raise Shape("a dimension or level occurs twice")
     try:
         jcs.parse(jcs.encode(dict.fromkeys(ids)))
     except jcs.Refused as e:

@@ -34,7 +34,7 @@ MARK = {"actor": WHO, "atMs": integer(), "bundleId": text(), "bytes": COUNT, "ev
 
 
 def _mark(*required):
-    """Control files that lie beside what they are about. What is not known is passed over."""
+    """Control files beside their subject. Unknown members are ignored."""
     return lambda data: record({name: MARK[name] for name in required}, dict(dict.fromkeys(data, anything), **MARK))(data)
 
 

@@ -77,7 +77,7 @@ COMMON = dict.fromkeys(("value", "pattern", "flags", "min", "max", "schema"), an
 WORDS = ("type", "const", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
          "minProperties", "maxProperties", "uniqueItems", "required", "properties", "additionalProperties", "items", "anyOf",
          "oneOf", "allOf", "not")
-SAID = ("$comment", "$id", "$schema", "default", "description", "examples", "format", "title")
+ANNOTATIONS = ("$comment", "$id", "$schema", "default", "description", "examples", "format", "title")
 TYPES = one_of("array", "boolean", "integer", "null", "number", "object", "string")
 
 
@@ -91,7 +91,7 @@ def schema(v):
     if isinstance(v, bool):
         return
     inner = dict.fromkeys(("additionalProperties", "items", "not"), schema)
-    record({}, dict(dict.fromkeys(SAID + ("const",), anything), **dict(inner, **{
+    record({}, dict(dict.fromkeys(ANNOTATIONS + ("const",), anything), **dict(inner, **{
         "type": lambda t: many(TYPES, 1)(t) if isinstance(t, list) else TYPES(t), "enum": many(anything, 1),
         "pattern": lambda p: pattern(p) if p != "" else None, "minimum": real, "maximum": real, "uniqueItems": boolean,
         "required": many(text()), "properties": lambda p: record({}, dict.fromkeys(p, schema) if isinstance(p, dict) else None)(p)},

@@ -43,7 +43,7 @@ def _snapshot(doc):
         raise Shape("completed is not a sorted set of step instance keys")
     stack = state["loopStack"]
     if len({f["loopId"] for f in stack}) != len(stack):
-        raise Shape("a loop stands twice on the stack")
+        raise Shape("a loop occurs twice on the stack")
     if any("count" in f and f["iteration"] >= f["count"] for f in stack):
         raise Shape("an iteration is not below its count")
     if state["pending"]["kind"] == "some":
@@ -162,7 +162,7 @@ def _workflow(doc):
     steps = [s for body in sequences(doc).values() for s in body]
     ids = [s["stepId"] for s in steps]
     if len(set(ids)) != len(ids) or len(ids) > 2000:
-        raise Shape("a step stands twice, or there are too many")
+        raise Shape("a step occurs twice, or there are too many")
     reached, todo = set(), [""]
     while todo:
         loops = [s["stepId"] for s in sequences(doc).get(todo[0], ()) if s.get("type") == "loop"]
@@ -179,7 +179,7 @@ def _workflow(doc):
     named = {c["conditionId"]: c for c in doc["conditions"]}
     for control in [loop["control"] for loop in doc["loops"] if "control" in loop] + doc["conditions"]:
         if control["kind"] == "artifact_contract" and control["contractRef"] not in packs:
-            raise Shape("a control names a contract that is not there")
+            raise Shape("a control names a contract that does not exist")
         if control.get("conditionId") is not None and named.get(control["conditionId"]) != control:
             raise Shape("a control is not the condition that it names")
 
@@ -187,9 +187,9 @@ def _workflow(doc):
 def _step_of(s, packs, assessments):
     refs = s.get("assessmentRefs", [])
     if "outputContract" in s and s["outputContract"]["contractRef"] not in packs:
-        raise Shape("its contract is not there")
+        raise Shape("its contract does not exist")
     if set(refs) - assessments or refs and "wr.contracts.assessment" not in packs:
-        raise Shape("an assessment is not there")
+        raise Shape("an assessment does not exist")
     for c in s.get("assessmentConsequences", ()):
         if not refs or c.get("forAssessment", refs[0]) not in refs:
             raise Shape("a consequence of what the step does not ask for")

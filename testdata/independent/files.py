@@ -8,7 +8,7 @@ class Ended(Exception):
 
 
 def mode_of(path):
-    """The mode of what lies at a path, a link itself; None where nothing is."""
+    """The mode of the file at a path, of a link itself; None where none exists."""
     try:
         return os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Changes what a session recorded and commits it anew, as a program might that writes other facts: forge.py STORE
+"""Changes what a session recorded and commits it again, as a program might that writes other facts: forge.py STORE
 SESSION KIND N MEMBER=JSON... changes members (a.b.c) of event N, from 0 or counted from the end, of a kind; swap A B
 instead exchanges two events by their indices; annotate NAME N adds a side log of N events. SESSION may be `audit`. Digests, groups and derived
 event ids hold afterwards."""

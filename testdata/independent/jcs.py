@@ -48,7 +48,7 @@ def _members(pairs):
     for name, _ in pairs:
         folded = fold(name)
         if folded in seen:
-            raise Refused("name %r stands twice in one object, or differs only in case" % name)
+            raise Refused("name %r occurs twice in one object, or differs only in case" % name)
         seen.add(folded)
     return dict(pairs)
 

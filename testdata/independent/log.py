@@ -174,7 +174,7 @@ def foreign_group(rest, head, segment, pinned):
 
 
 class Log:
-    """What reading a log came to: health, events up to the head, segments, head, findings."""
+    """The result of reading a log: health, events up to the head, segments, head, findings."""
 
     def __init__(self, store, rel, owner_key, owner, foreign_store=False):
         self.store, self.rel, self.owner_key, self.owner = store, rel, owner_key, owner
@@ -283,4 +283,4 @@ class Log:
         elif named and self._file("events/" + named) is None:
             self.find("segment_missing", self.rel + "/events/" + named, "the manifest attests it", at)
         else:
-            self.find("manifest_damaged", path, "its lines commit no segment that is there", at)
+            self.find("manifest_damaged", path, "its lines commit no existing segment", at)

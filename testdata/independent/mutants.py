@@ -154,7 +154,7 @@ def main(path, folder):
         write(name, code, jcs.encode(doc) + b"\n")
     for name, code, old, new in TEXTS:
         if old not in data:
-            raise SystemExit("%s: the text is not there" % name)
+            raise SystemExit("%s: the text does not exist" % name)
         write(name, code, data.replace(old, new, 1))
     write("behind", FORM, data + b"{}")
     write("mark", FORM, b"\xef\xbb\xbf" + data)

@@ -16,12 +16,12 @@ def object_path(folder, digest):
 
 
 def erased_path(digest):
-    """Where the tombstone of an artifact lies that was erased."""
+    """The path of the tombstone of an erased artifact."""
     return object_path("artifacts", digest) + ".erased"
 
 
 class Objects:
-    """The three folders of a store. `there` are its objects; `find` takes what is wrong whoever refers to it."""
+    """The three folders of a store. `there` are its objects; `find` reports what is wrong for every reference."""
 
     def __init__(self, root, find):
         self.root, self.there, self.used, self.seen = root, set(), set(), {}
@@ -48,9 +48,9 @@ class Objects:
 
     def _look(self, folder, digest, path):
         if folder == "artifacts" and is_file(path + ".erased"):
-            return "artifact_erased", "somebody erased it", None
+            return "artifact_erased", "its bytes were erased", None
         if mode_of(path) is None:
-            return "object_missing", "it is not there", None
+            return "object_missing", "it does not exist", None
         if not is_file(path):
             return "object_damaged", "it is no file", None
         data = read_file(path)
@@ -67,7 +67,7 @@ class Objects:
 
     def check(self, log):
         """The objects that the events of a log refer to; findings are the log's."""
-        runs, pending, told = {}, {}, set()
+        runs, pending, reported = {}, {}, set()
         for e in log.events:
             run, node = e.get("scope", "runId"), e.get("scope", "nodeId")
             if e.kind == "run_started":
@@ -83,9 +83,9 @@ class Objects:
             if run not in runs and e.kind != "run_started":
                 continue  # nothing more is checked of it
             code, message, value = self.look(folder, digest)
-            if code and rel not in told:
+            if code and rel not in reported:
                 log.find(code, rel, "%s names it: %s" % (e.kind, message), None, e.index)
-                told.add(rel)
+                reported.add(rel)
             if code == "unknown_version" and log.health == "healthy":
                 log.health = code
             if e.kind == "run_started":
@@ -150,7 +150,7 @@ def _artifact(log, e, data, step):
     if kind != "wr.command_result":
         return
     if not all(isinstance(doc.get(n), t) for n, t in (("argvDigest", str), ("outputHead", str), ("outputBytes", int))):
-        return  # said where its form is looked at
+        return  # reported where its form is checked
     argv = step.get("action", {}).get("argv")
     if argv and doc["argvDigest"] != jcs.digest(jcs.encode(argv)):
         bad("artifact_form", "argvDigest is not that of the action's argv")

@@ -67,7 +67,7 @@ class References:
         self.log.find(code, self.log.rel, "%s: %s" % (event.kind, message), None, event.index)
 
     def broken(self, event, ok, message):
-        """Of several rows of the table the first that fails is said."""
+        """Of several rows of the table the first that fails is reported."""
         if not ok and not self.blind and not self.failed:
             self.failed = True
             self.find("broken_reference", message, event)
@@ -104,7 +104,7 @@ class References:
         if not e.foreign:
             key = e.obj["dedupeKey"]
             if key in self.keys:
-                self.find("duplicate_dedupe_key", "%s stands at %d already" % (key, self.keys[key]), e)
+                self.find("duplicate_dedupe_key", "%s occurs at %d already" % (key, self.keys[key]), e)
             self.keys.setdefault(key, e.index)
             self.checked += 1
             if e.obj["eventId"] != event_id(e.obj, self.log.owner):
@@ -121,8 +121,8 @@ class References:
             self.broken(e, run in self.runs, "run %s was not started" % run)
             lost = self.failed
             if node is not None and e.kind != "node_created":
-                self.broken(e, (run, node) in self.nodes, "node %s is not there" % node)
-            self.failed = lost  # nothing more is checked only where the run is not there
+                self.broken(e, (run, node) in self.nodes, "node %s does not exist" % node)
+            self.failed = lost  # nothing more is checked only where the run does not exist
         if run in self.closed or run in self.asked and e.kind != "run_closed":
             self.find("inconsistent", "the run takes no further facts", e)
         check = getattr(self, "_" + e.kind, None)
@@ -148,7 +148,7 @@ class References:
             self.roots.setdefault(run, node)
             self._derived(e, node, "node", "root", run)
         else:
-            self.broken(e, (run, parent) in self.nodes, "parent %s is not there" % parent)
+            self.broken(e, (run, parent) in self.nodes, "parent %s does not exist" % parent)
         self.modes.setdefault((run, node), self.modes.get((run, parent), "guided"))
         if e.get("data", "nodeKind") == "checkpoint" and parent is not None:
             n = self.checkpoints.get(parent, 0)
@@ -172,12 +172,12 @@ class References:
 
     def _context_set(self, e, run, node, created):
         name = e.get("data", "nodeId")
-        self.broken(e, name is None or (run, name) in self.nodes or name in created, "node %s is not there" % name)
+        self.broken(e, name is None or (run, name) in self.nodes or name in created, "node %s does not exist" % name)
 
     def _edge_created(self, e, run, node, created):
         source, target = (run, e.get("data", "fromNodeId")), (run, e.get("data", "toNodeId"))
         cause, checkpoint = e.get("data", "cause", "eventId"), e.get("data", "edgeKind") == "checkpoint"
-        self.broken(e, source in self.nodes and target in self.nodes, "one of its nodes is not there")
+        self.broken(e, source in self.nodes and target in self.nodes, "one of its nodes does not exist")
         if target in self.nodes:
             n = self.nodes[target]
             self.broken(e, n.get("data", "parentNodeId") == source[1], "the parent of its node is another")

@@ -20,7 +20,7 @@ class _Ids:
         self.new, self.counts = {}, {}
 
     def of(self, old):
-        """An id that section 5 has no recipe for, or that stands before what it names, comes from the old one."""
+        """An id that section 5 has no recipe for, or that precedes what it names, follows from the old one."""
         if old not in self.new:
             self.new[old] = derive_id(old.partition("_")[0], *self.base + (old,))
         return self.new[old]
@@ -30,7 +30,7 @@ class _Ids:
         return n
 
     def anywhere(self, value):
-        """A value of a side log: whatever is an id of the session becomes the new one, in keys of events too."""
+        """A value of a side log: every id of the session becomes the new one, in keys of events too."""
         if isinstance(value, dict):
             return {k: self.anywhere(v) for k, v in value.items()}
         if isinstance(value, list):
@@ -94,7 +94,7 @@ def _main(ids, e, origin):
 
 
 def _log(ids, log, rel, write):
-    """path -> bytes of a log whose events `write` makes anew, in segments with the bounds of the old ones."""
+    """path -> bytes of a log whose events `write` makes again, in segments with the bounds of the old ones."""
     head, manifest, files = dict(EMPTY_HEAD), b"", {}
     for segment in log.segments:
         if write is not _side:

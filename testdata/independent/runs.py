@@ -143,7 +143,7 @@ class Runs:
         for f, below in zip(state["loopStack"], inner):
             loop = loops.get(f["loopId"])
             if loop is None or f["loopId"] not in [s["stepId"] for s in bodies[above] if s.get("type") == "loop"]:
-                raise Shape("loop %s does not stand there" % f["loopId"])
+                raise Shape("loop %s is not in the sequence" % f["loopId"])
             if f["bodyIndex"] >= len(loop["body"]) or loop["body"][f["bodyIndex"]]["stepId"] != below:
                 raise Shape("bodyIndex of %s is not that of %s" % (f["loopId"], below))
             if ("count" in f) != (loop["kind"] in ("for", "forEach")) or f["iteration"] >= loop["maxIterations"]:
@@ -153,7 +153,7 @@ class Runs:
             above, path = f["loopId"], (path + "/" if path else "") + "%s@%d" % (f["loopId"], f["iteration"])
             paths[path] = above
         if steps and steps["stepId"] not in [s["stepId"] for s in bodies[above] if s.get("type") != "loop"]:
-            raise Shape("step %s does not stand there" % steps["stepId"])
+            raise Shape("step %s is not in the sequence" % steps["stepId"])
         for key in state["completed"]["values"]:
             where, step = KEY_PATH.fullmatch(key).groups()
             if (where or "") not in paths or step not in [s["stepId"] for s in bodies[paths[where or ""]]]:
@@ -267,7 +267,7 @@ class Runs:
                 continue
             went = "continue" if same and now["iteration"] == f["iteration"] + 1 else "stop"
             if self._decision(left, i) != went:
-                self.find("inconsistent", "loop %s went on or ended without that decision" % f["loopId"], e)
+                self.find("inconsistent", "loop %s continued or ended without that decision" % f["loopId"], e)
 
     def _decision(self, left, at):
         """The decision in force at a loop of the stack when its node is left."""
@@ -318,7 +318,7 @@ CAPABILITY = {"artifactKind": "wr.capability_observation", "shape": {  # of work
 
 
 def forks(logs, find):
-    """Where runs say that they began, as far as those sessions are there: the node has the root's snapshot, and the
+    """Where runs say that they began, as far as those sessions exist: the node has the root's snapshot, and the
     head is one of the log's, not before the node."""
     by_owner = {log.owner: log for log in logs}
     for log in logs:

@@ -184,7 +184,7 @@ def dedupe_key(event, owner_key):
 
 
 def check_event(event, owner_key):
-    """Raises Shape when the event is not one of this page (its spelling aside)."""
+    """Raises Shape when the event is not one of this page (its spelling is not checked)."""
     check_data(event)
     if len(encode(event["data"])) > 524288:
         raise Shape("data over its budget")

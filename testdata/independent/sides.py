@@ -11,12 +11,12 @@ SIDE_NAME = "[a-z][a-z0-9_]{0,31}"
 TAKEN = ("events", "cache", "keep", "suspect", "manifest", "imported")  # what else a session's folder has
 
 
-def side_names(folder, aside=()):
+def side_names(folder, reserved=()):
     """Names of the side logs in a folder: what has a manifest, or segments that lost it."""
     out = []
     for name in sorted(os.listdir(folder)) if is_folder(folder) else ():
         path = os.path.join(folder, name)
-        if not re.fullmatch(SIDE_NAME, name) or name in aside or not is_folder(path):
+        if not re.fullmatch(SIDE_NAME, name) or name in reserved or not is_folder(path):
             continue
         events = os.path.join(path, "events")
         if is_file(os.path.join(path, "manifest.jsonl")) or is_folder(events) and any(map(segment_bounds, os.listdir(events))):
@@ -36,7 +36,7 @@ def side_log(store, rel, owner_key, owner):
             odd("inconsistent", "not the members of an event")
             continue
         if e.obj["dedupeKey"] in keys:
-            odd("duplicate_dedupe_key", "its dedupeKey stands twice")
+            odd("duplicate_dedupe_key", "its dedupeKey occurs twice")
         keys.add(e.obj["dedupeKey"])
         if not e.obj["dedupeKey"].startswith(e.kind + ":"):
             odd("inconsistent", "its dedupeKey does not begin with its kind")

@@ -1,4 +1,4 @@
-"""A whole store: its control files, logs and objects, and what else lies there (sections 2, 10, 15, 18 and 19)."""
+"""A whole store: its control files, logs and objects, and its other files (sections 2, 10, 15, 18 and 19)."""
 import os
 import re
 import stat
@@ -28,13 +28,13 @@ NAMES = {  # what has its name in a folder, by section 2
     "events": SEGMENT_NAME.pattern,
     "snapshots": r"sha256_[0-9a-f]{64}\.json", "artifacts": r"sha256_[0-9a-f]{64}(\.erased)?",
     "workflows/pinned": r"sha256_[0-9a-f]{64}\.json"}
-ASIDE = ("sessions", "snapshots", "artifacts", "workflows", "keys", "installed", "quarantine", "trash", "cache")
+RESERVED = ("sessions", "snapshots", "artifacts", "workflows", "keys", "installed", "quarantine", "trash", "cache")
 UNMADE = ("sessions", "snapshots", "artifacts", "workflows", "workflows/pinned", "keys", "quarantine")
 
 
 class Store:
     """Verifies a store; afterwards `logs` (those that are born), `findings` and `units` (what was looked at) tell the
-    outcome. Raises ValueError where there is no store, and Ended where the verification comes to no end."""
+    outcome. Raises ValueError where there is no store, and Ended where the verification cannot continue."""
 
     def __init__(self, root):
         self.root, self.findings, self.units, self.logs = root, [], set(), []
@@ -48,7 +48,7 @@ class Store:
         if self.own:
             self.store_id = check_store(os.path.join(root, "store.json"))
             self._controls()
-        sides = side_names(root, ASIDE)
+        sides = side_names(root, RESERVED)
         self._names("", NAMES[""], sides)
         self.objects = Objects(root, self.find)
         self.units |= self.objects.there
@@ -69,7 +69,7 @@ class Store:
         self.findings.append({"code": code, "path": path, "message": message, "at": at, "eventIndex": index})
 
     def _unmade(self):
-        """Whether the folder is a store that is not there yet, by section 11."""
+        """Whether the folder is a store that does not exist yet, by section 11."""
         found = {f for f in UNMADE if is_folder(os.path.join(self.root, f))}
         held = {os.path.join(f, n) for f in found for n in os.listdir(os.path.join(self.root, f))}
         rest = [n for n in os.listdir(self.root) if n not in found]
@@ -77,7 +77,7 @@ class Store:
             (n == ".use.lock" or n.startswith(".tmp-")) and is_file(os.path.join(self.root, n)) for n in rest)
 
     def _names(self, folder, pattern, besides=()):
-        """What lies in a folder and has no name there, is a link, or can be opened by others."""
+        """Files of a folder that have no name there, are links, or can be opened by others."""
         for name in list_folder(os.path.join(self.root, folder)):
             rel = folder + "/" + name if folder else name
             mode = mode_of(os.path.join(self.root, rel)) or 0
@@ -90,7 +90,7 @@ class Store:
                 self.find("permissions", rel, "others can open it")
 
     def _marks(self):
-        """Control files that lie beside what they are about: tombstones, and those of section 24."""
+        """Control files beside their subject: tombstones, and those of section 24."""
         if not self.own:
             return
         for folder, name, kind in (("artifacts", r".*\.erased", "erased"), ("sessions/*", r"imported\.json", "imported"),

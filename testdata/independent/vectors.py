@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Documents that are changed in one way, and what section 12 or 13 says of each: vectors.py TESTDATA_FORMAT. A row of
-its objects.jsonl is a file of its store, a text in it, what stands in its place, and the finding."""
+its objects.jsonl is a file of its store, a text in it, what replaces it, and the finding."""
 import json
 import os
 import sys
