@@ -74,6 +74,34 @@ var plainExceptions = struct {
 	files     map[string]string // a path, or a folder with its slash, and why
 	sentences map[string]string // a text, wherever it occurs, and why
 }{
-	files:     map[string]string{},
-	sentences: map[string]string{},
+	files: map[string]string{
+		"infra/discovery/bundled/": "bundled workflows are hashed into workflowHash",
+	},
+	sentences: map[string]string{
+		"what remains of it. A chat can be lost, rewound or taken over by some¦one " +
+			"else; the notes are stored with the run, and who¦ever continues it": "a reference, embedded in compiled workflows",
+		"Challenge the work as some¦one who wants it to fail":         "a reference, embedded in compiled workflows",
+		"notes from which some¦one who saw nothing else could go o¦n": "a feature, embedded in compiled workflows",
+		"Some¦one who has only the notes could take over":             "a feature, embedded in compiled workflows",
+		"and each required member is th¦ere":                          "a feature, embedded in compiled workflows",
+		"instead of failing later for a reason that no¦body sees":     "a probe, embedded in compiled workflows",
+		"Whether a loop goes o¦n":                                     "a contract pack, embedded in compiled workflows",
+		"for who¦ever reads the run later":                            "a contract pack, embedded in compiled workflows",
+		"What is sa¦id without having tried it":                       "a contract pack, embedded in compiled workflows",
+		"Whether a capability is th¦ere":                              "a contract pack, embedded in compiled workflows",
+		"What a review came t¦o":                                      "a contract pack, embedded in compiled workflows",
+		"whole task as it stands¦":                                    "a prompt of parallel steps, embedded in compiled workflows",
+		"When all results are th¦ere, put them together":              "a prompt of parallel steps, embedded in compiled workflows",
+		"goes round again cannot be to¦ld":                            "a blocker, stored in events",
+		"this run goes o¦n past the loop":                             "a suggested fix, stored in events",
+		"let the run go o¦n past it":                                  "a suggested fix, stored in events",
+		"how often it runs cannot be to¦ld":                           "a trace summary, stored in events",
+		"is done; it goes o¦n.":                                       "a trace summary, stored in events",
+		"what = \"it goes o¦n\"":                                      "a trace summary, stored in events",
+		": it goes o¦n":                                               "a trace summary, stored in events",
+		"and whether it is th¦ere was never tried":                    "a blocker, stored in events",
+		"Me¦nd the cause and let 'waybill run":                        "a suggested fix, stored in events",
+		"these are th¦ere already":                                    "a recovery text: answers about one log keep their bytes",
+		"me¦nd@0":                                                     "the id of a loop in the workflow of the second verifier",
+	},
 }
