@@ -98,7 +98,6 @@ var plainExceptions = struct {
 		"how often it runs cannot be to¦ld":                           "a trace summary, stored in events",
 		"is done; it goes o¦n.":                                       "a trace summary, stored in events",
 		"what = \"it goes o¦n\"":                                      "a trace summary, stored in events",
-		": it goes o¦n":                                               "a trace summary, stored in events",
 		"and whether it is th¦ere was never tried":                    "a blocker, stored in events",
 		"Me¦nd the cause and let 'waybill run":                        "a suggested fix, stored in events",
 		"these are th¦ere already":                                    "a recovery text: answers about one log keep their bytes",
