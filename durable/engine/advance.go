@@ -19,8 +19,8 @@ import (
 // the same bytes for the same log. Only where the keyring is lost is a new one made:
 // old tokens are void then, runs are not.
 func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -28,13 +28,13 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.recovered(ctx, keys, p)
+	a, err := g.answerWithRecap(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
 	// Tokens for a node that was only read must not outlive it.
 	err = g.confirm(ctx, at.Session, fold)
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, err
 }
 
@@ -42,9 +42,9 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 // same attempt again is answered from the log (locks 1.2; R15, R16).
 func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
-	defer g.settle(ctx)
-	fold := g.take(at.Session)
-	p, err := g.open(ctx, at, fold)
+	defer g.writePendingAudit(ctx)
+	fold := g.takeFold(at.Session)
+	p, err := g.openPosition(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -53,24 +53,24 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 		return Answer{}, err
 	}
 	if done, ok := p.node.Attempt(attempt); ok {
-		return g.replay(ctx, keys, at, fold, done, req)
+		return g.replayAttempt(ctx, keys, at, fold, done, req)
 	}
 	done, err := g.attempt(ctx, by, at, attempt, req, fold)
 	if err != nil {
 		return Answer{}, err
 	}
 	if done != nil {
-		return g.replay(ctx, keys, at, fold, *done, req)
+		return g.replayAttempt(ctx, keys, at, fold, *done, req)
 	}
-	if p, err = find(fold, at); err != nil {
+	if p, err = resolvePosition(fold, at); err != nil {
 		return Answer{}, err
 	}
 	recorded, _ := p.node.Attempt(attempt)
-	a, err := g.outcome(ctx, keys, p, recorded.Outcome)
+	a, err := g.answerOutcome(ctx, keys, p, recorded.Outcome)
 	if err != nil {
-		return Answer{}, unread(err)
+		return Answer{}, answerUnread(err)
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, nil
 }
 
@@ -80,7 +80,7 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 	fold *projections.Fold) (done *projections.Attempt, err error) {
 	log := manifest.SessionEvents(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
-		p, err := find(fold, at)
+		p, err := resolvePosition(fold, at)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 			done = &have
 			return nil
 		}
-		if err := mayAttempt(p, attempt); err != nil {
+		if err := checkAttempt(p, attempt); err != nil {
 			return err
 		}
 		facts, err := g.facts(ctx, at, p)
@@ -107,7 +107,7 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		if err := g.append(ctx, w, fold, plan.Plan); err != nil {
 			return err
 		}
-		g.knowNext(plan)
+		g.cacheNextState(plan)
 		return nil
 	}
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
@@ -120,10 +120,10 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 
 // knowNext keeps the state at the node that a decision made, so that the answer
 // and the next attempt need no disk for it.
-func (g *Engine) knowNext(d advance.Decided) {
+func (g *Engine) cacheNextState(d advance.Decided) {
 	for _, e := range d.Events {
 		if n, ok := e.Data.(event.NodeCreated); ok {
-			g.knowState(n.SnapshotRef, d.State)
+			g.cacheState(n.SnapshotRef, d.State)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (g *Engine) knowNext(d advance.Decided) {
 // mayAttempt refuses attempts at a closed run, and attempts that no answer over
 // this log can have handed out: their outcome should be on record and is not
 // (locks 1.2, fail closed).
-func mayAttempt(p place, attempt id.Attempt) error {
+func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
 	}
@@ -147,8 +147,8 @@ func mayAttempt(p place, attempt id.Attempt) error {
 // JSON: nothing else can be required. One that was erased counts as one without
 // content: where it is required it has to be handed in again, and elsewhere the run
 // goes on without.
-func (g *Engine) facts(ctx context.Context, at Position, p place) (advance.Facts, error) {
-	f, err := g.wholeFacts(ctx, at, p)
+func (g *Engine) facts(ctx context.Context, at Position, p resolvedPosition) (advance.Facts, error) {
+	f, err := g.completeFacts(ctx, at, p)
 	if fault.Is(err, fault.ArtifactErased) {
 		err = nil
 	}
@@ -157,7 +157,7 @@ func (g *Engine) facts(ctx context.Context, at Position, p place) (advance.Facts
 
 // wholeFacts is facts for those who have to know all of it: with ARTIFACT_ERASED they
 // are as facts gives them.
-func (g *Engine) wholeFacts(ctx context.Context, at Position, p place) (f advance.Facts, err error) {
+func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosition) (f advance.Facts, err error) {
 	state, err := g.state(ctx, p.node)
 	if err != nil {
 		return advance.Facts{}, err
@@ -171,7 +171,7 @@ func (g *Engine) wholeFacts(ctx context.Context, at Position, p place) (f advanc
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer,
 			Severity: gap.Severity})
 	}
-	outputs, err := g.counting(ctx, at.Session, p.node, p.fold.Next)
+	outputs, err := g.countedOutputs(ctx, at.Session, p.node, p.fold.Next)
 	if err != nil {
 		return f, err
 	}
@@ -204,22 +204,22 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 
 // replay answers a recorded attempt over the log prefix that ends with it, once
 // that prefix is sure to survive a power cut.
-func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
+func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
 	done projections.Attempt, req advance.Request) (Answer, error) {
 	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := find(prefix, at)
+	p, err := resolvePosition(prefix, at)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.outcome(ctx, keys, p, done.Outcome)
+	a, err := g.answerOutcome(ctx, keys, p, done.Outcome)
 	if err != nil {
 		return a, err
 	}
 	a.warnReplay(done.Request, req.Digest())
 	err = g.confirm(ctx, at.Session, prefix)
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, err
 }

@@ -21,21 +21,21 @@ import (
 // that one stands no more.
 func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Position,
 	req feedback.Request) (feedback.Annotation, error) {
-	defer g.settle(ctx)
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	defer g.writePendingAudit(ctx)
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return feedback.Annotation{}, err
 	}
 	if err := req.Check(by.Actor); err != nil {
 		return feedback.Annotation{}, err
 	}
-	n, err := g.noting(ctx, at, req.Target)
+	n, err := g.newAnnotationWriter(ctx, at, req.Target)
 	if err != nil {
 		return feedback.Annotation{}, err
 	}
-	var all *remarks
+	var all *annotationState
 	if about := req.SupersedesAnnotationID; !about.IsZero() {
-		if all, err = g.remarks(ctx, n.log); err == nil {
-			err = n.stands(all, about) // before a folder is made to lock
+		if all, err = g.readAnnotations(ctx, n.log); err == nil {
+			err = n.checkCurrent(all, about) // before a folder is made to lock
 		}
 		if err != nil {
 			return feedback.Annotation{}, err
@@ -65,32 +65,32 @@ type Retracted struct {
 // Retract takes an annotation of a run back. It stays on record, and is shown no more
 // but in the history (R28). The same call again changes nothing.
 func (g *Engine) Retract(ctx context.Context, by Caller, at Position, req RetractRequest) (Retracted, error) {
-	defer g.settle(ctx)
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	defer g.writePendingAudit(ctx)
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return Retracted{}, err
 	}
 	if err := feedback.CheckReason(req.Reason); err != nil {
 		return Retracted{}, err
 	}
-	n, err := g.noting(ctx, at, feedback.Target{})
+	n, err := g.newAnnotationWriter(ctx, at, feedback.Target{})
 	if err != nil {
 		return Retracted{}, err
 	}
 	for {
-		all, err := g.remarks(ctx, n.log)
+		all, err := g.readAnnotations(ctx, n.log)
 		if err != nil {
 			return Retracted{}, err
 		}
 		have, ok := all.Find(req.Annotation)
 		if !ok || have.Target.RunID != at.Run {
-			return Retracted{}, noAnnotation(at, req.Annotation)
+			return Retracted{}, annotationNotFound(at, req.Annotation)
 		}
 		if have.State == projections.AnnotationRetracted {
 			// It is answered from the log, and nobody waits for a lock.
 			return Retracted{have.Annotation, true}, n.conflict(g.Logs.Confirm(ctx, n.log, all.sums.Head))
 		}
 		_, err = n.append(ctx, by, feedback.Retract(req.Annotation, req.Reason), all, req.Annotation)
-		if errors.Is(err, errTakenBack) {
+		if errors.Is(err, errRetracted) {
 			continue // somebody was faster: that is on record now
 		}
 		return Retracted{have.Annotation, false}, err
@@ -98,15 +98,15 @@ func (g *Engine) Retract(ctx context.Context, by Caller, at Position, req Retrac
 }
 
 // errTakenBack says that an annotation was retracted before.
-var errTakenBack = errors.New("the annotation was retracted")
+var errRetracted = errors.New("the annotation was retracted")
 
-func noAnnotation(at Position, name id.Annotation) error {
+func annotationNotFound(at Position, name id.Annotation) error {
 	return fault.New(fault.AnnotationNotFound, "run %s has no annotation %s", at.Run, name).
 		Suggest("See 'waybill annotations list %s --history'.", at.Run).With("annotationId", name.String())
 }
 
 // noting is one writing to a session's annotations.
-type noting struct {
+type annotationWriter struct {
 	g     *Engine
 	at    Position
 	log   manifest.Log
@@ -116,23 +116,23 @@ type noting struct {
 
 // noting finds what an annotation is to be about. It must survive a power cut before
 // anything is said of it.
-func (g *Engine) noting(ctx context.Context, at Position, t feedback.Target) (*noting, error) {
-	n := &noting{g: g, at: at, log: annotationsLog(at.Session)}
-	fold := g.take(at.Session)
+func (g *Engine) newAnnotationWriter(ctx context.Context, at Position, t feedback.Target) (*annotationWriter, error) {
+	n := &annotationWriter{g: g, at: at, log: annotationsLog(at.Session)}
+	fold := g.takeFold(at.Session)
 	p, err := g.openRun(ctx, at, fold)
 	if err != nil {
 		return nil, err
 	}
 	node := p.run.Tip
 	if !t.EventID.IsZero() {
-		if node, err = g.nodeOf(ctx, at, t); err != nil {
+		if node, err = g.eventNode(ctx, at, t); err != nil {
 			return nil, err
 		}
 	} else if !t.NodeID.IsZero() {
 		node = t.NodeID
 	}
 	if !node.IsZero() {
-		p, err = g.open(ctx, Position{at.Session, at.Run, node}, fold)
+		p, err = g.openPosition(ctx, Position{at.Session, at.Run, node}, fold)
 		if fault.Is(err, fault.TokenUnknownNode) {
 			err = fault.New(fault.TargetNotFound, "run %s has no node %s", at.Run, node).With("nodeId", node.String())
 		}
@@ -144,7 +144,7 @@ func (g *Engine) noting(ctx context.Context, at Position, t feedback.Target) (*n
 		switch s, err := g.state(ctx, p.node); {
 		case err == nil && s.PendingStep() != nil:
 			n.place.StepID = s.PendingStep().StepID
-		case err != nil && !missing(err) && !fault.Is(err, fault.StoreCorrupt) &&
+		case err != nil && !isMissing(err) && !fault.Is(err, fault.StoreCorrupt) &&
 			!fault.Is(err, fault.SessionUnhealthy):
 			return nil, err // the disk could not say
 		}
@@ -153,15 +153,15 @@ func (g *Engine) noting(ctx context.Context, at Position, t feedback.Target) (*n
 		return nil, err
 	}
 	n.head = fold.Head
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return n, nil
 }
 
 // nodeOf is the node of an event of the run; zero where the event is about the run as a
 // whole. A node that is named beside the event must be the event's own.
-func (g *Engine) nodeOf(ctx context.Context, at Position, t feedback.Target) (node id.Node, err error) {
+func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) (node id.Node, err error) {
 	found := false
-	look := lookAgain{func(seg manifest.Segment) error {
+	visitor := funcVisitor{func(seg manifest.Segment) error {
 		for _, e := range seg.Events {
 			if e.ID == t.EventID && (e.Scope.RunID == at.Run) {
 				found, node = true, e.Scope.NodeID
@@ -169,7 +169,7 @@ func (g *Engine) nodeOf(ctx context.Context, at Position, t feedback.Target) (no
 		}
 		return nil
 	}, func() { found, node = false, id.Node{} }}
-	if _, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, look); err != nil {
+	if _, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, visitor); err != nil {
 		return node, err
 	}
 	if !found {
@@ -185,13 +185,13 @@ func (g *Engine) nodeOf(ctx context.Context, at Position, t feedback.Target) (no
 
 // remarks are what a log of annotations holds while one more is written: their sums and,
 // where it is about one of them, they themselves.
-type remarks struct {
+type annotationState struct {
 	*projections.Annotations // nil: nothing is asked of them
 	sums                     *projections.AnnotationTally
 }
 
 // Reset implements ports.Visitor.
-func (r *remarks) Reset() {
+func (r *annotationState) Reset() {
 	r.sums.Reset()
 	if r.Annotations != nil {
 		r.Annotations.Reset()
@@ -199,7 +199,7 @@ func (r *remarks) Reset() {
 }
 
 // Visit implements ports.Visitor.
-func (r *remarks) Visit(seg manifest.Segment, head manifest.Head) error {
+func (r *annotationState) Visit(seg manifest.Segment, head manifest.Head) error {
 	if r.Annotations != nil {
 		_ = r.Annotations.Visit(seg, head) // it never fails
 	}
@@ -208,8 +208,8 @@ func (r *remarks) Visit(seg manifest.Segment, head manifest.Head) error {
 
 // remarks reads all of a session's annotations. A log of which that cannot be said for
 // sure is refused.
-func (g *Engine) remarks(ctx context.Context, log manifest.Log) (*remarks, error) {
-	all := &remarks{projections.NewAnnotations(), projections.NewAnnotationTally()}
+func (g *Engine) readAnnotations(ctx context.Context, log manifest.Log) (*annotationState, error) {
+	all := &annotationState{projections.NewAnnotations(), projections.NewAnnotationTally()}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, all)
 	if err == nil && v.Health != manifest.Healthy {
 		err = ports.Unhealthy(log, v)
@@ -221,13 +221,13 @@ func (g *Engine) remarks(ctx context.Context, log manifest.Log) (*remarks, error
 // are those that were read; else the log is not read again from its beginning, however
 // long it is. The session's lock is held as well, so that the session is not moved away
 // meanwhile.
-func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all *remarks,
+func (n *annotationWriter) append(ctx context.Context, by Caller, data event.Payload, all *annotationState,
 	about id.Annotation) (e event.Event, err error) {
 	inside := func(ports.Witness, manifest.Verdict) error {
 		if all == nil {
-			all = &remarks{sums: n.g.savedTally(ctx, n.log)}
+			all = &annotationState{sums: n.g.savedTally(ctx, n.log)}
 		}
-		e, err = n.inside(ctx, by, data, all, about)
+		e, err = n.appendLocked(ctx, by, data, all, about)
 		return err
 	}
 	err = ports.WithHealthySession(ctx, n.g.Locks, n.g.Logs, manifest.SessionEvents(n.at.Session), n.head, nothing{},
@@ -236,20 +236,20 @@ func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all 
 }
 
 // conflict says of a log that is another one now what that means to the caller.
-func (n *noting) conflict(err error) error {
+func (n *annotationWriter) conflict(err error) error {
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		n.g.forget(n.at.Session)
+		n.g.dropCached(n.at.Session)
 		err = fault.Wrap(err, fault.StoreConflict, "session %s was moved away or replaced while it was annotated",
 			n.at.Session)
 	}
 	return err
 }
 
-func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all *remarks,
+func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data event.Payload, all *annotationState,
 	about id.Annotation) (e event.Event, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
 		if all.Annotations != nil {
-			if err := n.stands(all, about); err != nil {
+			if err := n.checkCurrent(all, about); err != nil {
 				return err
 			}
 		}
@@ -259,7 +259,7 @@ func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all 
 		if err != nil {
 			return err
 		}
-		n.g.owe(plan)
+		n.g.notePendingAudit(plan)
 		if all.sums.Missed() {
 			// Whoever took something back ended before the sums of that were saved: without
 			// new ones every call would read on from the old ones, further each time.
@@ -282,17 +282,17 @@ func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all 
 }
 
 // stands refuses to supersede or retract what does not stand any more.
-func (n *noting) stands(all *remarks, about id.Annotation) error {
+func (n *annotationWriter) checkCurrent(all *annotationState, about id.Annotation) error {
 	have, ok := all.Find(about)
 	switch {
 	case !ok || have.Target.RunID != n.at.Run:
-		return noAnnotation(n.at, about)
+		return annotationNotFound(n.at, about)
 	case have.State == projections.AnnotationSuperseded:
 		return fault.New(fault.ValidationError, "annotation %s does not stand any more: %s stands in its place", about,
 			have.About.SupersededBy).
 			Suggest("Name %s instead.", have.About.SupersededBy).With("supersededBy", have.About.SupersededBy.String())
 	case have.State == projections.AnnotationRetracted:
-		return fault.Wrap(errTakenBack, fault.ValidationError,
+		return fault.Wrap(errRetracted, fault.ValidationError,
 			"annotation %s does not stand any more: it was retracted", about).Suggest("Add a new one.")
 	}
 	return nil

@@ -49,7 +49,7 @@ type Origin struct {
 // prefix, and says so.
 func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery) (AnnotationList, error) {
 	out := AnnotationList{Annotations: []feedback.Annotation{}, About: map[string]feedback.About{}}
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return out, err
 	}
 	after, err := q.check()
@@ -147,7 +147,7 @@ type SummaryQuery struct {
 // asked for by name.
 func (g *Engine) SummarizeAnnotations(ctx context.Context, q SummaryQuery) (FeedbackSummary, error) {
 	out := FeedbackSummary{Runs: []RunFeedback{}, Workflows: []WorkflowFeedback{}, Incomplete: []id.Session{}}
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return out, err
 	}
 	if q.Run != "" {
@@ -162,20 +162,20 @@ func (g *Engine) SummarizeAnnotations(ctx context.Context, q SummaryQuery) (Feed
 		if !whole {
 			out.Incomplete = append(out.Incomplete, at.session)
 		}
-		out.Runs = append(out.Runs, feedbackOf(at.session, at.run, t))
+		out.Runs = append(out.Runs, runFeedback(at.session, at.run, t))
 		return out, nil
 	}
-	return out, g.sumUp(ctx, q, &out)
+	return out, g.summarizeStore(ctx, q, &out)
 }
 
-func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary) error {
+func (g *Engine) summarizeStore(ctx context.Context, q SummaryQuery, out *FeedbackSummary) error {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
 		return err
 	}
 	sums := map[string][]projections.AnnotationSums{}
 	for _, s := range all {
-		fold, v, err := g.glance(ctx, s)
+		fold, v, err := g.readWindowed(ctx, s)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -195,7 +195,7 @@ func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary
 			of := t.Of(run.ID)
 			sums[run.Started.WorkflowID] = append(sums[run.Started.WorkflowID], of)
 			if of.Count() > 0 {
-				out.Runs = append(out.Runs, feedbackOf(s, run, t))
+				out.Runs = append(out.Runs, runFeedback(s, run, t))
 			}
 		}
 	}
@@ -211,7 +211,7 @@ func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary
 	return nil
 }
 
-func feedbackOf(s id.Session, run *projections.Run, t *projections.AnnotationTally) RunFeedback {
+func runFeedback(s id.Session, run *projections.Run, t *projections.AnnotationTally) RunFeedback {
 	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Title,
 		AnnotationSummary: t.Of(run.ID).Summary()}
 }
@@ -221,7 +221,7 @@ func feedbackOf(s id.Session, run *projections.Run, t *projections.AnnotationTal
 func (g *Engine) tally(ctx context.Context, s id.Session) (t *projections.AnnotationTally, whole bool, err error) {
 	log := annotationsLog(s)
 	// Of most sessions nothing was said: that is seen before anything else is looked for.
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, nothingMore{})
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, newSegmentProbe{})
 	if err == nil && v.Health == manifest.Healthy && v.Head.IsZero() {
 		return projections.NewAnnotationTally(), true, nil
 	}
@@ -252,7 +252,7 @@ func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.
 	if key == nil {
 		return empty
 	}
-	doc, ok := unsealed(data, tallySeal, key)
+	doc, ok := openSealed(data, tallySeal, key)
 	if !ok {
 		return empty
 	}
@@ -272,6 +272,6 @@ func (g *Engine) saveTally(ctx context.Context, log manifest.Log, t *projections
 	}
 	doc, err := t.Save()
 	if err == nil && len(doc) < limits.AnnotationCacheBytesMax-1024 {
-		_ = g.Heads.KeepHead(ctx, log, projections.AnnotationTallyFormat, sealed(nil, tallySeal, key, doc))
+		_ = g.Heads.KeepHead(ctx, log, projections.AnnotationTallyFormat, appendSealed(nil, tallySeal, key, doc))
 	}
 }

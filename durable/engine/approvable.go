@@ -20,22 +20,22 @@ type Approvable struct {
 	Artifacts []ports.Result
 	Approved  bool // this very content is approved already
 
-	seen canon.Digest // all of it, for ApproveShown
+	digest canon.Digest // all of it, for ApproveShown
 }
 
 // Approvable reads what an approval at a position would be bound to. It records
 // nothing, and refuses what Approve would refuse.
 func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return Approvable{}, err
 	}
 	at.Node = p.node.ID
-	if err := takesMore(p); err != nil {
+	if err := checkTakesFacts(p); err != nil {
 		return Approvable{}, err
 	}
-	facts, err := g.wholeFacts(ctx, at, p) // nobody approves what cannot be shown
+	facts, err := g.completeFacts(ctx, at, p) // nobody approves what cannot be shown
 	if err != nil {
 		return Approvable{}, err
 	}
@@ -43,9 +43,9 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err != nil {
 		return Approvable{}, err
 	}
-	asked := by.Actor
-	asked.Kind = event.Human // who may is said when it is done; here it is what may be
-	if _, err := advance.Approve(w, facts, advance.Approval{Actor: asked, AtMs: by.AtMs}); err != nil {
+	person := by.Actor
+	person.Kind = event.Human // who may is said when it is done; here it is what may be
+	if _, err := advance.Approve(w, facts, advance.Approval{Actor: person, AtMs: by.AtMs}); err != nil {
 		return Approvable{}, err
 	}
 	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
@@ -57,7 +57,7 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		return Approvable{}, err
 	}
 	out := Approvable{Position: at, Workflow: answer.Workflow, Step: *answer.Pending}
-	out.seen = advance.Handed(facts)
+	out.digest = advance.Handed(facts)
 	out.Approved = advance.ApprovalHolds(out.Step.StepInstanceKey, p.node.SnapshotRef, facts.Outputs)
 	for _, o := range facts.Outputs {
 		switch {
@@ -73,6 +73,6 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 				ports.Result{Name: cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), Text: text})
 		}
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return out, nil
 }

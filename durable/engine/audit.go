@@ -53,7 +53,7 @@ func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
 
 // intend commits the intention, behind the lines of all facts that had none.
 func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what audit.Act) (intended id.Event, err error) {
-	c, err := g.auditCourse(ctx, store)
+	c, err := g.newAuditWriter(ctx, store)
 	if err != nil {
 		return intended, err
 	}
@@ -62,7 +62,7 @@ func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what aud
 		return intended, err
 	}
 	for _, log := range all {
-		if err := c.look(ctx, log); err != nil {
+		if err := c.collectFacts(ctx, log); err != nil {
 			return intended, err
 		}
 	}
@@ -77,7 +77,7 @@ func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what aud
 // conclude commits what became of an intention.
 func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intended id.Event, details map[string]string,
 	failure error) error {
-	c, err := g.auditCourse(ctx, store)
+	c, err := g.newAuditWriter(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -88,17 +88,17 @@ func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intend
 }
 
 // owe notes that a plan holds facts that want a line in the audit log.
-func (g *Engine) owe(plan manifest.Plan) {
+func (g *Engine) notePendingAudit(plan manifest.Plan) {
 	if g.Controls == nil {
 		return
 	}
 	for _, e := range plan.Events {
 		if _, ok := projections.AuditFactOf(plan.Log, e); ok {
 			g.mu.Lock()
-			if g.owed == nil {
-				g.owed = map[string]manifest.Log{}
+			if g.pendingAudit == nil {
+				g.pendingAudit = map[string]manifest.Log{}
 			}
-			g.owed[plan.Log.Root] = plan.Log
+			g.pendingAudit[plan.Log.Root] = plan.Log
 			g.mu.Unlock()
 			return
 		}
@@ -118,12 +118,12 @@ func (g *Engine) auditedLogs(ctx context.Context, store id.Store) (out []manifes
 // settle writes the lines that are owed, best effort: the facts are committed, so that
 // the call that brought them stands, and whoever writes to the audit log next completes
 // it. It is called when no lock is held.
-func (g *Engine) settle(ctx context.Context) {
+func (g *Engine) writePendingAudit(ctx context.Context) {
 	g.mu.Lock()
-	owed := g.owed
-	g.owed = nil
+	pending := g.pendingAudit
+	g.pendingAudit = nil
 	g.mu.Unlock()
-	if len(owed) == 0 {
+	if len(pending) == 0 {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -131,12 +131,12 @@ func (g *Engine) settle(ctx context.Context) {
 	if err != nil || store.IsZero() {
 		return
 	}
-	c, err := g.auditCourse(ctx, store)
+	c, err := g.newAuditWriter(ctx, store)
 	if err != nil {
 		return
 	}
-	for _, log := range owed {
-		if c.look(ctx, log) != nil {
+	for _, log := range pending {
+		if c.collectFacts(ctx, log) != nil {
 			return
 		}
 	}

@@ -41,9 +41,9 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 		for _, f := range s.facts {
 			read.trail.Complete(f)
 		}
-		if s.trouble != nil {
+		if s.finding != nil {
 			out.Complete = false
-			out.Findings = append(out.Findings, *s.trouble)
+			out.Findings = append(out.Findings, *s.finding)
 		}
 	}
 	for _, e := range read.trail.Newest() {
@@ -58,7 +58,7 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 }
 
 // auditRead is the audit log and all that it should tell of.
-type auditRead struct {
+type auditContents struct {
 	log     manifest.Log
 	trail   *projections.AuditTrail
 	verdict manifest.Verdict
@@ -67,21 +67,21 @@ type auditRead struct {
 
 // auditedLog is a log with facts as a reader of the audit log sees it.
 type auditedLog struct {
-	root    string
-	facts   []projections.AuditFact
-	brought []projections.AuditFact // that came with a bundle
-	trouble *manifest.Finding       // why there may be more facts than these
+	root     string
+	facts    []projections.AuditFact
+	imported []projections.AuditFact // that came with a bundle
+	finding  *manifest.Finding       // why there may be more facts than these
 }
 
 // readAudit reads the audit log, and then every log with facts: a line that was written
 // before the one was read is about a fact that the other holds. It is nil where there
 // is no store of ours.
-func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
+func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
 		return nil, err
 	}
-	out := &auditRead{log: auditLog(store), trail: projections.NewAuditTrail(auditLog(store))}
+	out := &auditContents{log: auditLog(store), trail: projections.NewAuditTrail(auditLog(store))}
 	if out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.trail); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
 	if err != nil {
 		return nil, err
 	}
-	imports := &importBook{g: g}
+	imports := &importIndex{g: g}
 	for _, log := range all {
 		row, err := g.auditedLog(ctx, log, imports)
 		if err != nil {
@@ -102,29 +102,29 @@ func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
 
 // auditedLog reads one log whole. One that cannot be read is no error: the others must
 // be told of.
-func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *importBook) (auditedLog, error) {
+func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *importIndex) (auditedLog, error) {
 	found, v, err := g.auditFacts(ctx, log, manifest.Head{}, imports)
-	out := auditedLog{root: log.Root, facts: found.facts, brought: found.brought}
+	out := auditedLog{root: log.Root, facts: found.facts, imported: found.imported}
 	switch {
 	case ctx.Err() != nil:
 		return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
 	case err != nil:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s",
 			fault.Of(err).Message)
-		out.trouble, out.facts = &f, nil // which of them are of this store may be what is not known
-	case v.Health == manifest.UnknownVersion && g.allBrought(ctx, log, v.Head, imports):
+		out.finding, out.facts = &f, nil // which of them are of this store may be what is not known
+	case v.Health == manifest.UnknownVersion && g.allImported(ctx, log, v.Head, imports):
 		// Another program's session, as a bundle brought it: it was decided elsewhere, so
 		// that none of it has or wants a line, whatever it says.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root,
 			"the log is %s: there may be more that was decided here", v.Health)
-		out.trouble = &f
+		out.finding = &f
 	}
 	return out, nil
 }
 
 // allBrought reports a log that came with a bundle up to this head.
-func (g *Engine) allBrought(ctx context.Context, log manifest.Log, head manifest.Head, imports *importBook) bool {
-	n, err := g.broughtWith(ctx, log, imports)
+func (g *Engine) allImported(ctx context.Context, log manifest.Log, head manifest.Head, imports *importIndex) bool {
+	n, err := g.importedEvents(ctx, log, imports)
 	return err == nil && n >= head.Next
 }

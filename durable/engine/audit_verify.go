@@ -43,15 +43,15 @@ func (g *Engine) verifyAudit(ctx context.Context) ([]manifest.Finding, manifest.
 	return v.Findings, v.Head, err
 }
 
-func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.Finding {
+func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.trail.Findings)
 	rows := map[string]auditedLog{}
-	held := map[id.Event][]projections.AuditFact{}
+	facts := map[id.Event][]projections.AuditFact{}
 	for _, s := range read.logs {
 		rows[s.root] = s
 		missing := 0
-		for _, f := range slices.Concat(s.brought, s.facts) {
-			held[f.Source.EventID] = append(held[f.Source.EventID], f)
+		for _, f := range slices.Concat(s.imported, s.facts) {
+			facts[f.Source.EventID] = append(facts[f.Source.EventID], f)
 		}
 		for _, f := range s.facts {
 			if !read.trail.Has(f) {
@@ -64,25 +64,25 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 				"%d of what was decided here has no line in the audit log yet; the next one that is written "+
 					"completes it", missing))
 		}
-		if s.trouble != nil {
-			out = append(out, *s.trouble)
+		if s.finding != nil {
+			out = append(out, *s.finding)
 		}
 	}
-	lost := g.lostFor(ctx, read)
+	explained := g.lossExplainer(ctx, read)
 	for _, e := range read.trail.Entries {
-		if e.Source == nil || slices.ContainsFunc(held[e.Source.EventID], func(f projections.AuditFact) bool {
+		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f projections.AuditFact) bool {
 			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
 		}) {
 			continue
 		}
-		row, there := rows[e.Source.Root()]
-		code, says := manifest.AuditUnfounded, "says what the log does not hold"
-		if !there {
-			code, says = manifest.AuditSessionMissing, "is about a session that is not here, and nobody deleted it"
+		row, exists := rows[e.Source.Root()]
+		code, problem := manifest.AuditUnfounded, "says what the log does not hold"
+		if !exists {
+			code, problem = manifest.AuditSessionMissing, "is about a session that is not here, and nobody deleted it"
 		}
-		if row.trouble == nil && !lost(*e.Source, there) {
+		if row.finding == nil && !explained(*e.Source, exists) {
 			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of %s", e.EventID,
-				says, e.Source.EventIndex, e.Source.Root()))
+				problem, e.Source.EventIndex, e.Source.Root()))
 		}
 	}
 	return out
@@ -92,7 +92,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 // was deleted or lies in the trash; what a cleanup takes, and what goes when the trash
 // is emptied, is recorded without the names of sessions. From one that is there a
 // repair may have taken the end away, or a restored one may be an older one.
-func (g *Engine) lostFor(ctx context.Context, read *auditRead) func(from audit.Source, there bool) bool {
+func (g *Engine) lossExplainer(ctx context.Context, read *auditContents) func(from audit.Source, exists bool) bool {
 	acted := map[audit.Action]map[string]bool{}
 	for _, e := range read.trail.Entries {
 		if acted[e.Action] == nil {
@@ -109,12 +109,12 @@ func (g *Engine) lostFor(ctx context.Context, read *auditRead) func(from audit.S
 			acted[audit.Delete][t.Session.String()] = true
 		}
 	}
-	return func(from audit.Source, there bool) bool {
+	return func(from audit.Source, exists bool) bool {
 		name := from.SessionID.String()
 		if from.SessionID.IsZero() { // a repair of the store's log is one of the store
 			return acted[audit.Repair][""]
 		}
-		if there {
+		if exists {
 			return acted[audit.Repair][name] || acted[audit.Delete][name]
 		}
 		return acted[audit.Delete][name] || len(acted[audit.GC]) > 0 || len(acted[audit.EmptyTrash]) > 0

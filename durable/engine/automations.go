@@ -49,7 +49,7 @@ type AutomationRow struct {
 func (g *Engine) Automations(ctx context.Context, times ports.Schedules, workspace string, atMs int64) (AutomationList,
 	error) {
 	out := AutomationList{Automations: []AutomationRow{}, AtMs: atMs}
-	if _, err := g.provides(ctx, config.Proposals, config.Config.Proposals); err != nil {
+	if _, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals); err != nil {
 		return out, err
 	}
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
@@ -67,7 +67,7 @@ func (g *Engine) Automations(ctx context.Context, times ports.Schedules, workspa
 	}
 	for _, i := range list.Installed {
 		if i.Slot.Kind == proposal.Automation {
-			out.Automations = append(out.Automations, evaluated(times, store, i, started, atMs))
+			out.Automations = append(out.Automations, evaluateAutomation(times, store, i, started, atMs))
 		}
 	}
 	return out, nil
@@ -94,7 +94,7 @@ func (g *Engine) startedSessions(ctx context.Context) (map[id.Session]bool, erro
 	return out, err
 }
 
-func evaluated(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool,
+func evaluateAutomation(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool,
 	atMs int64) AutomationRow {
 	row := AutomationRow{AutomationID: i.Slot.ID, Ref: i.Ref, ProposalID: i.ProposalID}
 	auto, err := installable.AutomationOf(i.Value)

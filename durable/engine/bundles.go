@@ -116,7 +116,7 @@ func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t 
 		out.Relation = diverged
 	}
 	for i, side := range sides {
-		rest := &behind{from: out.Common}
+		rest := &laterEvents{from: out.Common}
 		if _, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, rest); err != nil {
 			return out, err
 		}
@@ -143,16 +143,16 @@ func (c *chain) Visit(_ manifest.Segment, head manifest.Head) error {
 }
 
 // behind keeps the first events from an index on.
-type behind struct {
+type laterEvents struct {
 	from   int64
 	events []DiffedEvent
 }
 
 // Reset implements ports.Visitor.
-func (b *behind) Reset() { b.events = nil }
+func (b *laterEvents) Reset() { b.events = nil }
 
 // Visit implements ports.Visitor.
-func (b *behind) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (b *laterEvents) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Index >= b.from && len(b.events) < diffedMax {
 			b.events = append(b.events, DiffedEvent{e.Index, e.Data.Kind()})
@@ -163,5 +163,5 @@ func (b *behind) Visit(seg manifest.Segment, _ manifest.Head) error {
 
 // SessionOf finds a session by its own id, or by a run of it: an id, a prefix or @last.
 func (g *Engine) SessionOf(ctx context.Context, ref string) (id.Session, error) {
-	return g.session(ctx, ref)
+	return g.resolveSession(ctx, ref)
 }

@@ -37,13 +37,13 @@ type Cancelled struct {
 // that it is complete.
 func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position,
 	req CancelRequest) (Cancelled, error) {
-	defer g.settle(ctx)
+	defer g.writePendingAudit(ctx)
 	c := advance.Cancellation{Reason: req.Reason, Outcome: event.OutcomeCancelled, Actor: by.Actor, AtMs: by.AtMs}
 	if req.Failed {
 		c.Outcome = event.OutcomeFailed
 	}
 	// What would be refused in any case is refused before a lock file is touched.
-	if err := g.mayCancel(ctx, at, c); err != nil {
+	if err := g.checkCancel(ctx, at, c); err != nil {
 		return Cancelled{}, err
 	}
 	out, err := g.cancel(ctx, performers, at, c)
@@ -60,17 +60,17 @@ func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 	return again, nil
 }
 
-func (g *Engine) mayCancel(ctx context.Context, at Position, c advance.Cancellation) error {
-	fold := g.take(at.Session)
+func (g *Engine) checkCancel(ctx context.Context, at Position, c advance.Cancellation) error {
+	fold := g.takeFold(at.Session)
 	p, err := g.openRun(ctx, at, fold)
 	if err != nil {
 		return err
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	if err := g.notComplete(ctx, p); err != nil {
 		return err
 	}
-	_, err = advance.Cancel(ending(at, p), c)
+	_, err = advance.Cancel(endingOf(at, p), c)
 	return err
 }
 
@@ -85,26 +85,28 @@ func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 	case !fault.Is(err, fault.RunBusy):
 		return Cancelled{}, err
 	}
-	return g.end(ctx, at, func(p place) (manifest.Plan, error) {
+	return g.appendEnding(ctx, at, func(p resolvedPosition) (manifest.Plan, error) {
 		if err := g.notComplete(ctx, p); err != nil {
 			return manifest.Plan{}, err
 		}
-		return advance.Cancel(ending(at, p), c)
+		return advance.Cancel(endingOf(at, p), c)
 	})
 }
 
 // Close ends a run whose cancellation was asked for: what a performer does when it
 // has stopped. A run that is closed already is left as it is.
 func (g *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
-	defer g.settle(ctx)
-	return g.end(ctx, at, func(p place) (manifest.Plan, error) { return advance.Close(ending(at, p), by.AtMs) })
+	defer g.writePendingAudit(ctx)
+	return g.appendEnding(ctx, at,
+		func(p resolvedPosition) (manifest.Plan, error) { return advance.Close(endingOf(at, p), by.AtMs) })
 }
 
 // end appends what plan comes to under the session's lock, and tells how the run
 // stands then.
-func (g *Engine) end(ctx context.Context, at Position, plan func(place) (manifest.Plan, error)) (out Cancelled,
+func (g *Engine) appendEnding(ctx context.Context, at Position,
+	plan func(resolvedPosition) (manifest.Plan, error)) (out Cancelled,
 	err error) {
-	fold := g.take(at.Session)
+	fold := g.takeFold(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
 		p, err := findRun(fold, at)
 		if err != nil {
@@ -145,12 +147,12 @@ func (g *Engine) end(ctx context.Context, at Position, plan func(place) (manifes
 			return out, err
 		}
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return out, nil
 }
 
 // notComplete refuses to end what has ended by itself.
-func (g *Engine) notComplete(ctx context.Context, p place) error {
+func (g *Engine) notComplete(ctx context.Context, p resolvedPosition) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return nil
 	}
@@ -166,30 +168,30 @@ func (g *Engine) notComplete(ctx context.Context, p place) error {
 		Suggest("See 'waybill runs show %s'.", p.run.ID).With("runId", p.run.ID.String())
 }
 
-func ending(at Position, p place) advance.Ending {
+func endingOf(at Position, p resolvedPosition) advance.Ending {
 	return advance.Ending{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested,
 		Closed: p.run.Closed}
 }
 
 // openRun is open for use cases that concern a run as a whole.
-func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	v, err := g.recall(ctx, at.Session, f)
+func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+	v, err := g.readFromSaved(ctx, at.Session, f)
 	if err != nil {
-		return place{}, err
+		return resolvedPosition{}, err
 	}
 	if v.Health != manifest.Healthy {
-		return place{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
+		return resolvedPosition{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
 	}
 	return findRun(f, at)
 }
 
 // findRun looks a run up. Runs are never left out of a fold, but one that missed an
 // event may not know how its run stands.
-func findRun(f *projections.Fold, at Position) (place, error) {
-	p := place{fold: f, run: f.Runs[at.Run]}
+func findRun(f *projections.Fold, at Position) (resolvedPosition, error) {
+	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	switch {
 	case f.Missed():
-		return p, errLeftOut
+		return p, errFoldIncomplete
 	case p.run == nil:
 		return p, fault.New(fault.RunNotFound, "session %s holds no run %s", at.Session, at.Run)
 	}

@@ -28,7 +28,7 @@ type CheckpointCall struct {
 func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (Answer, error) {
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
 	if err != nil {
-		return Answer{}, g.withoutKeys(ctx, c.StateToken, err)
+		return Answer{}, g.faultWithoutKeys(ctx, c.StateToken, err)
 	}
 	state, err := token.ParseState(keys, c.StateToken)
 	if err != nil {
@@ -38,7 +38,7 @@ func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	at, err := g.meant(ctx, state, point)
+	at, err := g.resolveTokens(ctx, state, point)
 	if err != nil {
 		return Answer{}, tokenFault(err)
 	}
@@ -51,8 +51,8 @@ func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 // the log over its prefix (locks, "Checkpoint idempotency"; R15).
 func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attempt id.Attempt,
 	req advance.Request) (Answer, error) {
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -62,12 +62,12 @@ func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 		return Answer{}, err
 	}
 	point := id.ChildNode(at.Node, attempt, id.OpCheckpoint)
-	if p.kept(point) {
-		g.keep(at.Session, fold)
+	if p.hasCheckpoint(point) {
+		g.putFold(at.Session, fold)
 		return g.replayCheckpoint(ctx, keys, at, point, req)
 	}
-	appended, err := g.record(ctx, at, fold, func(p place) (manifest.Plan, error) {
-		if p.kept(point) {
+	appended, err := g.commitPlanned(ctx, at, fold, func(p resolvedPosition) (manifest.Plan, error) {
+		if p.hasCheckpoint(point) {
 			return manifest.Plan{}, nil
 		}
 		return g.planCheckpoint(ctx, p, at, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
@@ -78,11 +78,12 @@ func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 	if !appended { // another caller was first
 		return g.replayCheckpoint(ctx, keys, at, point, req)
 	}
-	return g.recorded(ctx, keys, at, fold)
+	return g.answerCommitted(ctx, keys, at, fold)
 }
 
-func (g *Engine) planCheckpoint(ctx context.Context, p place, at Position, a advance.Attempt) (manifest.Plan, error) {
-	if err := takesMore(p); err != nil {
+func (g *Engine) planCheckpoint(ctx context.Context, p resolvedPosition, at Position, a advance.Attempt) (manifest.Plan,
+	error) {
+	if err := checkTakesFacts(p); err != nil {
 		return manifest.Plan{}, err
 	}
 	if a.ID != nextCheckpoint(p.node) {
@@ -106,17 +107,19 @@ func (g *Engine) planCheckpoint(ctx context.Context, p place, at Position, a adv
 
 // stand opens a position at the node where work goes on: a checkpoint is no such
 // node, whatever a token from elsewhere names, but stands beside one (R17).
-func (g *Engine) stand(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	p, err := g.open(ctx, at, f)
+func (g *Engine) openStep(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+	p, err := g.openPosition(ctx, at, f)
 	if err != nil || p.node.Kind != event.CheckpointNode || p.node.Parent == nil {
 		return p, err
 	}
 	at.Node = *p.node.Parent
-	return g.open(ctx, at, f)
+	return g.openPosition(ctx, at, f)
 }
 
 // kept reports whether the node has this checkpoint.
-func (p place) kept(point id.Node) bool { return slices.Contains(p.node.Checkpoints, point) }
+func (p resolvedPosition) hasCheckpoint(point id.Node) bool {
+	return slices.Contains(p.node.Checkpoints, point)
+}
 
 // nextCheckpoint is the checkpoint that callers are handed now (R3).
 func nextCheckpoint(n *projections.Node) id.Attempt {
@@ -124,7 +127,7 @@ func nextCheckpoint(n *projections.Node) id.Attempt {
 }
 
 // takesMore refuses facts for a run that is closed, or about to be (R23).
-func takesMore(p place) error {
+func checkTakesFacts(p resolvedPosition) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
 	}
@@ -133,20 +136,20 @@ func takesMore(p place) error {
 
 // record looks at a position again under the session's lock, and appends what is
 // planned for it; an empty plan says that nothing is left to record.
-func (g *Engine) record(ctx context.Context, at Position, fold *projections.Fold,
-	plan func(place) (manifest.Plan, error)) (appended bool, err error) {
+func (g *Engine) commitPlanned(ctx context.Context, at Position, fold *projections.Fold,
+	plan func(resolvedPosition) (manifest.Plan, error)) (appended bool, err error) {
 	log := manifest.SessionEvents(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
-		p, err := find(fold, at)
+		p, err := resolvePosition(fold, at)
 		if err != nil {
 			return err
 		}
-		what, err := plan(p)
-		if err != nil || len(what.Events) == 0 {
+		planned, err := plan(p)
+		if err != nil || len(planned.Events) == 0 {
 			return err
 		}
 		appended = true
-		return g.append(ctx, w, fold, what)
+		return g.append(ctx, w, fold, planned)
 	}
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
@@ -157,23 +160,24 @@ func (g *Engine) record(ctx context.Context, at Position, fold *projections.Fold
 }
 
 // recorded answers over a fold that holds what was just appended.
-func (g *Engine) recorded(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold) (Answer, error) {
-	p, err := find(fold, at)
+func (g *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold) (Answer,
+	error) {
+	p, err := resolvePosition(fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
-		return Answer{}, unread(err)
+		return Answer{}, answerUnread(err)
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, nil
 }
 
 // replayCheckpoint answers a recorded checkpoint over the prefix that ends with it.
 func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, point id.Node,
 	req advance.Request) (Answer, error) {
-	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool {
+	prefix, err := g.foldPrefix(ctx, at.Session, func(seg manifest.Segment) bool {
 		return slices.ContainsFunc(seg.Events, func(e event.Event) bool {
 			_, created := e.Data.(event.NodeCreated)
 			return created && e.Scope.NodeID == point
@@ -182,7 +186,7 @@ func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Posit
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := find(prefix, at)
+	p, err := resolvePosition(prefix, at)
 	if err != nil {
 		return Answer{}, err
 	}

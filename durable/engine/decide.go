@@ -35,11 +35,11 @@ func (r DecideRequest) principal(by Caller) proposal.Principal {
 // nothing.
 func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideRequest, shown canon.Digest) (Proposed,
 	error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if err := proposal.CheckApprove(d.one.State); err != nil {
 			return nil, nil, err
 		}
-		if err := d.policy.CheckApprove(d.who); err != nil {
+		if err := d.policy.CheckApprove(d.principal); err != nil {
 			return nil, nil, err
 		}
 		if now := d.one.Last().Artifact.SHA256; now != shown {
@@ -50,7 +50,7 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 		}
 		gate := d.policy.Gate(shown, d.one.Given())
 		for _, a := range d.one.Approvals {
-			if a.Principal == d.who.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
+			if a.Principal == d.principal.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
 				return nil, nil, nil // they have approved it
 			}
 		}
@@ -71,21 +71,21 @@ type ApplyRequest struct {
 // the caller lacks the scope, PROPOSAL_INVALID for an artifact that is unsound for its
 // kind; nothing changes then.
 func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest) (Proposed, error) {
-	return g.decide(ctx, by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveApply); err != nil {
 			return nil, nil, err
 		}
 		last := d.one.Last()
 		a := proposal.Activation{Mode: d.policy.Mode, By: by.Actor, SHA256: last.Artifact.SHA256, Slot: last.Slot,
 			Version: last.Version}
-		if err := d.mayApply(req, &a); err != nil {
+		if err := d.authorizeApply(req, &a); err != nil {
 			return nil, nil, err
 		}
 		data, err := g.Objects.Object(ctx, manifest.Artifact, last.Artifact.SHA256)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := g.sound(ctx, d, req, data); err != nil {
+		if err := g.checkArtifact(ctx, d, req, data); err != nil {
 			return nil, nil, err
 		}
 		return proposal.Apply(d.at, a), []manifest.Object{{Kind: manifest.Installed, Bytes: data}}, nil
@@ -93,17 +93,17 @@ func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest)
 }
 
 // mayApply asks what the store's mode asks for.
-func (d decision) mayApply(req ApplyRequest, a *proposal.Activation) error {
+func (d decision) authorizeApply(req ApplyRequest, a *proposal.Activation) error {
 	if d.policy.Mode == proposal.DirectRBAC {
 		if req.Override {
 			return fault.New(fault.ValidationError, "there is no approval gate to go past: this store activates by %s",
 				d.policy.Mode).Suggest("Leave --override out.")
 		}
-		return d.policy.CheckScope(d.who, config.ScopeApply)
+		return d.policy.CheckScope(d.principal, config.ScopeApply)
 	}
 	if req.Override {
 		a.Override = true
-		return d.policy.CheckOverride(d.who, req.Reason)
+		return d.policy.CheckOverride(d.principal, req.Reason)
 	}
 	gate := d.policy.Gate(d.one.Last().Artifact.SHA256, d.one.Given())
 	a.Approvals = gate.Approvals
@@ -111,7 +111,7 @@ func (d decision) mayApply(req ApplyRequest, a *proposal.Activation) error {
 }
 
 // sound refuses an artifact that is unsound for its kind, or in the way of another.
-func (g *Engine) sound(ctx context.Context, d decision, req ApplyRequest, data []byte) error {
+func (g *Engine) checkArtifact(ctx context.Context, d decision, req ApplyRequest, data []byte) error {
 	artifact, err := canon.Parse(data)
 	if err != nil {
 		return fault.Wrap(err, fault.ProposalInvalid, "the artifact cannot be read: %v", err)
@@ -122,17 +122,17 @@ func (g *Engine) sound(ctx context.Context, d decision, req ApplyRequest, data [
 	if req.Check == nil {
 		return nil
 	}
-	var beside []InstalledArtifact
+	var others []InstalledArtifact
 	displaced := d.all.Displaced(d.one)
 	for _, i := range d.all.Installed(req.Workspace) {
 		if displaced != nil && i == *displaced {
 			continue // it goes in its place
 		}
-		if v, err := g.artifactOf(ctx, manifest.Installed, i.Artifact.SHA256); err == nil {
-			beside = append(beside, InstalledArtifact{i, v})
+		if v, err := g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256); err == nil {
+			others = append(others, InstalledArtifact{i, v})
 		}
 	}
-	found := req.Check(d.one.Kind, artifact, beside)
+	found := req.Check(d.one.Kind, artifact, others)
 	if !problem.HasErrors(found) {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (g *Engine) sound(ctx context.Context, d decision, req ApplyRequest, data [
 
 // RejectProposal refuses a proposal; it can be revised or archived afterwards.
 func (g *Engine) RejectProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveReject)
 		return proposal.Reject(d.at), nil, err
 	})
@@ -154,7 +154,7 @@ func (g *Engine) RejectProposal(ctx context.Context, by Caller, req DecideReques
 
 // ArchiveProposal puts a proposal away; it can be revised afterwards.
 func (g *Engine) ArchiveProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveArchive)
 		return proposal.Archive(d.at), nil, err
 	})
@@ -164,11 +164,11 @@ func (g *Engine) ArchiveProposal(ctx context.Context, by Caller, req DecideReque
 // in use again. It takes what applying took: the approver's role at a terminal, or the
 // scope.
 func (g *Engine) RollBackProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveRollBack); err != nil {
 			return nil, nil, err
 		}
-		if err := d.mayRollBack(); err != nil {
+		if err := d.authorizeRollBack(); err != nil {
 			return nil, nil, err
 		}
 		applied, _ := d.one.Activation()
@@ -178,37 +178,38 @@ func (g *Engine) RollBackProposal(ctx context.Context, by Caller, req DecideRequ
 
 // mayRollBack asks for what activating asks for, and not for a terminal: what somebody
 // may bring in they may take out.
-func (d decision) mayRollBack() error {
+func (d decision) authorizeRollBack() error {
 	if d.policy.Mode == proposal.DirectRBAC {
-		return d.policy.CheckScope(d.who, config.ScopeApply)
+		return d.policy.CheckScope(d.principal, config.ScopeApply)
 	}
-	return d.policy.CheckRole(d.who)
+	return d.policy.CheckRole(d.principal)
 }
 
 // decision is what somebody decides about, as it stands under the lock.
 type decision struct {
-	store  id.Store
-	policy proposal.Policy
-	all    *projections.Proposals
-	one    *projections.Proposal
-	at     proposal.At
-	who    proposal.Principal
+	store     id.Store
+	policy    proposal.Policy
+	all       *projections.Proposals
+	one       *projections.Proposal
+	at        proposal.At
+	principal proposal.Principal
 }
 
 // decide records one decision, and gives the proposal as it stands then.
-func (g *Engine) decide(ctx context.Context, by Caller, req DecideRequest,
+func (g *Engine) decideProposal(ctx context.Context, by Caller, req DecideRequest,
 	plan func(decision) (proposal.Record, []manifest.Object, error)) (Proposed, error) {
-	defer g.settle(ctx)
-	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
+	defer g.writePendingAudit(ctx)
+	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {
 		return Proposed{}, err
 	}
 	if err := proposal.CheckReason(req.Reason); err != nil {
 		return Proposed{}, err
 	}
-	d := decision{policy: proposal.PolicyOf(conf), who: req.principal(by)}
+	d := decision{policy: proposal.PolicyOf(conf), principal: req.principal(by)}
 	name, written := "", false
-	err = g.changeOne(ctx, by, req.Workspace, req.Ref, func(c change) (proposal.Record, []manifest.Object, error) {
+	err = g.changeProposal(ctx, by, req.Workspace, req.Ref, func(c proposalChange) (proposal.Record, []manifest.Object,
+		error) {
 		name, c.at.Reason = c.one.ID.String(), req.Reason
 		d.store, d.all, d.one, d.at = c.store, c.all, c.one, c.at
 		record, objects, err := plan(d)
@@ -222,12 +223,12 @@ func (g *Engine) decide(ctx context.Context, by Caller, req DecideRequest,
 	if err != nil {
 		return Proposed{}, err
 	}
-	return g.proposed(ctx, req.Workspace, name, nil)
+	return g.readProposed(ctx, req.Workspace, name, nil)
 }
 
 // MayApprove refuses whoever may not approve, before they are shown anything to decide.
 func (g *Engine) MayApprove(ctx context.Context, by Caller, req DecideRequest) error {
-	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
+	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {
 		return err
 	}

@@ -44,21 +44,21 @@ type RunName struct {
 // Deletable finds the sessions that a request names, each once, and refuses what may
 // not go: whoever asks a person first shows them. It changes nothing.
 func (g *Engine) Deletable(ctx context.Context, req DeleteRequest) ([]SessionRow, error) {
-	var out []SessionRow
+	var rows []SessionRow
 	for _, ref := range req.Refs {
-		s, err := g.session(ctx, ref)
+		s, err := g.resolveSession(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(out, func(r SessionRow) bool { return r.SessionID == s }) {
+		if slices.ContainsFunc(rows, func(r SessionRow) bool { return r.SessionID == s }) {
 			continue
 		}
-		if err := g.unkept(ctx, s); err != nil {
+		if err := g.checkNotKept(ctx, s); err != nil {
 			return nil, err
 		}
-		out = append(out, g.sessionRow(ctx, s))
+		rows = append(rows, g.sessionRow(ctx, s))
 	}
-	return out, nil
+	return rows, nil
 }
 
 // DeleteSessions moves sessions to the trash, healthy or not. All that are named are
@@ -70,7 +70,7 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 	if err != nil {
 		return out, err
 	}
-	n, err := note(by, req.Reason)
+	n, err := newNote(by, req.Reason)
 	if err != nil {
 		return out, err
 	}
@@ -78,7 +78,7 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 		what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: row.SessionID.String()},
 			Reason: n.Reason}
 		err := g.act(ctx, by, what, func() (map[string]string, error) {
-			t, err := g.discard(ctx, row.SessionID, n, func() error { return g.unkept(ctx, row.SessionID) })
+			t, err := g.moveToTrash(ctx, row.SessionID, n, func() error { return g.checkNotKept(ctx, row.SessionID) })
 			if err == nil {
 				out.Sessions = append(out.Sessions, TrashedSession{t.Name, t.Session, t.AtMs, &n, row.Runs})
 			}
@@ -92,19 +92,19 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 }
 
 // discard moves a session away and forgets what is remembered of it.
-func (g *Engine) discard(ctx context.Context, s id.Session, n Note, unless func() error) (ports.Trashed, error) {
+func (g *Engine) moveToTrash(ctx context.Context, s id.Session, n Note, unless func() error) (ports.Trashed, error) {
 	t, err := g.Trash.Discard(ctx, s, n.AtMs, n.data(), unless)
 	if err == nil {
-		g.forget(s)
+		g.dropCached(s)
 	}
 	return t, err
 }
 
-func (g *Engine) forget(s id.Session) {
+func (g *Engine) dropCached(s id.Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.memo, s)
-	delete(g.proofs, s.String())
+	delete(g.folds, s)
+	delete(g.durable, s.String())
 }
 
 // Trashed lists what lies in the trash, what was put there last first.
@@ -132,7 +132,7 @@ func trashLog(t ports.Trashed) manifest.Log {
 // RestoreSession moves a session out of the trash again, by its name there, its id,
 // or a run of it or a prefix of that. Of several with one id it is the latest.
 func (g *Engine) RestoreSession(ctx context.Context, by Caller, ref string) (TrashedSession, error) {
-	t, err := g.inTrash(ctx, ref)
+	t, err := g.findInTrash(ctx, ref)
 	if err != nil {
 		return t, err
 	}
@@ -144,7 +144,7 @@ func (g *Engine) RestoreSession(ctx context.Context, by Caller, ref string) (Tra
 	return t, err
 }
 
-func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error) {
+func (g *Engine) findInTrash(ctx context.Context, ref string) (TrashedSession, error) {
 	all, err := g.Trashed(ctx)
 	if err != nil {
 		return TrashedSession{}, err
@@ -154,7 +154,7 @@ func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error
 		switch {
 		case t.Name == ref || t.SessionID.String() == ref:
 			return t, nil // the latest comes first
-		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return matches(r.RunID, ref) }), ref != "" &&
+		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return matchesPrefix(r.RunID, ref) }), ref != "" &&
 			strings.HasPrefix(t.SessionID.String(), ref):
 			if !slices.ContainsFunc(found, func(f TrashedSession) bool { return f.SessionID == t.SessionID }) {
 				found = append(found, t)

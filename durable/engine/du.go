@@ -81,7 +81,7 @@ func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	if err != nil {
 		return out, err
 	}
-	m := &measure{g: g, rows: map[string]*SessionUsage{}, stored: map[[sha256.Size]byte]*owners{}}
+	m := &usageCounter{g: g, rows: map[string]*SessionUsage{}, stored: map[[sha256.Size]byte]*owners{}}
 	objects, err := g.storedObjects(ctx)
 	if err != nil {
 		return out, err
@@ -89,11 +89,11 @@ func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	for _, o := range objects {
 		m.stored[o.Ref.Raw()] = &owners{bytes: o.Bytes}
 	}
-	if err := m.logs(ctx, &out); err != nil {
+	if err := m.countLogs(ctx, &out); err != nil {
 		return out, err
 	}
-	m.folders(survey, &out)
-	m.share(objects, &out)
+	m.countFolders(survey, &out)
+	m.countOwnedObjects(objects, &out)
 	bySize := func(a, b SessionUsage) int {
 		return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), cmp.Compare(a.SessionID.String(), b.SessionID.String()))
 	}
@@ -106,7 +106,7 @@ func (g *Engine) DU(ctx context.Context) (Usage, error) {
 }
 
 // measure knows who needs which object.
-type measure struct {
+type usageCounter struct {
 	g      *Engine
 	rows   map[string]*SessionUsage // by folder
 	stored map[[sha256.Size]byte]*owners
@@ -121,7 +121,7 @@ type owners struct {
 	store bool // a log of the store names it
 }
 
-func (m *measure) logs(ctx context.Context, out *Usage) error {
+func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	roots, err := m.g.Retention.LogRoots(ctx)
 	if err != nil {
 		return err
@@ -129,14 +129,14 @@ func (m *measure) logs(ctx context.Context, out *Usage) error {
 	top := map[string]*SessionUsage{} // by session and trash name
 	for _, r := range roots {
 		log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
-		who := top[r.Owner+"/"+r.Trash]
+		usage := top[r.Owner+"/"+r.Trash]
 		if r.Name != "" {
 			log.Table = event.Opaque(r.Name, ownerField(r))
 		} else {
-			who = &SessionUsage{SessionID: r.Session, Name: r.Trash}
-			top[r.Owner+"/"+r.Trash], m.rows[r.Root] = who, who
+			usage = &SessionUsage{SessionID: r.Session, Name: r.Trash}
+			top[r.Owner+"/"+r.Trash], m.rows[r.Root] = usage, usage
 		}
-		v := &claimant{measure: m, who: who}
+		v := &ownerVisitor{usageCounter: m, usage: usage}
 		if r.Name == "" {
 			v.fold = projections.NewFold()
 		}
@@ -147,35 +147,35 @@ func (m *measure) logs(ctx context.Context, out *Usage) error {
 		if err != nil {
 			out.Unclear = append(out.Unclear, Unclear{r.Root, fault.Of(err).Message})
 		} else if verdict.Damaged() {
-			out.Unclear = append(out.Unclear, Unclear{r.Root, healthWords(verdict)})
+			out.Unclear = append(out.Unclear, Unclear{r.Root, describeHealth(verdict)})
 		}
 		if r.Name == "" {
-			who.Runs = m.g.runNames(ctx, v.fold)
+			usage.Runs = m.g.runNames(ctx, v.fold)
 		}
 	}
 	return nil
 }
 
 // claimant visits a log and notes whose the objects are that it names.
-type claimant struct {
-	*measure
-	who  *SessionUsage     // nil: the store's
-	fold *projections.Fold // nil for a side log
+type ownerVisitor struct {
+	*usageCounter
+	usage *SessionUsage     // nil: the store's
+	fold  *projections.Fold // nil for a side log
 }
 
 // Reset starts over; what was claimed stays claimed.
-func (c *claimant) Reset() {
+func (c *ownerVisitor) Reset() {
 	if c.fold != nil {
 		c.fold.Reset()
 	}
 }
 
 // Visit claims what a segment names.
-func (c *claimant) Visit(seg manifest.Segment, head manifest.Head) error {
+func (c *ownerVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, text := range [][]byte{seg.Bytes, seg.Group} {
 		retention.Named(text, func(raw [sha256.Size]byte) {
 			if o := c.stored[raw]; o != nil {
-				o.claim(c.who)
+				o.addOwner(c.usage)
 			}
 		})
 	}
@@ -185,20 +185,20 @@ func (c *claimant) Visit(seg manifest.Segment, head manifest.Head) error {
 	return c.fold.Visit(seg, head)
 }
 
-func (o *owners) claim(who *SessionUsage) {
+func (o *owners) addOwner(usage *SessionUsage) {
 	switch {
-	case who == nil:
+	case usage == nil:
 		o.store = true
 	case o.first == nil:
-		o.first = who
-	case o.first != who && !slices.Contains(o.more, who):
-		o.more = append(o.more, who)
+		o.first = usage
+	case o.first != usage && !slices.Contains(o.more, usage):
+		o.more = append(o.more, usage)
 	}
 }
 
 // folders adds up what lies where: a session's folder by its parts, the store's by its
 // top.
-func (m *measure) folders(survey ports.Survey, out *Usage) {
+func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	tops := map[string]*Amount{}
 	for _, f := range survey.Folders {
 		out.TotalBytes, out.TotalFiles = out.TotalBytes+f.Bytes, out.TotalFiles+f.Files
@@ -211,15 +211,15 @@ func (m *measure) folders(survey ports.Survey, out *Usage) {
 		if len(parts) < 2 {
 			continue
 		}
-		who := m.rows[parts[0]+"/"+parts[1]]
+		usage := m.rows[parts[0]+"/"+parts[1]]
 		switch {
-		case who == nil:
+		case usage == nil:
 		case len(parts) == 2, parts[2] == manifest.SegmentDir:
-			who.Events.add(f)
+			usage.Events.add(f)
 		case parts[2] == "cache":
-			who.Cache.add(f)
+			usage.Cache.add(f)
 		default:
-			who.SideLogs.add(f)
+			usage.SideLogs.add(f)
 		}
 	}
 	for path, a := range tops {
@@ -232,7 +232,7 @@ func (m *measure) folders(survey ports.Survey, out *Usage) {
 }
 
 // share tells who needs each object.
-func (m *measure) share(objects []retention.Object, out *Usage) {
+func (m *usageCounter) countOwnedObjects(objects []retention.Object, out *Usage) {
 	for _, kind := range manifest.ObjectKinds() {
 		row := ObjectUsage{Kind: kind}
 		for _, o := range objects {
@@ -240,30 +240,30 @@ func (m *measure) share(objects []retention.Object, out *Usage) {
 				continue
 			}
 			row.Count, row.Bytes = row.Count+1, row.Bytes+o.Bytes
-			whose := m.stored[o.Ref.Raw()]
+			owned := m.stored[o.Ref.Raw()]
 			switch {
-			case whose.first == nil && !whose.store:
+			case owned.first == nil && !owned.store:
 				row.Unused.add(o.Bytes)
-			case whose.first != nil && len(whose.more) == 0 && !whose.store:
-				whose.first.Own.add(o.Bytes)
+			case owned.first != nil && len(owned.more) == 0 && !owned.store:
+				owned.first.Own.add(o.Bytes)
 			default:
-				for _, who := range whose.more {
-					who.Shared.add(o.Bytes)
+				for _, usage := range owned.more {
+					usage.Shared.add(o.Bytes)
 				}
-				if whose.first != nil {
-					whose.first.Shared.add(o.Bytes)
+				if owned.first != nil {
+					owned.first.Shared.add(o.Bytes)
 				}
 			}
 		}
 		out.Objects = append(out.Objects, row)
 	}
-	for _, who := range m.rows {
-		who.TotalBytes = who.Events.Bytes + who.SideLogs.Bytes + who.Cache.Bytes + who.Own.Bytes
+	for _, usage := range m.rows {
+		usage.TotalBytes = usage.Events.Bytes + usage.SideLogs.Bytes + usage.Cache.Bytes + usage.Own.Bytes
 		switch {
-		case who.Name != "":
-			out.Trash = append(out.Trash, *who)
+		case usage.Name != "":
+			out.Trash = append(out.Trash, *usage)
 		default:
-			out.Sessions = append(out.Sessions, *who)
+			out.Sessions = append(out.Sessions, *usage)
 		}
 	}
 }

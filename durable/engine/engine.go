@@ -40,12 +40,12 @@ type Engine struct {
 	Repairs   ports.Repairs         // nil where nothing is repaired
 	Heads     ports.HeadCache       // nil: logs are read from their beginning each time
 
-	mu       sync.Mutex
-	compiled map[canon.Digest]compile.Compiled
-	states   map[canon.Digest]snapshot.State
-	memo     map[id.Session]*projections.Fold
-	proofs   map[string]proof        // by the log's owner; see headcache.go
-	owed     map[string]manifest.Log // by their roots: those with a fact that has no audit line yet
+	mu           sync.Mutex
+	compiled     map[canon.Digest]compile.Compiled
+	states       map[canon.Digest]snapshot.State
+	folds        map[id.Session]*projections.Fold
+	durable      map[string]durableHead  // by the log's owner; see headcache.go
+	pendingAudit map[string]manifest.Log // by their roots: those with a fact that has no audit line yet
 }
 
 // Caller says who asks, and when.
@@ -56,32 +56,32 @@ type Caller struct {
 
 // memoMax bounds how many sessions' folds are kept between calls: enough for a
 // few workflows in one conversation.
-const memoMax = 8
+const foldsMax = 8
 
 // take hands out the fold of a session for the caller alone, so that two calls
 // never fold into one state; the second starts afresh.
-func (g *Engine) take(s id.Session) *projections.Fold {
+func (g *Engine) takeFold(s id.Session) *projections.Fold {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	f, ok := g.memo[s]
+	f, ok := g.folds[s]
 	if !ok {
 		return projections.NewFold()
 	}
-	delete(g.memo, s)
+	delete(g.folds, s)
 	return f
 }
 
 // keep puts a fold back that is the log up to its head, and saves it now and then.
-func (g *Engine) keep(s id.Session, f *projections.Fold) {
+func (g *Engine) putFold(s id.Session, f *projections.Fold) {
 	if f.Ahead >= saveEvery {
 		f = g.saveHead(context.Background(), s, f)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.memo == nil || len(g.memo) >= memoMax {
-		g.memo = map[id.Session]*projections.Fold{}
+	if g.folds == nil || len(g.folds) >= foldsMax {
+		g.folds = map[id.Session]*projections.Fold{}
 	}
-	g.memo[s] = f
+	g.folds[s] = f
 }
 
 // read brings a fold up to its log and says how healthy the log is. A fold whose
@@ -99,7 +99,7 @@ func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (m
 // recall is read for a caller who wants to go on, not to look at history: an empty
 // fold is begun with the saved one, where that is the log's. A log that does not
 // reach to where a fold of it was saved has lost what was acknowledged (R9).
-func (g *Engine) recall(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
+func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
 	var claimed manifest.Head
 	if f.Head.IsZero() {
 		if saved, ok := g.savedFold(ctx, s); ok {
@@ -128,11 +128,11 @@ func (g *Engine) workflow(ctx context.Context, hash canon.Digest) (compile.Compi
 	if w, err = compile.Decode(data); err != nil {
 		return w, err
 	}
-	g.remember(w)
+	g.cacheWorkflow(w)
 	return w, nil
 }
 
-func (g *Engine) remember(w compile.Compiled) {
+func (g *Engine) cacheWorkflow(w compile.Compiled) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.compiled == nil {

@@ -43,7 +43,7 @@ func (t Tombstone) data() canon.Value {
 // along: it is in use no more, and stays applied on record until it is rolled back.
 func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest, reason string) (ErasedArtifact,
 	error) {
-	n, err := note(by, strings.TrimSpace(reason))
+	n, err := newNote(by, strings.TrimSpace(reason))
 	if err != nil {
 		return ErasedArtifact{}, err
 	}

@@ -50,20 +50,20 @@ type Export struct {
 // of which an object is gone, is exported, and the bundle says so. Facts of another program travel
 // as they are. Nothing is changed.
 func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w io.Writer) (Export, error) {
-	s, err := g.session(ctx, req.Ref)
+	s, err := g.resolveSession(ctx, req.Ref)
 	if err != nil {
 		return Export{}, err
 	}
-	x, err := g.survey(ctx, s, req)
+	x, err := g.surveySession(ctx, s, req)
 	if err != nil {
 		return Export{}, err
 	}
 	x.out.BundleID = id.NewBundle(seed)
-	count := &counted{w: w}
+	count := &countingWriter{w: w}
 	envelope := bundle.Envelope{BundleID: x.out.BundleID.String(), ExportedAt: req.ExportedAt,
 		Producer: bundle.Producer{AppVersion: req.AppVersion}, Salvage: x.out.Salvage, SessionID: s.String()}
 	if req.Redact {
-		if x.out.Redacted, err = x.countSecrets(ctx); err != nil {
+		if x.out.Redacted, err = x.countRedactions(ctx); err != nil {
 			return x.out, err
 		}
 		envelope.Redacted = &bundle.Redacted{Rules: x.out.Redacted}
@@ -80,12 +80,12 @@ func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w 
 }
 
 // export is one export under way.
-type export struct {
+type exporter struct {
 	g       *Engine
 	session id.Session
 	req     ExportRequest
-	logs    []travelling // the session's own first, then the side logs
-	cargo   *cargo
+	logs    []exportedLog // the session's own first, then the side logs
+	refs    *objectRefs
 	unknown bool // it holds facts of another program
 	w       *bundle.Writer
 	out     Export
@@ -94,24 +94,24 @@ type export struct {
 }
 
 // travelling is a log up to the head at which it is exported.
-type travelling struct {
+type exportedLog struct {
 	name string // "" is the session's own
 	log  manifest.Log
 	head manifest.Head
 }
 
 // survey reads everything once: how healthy it is, where it ends, what it refers to.
-func (g *Engine) survey(ctx context.Context, s id.Session, req ExportRequest) (*export, error) {
-	x := &export{g: g, session: s, req: req, cargo: newCargo(), out: Export{SessionID: s, SideLogs: []string{}}}
+func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequest) (*exporter, error) {
+	x := &exporter{g: g, session: s, req: req, refs: newObjectRefs(), out: Export{SessionID: s, SideLogs: []string{}}}
 	own := manifest.SessionEvents(s)
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: own}, x.cargo)
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs)
 	if err != nil {
 		return nil, err
 	}
 	// Looked at behind the log: a brief that a writer keeps meanwhile names no loss.
 	claimed, _ := g.brief(ctx, s, g.headKey(ctx))
 	if claimed.Head.Next > v.Head.Next {
-		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.cargo); err != nil {
+		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs); err != nil {
 			return nil, err
 		}
 		v = lostTail(own, v, claimed.Head)
@@ -119,21 +119,21 @@ func (g *Engine) survey(ctx context.Context, s id.Session, req ExportRequest) (*
 	if v.Unborn() {
 		return nil, fault.New(fault.SessionNotFound, "nothing was ever committed to session %s", s)
 	}
-	if err := x.judge(own, v); err != nil {
+	if err := x.checkHealth(own, v); err != nil {
 		return nil, err
 	}
 	x.unknown = v.Health == manifest.UnknownVersion
 	if req.Salvage {
-		if v, err = x.sound(ctx, own, v); err != nil {
+		if v, err = x.salvagePrefix(ctx, own, v); err != nil {
 			return nil, err
 		}
 	}
-	x.logs = []travelling{{"", own, v.Head}}
+	x.logs = []exportedLog{{"", own, v.Head}}
 	x.out.Head, x.out.Events = v.Head.Digest, v.Head.Next
 	return x, x.surveySideLogs(ctx)
 }
 
-func (x *export) surveySideLogs(ctx context.Context) error {
+func (x *exporter) surveySideLogs(ctx context.Context) error {
 	if x.g.SideLogs == nil {
 		return nil
 	}
@@ -144,15 +144,15 @@ func (x *export) surveySideLogs(ctx context.Context) error {
 	slices.Sort(names)
 	for _, name := range names {
 		log := manifest.SessionSide(x.session, event.Opaque(name, "sessionId"))
-		v, err := x.g.Logs.Read(ctx, ports.Reading{Log: log}, &ignored{})
+		v, err := x.g.Logs.Read(ctx, ports.Reading{Log: log}, &verdictVisitor{})
 		if err != nil {
 			return err
 		}
-		if err := x.judge(log, v); err != nil {
+		if err := x.checkHealth(log, v); err != nil {
 			return err
 		}
 		if !v.Head.IsZero() {
-			x.logs = append(x.logs, travelling{name, log, v.Head})
+			x.logs = append(x.logs, exportedLog{name, log, v.Head})
 			x.out.SideLogs = append(x.out.SideLogs, name)
 			if name == feedback.Table.Name {
 				if err := x.countAnnotations(ctx); err != nil {
@@ -165,7 +165,7 @@ func (x *export) surveySideLogs(ctx context.Context) error {
 }
 
 // countAnnotations counts what stands of what people said of the session's runs.
-func (x *export) countAnnotations(ctx context.Context) error {
+func (x *exporter) countAnnotations(ctx context.Context) error {
 	t, _, err := x.g.tally(ctx, x.session)
 	for run := range t.Runs {
 		sums := t.Of(run)
@@ -175,7 +175,7 @@ func (x *export) countAnnotations(ctx context.Context) error {
 }
 
 // judge refuses damage, or notes it where a salvage was asked for.
-func (x *export) judge(log manifest.Log, v manifest.Verdict) error {
+func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	if !v.Damaged() {
 		return nil
 	}
@@ -186,12 +186,12 @@ func (x *export) judge(log manifest.Log, v manifest.Verdict) error {
 		}
 		return err
 	}
-	x.salvage(v.Health, v.Findings)
+	x.noteSalvage(v.Health, v.Findings)
 	return nil
 }
 
 // salvage notes what the bundle is not whole for.
-func (x *export) salvage(health manifest.Health, found []manifest.Finding) {
+func (x *exporter) noteSalvage(health manifest.Health, found []manifest.Finding) {
 	if x.out.Salvage == nil {
 		x.out.Salvage = &bundle.Salvage{Health: health}
 	}
@@ -199,23 +199,23 @@ func (x *export) salvage(health manifest.Health, found []manifest.Finding) {
 }
 
 // counted counts what is written.
-type counted struct {
+type countingWriter struct {
 	w io.Writer
 	n int64
 }
 
 // Write implements io.Writer.
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
 }
 
 // ignored visits nothing.
-type ignored struct{}
+type verdictVisitor struct{}
 
 // Reset implements ports.Visitor.
-func (*ignored) Reset() {}
+func (*verdictVisitor) Reset() {}
 
 // Visit implements ports.Visitor.
-func (*ignored) Visit(manifest.Segment, manifest.Head) error { return nil }
+func (*verdictVisitor) Visit(manifest.Segment, manifest.Head) error { return nil }

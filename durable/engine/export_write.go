@@ -17,33 +17,33 @@ import (
 )
 
 // write puts everything into the bundle, in the order of its members.
-func (x *export) write(ctx context.Context) error {
+func (x *exporter) write(ctx context.Context) error {
 	own := x.logs[0]
-	if err := x.lines(ctx, own, x.events); err != nil {
+	if err := x.writeLog(ctx, own, x.events); err != nil {
 		return err
 	}
-	if err := x.lines(ctx, own, x.records); err != nil {
+	if err := x.writeLog(ctx, own, x.records); err != nil {
 		return err
 	}
-	if err := x.objects(ctx); err != nil {
+	if err := x.writeObjects(ctx); err != nil {
 		return err
 	}
 	for _, side := range x.logs[1:] {
 		if err := x.w.Log(side.name); err != nil {
 			return err
 		}
-		if err := x.lines(ctx, side, x.events); err != nil {
+		if err := x.writeLog(ctx, side, x.events); err != nil {
 			return err
 		}
-		if err := x.lines(ctx, side, x.records); err != nil {
+		if err := x.writeLog(ctx, side, x.records); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *export) events(seg manifest.Segment) error  { return eachLine(seg.Bytes, x.w.Event) }
-func (x *export) records(seg manifest.Segment) error { return eachLine(seg.Group, x.w.Record) }
+func (x *exporter) events(seg manifest.Segment) error  { return eachLine(seg.Bytes, x.w.Event) }
+func (x *exporter) records(seg manifest.Segment) error { return eachLine(seg.Group, x.w.Record) }
 
 func eachLine(b []byte, fn func([]byte) error) error {
 	for len(b) > 0 {
@@ -57,12 +57,12 @@ func eachLine(b []byte, fn func([]byte) error) error {
 }
 
 // lines hands each segment of a log to put, up to the head of the survey.
-func (x *export) lines(ctx context.Context, t travelling, put func(manifest.Segment) error) error {
-	v := &until{head: t.head, put: put}
-	var again *rewrite.Chain
+func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifest.Segment) error) error {
+	v := &untilHead{head: t.head, put: put}
+	var chain *rewrite.Chain
 	if x.req.Redact {
-		redaction := rewrite.NewRedaction(x.load(ctx))
-		again = rewrite.NewChain(t.log)
+		redaction := rewrite.NewRedaction(x.loadForRedaction(ctx))
+		chain = rewrite.NewChain(t.log)
 		if t.name == "" {
 			x.redaction = redaction // it knows which artifacts became which
 		}
@@ -71,7 +71,7 @@ func (x *export) lines(ctx context.Context, t travelling, put func(manifest.Segm
 			if err != nil {
 				return err
 			}
-			rewritten, err := again.Next(events)
+			rewritten, err := chain.Next(events)
 			if err != nil {
 				return err
 			}
@@ -84,42 +84,42 @@ func (x *export) lines(ctx context.Context, t travelling, put func(manifest.Segm
 	if !v.done {
 		return fault.New(fault.StoreConflict, "%s changed while it was exported", t.log.Root)
 	}
-	if again != nil && t.name == "" {
-		x.out.Head = again.Head().Digest // what was written has a chain of its own
+	if chain != nil && t.name == "" {
+		x.out.Head = chain.Head().Digest // what was written has a chain of its own
 	}
 	return nil
 }
 
 // until hands on the segments of a log up to a head.
-type until struct {
-	head manifest.Head
-	put  func(manifest.Segment) error
-	any  bool
-	done bool
+type untilHead struct {
+	head    manifest.Head
+	put     func(manifest.Segment) error
+	started bool
+	done    bool
 }
 
 // Reset implements ports.Visitor. What was handed on cannot be taken back: Visit says
 // so, since a reset has no way to.
-func (u *until) Reset() { u.any = u.any || u.done }
+func (u *untilHead) Reset() { u.started = u.started || u.done }
 
 // Visit implements ports.Visitor.
-func (u *until) Visit(seg manifest.Segment, head manifest.Head) error {
+func (u *untilHead) Visit(seg manifest.Segment, head manifest.Head) error {
 	if u.done {
 		return nil
 	}
-	if seg.First == 0 && u.any {
+	if seg.First == 0 && u.started {
 		return fault.New(fault.StoreConflict, "the log changed while it was read")
 	}
-	u.any, u.done = true, head == u.head
+	u.started, u.done = true, head == u.head
 	return u.put(seg)
 }
 
 // load reads an artifact for redaction. Bytes that another program keeps elsewhere are
 // to it as good as erased: there is nothing to take anything out of.
-func (x *export) load(ctx context.Context) func(canon.Digest) ([]byte, error) {
+func (x *exporter) loadForRedaction(ctx context.Context) func(canon.Digest) ([]byte, error) {
 	return func(ref canon.Digest) ([]byte, error) {
 		b, err := x.g.Objects.Object(ctx, manifest.Artifact, ref)
-		if missing(err) && x.unknown {
+		if isMissing(err) && x.unknown {
 			return nil, fault.New(fault.ArtifactErased, "artifact %s is kept elsewhere", ref).With("elsewhere", true)
 		}
 		return b, err
@@ -127,11 +127,11 @@ func (x *export) load(ctx context.Context) func(canon.Digest) ([]byte, error) {
 }
 
 // countSecrets goes through all of it once, to say in front what was taken out.
-func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
+func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error) {
 	total := map[string]int64{}
 	for _, t := range x.logs {
-		redaction := rewrite.NewRedaction(x.load(ctx))
-		v := &until{head: t.head, put: func(seg manifest.Segment) error {
+		redaction := rewrite.NewRedaction(x.loadForRedaction(ctx))
+		v := &untilHead{head: t.head, put: func(seg manifest.Segment) error {
 			_, err := redaction.Segment(seg.Events)
 			return err
 		}}
@@ -142,7 +142,7 @@ func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
 			total[rule] += n
 		}
 	}
-	return total, x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+	return total, x.refs.refs[manifest.Artifact].each(func(ref canon.Digest) error {
 		data, _, err := x.g.Graves.Tombstone(ctx, ref)
 		if err == nil {
 			redact.Value(data, total)
@@ -152,10 +152,10 @@ func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
 }
 
 // objects writes what the log refers to, by kind and digest.
-func (x *export) objects(ctx context.Context) error {
+func (x *exporter) writeObjects(ctx context.Context) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow} {
-		if err := x.cargo.refs[kind].each(func(ref canon.Digest) error {
-			return x.object(ctx, kind,
+		if err := x.refs.refs[kind].each(func(ref canon.Digest) error {
+			return x.writeObject(ctx, kind,
 				ref)
 		}); err != nil {
 			return err
@@ -164,29 +164,29 @@ func (x *export) objects(ctx context.Context) error {
 	if x.req.Redact {
 		return x.redactedArtifacts(ctx)
 	}
-	return x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
-		return x.object(ctx, manifest.Artifact,
+	return x.refs.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+		return x.writeObject(ctx, manifest.Artifact,
 			ref)
 	})
 }
 
-func (x *export) object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {
+func (x *exporter) writeObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {
 	r, size, err := x.g.Streams.ObjectStream(ctx, kind, ref)
 	if fault.Is(err, fault.ArtifactErased) {
 		x.out.Artifacts++
-		return x.erased(ctx, ref)
+		return x.writeTombstone(ctx, ref)
 	}
-	if missing(err) && kind == manifest.Artifact && x.unknown {
+	if isMissing(err) && kind == manifest.Artifact && x.unknown {
 		return nil // another program may keep such bytes elsewhere
 	}
 	if err != nil {
 		return err
 	}
-	x.count(kind)
+	x.countObject(kind)
 	return errors.Join(x.w.Object(kind, ref, size, r), r.Close())
 }
 
-func (x *export) count(kind manifest.ObjectKind) {
+func (x *exporter) countObject(kind manifest.ObjectKind) {
 	switch kind {
 	case manifest.Snapshot:
 		x.out.Snapshots++
@@ -197,14 +197,14 @@ func (x *export) count(kind manifest.ObjectKind) {
 	}
 }
 
-func missing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }
+func isMissing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }
 
 // redactedArtifacts writes artifacts as they are without their secrets, under the
 // digests that they have then. One at a time is in memory.
-func (x *export) redactedArtifacts(ctx context.Context) error {
+func (x *exporter) redactedArtifacts(ctx context.Context) error {
 	type renamed struct{ to, from canon.Digest }
 	var all []renamed
-	err := x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+	err := x.refs.refs[manifest.Artifact].each(func(ref canon.Digest) error {
 		to, _, _, err := x.redaction.Artifact(ref)
 		if fault.Is(err, fault.ArtifactErased) {
 			err = nil
@@ -223,7 +223,7 @@ func (x *export) redactedArtifacts(ctx context.Context) error {
 		case err != nil && fault.Of(err).Details["elsewhere"] == true:
 			continue
 		case fault.Is(err, fault.ArtifactErased):
-			err = x.erased(ctx, a.from)
+			err = x.writeTombstone(ctx, a.from)
 		case err != nil:
 			return err
 		default:
@@ -238,7 +238,7 @@ func (x *export) redactedArtifacts(ctx context.Context) error {
 }
 
 // erased puts a tombstone in an artifact's place.
-func (x *export) erased(ctx context.Context, ref canon.Digest) error {
+func (x *exporter) writeTombstone(ctx context.Context, ref canon.Digest) error {
 	data, ok, err := x.g.Graves.Tombstone(ctx, ref)
 	if err == nil && !ok {
 		err = fault.New(fault.StoreCorrupt, "artifact %s is said to be erased, and nothing says by whom", ref)

@@ -15,12 +15,12 @@ import (
 // Following is a look at what is new in one run, again and again. It is for one
 // caller at a time.
 type Following struct {
-	g       *Engine
-	Session id.Session
-	Run     id.Run
-	fold    *projections.Fold
-	refs    map[id.Node]canon.Digest
-	said    manifest.Head // of the annotations' log: what lies before it is not told
+	g               *Engine
+	Session         id.Session
+	Run             id.Run
+	fold            *projections.Fold
+	refs            map[id.Node]canon.Digest
+	annotationsHead manifest.Head // of the annotations' log: what lies before it is not told
 }
 
 // Follow begins at the facts that a run has now; with whole, at its first one. Annotations
@@ -35,7 +35,7 @@ func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following
 		refs: map[id.Node]canon.Digest{}}
 	// What cannot be read of the annotations is said when they are asked for.
 	if t, _, err := g.tally(ctx, at.session); err == nil {
-		f.said = t.Head
+		f.annotationsHead = t.Head
 	}
 	if !whole {
 		_, err = f.Next(ctx)
@@ -51,7 +51,7 @@ type Fact struct {
 
 // Next gives what is new since the last call, nothing where nothing is.
 func (f *Following) Next(ctx context.Context) ([]Fact, error) {
-	c := &collect{run: f.Run}
+	c := &eventCollector{run: f.Run}
 	both := tee{c, f.fold}
 	log := manifest.SessionEvents(f.Session)
 	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.fold.Head}, both)
@@ -75,10 +75,10 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	if len(c.events) == 0 {
 		return nil, nil
 	}
-	look := &onlooker{g: f.g}
-	w, _ := look.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
+	obs := &observer{g: f.g}
+	w, _ := obs.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
 	moments := projections.Timeline(c.events,
-		func(n id.Node) projections.Place { return look.place(ctx, w, f.refs[n]) })
+		func(n id.Node) projections.Place { return obs.timelinePlace(ctx, w, f.refs[n]) })
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		out[i] = Fact{c.events[i], moments[i]}
@@ -100,13 +100,13 @@ func (f *Following) Over(ctx context.Context) (bool, error) {
 	if tip == nil {
 		return false, nil
 	}
-	s, err := (&onlooker{g: f.g}).snapshot(ctx, tip.SnapshotRef)
+	s, err := (&observer{g: f.g}).snapshot(ctx, tip.SnapshotRef)
 	return s.IsComplete(), err
 }
 
 // tee shows each segment to both.
 type tee struct {
-	events *collect
+	events *eventCollector
 	fold   *projections.Fold
 }
 

@@ -27,7 +27,7 @@ type ForkRequest struct {
 // complete or closed at its tip, and must be healthy. The same seed finds what the
 // first call wrote. VALIDATION_ERROR says that the node has nothing left to do.
 func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequest) (Answer, error) {
-	w, source, err := g.source(ctx, req.At)
+	w, source, err := g.forkSource(ctx, req.At)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -50,29 +50,29 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 			return g.append(ctx, w, fold, plan)
 		})
 	if err != nil {
-		return Answer{}, startedPerhaps(err, "")
+		return Answer{}, adviseOnRestart(err, "")
 	}
-	g.knowStates(plan)
+	g.cacheStates(plan)
 	at := Position{id.NewSession(seed), id.NewRun(seed), id.RootNode(id.NewRun(seed))}
 	if recorded {
 		return g.replayStart(ctx, keys, at, plan)
 	}
-	p, err := find(fold, at)
+	p, err := resolvePosition(fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
-		return Answer{}, startedPerhaps(unread(err), "")
+		return Answer{}, adviseOnRestart(answerUnread(err), "")
 	}
-	g.keep(at.Session, fold)
-	a.noteDropped(dropped)
+	g.putFold(at.Session, fold)
+	a.warnDropped(dropped)
 	return a, nil
 }
 
 // source collects what is on record about the node that is forked. What it rests on
 // must outlast a power cut: the fork's head would name what is no longer there.
-func (g *Engine) source(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
+func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
 	// Health first: a saved fold may prove a loss that the log alone does not show.
 	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
 		return w, out, err

@@ -84,7 +84,7 @@ func (r GCReport) Nothing() bool {
 type cleanup struct {
 	g      *Engine
 	by     Caller
-	scan   *scan
+	scan   *logScan
 	report GCReport
 }
 
@@ -104,12 +104,12 @@ func (g *Engine) GC(ctx context.Context, by Caller, req GCRequest) (GCReport, er
 	if err := c.plan(ctx, policy); err != nil || !req.Apply || c.report.SafeMode || c.report.Nothing() {
 		c.report.Applied = err == nil && req.Apply && !c.report.SafeMode
 		if err == nil && req.Apply && c.report.SafeMode {
-			err = c.ours(ctx)
+			err = c.refuseForeign(ctx)
 		}
 		return c.report, err
 	}
-	what := audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}}
-	err = g.act(ctx, by, what, func() (map[string]string, error) {
+	act := audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}}
+	err = g.act(ctx, by, act, func() (map[string]string, error) {
 		err := c.sweep(ctx)
 		return c.report.details(), err
 	})
@@ -119,7 +119,7 @@ func (g *Engine) GC(ctx context.Context, by Caller, req GCRequest) (GCReport, er
 
 // ours refuses a store of another program by that name, where something is to go:
 // nothing of it is damaged, and so no repair and no waiting helps.
-func (c *cleanup) ours(ctx context.Context) error {
+func (c *cleanup) refuseForeign(ctx context.Context) error {
 	store, err := c.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err == nil && store.IsZero() {
 		err = fault.New(fault.StoreForeign, "the store was written by another program: nothing of it is removed")
@@ -140,7 +140,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	if err != nil {
 		return err
 	}
-	weights := weigh(survey.Folders)
+	weights := folderBytes(survey.Folders)
 	trashed, err := c.g.Trash.Trashed(ctx)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 		return err
 	}
 	if len(c.scan.unclear) > 0 {
-		c.safe()
+		c.enterSafeMode()
 		return nil
 	}
 	for _, s := range c.scan.order {
@@ -173,20 +173,20 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 		c.report.Leftover = append(c.report.Leftover, GCLeftover{l.Path, l.Bytes})
 	}
 	c.report.Objects = countObjects(c.scan.sieve.Left())
-	c.count()
+	c.addUp()
 	return nil
 }
 
 // safe turns the report into one of safe mode: nothing is said to go.
-func (c *cleanup) safe() {
+func (c *cleanup) enterSafeMode() {
 	r := &c.report
 	r.SafeMode, r.Unclear = true, c.scan.unclear
 	r.Sessions, r.Trash, r.Objects, r.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{}, []GCLeftover{}
-	c.count()
+	c.addUp()
 }
 
 // count adds up what the rows of the report say.
-func (c *cleanup) count() {
+func (c *cleanup) addUp() {
 	r := &c.report
 	r.FreedBytes, r.TrashedBytes = 0, 0
 	for _, s := range r.Sessions {
@@ -230,7 +230,7 @@ func countObjects(all []retention.Object) []GCObjects {
 }
 
 // weigh adds up folders with all that lies below each, by path.
-func weigh(folders []ports.Folder) map[string]int64 {
+func folderBytes(folders []ports.Folder) map[string]int64 {
 	out := map[string]int64{}
 	for _, f := range folders {
 		for at := f.Path; ; at = at[:strings.LastIndexByte(at, '/')] {

@@ -23,18 +23,18 @@ type Unclear struct {
 // scan reads every log of a store for what it names. It can be repeated, and then
 // reads only what is new: under the lock that keeps writers out there is no time for
 // more.
-type scan struct {
+type logScan struct {
 	g        *Engine
 	sieve    *retention.Sieve
-	pass     func(ports.LogRoot) bool // logs that need not be read
+	skip     func(ports.LogRoot) bool // logs that need not be read
 	heads    map[string]manifest.Head // by root, of what was read
-	sessions map[id.Session]*scanned
+	sessions map[id.Session]*scannedSession
 	order    []id.Session
 	unclear  []Unclear
 }
 
 // scanned is what the logs of a session outside the trash come to.
-type scanned struct {
+type scannedSession struct {
 	retention.Session
 	head manifest.Head // of its own log
 }
@@ -53,46 +53,46 @@ func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err
 	return out, nil
 }
 
-func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*scan, error) {
+func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*logScan, error) {
 	// Objects first: one that is stored while the logs are read is no candidate.
 	objects, err := g.storedObjects(ctx)
-	return &scan{g: g, sieve: retention.NewSieve(objects), pass: pass, heads: map[string]manifest.Head{},
-		sessions: map[id.Session]*scanned{}}, err
+	return &logScan{g: g, sieve: retention.NewSieve(objects), skip: pass, heads: map[string]manifest.Head{},
+		sessions: map[id.Session]*scannedSession{}}, err
 }
 
 // run reads on in every log. With alone nobody writes, and no lock may be taken.
-func (sc *scan) run(ctx context.Context, alone bool) error {
+func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 	sc.unclear = nil
 	roots, err := sc.g.Retention.LogRoots(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range roots {
-		if sc.pass(r) {
+		if sc.skip(r) {
 			continue
 		}
-		if err := sc.read(ctx, r, alone); err != nil {
+		if err := sc.read(ctx, r, exclusive); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
-			sc.doubt(r.Root, "it cannot be read: "+fault.Of(err).Message)
+			sc.addUnclear(r.Root, "it cannot be read: "+fault.Of(err).Message)
 		}
 	}
 	if err := sc.g.Retention.Mentions(ctx, sc.sieve.Keep); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		sc.doubt(".", fault.Of(err).Message)
+		sc.addUnclear(".", fault.Of(err).Message)
 	}
 	return nil
 }
 
-func (sc *scan) doubt(path, message string) {
+func (sc *logScan) addUnclear(path, message string) {
 	sc.unclear = append(sc.unclear, Unclear{path, message})
 }
 
 // read reads one log from where it was read to before.
-func (sc *scan) read(ctx context.Context, r ports.LogRoot, alone bool) error {
+func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) error {
 	log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
 	if r.Name != "" {
 		// What a side log means is not needed here: whatever it names is kept.
@@ -104,11 +104,11 @@ func (sc *scan) read(ctx context.Context, r ports.LogRoot, alone bool) error {
 		b, _ := sc.g.brief(ctx, r.Session, sc.g.headKey(ctx)) // before the log; see verifyInto
 		claimed = b.Head
 	}
-	sift := &sift{sieve: sc.sieve, head: sc.heads[r.Root]}
-	v, err := sc.g.Logs.Read(ctx, ports.Reading{Log: log, From: sift.head, Locked: alone}, sift)
+	visitor := &mentionVisitor{sieve: sc.sieve, head: sc.heads[r.Root]}
+	v, err := sc.g.Logs.Read(ctx, ports.Reading{Log: log, From: visitor.head, Locked: exclusive}, visitor)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		sift.Reset()
-		v, err = sc.g.Logs.Read(ctx, ports.Reading{Log: log, Locked: alone}, sift)
+		visitor.Reset()
+		v, err = sc.g.Logs.Read(ctx, ports.Reading{Log: log, Locked: exclusive}, visitor)
 	}
 	if err != nil {
 		return err
@@ -118,15 +118,15 @@ func (sc *scan) read(ctx context.Context, r ports.LogRoot, alone bool) error {
 	}
 	sc.heads[r.Root] = v.Head
 	if v.Damaged() || r.Name == "" && v.Health != manifest.Healthy {
-		sc.doubt(r.Root, healthWords(v))
+		sc.addUnclear(r.Root, describeHealth(v))
 	}
 	if r.Trash != "" || r.Session.IsZero() {
 		return nil
 	}
-	return sc.note(ctx, r, v, sift)
+	return sc.recordSession(ctx, r, v, visitor)
 }
 
-func healthWords(v manifest.Verdict) string {
+func describeHealth(v manifest.Verdict) string {
 	out := string(v.Health)
 	if len(v.Findings) > 0 {
 		out += ": " + v.Findings[len(v.Findings)-1].Message
@@ -143,20 +143,21 @@ func ownerField(r ports.LogRoot) string {
 
 // note keeps what retention wants to know about a session: whatever is in its logs,
 // what people said about it included, makes it younger.
-func (sc *scan) note(ctx context.Context, r ports.LogRoot, v manifest.Verdict, sift *sift) error {
+func (sc *logScan) recordSession(ctx context.Context, r ports.LogRoot, v manifest.Verdict,
+	visitor *mentionVisitor) error {
 	s := sc.sessions[r.Session]
 	if s == nil {
-		s = &scanned{Session: retention.Session{ID: r.Session}}
+		s = &scannedSession{Session: retention.Session{ID: r.Session}}
 		sc.sessions[r.Session] = s
 		sc.order = append(sc.order, r.Session)
 	}
-	s.LastAtMs = max(s.LastAtMs, sift.lastAtMs)
+	s.LastAtMs = max(s.LastAtMs, visitor.lastAtMs)
 	if r.Name != "" {
 		s.Unborn = s.Unborn && v.Unborn()
 		return nil
 	}
 	s.Unborn, s.head = v.Unborn(), v.Head
-	err := sc.g.unkept(ctx, r.Session)
+	err := sc.g.checkNotKept(ctx, r.Session)
 	s.Kept = fault.Is(err, fault.SessionKept)
 	if err == nil || s.Kept {
 		s.LastAtMs = max(s.LastAtMs, sc.g.importedAtMs(ctx, r.Session))
@@ -182,17 +183,17 @@ func (g *Engine) importedAtMs(ctx context.Context, s id.Session) int64 {
 }
 
 // sift visits a log and keeps whatever it names.
-type sift struct {
+type mentionVisitor struct {
 	sieve    *retention.Sieve
 	head     manifest.Head
 	lastAtMs int64
 }
 
 // Reset starts over; what was named stays kept.
-func (s *sift) Reset() { s.head, s.lastAtMs = manifest.Head{}, 0 }
+func (s *mentionVisitor) Reset() { s.head, s.lastAtMs = manifest.Head{}, 0 }
 
 // Visit looks through a segment, and through the lines that pin its snapshots.
-func (s *sift) Visit(seg manifest.Segment, head manifest.Head) error {
+func (s *mentionVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	s.sieve.Keep(seg.Group)
 	s.sieve.Keep(seg.Bytes)
 	for _, e := range seg.Events {

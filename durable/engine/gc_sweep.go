@@ -25,7 +25,7 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	plan := c.report
 	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{},
 		[]GCLeftover{}
-	defer c.count()
+	defer c.addUp()
 	for _, s := range plan.Sessions {
 		if s.Reason != retention.Expired {
 			continue
@@ -33,7 +33,7 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		switch err := c.expire(ctx, s); {
 		case err == nil:
 			c.report.Sessions = append(c.report.Sessions, s)
-		case !c.skips(s.SessionID.String(), err):
+		case !c.skip(s.SessionID.String(), err):
 			return err
 		}
 	}
@@ -46,10 +46,10 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	for first, more := true, true; more; first = false {
 		err := c.g.Retention.Alone(ctx, func(b ports.Broom) (err error) {
 			if first {
-				err = c.leftovers(plan, b)
+				err = c.removeLeftovers(plan, b)
 			}
 			if err == nil {
-				more, err = c.objects(ctx, b)
+				more, err = c.removeObjects(ctx, b)
 			}
 			return err
 		})
@@ -65,11 +65,11 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 	was := c.scan.sessions[s.SessionID].head
 	n := Note{Actor: c.by.Actor, AtMs: c.by.AtMs, Reason: "nothing new for longer than sessions are kept"}
 	unless := func() error {
-		if err := c.g.unkept(ctx, s.SessionID); err != nil {
+		if err := c.g.checkNotKept(ctx, s.SessionID); err != nil {
 			return err
 		}
 		v, err := c.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s.SessionID), From: was, Locked: true},
-			nothingMore{})
+			newSegmentProbe{})
 		if err == nil && (v.Head != was || v.Health != manifest.Healthy) {
 			err = errUsed
 		}
@@ -78,16 +78,16 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 	what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: s.SessionID.String()},
 		Reason: n.Reason}
 	return c.g.act(ctx, c.by, what, func() (map[string]string, error) {
-		t, err := c.g.discard(ctx, s.SessionID, n, unless)
+		t, err := c.g.moveToTrash(ctx, s.SessionID, n, unless)
 		return map[string]string{"trash": t.Name}, err
 	})
 }
 
 // skips notes what somebody is at work with, or was. Anything else ends the cleanup.
-func (c *cleanup) skips(what string, err error) bool {
+func (c *cleanup) skip(what string, err error) bool {
 	message := ""
 	switch code := fault.CodeOf(err); {
-	case errors.Is(err, errUsed), errors.Is(err, errEnough), errors.Is(err, manifest.ErrNotOnChain):
+	case errors.Is(err, errUsed), errors.Is(err, errStopReading), errors.Is(err, manifest.ErrNotOnChain):
 		message = errUsed.Error()
 	case code == fault.SessionLocked || code == fault.RunBusy || code == fault.SessionKept ||
 		code == fault.SessionNotFound:
@@ -99,7 +99,7 @@ func (c *cleanup) skips(what string, err error) bool {
 	return true
 }
 
-func (c *cleanup) leftovers(plan GCReport, b ports.Broom) error {
+func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 	for _, l := range plan.Leftover {
 		gone, err := b.Leftover(l.Path)
 		if err != nil {
@@ -131,8 +131,8 @@ func (c *cleanup) leftovers(plan GCReport, b ports.Broom) error {
 
 // objects looks once more, now that nobody can commit, at what no log names, and
 // removes some of that; more says that there may be more to remove.
-func (c *cleanup) objects(ctx context.Context, b ports.Broom) (more bool, err error) {
-	c.scan.pass = func(ports.LogRoot) bool { return false } // what is still in the trash stays
+func (c *cleanup) removeObjects(ctx context.Context, b ports.Broom) (more bool, err error) {
+	c.scan.skip = func(ports.LogRoot) bool { return false } // what is still in the trash stays
 	if err := c.scan.run(ctx, true); err != nil {
 		return false, err
 	}
@@ -145,12 +145,12 @@ func (c *cleanup) objects(ctx context.Context, b ports.Broom) (more bool, err er
 		if err := b.Object(o.Kind, o.Ref); err != nil {
 			return false, err
 		}
-		c.removed(o)
+		c.countRemoved(o)
 	}
 	return len(now) == sweepMax, nil
 }
 
-func (c *cleanup) removed(o retention.Object) {
+func (c *cleanup) countRemoved(o retention.Object) {
 	for _, row := range countObjects([]retention.Object{o}) {
 		for i := range c.report.Objects {
 			if have := &c.report.Objects[i]; have.Kind == row.Kind && have.Reason == row.Reason {

@@ -56,15 +56,15 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	run := at.run
 	out := Graph{RunID: run.ID, SessionID: at.session, Title: run.Started.Title, Nodes: []GraphNode{},
 		Edges: []GraphEdge{}}
-	look := &onlooker{g: g}
-	w, err := look.workflow(ctx, run.Started.WorkflowHash)
+	obs := &observer{g: g}
+	w, err := obs.workflow(ctx, run.Started.WorkflowHash)
 	if err != nil {
 		return out, err
 	}
 	out.Title = cmp.Or(out.Title, w.Name(), run.Started.WorkflowID)
 	for _, nodeID := range run.Order {
 		n := run.Node(nodeID)
-		state, err := look.snapshot(ctx, n.SnapshotRef)
+		state, err := obs.snapshot(ctx, n.SnapshotRef)
 		if err != nil {
 			return out, err
 		}
@@ -74,11 +74,11 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 		if p := state.PendingStep(); p != nil {
 			row.StepInstanceKey, row.Title = p.Key(), w.Title(p.StepID)
 		} else if !state.IsComplete() {
-			row.Title = untold
+			row.Title = unreadableStep
 		}
 		out.Nodes = append(out.Nodes, row)
 	}
-	out.Health = look.health(at.verdict.Health)
+	out.Health = obs.health(at.verdict.Health)
 	tips := map[id.Node]bool{}
 	for _, n := range run.Tips() {
 		tips[n] = true

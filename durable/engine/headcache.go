@@ -38,49 +38,49 @@ const shortLog = 16
 // memoNodesMax is how many nodes a fold may hold between calls before a window of
 // it is kept instead: a process that makes 100,000 steps stays as small as one that
 // makes a hundred.
-const memoNodesMax = 1024
+const foldNodesMax = 1024
 
 // proof says up to where a log is known to survive a power cut: only such a head is
 // saved, since one that could vanish would later prove a loss that never was.
-type proof struct {
+type durableHead struct {
 	head     manifest.Head
 	appended bool // by this process, since it last saved
 }
 
-func (g *Engine) prove(log manifest.Log, head manifest.Head, appended bool) {
+func (g *Engine) noteDurable(log manifest.Log, head manifest.Head, appended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.proofs == nil {
-		g.proofs = map[string]proof{}
+	if g.durable == nil {
+		g.durable = map[string]durableHead{}
 	}
-	have := g.proofs[log.Owner]
+	have := g.durable[log.Owner]
 	if head.Next >= have.head.Next {
 		have.head = head
 	}
 	have.appended = have.appended || appended
-	g.proofs[log.Owner] = have
+	g.durable[log.Owner] = have
 }
 
 // Flush saves the folds of sessions that this process has written to: the last thing
 // that it does. What fails leaves the log as it is, and is tried by the next one.
 func (g *Engine) Flush(ctx context.Context) {
 	g.mu.Lock()
-	memo := g.memo
-	g.memo = nil
+	memo := g.folds
+	g.folds = nil
 	g.mu.Unlock()
 	for s, f := range memo {
 		g.mu.Lock()
-		due := f.Ahead > 0 && g.proofs[s.String()].appended
+		due := f.Ahead > 0 && g.durable[s.String()].appended
 		g.mu.Unlock()
 		if due {
 			f = g.saveHead(ctx, s, f)
 		}
 		g.mu.Lock()
-		if g.memo == nil {
-			g.memo = map[id.Session]*projections.Fold{}
+		if g.folds == nil {
+			g.folds = map[id.Session]*projections.Fold{}
 		}
-		if _, newer := g.memo[s]; !newer {
-			g.memo[s] = f
+		if _, newer := g.folds[s]; !newer {
+			g.folds[s] = f
 		}
 		g.mu.Unlock()
 	}
@@ -90,9 +90,9 @@ func (g *Engine) Flush(ctx context.Context) {
 // gives the fold to go on with.
 func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold) *projections.Fold {
 	g.mu.Lock()
-	have := g.proofs[s.String()]
+	have := g.durable[s.String()]
 	if have.head == f.Head {
-		delete(g.proofs, s.String())
+		delete(g.durable, s.String())
 	}
 	g.mu.Unlock()
 	if g.Heads == nil || f.Missed() || have.head != f.Head {
@@ -112,7 +112,7 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 	for _, r := range f.Runs {
 		nodes += len(r.Order)
 	}
-	if nodes > memoNodesMax {
+	if nodes > foldNodesMax {
 		return window
 	}
 	return f
@@ -127,17 +127,17 @@ func headLines(key *token.Key, b projections.Brief, fold []byte) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	return sealed(sealed(nil, briefSeal, key, brief), foldSeal, key, fold), nil
+	return appendSealed(appendSealed(nil, briefSeal, key, brief), foldSeal, key, fold), nil
 }
 
-func sealed(dst []byte, context string, key *token.Key, doc []byte) []byte {
+func appendSealed(dst []byte, context string, key *token.Key, doc []byte) []byte {
 	seal := derive.Seal(context, key[:], doc)
 	dst = append(hex.AppendEncode(dst, seal[:]), ' ')
 	return append(append(dst, doc...), '\n')
 }
 
 // unsealed is the document of a line that was sealed under the key.
-func unsealed(line []byte, context string, key *token.Key) ([]byte, bool) {
+func openSealed(line []byte, context string, key *token.Key) ([]byte, bool) {
 	const start = 2*derive.SealBytes + 1
 	if len(line) < start+1 || line[start-1] != ' ' || line[len(line)-1] != '\n' {
 		return nil, false
@@ -172,7 +172,7 @@ func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold
 		return nil, false
 	}
 	_, line, _ := bytes.Cut(data, []byte{'\n'})
-	doc, ok := unsealed(line, foldSeal, key)
+	doc, ok := openSealed(line, foldSeal, key)
 	if !ok {
 		return nil, false
 	}
@@ -190,7 +190,7 @@ func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b pro
 		return b, false
 	}
 	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	doc, ok := unsealed(append(line[:len(line):len(line)], '\n'), briefSeal, key)
+	doc, ok := openSealed(append(line[:len(line):len(line)], '\n'), briefSeal, key)
 	if !ok || canon.Unmarshal(doc, &b) != nil || b.SessionID != s.String() || b.Head.IsZero() {
 		return projections.Brief{}, false
 	}

@@ -60,7 +60,7 @@ type ImportRequest struct {
 // imported under new ids, which follow from the bundle's head and the store: the same
 // import twice finds what the first one wrote. A crash leaves nothing visible.
 func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importing{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(),
+	m := &importer{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(),
 		Warnings: []string{}}}
 	if err := m.verify(ctx); err != nil {
 		return m.out, err
@@ -73,7 +73,7 @@ func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req Im
 		}
 		switch {
 		case relation != "" && relation != diverged:
-			return m.found(ctx, src.Session(), relation)
+			return m.reportExisting(ctx, src.Session(), relation)
 		case relation == diverged || src.Envelope().Salvage != nil:
 			asNew = true
 		}
@@ -83,27 +83,27 @@ func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req Im
 			"session %s holds facts of another program and keeps its ids, and they are taken or were not wanted",
 			src.Session())
 	}
-	return m.take(ctx, asNew)
+	return m.importSession(ctx, asNew)
 }
 
 // diverged is the relation of two histories; no import ends with it.
 const diverged Relation = "diverged"
 
 // importing is one import under way.
-type importing struct {
-	g       *Engine
-	by      Caller
-	src     ports.Bundle
-	head    manifest.Head
-	foreign bool // it holds facts that this binary does not know
-	renamed *rewrite.Renaming
-	logs    map[string]int64 // how many events of each side log came
-	out     Import
+type importer struct {
+	g        *Engine
+	by       Caller
+	src      ports.Bundle
+	head     manifest.Head
+	foreign  bool // it holds facts that this binary does not know
+	renaming *rewrite.Renaming
+	logs     map[string]int64 // how many events of each side log came
+	out      Import
 }
 
 // verify judges the bundle as a store is judged. What a store would report as an
 // error refuses it.
-func (m *importing) verify(ctx context.Context) error {
+func (m *importer) verify(ctx context.Context) error {
 	v, err := VerifyBundle(ctx, m.src)
 	if err != nil {
 		return err
@@ -150,15 +150,15 @@ func ReadOnly(src ports.Bundle) *Engine {
 }
 
 // found reports on a session that is there already.
-func (m *importing) found(ctx context.Context, s id.Session, relation Relation) (Import, error) {
+func (m *importer) reportExisting(ctx context.Context, s id.Session, relation Relation) (Import, error) {
 	m.out.Relation, m.out.SessionID = relation, s
 	return m.out, m.describe(ctx)
 }
 
 // take writes the session, and says what it came to.
-func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
+func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error) {
 	target := audit.Target{Kind: audit.OfSession, ID: m.src.Session().String()}
-	placed := false
+	committed := false
 	store, err := m.g.Identity.StoreID(ctx, ports.MayCreate)
 	if err != nil {
 		return m.out, err
@@ -177,7 +177,7 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 						"it is not wanted.", m.out.SessionID)
 			}
 			if err == nil {
-				err = m.renamedBefore(ctx, store)
+				err = m.recomputeRenaming(ctx, store)
 			}
 			if err == nil {
 				err = m.describe(ctx)
@@ -189,7 +189,7 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 		"head":   m.head.Digest.String(),
 		"events": strconv.FormatInt(m.head.Next, 10)}}
 	err = m.g.act(ctx, m.by, act, func() (map[string]string, error) {
-		placed, err = m.arrive(ctx, store, asNew)
+		committed, err = m.writeArrival(ctx, store, asNew)
 		details := map[string]string{"sessionId": m.out.SessionID.String()}
 		if n := m.logs[audit.Annotations]; n > 0 {
 			details["annotations"] = strconv.FormatInt(n, 10)
@@ -199,7 +199,7 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 	if err != nil {
 		return m.out, err
 	}
-	if !placed { // somebody imported the same meanwhile
+	if !committed { // somebody imported the same meanwhile
 		if m.out.Relation, err = m.compareAgain(ctx, asNew); err != nil {
 			return m.out, err
 		}
@@ -209,7 +209,7 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 }
 
 // compareAgain says how the session stands that appeared while this one was on its way.
-func (m *importing) compareAgain(ctx context.Context, asNew bool) (relation Relation, err error) {
+func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relation, err error) {
 	if asNew {
 		relation, err = m.compareNew(ctx)
 	} else {
@@ -223,7 +223,7 @@ func (m *importing) compareAgain(ctx context.Context, asNew bool) (relation Rela
 }
 
 // describe fills in how the session stands in this store.
-func (m *importing) describe(ctx context.Context) error {
+func (m *importer) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Salvage != nil {
 		m.out.Warnings = append(m.out.Warnings,
 			fmt.Sprintf("The bundle is a salvage: what its session held behind event %d is not in it.", m.head.Next-1))
@@ -232,6 +232,6 @@ func (m *importing) describe(ctx context.Context) error {
 		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: it is not word for word what was recorded.")
 	}
 	err := m.g.describeImport(ctx, &m.out)
-	m.mapping()
+	m.setMapping()
 	return err
 }

@@ -15,13 +15,13 @@ import (
 // compare says how the store's session of the bundle's id stands to the bundle, ""
 // where there is none. A chain tells: of two logs, one is a prefix of the other
 // exactly if its head is one of the other's (R4).
-func (m *importing) compare(ctx context.Context) (Relation, error) {
+func (m *importer) compare(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.src.Session()) {
 		return "", err
 	}
 	log := manifest.SessionEvents(m.src.Session())
-	here := &meets{head: m.head}
+	here := &headSearch{head: m.head}
 	v, err := m.g.Logs.Read(ctx, ports.Reading{Log: log}, here)
 	switch {
 	case err != nil:
@@ -30,32 +30,32 @@ func (m *importing) compare(ctx context.Context) (Relation, error) {
 		return "", nil
 	case v.Head == m.head && !v.Damaged():
 		return Same, nil
-	case here.met:
+	case here.found:
 		// Damage behind what the bundle holds makes it no less a part of this history.
 		return Ahead, nil
 	}
-	there := &meets{head: v.Head}
+	there := &headSearch{head: v.Head}
 	if _, err := m.src.Read(ctx, ports.Reading{Log: log}, there); err != nil {
 		return "", err
 	}
-	if there.met {
+	if there.found {
 		return Behind, nil
 	}
 	return diverged, nil
 }
 
 // meets looks for a head on a log's chain.
-type meets struct {
-	head manifest.Head
-	met  bool
+type headSearch struct {
+	head  manifest.Head
+	found bool
 }
 
 // Reset implements ports.Visitor.
-func (m *meets) Reset() { m.met = false }
+func (m *headSearch) Reset() { m.found = false }
 
 // Visit implements ports.Visitor.
-func (m *meets) Visit(_ manifest.Segment, head manifest.Head) error {
-	m.met = m.met || head == m.head
+func (m *headSearch) Visit(_ manifest.Segment, head manifest.Head) error {
+	m.found = m.found || head == m.head
 	return nil
 }
 
@@ -63,12 +63,12 @@ func (m *meets) Visit(_ manifest.Segment, head manifest.Head) error {
 // is none. Its lines have other ids and so another chain. What its first event says
 // anybody can write: a bundle may come under the very id. That it came from this head
 // is what the mark says, which does not travel, and its length tells the rest.
-func (m *importing) compareNew(ctx context.Context) (Relation, error) {
+func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.out.SessionID) {
 		return "", err
 	}
-	v := &origin{}
+	v := &importOrigin{}
 	verdict, err := m.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.out.SessionID)}, v)
 	switch {
 	case err != nil:
@@ -103,20 +103,20 @@ func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, 
 		return canon.Digest{}, err
 	}
 	if c.V != imported.Version {
-		return canon.Digest{}, newer(ports.ImportedFile, c.V)
+		return canon.Digest{}, newerControl(ports.ImportedFile, c.V)
 	}
 	mark, err := imported.Read(c.Data)
 	return mark.Head, err
 }
 
 // origin keeps what a session's first event says about where it came from.
-type origin struct{ from *event.ImportedFrom }
+type importOrigin struct{ from *event.ImportedFrom }
 
 // Reset implements ports.Visitor.
-func (o *origin) Reset() { o.from = nil }
+func (o *importOrigin) Reset() { o.from = nil }
 
 // Visit implements ports.Visitor.
-func (o *origin) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (o *importOrigin) Visit(seg manifest.Segment, _ manifest.Head) error {
 	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok {
 		o.from = p.ImportedFrom
 	}
@@ -124,10 +124,10 @@ func (o *origin) Visit(seg manifest.Segment, _ manifest.Head) error {
 }
 
 // visitor is a visitor of a log that nobody writes to: it is never reset.
-type visitor func(manifest.Segment) error
+type segmentFunc func(manifest.Segment) error
 
 // Reset implements ports.Visitor.
-func (visitor) Reset() {}
+func (segmentFunc) Reset() {}
 
 // Visit implements ports.Visitor.
-func (v visitor) Visit(seg manifest.Segment, _ manifest.Head) error { return v(seg) }
+func (v segmentFunc) Visit(seg manifest.Segment, _ manifest.Head) error { return v(seg) }

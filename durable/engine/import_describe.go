@@ -15,16 +15,16 @@ import (
 // of its own where the session can be gone on with. The import is done by then: a run
 // that cannot be shown is left to 'runs show', which says why.
 func (g *Engine) describeImport(ctx context.Context, out *Import) error {
-	fold, v, err := g.glance(ctx, out.SessionID)
+	fold, v, err := g.readWindowed(ctx, out.SessionID)
 	if err != nil {
 		return err
 	}
 	out.Health, out.Head, out.Events, out.Runs = v.Health, v.Head.Digest, v.Head.Next, []ImportedRun{}
-	said := g.said(ctx, out.SessionID)
+	counts := g.annotationCounter(ctx, out.SessionID)
 	for _, runID := range fold.Order {
-		row, err := g.summary(ctx, out.SessionID, fold.Runs[runID], v.Health)
+		row, err := g.runSummary(ctx, out.SessionID, fold.Runs[runID], v.Health)
 		if err == nil {
-			row.Annotations = said(runID)
+			row.Annotations = counts(runID)
 			out.Runs = append(out.Runs, g.withToken(ctx, row, fold))
 			continue
 		}
@@ -43,7 +43,7 @@ func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projection
 	if err != nil {
 		return run
 	}
-	p, err := find(fold, Position{row.SessionID, row.RunID, fold.Runs[row.RunID].Tip})
+	p, err := resolvePosition(fold, Position{row.SessionID, row.RunID, fold.Runs[row.RunID].Tip})
 	if err != nil {
 		return run
 	}

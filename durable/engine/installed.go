@@ -33,7 +33,7 @@ func (g *Engine) Installed(ctx context.Context, workspace string) (InstalledList
 	if err != nil {
 		return out, err
 	}
-	read, err := g.proposalsAnyway(ctx, conf)
+	read, err := g.readProposalLog(ctx, conf)
 	if err != nil {
 		return out, err
 	}
@@ -41,9 +41,9 @@ func (g *Engine) Installed(ctx context.Context, workspace string) (InstalledList
 		return out, nil
 	}
 	for _, i := range read.fold.Installed(workspace) {
-		v, err := g.artifactOf(ctx, manifest.Installed, i.Artifact.SHA256)
+		v, err := g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
 		if fault.Is(err, fault.StoreCorrupt) {
-			v, err = g.artifactOf(ctx, manifest.Artifact, i.Artifact.SHA256)
+			v, err = g.parsedObject(ctx, manifest.Artifact, i.Artifact.SHA256)
 		}
 		if ctx.Err() != nil {
 			return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")

@@ -27,16 +27,16 @@ const noteVersion = 1
 
 // note checks and redacts the reason that a person gives: it stays on record where
 // secrets must not (R30).
-func note(by Caller, reason string) (Note, error) {
+func newNote(by Caller, reason string) (Note, error) {
 	if len(reason) > limits.SummaryBytesMax || !utf8.ValidString(reason) {
 		return Note{}, fault.New(fault.ValidationError,
 			"the reason has %d bytes; at most %d of valid UTF-8 are allowed", len(reason), limits.SummaryBytesMax)
 	}
-	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: redacted(reason)}, nil
+	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: redactText(reason)}, nil
 }
 
 // redacted is a person's text as it may be kept.
-func redacted(text string) string { return redact.Text(text, redact.Counts{}) }
+func redactText(text string) string { return redact.Text(text, redact.Counts{}) }
 
 // noteOf reads what a control file says; one that says something else says nothing.
 func noteOf(c ports.Control) *Note {
@@ -74,21 +74,21 @@ type KeptSession struct {
 // KeepSession exempts a session from retention and deletion (locks section 2.2). Who
 // kept it first stays on record.
 func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (KeptSession, error) {
-	s, err := g.session(ctx, req.Ref)
+	s, err := g.resolveSession(ctx, req.Ref)
 	if err != nil {
 		return KeptSession{}, err
 	}
-	n, err := note(by, req.Reason)
+	n, err := newNote(by, req.Reason)
 	if err != nil {
 		return KeptSession{}, err
 	}
-	now, err := g.keptBy(ctx, s)
+	current, err := g.keepNote(ctx, s)
 	if err != nil && !fault.Is(err, fault.StoreCorrupt) {
 		return KeptSession{}, err
 	}
-	damaged := err != nil // a mark that cannot be read is one, and is made anew
-	if was := now != nil || damaged; was != req.Off && !damaged {
-		return KeptSession{SessionID: s, Kept: was, Note: now, Already: true}, nil
+	unreadable := err != nil // a mark that cannot be read is one, and is made anew
+	if kept := current != nil || unreadable; kept != req.Off && !unreadable {
+		return KeptSession{SessionID: s, Kept: kept, Note: current, Already: true}, nil
 	}
 	out := KeptSession{SessionID: s, Kept: !req.Off}
 	what := audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: s.String()}, Reason: n.Reason}
@@ -99,7 +99,7 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 		if req.Off {
 			return nil, g.Marks.DropSessionControl(ctx, s, ports.KeepFile)
 		}
-		if damaged {
+		if unreadable {
 			if err := g.Marks.DropSessionControl(ctx, s, ports.KeepFile); err != nil {
 				return nil, err
 			}
@@ -119,7 +119,7 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 
 // keptBy reads who keeps a session, nil where nobody does. A mark that cannot be read
 // is STORE_CORRUPT: whoever removes things takes it for one.
-func (g *Engine) keptBy(ctx context.Context, s id.Session) (*Note, error) {
+func (g *Engine) keepNote(ctx context.Context, s id.Session) (*Note, error) {
 	if g.Marks == nil {
 		return nil, nil
 	}
@@ -134,8 +134,8 @@ func (g *Engine) keptBy(ctx context.Context, s id.Session) (*Note, error) {
 }
 
 // unkept refuses a session that somebody keeps.
-func (g *Engine) unkept(ctx context.Context, s id.Session) error {
-	n, err := g.keptBy(ctx, s)
+func (g *Engine) checkNotKept(ctx context.Context, s id.Session) error {
+	n, err := g.keepNote(ctx, s)
 	if err != nil && !fault.Is(err, fault.StoreCorrupt) {
 		return err
 	}

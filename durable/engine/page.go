@@ -28,7 +28,7 @@ func Statuses() []projections.Status {
 // between two pages neither repeat a row nor hide one that did not move.
 func (l RunList) Select(s Selection) (RunPage, error) {
 	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: l.Unreadable}}
-	from, err := after(l.Runs, s.Cursor)
+	from, err := firstAfter(l.Runs, s.Cursor)
 	if err != nil {
 		return out, err
 	}
@@ -58,7 +58,7 @@ func cursorOf(r RunSummary) string {
 }
 
 // after is the index of the first row behind a cursor.
-func after(rows []RunSummary, cursor string) (int, error) {
+func firstAfter(rows []RunSummary, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}

@@ -25,7 +25,7 @@ type Position struct {
 }
 
 // place is a position with everything that is on record about it.
-type place struct {
+type resolvedPosition struct {
 	fold *projections.Fold
 	run  *projections.Run
 	node *projections.Node
@@ -34,15 +34,15 @@ type place struct {
 // errLeftOut says that a fold left out what an answer may need. It is no head to go
 // on from then, and who meets it in the middle of a call starts over at the log's
 // beginning, as with a head of another history.
-var errLeftOut = fmt.Errorf("the fold left out what is asked about: %w", manifest.ErrNotOnChain)
+var errFoldIncomplete = fmt.Errorf("the fold left out what is asked about: %w", manifest.ErrNotOnChain)
 
 // find looks a position up in a fold; what is not there is TOKEN_UNKNOWN_NODE:
 // the log that the caller holds a handle of is longer than this one (R9). Only a
 // fold that left nothing out may say so.
-func find(f *projections.Fold, at Position) (place, error) {
-	p := place{fold: f, run: f.Runs[at.Run]}
+func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error) {
+	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	if f.Missed() || !f.Knows(at.Run, at.Node) {
-		return p, errLeftOut
+		return p, errFoldIncomplete
 	}
 	if p.run != nil {
 		p.node = p.run.Node(at.Node)
@@ -55,24 +55,24 @@ func find(f *projections.Fold, at Position) (place, error) {
 }
 
 // open reads a session that must be healthy and finds a position in it.
-func (g *Engine) open(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	p, err := healthy(at, f, func() (manifest.Verdict, error) { return g.recall(ctx, at.Session, f) })
-	if errors.Is(err, errLeftOut) {
+func (g *Engine) openPosition(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+	p, err := resolveHealthy(at, f, func() (manifest.Verdict, error) { return g.readFromSaved(ctx, at.Session, f) })
+	if errors.Is(err, errFoldIncomplete) {
 		f.Reset()
-		p, err = healthy(at, f, func() (manifest.Verdict, error) { return g.read(ctx, at.Session, f) })
+		p, err = resolveHealthy(at, f, func() (manifest.Verdict, error) { return g.read(ctx, at.Session, f) })
 	}
 	return p, err
 }
 
-func healthy(at Position, f *projections.Fold, read func() (manifest.Verdict, error)) (place, error) {
+func resolveHealthy(at Position, f *projections.Fold, read func() (manifest.Verdict, error)) (resolvedPosition, error) {
 	v, err := read()
 	if err != nil {
-		return place{}, err
+		return resolvedPosition{}, err
 	}
 	if v.Health != manifest.Healthy {
-		return place{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
+		return resolvedPosition{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
 	}
-	return find(f, at)
+	return resolvePosition(f, at)
 }
 
 // statesMax bounds how many snapshots are kept decoded between calls. One step
@@ -97,11 +97,11 @@ func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State
 		return s, fault.Wrap(err, fault.SessionUnhealthy,
 			"the snapshot of node %s is of a shape that this version does not know", n.ID)
 	}
-	g.knowState(n.SnapshotRef, s)
+	g.cacheState(n.SnapshotRef, s)
 	return s, nil
 }
 
-func (g *Engine) knowState(ref canon.Digest, s snapshot.State) {
+func (g *Engine) cacheState(ref canon.Digest, s snapshot.State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.states == nil || len(g.states) >= statesMax {

@@ -12,21 +12,21 @@ import (
 )
 
 // errEnough ends a reading that has what it wants.
-var errEnough = errors.New("enough")
+var errStopReading = errors.New("enough")
 
 // upTo folds a log until a segment that last says is the last one.
-type upTo struct {
+type prefixVisitor struct {
 	*projections.Fold
-	last func(manifest.Segment) bool
+	isLast func(manifest.Segment) bool
 }
 
 // Visit folds one more segment.
-func (u upTo) Visit(seg manifest.Segment, head manifest.Head) error {
+func (u prefixVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	if err := u.Fold.Visit(seg, head); err != nil {
 		return err
 	}
-	if u.last(seg) {
-		return errEnough
+	if u.isLast(seg) {
+		return errStopReading
 	}
 	return nil
 }
@@ -34,11 +34,11 @@ func (u upTo) Visit(seg manifest.Segment, head manifest.Head) error {
 // prefix folds the log of a session up to and with a segment: what a replay is
 // answered over. That the segment is not there any more contradicts the log that
 // was read before.
-func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
+func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
 	error) {
-	u := upTo{projections.NewFold(), last}
+	u := prefixVisitor{projections.NewFold(), last}
 	_, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, u)
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errStopReading) {
 		return u.Fold, nil
 	}
 	if err != nil {
@@ -53,10 +53,10 @@ func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold)
 	log := manifest.SessionEvents(s)
 	err := g.Logs.Confirm(ctx, log, f.Head)
 	if err == nil {
-		g.prove(log, f.Head, false)
+		g.noteDurable(log, f.Head, false)
 	}
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		g.forget(s)
+		g.dropCached(s)
 		return fault.Wrap(err, fault.StoreConflict, "session %s was moved away or replaced while it was read", s)
 	}
 	return err
@@ -69,5 +69,5 @@ func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *projections
 	if index >= f.Last {
 		return f, nil
 	}
-	return g.prefix(ctx, s, func(seg manifest.Segment) bool { return seg.Last >= index })
+	return g.foldPrefix(ctx, s, func(seg manifest.Segment) bool { return seg.Last >= index })
 }

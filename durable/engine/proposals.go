@@ -45,7 +45,7 @@ type ProposalAbout struct {
 func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, error) {
 	out := ProposalList{Proposals: []proposal.Proposal{}, About: map[string]ProposalAbout{},
 		Findings: []manifest.Finding{}}
-	read, err := g.proposals(ctx)
+	read, err := g.readProposals(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -83,7 +83,7 @@ type ProposalGate struct {
 // Proposal is one proposal, by its id or the beginning of one: as the wire shows it, and
 // everything on record about it.
 func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.Proposal, ProposalDetails, error) {
-	read, err := g.proposals(ctx)
+	read, err := g.readProposals(ctx)
 	if err != nil {
 		return proposal.Proposal{}, ProposalDetails{}, err
 	}
@@ -95,15 +95,15 @@ func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.
 	d := ProposalDetails{Proposal: one, About: about, Now: wire.Artifact, Found: read.verdict.Health}
 	gate := read.policy.Gate(about.ArtifactSHA256, one.Given())
 	d.Gate = ProposalGate{read.policy.Mode, gate.Role, gate.Have, gate.Want, gate.Granted()}
-	d.Approvals = weighed(one.Approvals, gate)
+	d.Approvals = markVoid(one.Approvals, gate)
 	if i := read.fold.Displaced(one); i != nil && i.Artifact.SHA256 != about.ArtifactSHA256 {
-		d.Was, _ = g.artifactOf(ctx, manifest.Installed, i.Artifact.SHA256)
+		d.Was, _ = g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
 	}
 	return wire, d, nil
 }
 
 // weighed are the approvals with what the policy of this moment says of them.
-func weighed(all []projections.ProposalApproval, gate proposal.Gate) []projections.ProposalApproval {
+func markVoid(all []projections.ProposalApproval, gate proposal.Gate) []projections.ProposalApproval {
 	out := append([]projections.ProposalApproval{}, all...)
 	for i := range out {
 		for _, v := range gate.Void {
@@ -125,14 +125,14 @@ func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
 	if policy.Mode == proposal.ApprovalGate {
 		about.ApprovalsWant = gate.Want
 	}
-	artifact, err := g.artifactOf(ctx, manifest.Artifact, last.Artifact.SHA256)
+	artifact, err := g.parsedObject(ctx, manifest.Artifact, last.Artifact.SHA256)
 	if err != nil {
 		artifact, about.Unreadable = canon.OfMembers(), fault.Of(err).Message
 	}
 	return one.Wire(artifact), about
 }
 
-func (g *Engine) artifactOf(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (canon.Value, error) {
+func (g *Engine) parsedObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (canon.Value, error) {
 	data, err := g.Objects.Object(ctx, kind, ref)
 	if err != nil {
 		return canon.Value{}, err
@@ -141,7 +141,7 @@ func (g *Engine) artifactOf(ctx context.Context, kind manifest.ObjectKind, ref c
 }
 
 // proposalsRead is the log of the proposals as it was read.
-type proposalsRead struct {
+type proposalsReading struct {
 	log     manifest.Log // of no owner where no store is
 	fold    *projections.Proposals
 	verdict manifest.Verdict
@@ -150,17 +150,17 @@ type proposalsRead struct {
 
 // proposals reads the log. A damaged one is read as far as it holds; where no store is,
 // there are none.
-func (g *Engine) proposals(ctx context.Context) (proposalsRead, error) {
-	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
+func (g *Engine) readProposals(ctx context.Context) (proposalsReading, error) {
+	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {
-		return proposalsRead{}, err
+		return proposalsReading{}, err
 	}
-	return g.proposalsAnyway(ctx, conf)
+	return g.readProposalLog(ctx, conf)
 }
 
 // proposalsAnyway is proposals for what was installed: turning the family off takes
 // nothing out of use that people approved.
-func (g *Engine) proposalsAnyway(ctx context.Context, conf config.Config) (out proposalsRead, err error) {
+func (g *Engine) readProposalLog(ctx context.Context, conf config.Config) (out proposalsReading, err error) {
 	out.policy, out.verdict = proposal.PolicyOf(conf), manifest.Verdict{Health: manifest.Healthy}
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
@@ -195,7 +195,7 @@ func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 		if _, err := g.Logs.Append(ctx, w, v.Head, p); err != nil {
 			return err
 		}
-		g.owe(p)
+		g.notePendingAudit(p)
 		return nil
 	}
 	err := ports.WithHealthySession(ctx, g.Locks, g.Logs, log, manifest.Head{}, fold, inside)

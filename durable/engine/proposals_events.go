@@ -32,7 +32,7 @@ type ProposalEvent struct {
 // ProposalEvents lists the announcements about the proposals of a workspace.
 func (g *Engine) ProposalEvents(ctx context.Context, workspace string) (ProposalEvents, error) {
 	out := ProposalEvents{Events: []ProposalEvent{}}
-	read, err := g.proposals(ctx)
+	read, err := g.readProposals(ctx)
 	if err != nil || read.log.Owner == "" {
 		out.Health = read.verdict.Health
 		return out, err
@@ -44,20 +44,20 @@ func (g *Engine) ProposalEvents(ctx context.Context, workspace string) (Proposal
 			happened[m.EventIndex] = true
 		}
 	}
-	look := lookAgain{func(seg manifest.Segment) error {
+	visitor := funcVisitor{func(seg manifest.Segment) error {
 		for _, e := range seg.Events {
-			if row, ok := announced(e); ok && happened[e.Index] {
+			if row, ok := proposalEventOf(e); ok && happened[e.Index] {
 				out.Events = append(out.Events, row)
 			}
 		}
 		return nil
 	}, func() { out.Events = []ProposalEvent{} }}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: read.log}, look)
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: read.log}, visitor)
 	out.Health = v.Health
 	return out, err
 }
 
-func announced(e event.Event) (row ProposalEvent, ok bool) {
+func proposalEventOf(e event.Event) (row ProposalEvent, ok bool) {
 	switch r := e.Data.(type) {
 	case proposal.Created:
 		w := r.OnWire()

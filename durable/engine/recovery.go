@@ -20,7 +20,7 @@ import (
 // recovered is an answer with its recovery text: for those who only look, since
 // they may not have seen what came before. Like every answer it is a function of
 // the pinned workflow and the fold (R15; locks 18.1).
-func (g *Engine) recovered(ctx context.Context, keys token.Keys, p place) (Answer, error) {
+func (g *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
 		return a, err
@@ -37,17 +37,18 @@ func (g *Engine) recovered(ctx context.Context, keys token.Keys, p place) (Answe
 	return a, nil
 }
 
-func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p place) (prompt.Recovery, error) {
+func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p resolvedPosition) (prompt.Recovery, error) {
 	s, err := g.state(ctx, p.node)
 	if err != nil {
 		return prompt.Recovery{}, err
 	}
-	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context), Open: openOn(p),
-		Here: keptAt(p)}
+	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context),
+		Open: openGapsAt(p),
+		Here: recordedAt(p)}
 	if pending := s.PendingStep(); pending != nil {
 		r.Pending, _ = w.Step(pending.StepID)
 	}
-	if r.Done, err = g.toldBefore(ctx, w, p); err != nil {
+	if r.Done, err = g.notesBefore(ctx, w, p); err != nil {
 		return r, err
 	}
 	r.Branches, err = g.branches(ctx, w, p)
@@ -55,13 +56,13 @@ func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p place) (pro
 }
 
 // toldBefore collects the notes of the nearest steps before a node, the nearest last.
-func (g *Engine) toldBefore(ctx context.Context, w compile.Compiled, p place) ([]prompt.Told, error) {
+func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Told, error) {
 	var out []prompt.Told
 	for range limits.RecapAncestorsMax {
 		if p.node = parentOf(p); p.node == nil {
 			break
 		}
-		t, _, err := g.told(ctx, w, p.node)
+		t, _, err := g.notesAt(ctx, w, p.node)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +76,8 @@ func (g *Engine) toldBefore(ctx context.Context, w compile.Compiled, p place) ([
 
 // told is the notes at a node under the step that was pending there; zero where
 // there are none, so that no snapshot is read in vain.
-func (g *Engine) told(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told, step compile.Step,
+func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told,
+	step compile.Step,
 	err error) {
 	o, ok := n.Recap()
 	if !ok {
@@ -85,12 +87,12 @@ func (g *Engine) told(ctx context.Context, w compile.Compiled, n *projections.No
 	if err != nil {
 		return t, step, err
 	}
-	heading, step := labelOf(w, s)
+	heading, step := stepLabel(w, s)
 	return prompt.Told{Heading: heading, Text: o.Payload.NotesMarkdown}, step, nil
 }
 
 // labelOf names the step that is pending in a state, "" at the end of a run.
-func labelOf(w compile.Compiled, s snapshot.State) (string, compile.Step) {
+func stepLabel(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 	pending := s.PendingStep()
 	if pending == nil {
 		return "", compile.Step{}
@@ -101,7 +103,7 @@ func labelOf(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 
 // openOn lists what is open: the critical gaps from the root to the node, then the
 // others of the node itself.
-func openOn(p place) []string {
+func openGapsAt(p resolvedPosition) []string {
 	var out []string
 	for _, gap := range p.run.CriticalOnPath(p.node.ID) {
 		out = append(out, fmt.Sprintf("%s: %s", gap.Severity, gap.Summary))
@@ -116,7 +118,7 @@ func openOn(p place) []string {
 
 // keptAt is what was recorded at a node without moving on from it: what attempts
 // sent, and what checkpoints keep, the latest last.
-func keptAt(p place) []prompt.Told {
+func recordedAt(p resolvedPosition) []prompt.Told {
 	var out []prompt.Told
 	if text := outputsText(p.node); text != "" {
 		out = append(out, prompt.Told{Heading: "Sent with an attempt at this step", Text: text})
@@ -155,7 +157,7 @@ func outputsText(n *projections.Node) string {
 // branches sums up where a run went from a node that was left before: one summary
 // for each acknowledged step, the branch of the preferred tip first, then the
 // newest.
-func (g *Engine) branches(ctx context.Context, w compile.Compiled, p place) ([]prompt.Branch, error) {
+func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Branch, error) {
 	if p.node.AckedChildren == 0 {
 		return nil, nil
 	}
@@ -177,11 +179,11 @@ func (g *Engine) branches(ctx context.Context, w compile.Compiled, p place) ([]p
 
 // tipsBelow finds the tip of each branch that leaves a node: the preferred one
 // where it is among them, else the one that was created last.
-func tipsBelow(p place) []*projections.Node {
+func tipsBelow(p resolvedPosition) []*projections.Node {
 	var out []*projections.Node
 	at := map[id.Node]int{} // by the child of the node that the branch begins with
 	for _, tip := range slices.Backward(p.run.Tips()) {
-		child, ok := childOn(p, tip)
+		child, ok := childTowards(p, tip)
 		if !ok {
 			continue
 		}
@@ -205,8 +207,8 @@ func tipsBelow(p place) []*projections.Node {
 }
 
 // childOn is the first node after p on the way to a tip below it.
-func childOn(p place, tip id.Node) (child id.Node, ok bool) {
-	for n := (place{p.fold, p.run, p.run.Node(tip)}); n.node != nil &&
+func childTowards(p resolvedPosition, tip id.Node) (child id.Node, ok bool) {
+	for n := (resolvedPosition{p.fold, p.run, p.run.Node(tip)}); n.node != nil &&
 		n.node.CreatedIndex > p.node.CreatedIndex; n.node = parentOf(n) {
 		if n.node.Parent != nil && *n.node.Parent == p.node.ID {
 			return n.node.ID, true
@@ -217,7 +219,8 @@ func childOn(p place, tip id.Node) (child id.Node, ok bool) {
 
 // branch sums up one of them: status and pending step at its tip, and the latest
 // notes between the node and the tip.
-func (g *Engine) branch(ctx context.Context, w compile.Compiled, p place, tip *projections.Node) (prompt.Branch,
+func (g *Engine) branch(ctx context.Context, w compile.Compiled, p resolvedPosition,
+	tip *projections.Node) (prompt.Branch,
 	error) {
 	s, err := g.state(ctx, tip)
 	if err != nil {
@@ -226,11 +229,12 @@ func (g *Engine) branch(ctx context.Context, w compile.Compiled, p place, tip *p
 	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.run.Tip,
 		Status: string(p.run.StatusAt(tip.ID, tipState(w, tip, s)))}
 	var pending compile.Step
-	if b.Pending, pending = labelOf(w, s); b.Pending != "" {
+	if b.Pending, pending = stepLabel(w, s); b.Pending != "" {
 		b.Steps = append(b.Steps, pending)
 	}
-	for at := (place{p.fold, p.run, tip}); at.node != nil && at.node.ID != p.node.ID; at.node = parentOf(at) {
-		last, step, err := g.told(ctx, w, at.node)
+	for at := (resolvedPosition{p.fold, p.run, tip}); at.node != nil &&
+		at.node.ID != p.node.ID; at.node = parentOf(at) {
+		last, step, err := g.notesAt(ctx, w, at.node)
 		if err != nil {
 			return b, err
 		}

@@ -26,7 +26,7 @@ import (
 
 // answer renders a place: a pure function of the pinned workflow and the fold,
 // which the caller has brought to the prefix that the answer speaks of (R15).
-func (g *Engine) answer(ctx context.Context, keys token.Keys, p place) (Answer, error) {
+func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
 	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
 	if err != nil {
 		return Answer{}, err
@@ -48,13 +48,13 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p place) (Answer, 
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash()},
 		Preferences: p.node.Preferences, Warnings: []Warning{},
 	}
-	if err := a.pend(w, p, s); err != nil {
+	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
 	}
-	if err := g.noteApproval(ctx, &a, w, p, s); err != nil {
+	if err := g.setApproval(ctx, &a, w, p, s); err != nil {
 		return Answer{}, err
 	}
-	a.sign(keys.Current, takesMore(p) == nil)
+	a.sign(keys.Current, checkTakesFacts(p) == nil)
 	return a, nil
 }
 
@@ -72,7 +72,7 @@ func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.
 }
 
 // pend fills in the pending step and what to do about it.
-func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
+func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.State) error {
 	pending := s.PendingStep()
 	if pending == nil {
 		a.NextIntent = CompleteIntent
@@ -97,7 +97,7 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text,
 		RequireConfirmation: confirm}
 	switch {
-	case takesMore(p) != nil:
+	case checkTakesFacts(p) != nil:
 		a.NextIntent = RehydrateOnly
 	case confirm:
 		a.NextIntent = AwaitConfirmation
@@ -106,16 +106,16 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	}
 	a.AttemptID, a.CheckpointID = p.node.NextAttempt(), nextCheckpoint(p.node)
 	a.Pending.OutputContract = contractOf(w, step)
-	a.performed = step.Action != nil
+	a.isCommand = step.Action != nil
 	if c := a.Pending.OutputContract; c != nil && c.Required {
-		a.kinds = []string{c.ArtifactKind}
+		a.artifactKinds = []string{c.ArtifactKind}
 	}
-	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.kinds, contract.AssessmentKind) {
-		a.kinds = append(a.kinds, contract.AssessmentKind)
+	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.artifactKinds, contract.AssessmentKind) {
+		a.artifactKinds = append(a.artifactKinds, contract.AssessmentKind)
 	}
-	a.ask(w.MissingInputs(step, vars), p.node, vars)
-	a.noteTruncation(p)
-	a.noteRecommendation(w, p)
+	a.collectInputs(w.MissingInputs(step, vars), p.node, vars)
+	a.warnTruncation(p)
+	a.warnRecommendation(w, p)
 	return nil
 }
 
@@ -132,23 +132,24 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 
 // ask collects the context keys that the step waits for: declared inputs, and what an
 // attempt was refused for, such as the list of a loop that comes next.
-func (a *Answer) ask(missing []source.Input, n *projections.Node, vars canon.Value) {
+func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars canon.Value) {
 	for _, in := range missing {
-		a.asked = append(a.asked, in.ContextKey)
+		a.missingInputs = append(a.missingInputs, in.ContextKey)
 	}
 	for _, gap := range n.OpenGaps {
-		if gap.Pointer == nil || gap.Pointer.Kind != reason.AtContextKey || slices.Contains(a.asked, gap.Pointer.Key) {
+		if gap.Pointer == nil || gap.Pointer.Kind != reason.AtContextKey ||
+			slices.Contains(a.missingInputs, gap.Pointer.Key) {
 			continue
 		}
 		if v, _ := condition.Lookup(vars, gap.Pointer.Key); v.IsNull() {
-			a.asked = append(a.asked, gap.Pointer.Key)
+			a.missingInputs = append(a.missingInputs, gap.Pointer.Key)
 		}
 	}
 }
 
 // noteRecommendation says that the preferences in force go beyond what the workflow
 // recommends: a person's choice, and never refused (locks section 5).
-func (a *Answer) noteRecommendation(w compile.Compiled, p place) {
+func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 	for _, e := range advance.Exceeds(w, p.node.Preferences) {
 		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
 			fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
@@ -157,7 +158,7 @@ func (a *Answer) noteRecommendation(w compile.Compiled, p place) {
 
 // noteTruncation reads off the log that notes were cut: by the marker at the
 // full budget, which nothing else leaves behind.
-func (a *Answer) noteTruncation(p place) {
+func (a *Answer) warnTruncation(p resolvedPosition) {
 	for _, n := range []*projections.Node{p.node, parentOf(p)} {
 		if n == nil {
 			continue
@@ -170,7 +171,7 @@ func (a *Answer) noteTruncation(p place) {
 	}
 }
 
-func parentOf(p place) *projections.Node {
+func parentOf(p resolvedPosition) *projections.Node {
 	if p.node.Parent == nil {
 		return nil
 	}
@@ -190,20 +191,20 @@ func (a *Answer) sign(key token.Key, open bool) {
 	a.AckToken = token.MintAck(key, attempt)
 	attempt.AttemptID = a.CheckpointID
 	a.CheckpointToken = token.MintCheckpoint(key, attempt)
-	a.Next = a.call()
+	a.Next = a.nextCall()
 }
 
 // call is the ready call for the pending step.
-func (a *Answer) call() *Next {
+func (a *Answer) nextCall() *Next {
 	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken}
 	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken}
-	if !a.handedIn {
+	if !a.outputsSubmitted {
 		command = append(command, "--notes", "…")
 		output := map[string]any{"notesMarkdown": "…"}
 		// Of an artifact only the kind is filled in: an example that is copied unread
 		// would pass for an answer.
 		var artifacts []any
-		for _, kind := range a.kinds {
+		for _, kind := range a.artifactKinds {
 			command = append(command, "--artifact", "FILE")
 			artifacts = append(artifacts, map[string]any{"kind": kind})
 		}
@@ -212,17 +213,17 @@ func (a *Answer) call() *Next {
 		}
 		params["output"] = output
 	}
-	if a.performed {
+	if a.isCommand {
 		// Only 'waybill run' carries commands out; a tool call can look.
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
 		params = map[string]any{"stateToken": a.StateToken}
 	}
 	given := map[string]any{}
-	for _, key := range a.asked {
+	for _, key := range a.missingInputs {
 		command = append(command, "--set", key+"=…")
 		given[key] = "…"
 	}
-	if len(given) > 0 && !a.performed {
+	if len(given) > 0 && !a.isCommand {
 		params["context"] = given
 	}
 	return &Next{Command: command, Tool: "continue_workflow", Params: params}
@@ -242,7 +243,8 @@ func (a *Answer) warnDiffers(message string) {
 
 // outcome is the answer to a recorded attempt, over the fold that ends with it:
 // where it led, or what blocked it.
-func (g *Engine) outcome(ctx context.Context, keys token.Keys, p place, o event.AdvanceOutcome) (Answer, error) {
+func (g *Engine) answerOutcome(ctx context.Context, keys token.Keys, p resolvedPosition,
+	o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {
 		a, err := g.answer(ctx, keys, p)
 		a.Blockers = o.Blockers.Blockers
@@ -253,5 +255,5 @@ func (g *Engine) outcome(ctx context.Context, keys token.Keys, p place, o event.
 		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which is not there",
 			o.ToNodeID)
 	}
-	return g.answer(ctx, keys, place{p.fold, p.run, child})
+	return g.answer(ctx, keys, resolvedPosition{p.fold, p.run, child})
 }

@@ -51,30 +51,30 @@ func (r RepairReport) Hopeless() bool {
 
 // repair is one call under way.
 type repair struct {
-	g    *Engine
-	by   Caller
-	call RepairCall
-	out  RepairReport
-	dry  map[string]bool // logs and files that have steps
+	g         *Engine
+	by        Caller
+	call      RepairCall
+	out       RepairReport
+	withSteps map[string]bool // logs and files that have steps
 }
 
 // Repair takes damage out of the way (R9), or says how it would. It deletes nothing and
 // makes nothing up: what cannot be brought back is told. Each log is repaired for
 // itself, so that a call that fails has done some, and the next one does the rest.
 func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (RepairReport, error) {
-	r := &repair{g: g, by: by, call: call, dry: map[string]bool{},
+	r := &repair{g: g, by: by, call: call, withSteps: map[string]bool{},
 		out: RepairReport{Applied: call.Apply, Steps: []RepairStep{}, Lost: Lost{Logs: []LostOfLog{}},
 			Findings: []RepairFinding{}}}
 	var only id.Session
 	if call.Ref != "" {
 		var err error
-		if only, err = g.session(ctx, call.Ref); err != nil {
+		if only, err = g.resolveSession(ctx, call.Ref); err != nil {
 			return r.out, err
 		}
-		if err := r.session(ctx, only); err != nil {
+		if err := r.repairSession(ctx, only); err != nil {
 			return r.out, err
 		}
-	} else if err := r.everything(ctx); err != nil {
+	} else if err := r.repairStore(ctx); err != nil {
 		return r.out, err
 	}
 	var v Verification
@@ -82,22 +82,22 @@ func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (Repair
 	switch {
 	case call.Ref == "":
 		v, err = g.Verify(ctx)
-	case r.gone(ctx, only): // all of it lies in the quarantine
+	case r.absent(ctx, only): // all of it lies in the quarantine
 	default:
 		v, err = g.VerifySession(ctx, only.String())
 	}
-	r.judge(v)
+	r.addFindings(v)
 	return r.out, err
 }
 
-func (r *repair) gone(ctx context.Context, s id.Session) bool {
+func (r *repair) absent(ctx context.Context, s id.Session) bool {
 	all, err := r.g.Sessions.Sessions(ctx)
 	return err == nil && !slices.Contains(all, s)
 }
 
 // everything repairs what belongs to the store, then its sessions. The audit log comes
 // first: the others are put on record there.
-func (r *repair) everything(ctx context.Context) error {
+func (r *repair) repairStore(ctx context.Context) error {
 	store, err := r.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return err
@@ -108,14 +108,15 @@ func (r *repair) everything(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(logs, func(a, b string) int { return before(a == audit.Table.Name, b == audit.Table.Name) })
+	slices.SortStableFunc(logs,
+		func(a, b string) int { return trueFirst(a == audit.Table.Name, b == audit.Table.Name) })
 	for _, name := range logs {
 		log := manifest.StoreLog(store, event.Opaque(name, "storeId"))
-		if err := r.log(ctx, log, audit.Target{Kind: audit.OfStore}, id.Session{}); err != nil {
+		if err := r.repairLog(ctx, log, audit.Target{Kind: audit.OfStore}, id.Session{}); err != nil {
 			return err
 		}
 	}
-	if err := r.settings(ctx); err != nil {
+	if err := r.repairSettings(ctx); err != nil {
 		return err
 	}
 	all, err := r.g.Sessions.Sessions(ctx)
@@ -123,7 +124,7 @@ func (r *repair) everything(ctx context.Context) error {
 		return err
 	}
 	for _, s := range all {
-		if err := r.session(ctx, s); err != nil {
+		if err := r.repairSession(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -131,7 +132,7 @@ func (r *repair) everything(ctx context.Context) error {
 }
 
 // before sorts what is so in front of what is not.
-func before(a, b bool) int {
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -149,28 +150,28 @@ func (r *repair) sideLogs(ctx context.Context, owner string) ([]string, error) {
 }
 
 // session repairs a session's own log and then those beside it, where they still are.
-func (r *repair) session(ctx context.Context, s id.Session) error {
+func (r *repair) repairSession(ctx context.Context, s id.Session) error {
 	target := audit.Target{Kind: audit.OfSession, ID: s.String()}
 	logs, err := r.sideLogs(ctx, s.String())
 	if err != nil {
 		return err
 	}
-	if err := r.log(ctx, manifest.SessionEvents(s), target, s); err != nil {
+	if err := r.repairLog(ctx, manifest.SessionEvents(s), target, s); err != nil {
 		return err
 	}
 	for _, name := range logs {
-		if err := r.log(ctx, manifest.SessionSide(s, event.Opaque(name, "sessionId")), target, s); err != nil {
+		if err := r.repairLog(ctx, manifest.SessionSide(s, event.Opaque(name, "sessionId")), target, s); err != nil {
 			return err
 		}
 	}
-	return r.unmark(ctx, s)
+	return r.trimImportMark(ctx, s)
 }
 
 // log repairs one log. One that cannot even be read, or is of a later version, must not
 // keep the others from being repaired: verification tells of it.
-func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target, s id.Session) error {
+func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.Target, s id.Session) error {
 	lost := newLoss(log)
-	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Aside: lost.aside}
+	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Aside: lost.readQuarantined}
 	if log.Table == event.Domain {
 		b, _ := r.g.brief(ctx, s, r.g.headKey(ctx))
 		call.Claimed = b.Head.Next
@@ -184,7 +185,7 @@ func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target,
 		do := func() (map[string]string, error) {
 			lost.reset()
 			done, err = r.g.Repairs.RepairLog(ctx, call)
-			r.g.forget(s)
+			r.g.dropCached(s)
 			return map[string]string{"log": log.Root, "quarantine": done.Folder,
 				"eventsKept": strconv.FormatInt(done.Verdict.Head.Next, 10)}, err
 		}
@@ -206,13 +207,13 @@ func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target,
 	if !s.IsZero() {
 		sessionID = s.String()
 	}
-	r.add(sessionID, log.Root, done.Steps)
-	r.out.Lost.add(lost.told(sessionID, done.Verdict.Head, call.Claimed))
+	r.addSteps(sessionID, log.Root, done.Steps)
+	r.out.Lost.add(lost.report(sessionID, done.Verdict.Head, call.Claimed))
 	return nil
 }
 
-func (r *repair) add(sessionID, log string, steps []ports.RepairStep) {
-	r.dry[log] = true
+func (r *repair) addSteps(sessionID, log string, steps []ports.RepairStep) {
+	r.withSteps[log] = true
 	for _, s := range steps {
 		r.out.Steps = append(r.out.Steps, RepairStep{SessionID: sessionID, Log: log, What: s.What, From: s.From,
 			To: s.To, Bytes: s.Bytes})
@@ -221,7 +222,7 @@ func (r *repair) add(sessionID, log string, steps []ports.RepairStep) {
 
 // settings sets aside what cannot be read of how the store is configured and whose
 // commands may run: then the defaults hold, and nothing is trusted.
-func (r *repair) settings(ctx context.Context) error {
+func (r *repair) repairSettings(ctx context.Context) error {
 	for _, c := range []struct {
 		file  ports.ControlFile
 		check func(ports.Control) error
@@ -246,7 +247,7 @@ func (r *repair) settings(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.add("", c.file.Name, done.Steps)
+		r.addSteps("", c.file.Name, done.Steps)
 	}
 	return nil
 }

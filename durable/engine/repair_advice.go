@@ -31,18 +31,18 @@ type RepairFinding struct {
 }
 
 // judge tells what verification sees, each with what to do about it.
-func (r *repair) judge(v Verification) {
+func (r *repair) addFindings(v Verification) {
 	for _, s := range v.Sessions {
 		for _, f := range s.Findings {
-			r.find(f, s.SessionID.String())
+			r.addFinding(f, s.SessionID.String())
 		}
 	}
 	for _, f := range v.Findings {
-		r.find(f, "")
+		r.addFinding(f, "")
 	}
 }
 
-func (r *repair) find(f manifest.Finding, sessionID string) {
+func (r *repair) addFinding(f manifest.Finding, sessionID string) {
 	out := RepairFinding{Finding: f, SessionID: sessionID}
 	out.Outlook, out.Advice = outlook(f)
 	// What has steps is repaired by them; afterwards the same finding would be another.
@@ -66,7 +66,7 @@ func (r *repair) covers(f manifest.Finding) bool {
 	} else if path.Base(path.Dir(at)) == manifest.SegmentDir {
 		at = path.Dir(path.Dir(at))
 	}
-	return r.dry[at]
+	return r.withSteps[at]
 }
 
 // outlook is what can be done about a finding that has no steps.
@@ -137,7 +137,7 @@ func objectAdvice(name string) string {
 // was imported: what is done here from now on is not part of that (R20). It is done
 // after the repair, and by the next one where that was cut off: the other way round,
 // approvals that travelled could come to count.
-func (r *repair) unmark(ctx context.Context, s id.Session) error {
+func (r *repair) trimImportMark(ctx context.Context, s id.Session) error {
 	if !r.call.Apply || r.g.Marks == nil {
 		return nil
 	}

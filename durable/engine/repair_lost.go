@@ -44,7 +44,7 @@ func (l *Lost) add(one LostOfLog) {
 // loss gathers what a repair sets aside of a log.
 type loss struct {
 	log      manifest.Log
-	behind   int64 // one more than the last event that anything speaks of
+	end      int64 // one more than the last event that anything speaks of
 	readable int64
 	order    []id.Run
 	runs     map[id.Run]*LostRun
@@ -63,7 +63,7 @@ func (l *loss) reset() {
 
 // aside reads what it can of bytes that hold together no more: a name and a line that
 // can be read say at least that there was something.
-func (l *loss) aside(name string, data []byte) {
+func (l *loss) readQuarantined(name string, data []byte) {
 	if name == manifest.FileName {
 		for line := range bytes.Lines(data) {
 			v, err := canon.Parse(bytes.TrimSuffix(line, []byte{'\n'}))
@@ -71,13 +71,13 @@ func (l *loss) aside(name string, data []byte) {
 				continue
 			}
 			if last, ok := v.Get("lastEventIndex"); ok && last.Kind() == canon.Number && last.Float() < 1e15 {
-				l.behind = max(l.behind, int64(last.Float())+1)
+				l.end = max(l.end, int64(last.Float())+1)
 			}
 		}
 		return
 	}
 	if _, last, ok := manifest.ParseSegmentName(name); ok {
-		l.behind = max(l.behind, last+1)
+		l.end = max(l.end, last+1)
 	}
 	for line := range bytes.Lines(data) {
 		e, err := l.log.Table.DecodeLine(bytes.TrimSuffix(line, []byte{'\n'}))
@@ -103,10 +103,10 @@ func (l *loss) aside(name string, data []byte) {
 	}
 }
 
-func (l *loss) told(sessionID string, kept manifest.Head, claimed int64) LostOfLog {
+func (l *loss) report(sessionID string, kept manifest.Head, claimed int64) LostOfLog {
 	out := LostOfLog{SessionID: sessionID, Log: l.log.Root, FirstEvent: kept.Next, Readable: l.readable,
 		Runs: []LostRun{}}
-	out.Events = max(l.behind-kept.Next, claimed-kept.Next, l.readable, 0)
+	out.Events = max(l.end-kept.Next, claimed-kept.Next, l.readable, 0)
 	for _, run := range l.order {
 		out.Runs = append(out.Runs, *l.runs[run])
 	}

@@ -38,44 +38,44 @@ func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) 
 	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
 		return ReplayReport{}, err
 	}
-	again := &again{g: g, ctx: ctx, session: at.Session}
-	again.Reset()
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, again)
+	r := &replayer{g: g, ctx: ctx, session: at.Session}
+	r.Reset()
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, r)
 	switch {
 	case errors.Is(err, errDiffers):
 	case err != nil:
 		return ReplayReport{}, err
 	case v.Health != manifest.Healthy:
 		return ReplayReport{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
-	case again.fold.Runs[at.Run] == nil:
-		_, err := findRun(again.fold, at)
+	case r.fold.Runs[at.Run] == nil:
+		_, err := findRun(r.fold, at)
 		return ReplayReport{}, err
 	}
-	again.report.RunID, again.report.OK = at.Run, again.report.Difference == nil
-	return again.report, nil
+	r.report.RunID, r.report.OK = at.Run, r.report.Difference == nil
+	return r.report, nil
 }
 
 var errDiffers = errors.New("a segment comes out otherwise")
 
 // again is a reading that decides each segment anew over the fold of those before.
-type again struct {
+type replayer struct {
 	g       *Engine
 	ctx     context.Context
 	session id.Session
 	fold    *projections.Fold
 	report  ReplayReport
 	// without: approvals in front of this event do not count in the decision under way.
-	without int64
+	ignoreBefore int64
 }
 
 // Reset starts over.
-func (a *again) Reset() {
+func (a *replayer) Reset() {
 	a.fold = projections.NewFold()
 	a.report = ReplayReport{SessionID: a.session, Undecided: []int64{}}
 }
 
 // Visit decides one more segment.
-func (a *again) Visit(seg manifest.Segment, head manifest.Head) error {
+func (a *replayer) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Foreign() {
 			return ports.Unhealthy(manifest.SessionEvents(a.session), manifest.Verdict{Health: manifest.UnknownVersion})
@@ -98,20 +98,20 @@ func (a *again) Visit(seg manifest.Segment, head manifest.Head) error {
 }
 
 // redriven is how each operation is decided once more.
-var redriven = map[redrive.Operation]func(*again, manifest.Segment) (plan manifest.Plan, cut bool, err error){
-	redrive.Start:      (*again).start,
-	redrive.Fork:       (*again).fork,
-	redrive.Ack:        (*again).ack,
-	redrive.Checkpoint: (*again).checkpoint,
-	redrive.Approve:    (*again).approve,
-	redrive.Cancel:     (*again).cancel,
-	redrive.Close:      (*again).close,
+var replayPlans = map[redrive.Operation]func(*replayer, manifest.Segment) (plan manifest.Plan, cut bool, err error){
+	redrive.Start:      (*replayer).start,
+	redrive.Fork:       (*replayer).fork,
+	redrive.Ack:        (*replayer).ack,
+	redrive.Checkpoint: (*replayer).checkpoint,
+	redrive.Approve:    (*replayer).approve,
+	redrive.Cancel:     (*replayer).cancel,
+	redrive.Close:      (*replayer).close,
 }
 
 // decide compares a segment with what its inputs come to. An error is the world's:
 // what the engine refuses now is a difference.
-func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
-	plan, ok := redriven[redrive.OperationOf(seg.Events)]
+func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
+	plan, ok := replayPlans[redrive.OperationOf(seg.Events)]
 	if !ok {
 		return redrive.Refused(seg, "no operation of this version records such a segment"), false, nil
 	}
@@ -121,10 +121,10 @@ func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, e
 	}
 	// The session may have been imported before it came here, by a store in which
 	// approvals that it brought did not count: up to which event no bundle tells.
-	for _, end := range a.approvals(seg) {
-		a.without = end
+	for _, end := range a.importedApprovals(seg) {
+		a.ignoreBefore = end
 		was, cut, err := a.compare(plan, seg)
-		a.without = 0
+		a.ignoreBefore = 0
 		if was == nil || cut || err != nil {
 			return was, cut, err
 		}
@@ -134,12 +134,12 @@ func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, e
 
 // approvals are where approvals end that stand at the node of a segment and came with a
 // bundle, as the segment did.
-func (a *again) approvals(seg manifest.Segment) (ends []int64) {
-	_, p, err := a.at(seg.Events[0].Scope)
+func (a *replayer) importedApprovals(seg manifest.Segment) (ends []int64) {
+	_, p, err := a.position(seg.Events[0].Scope)
 	if err != nil || p.node == nil || p.node.Approvals == 0 {
 		return nil
 	}
-	if foreign, err := a.g.broughtIn(a.ctx, a.session); err != nil || seg.First >= foreign {
+	if foreign, err := a.g.importedSessionEvents(a.ctx, a.session); err != nil || seg.First >= foreign {
 		return nil
 	}
 	for _, o := range p.node.Outputs {
@@ -150,7 +150,7 @@ func (a *again) approvals(seg manifest.Segment) (ends []int64) {
 	return ends
 }
 
-func (a *again) compare(plan func(*again, manifest.Segment) (manifest.Plan, bool, error),
+func (a *replayer) compare(plan func(*replayer, manifest.Segment) (manifest.Plan, bool, error),
 	seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	now, cut, err := plan(a, seg)
 	switch code := fault.CodeOf(err); {
@@ -166,24 +166,24 @@ func (a *again) compare(plan func(*again, manifest.Segment) (manifest.Plan, bool
 }
 
 // at is the position that a segment's attempt is made at.
-func (a *again) at(s event.Scope) (Position, place, error) {
+func (a *replayer) position(s event.Scope) (Position, resolvedPosition, error) {
 	at := Position{a.session, s.RunID, s.NodeID}
-	p, err := find(a.fold, at)
-	if err == nil && a.without > 0 {
+	p, err := resolvePosition(a.fold, at)
+	if err == nil && a.ignoreBefore > 0 {
 		n := *p.node
 		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o projections.Output) bool {
-			return o.Payload.ArtifactKind == advance.ApprovalKind && o.Index < a.without
+			return o.Payload.ArtifactKind == advance.ApprovalKind && o.Index < a.ignoreBefore
 		})
 		p.node = &n
 	}
 	return at, p, err
 }
 
-func (a *again) artifact(ref canon.Digest) ([]byte, error) {
+func (a *replayer) artifact(ref canon.Digest) ([]byte, error) {
 	return a.g.Objects.Object(a.ctx, manifest.Artifact, ref)
 }
 
-func (a *again) start(seg manifest.Segment) (manifest.Plan, bool, error) {
+func (a *replayer) start(seg manifest.Segment) (manifest.Plan, bool, error) {
 	s, hash := redrive.StartOf(a.session, seg.Events)
 	w, err := a.g.workflow(a.ctx, hash)
 	if err != nil {
@@ -193,7 +193,7 @@ func (a *again) start(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
+func (a *replayer) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	from, f, ref := redrive.ForkOf(a.session, seg.Events)
 	w, err := a.g.workflow(a.ctx, from.Started.WorkflowHash)
 	if err != nil {
@@ -206,19 +206,19 @@ func (a *again) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
+func (a *replayer) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	attempt, cut, err := redrive.AttemptOf(seg.Events, a.artifact)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	at, p, err := a.at(seg.Events[0].Scope)
+	at, p, err := a.position(seg.Events[0].Scope)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	if err := mayAttempt(p, attempt.ID); err != nil {
+	if err := checkAttempt(p, attempt.ID); err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	facts, err := a.g.wholeFacts(a.ctx, at, p)
+	facts, err := a.g.completeFacts(a.ctx, at, p)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
@@ -230,12 +230,12 @@ func (a *again) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return decided.Plan, cut, err
 }
 
-func (a *again) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error) {
+func (a *replayer) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error) {
 	parent, attempt, err := redrive.CheckpointOf(seg.Events, a.artifact)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	at, p, err := a.at(event.Scope{RunID: seg.Events[0].Scope.RunID, NodeID: parent})
+	at, p, err := a.position(event.Scope{RunID: seg.Events[0].Scope.RunID, NodeID: parent})
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
@@ -244,16 +244,16 @@ func (a *again) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
+func (a *replayer) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
 	given, err := redrive.ApprovalOf(seg.Events, a.artifact)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	at, p, err := a.at(seg.Events[0].Scope)
+	at, p, err := a.position(seg.Events[0].Scope)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	facts, err := a.g.wholeFacts(a.ctx, at, p)
+	facts, err := a.g.completeFacts(a.ctx, at, p)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
@@ -265,25 +265,25 @@ func (a *again) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) cancel(seg manifest.Segment) (manifest.Plan, bool, error) {
-	at, p, err := a.run(seg)
+func (a *replayer) cancel(seg manifest.Segment) (manifest.Plan, bool, error) {
+	at, p, err := a.runPosition(seg)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	plan, err := advance.Cancel(ending(at, p), redrive.CancellationOf(seg.Events))
+	plan, err := advance.Cancel(endingOf(at, p), redrive.CancellationOf(seg.Events))
 	return plan, false, err
 }
 
-func (a *again) close(seg manifest.Segment) (manifest.Plan, bool, error) {
-	at, p, err := a.run(seg)
+func (a *replayer) close(seg manifest.Segment) (manifest.Plan, bool, error) {
+	at, p, err := a.runPosition(seg)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	plan, err := advance.Close(ending(at, p), seg.Events[0].TimestampMs)
+	plan, err := advance.Close(endingOf(at, p), seg.Events[0].TimestampMs)
 	return plan, false, err
 }
 
-func (a *again) run(seg manifest.Segment) (Position, place, error) {
+func (a *replayer) runPosition(seg manifest.Segment) (Position, resolvedPosition, error) {
 	at := Position{Session: a.session, Run: seg.Events[0].Scope.RunID}
 	p, err := findRun(a.fold, at)
 	return at, p, err

@@ -94,7 +94,7 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 		switch {
 		case err == nil:
 			out.Candidates = append(out.Candidates, c)
-		case lost(err):
+		case isUnreadable(err):
 			unreadable[r.Session] = true // its snapshots or what else it rests on: the next one is offered
 		default:
 			return out, err
@@ -106,8 +106,8 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 
 // lost: a run that rests on something that cannot be read, or that is not healthy
 // any more, must not hide the others.
-func lost(err error) bool {
-	return foreignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
+func isUnreadable(err error) bool {
+	return isForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
 		fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
 }
 
@@ -115,7 +115,7 @@ func lost(err error) bool {
 // at; a nil one cannot be read.
 type workflowNames map[string]*string
 
-func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowNames) (*string, error) {
+func (g *Engine) workflowName(ctx context.Context, r *projections.Run, known workflowNames) (*string, error) {
 	hash := r.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
@@ -124,7 +124,7 @@ func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowN
 	switch {
 	case err == nil:
 		known[hash] = &w.Name
-	case lost(err):
+	case isUnreadable(err):
 		known[hash] = nil
 	default:
 		return nil, err
@@ -137,7 +137,7 @@ func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowN
 func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
 	err error) {
 	fold := projections.NewFold()
-	v, err := g.recall(ctx, s, fold)
+	v, err := g.readFromSaved(ctx, s, fold)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
@@ -149,7 +149,7 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 		if run.Tip.IsZero() {
 			continue
 		}
-		name, err := g.nameOf(ctx, run, names)
+		name, err := g.workflowName(ctx, run, names)
 		if err != nil {
 			return nil, false, err
 		}
@@ -178,7 +178,7 @@ func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 		return c, err
 	}
 	at.Node = p.run.Tip
-	if p, err = find(fold, at); err != nil {
+	if p, err = resolvePosition(fold, at); err != nil {
 		return c, err
 	}
 	a, err := g.answer(ctx, keys, p)

@@ -74,7 +74,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		return out, err
 	}
 	for _, s := range all {
-		fold, v, err := g.glance(ctx, s)
+		fold, v, err := g.readWindowed(ctx, s)
 		if err != nil {
 			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead,
 				Message: fault.Of(err).Message})
@@ -84,17 +84,18 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 			continue
 		}
 		if len(fold.Order) == 0 {
-			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: lastMessage(v)})
+			out.Unreadable = append(out.Unreadable,
+				Unreadable{SessionID: s, Health: v.Health, Message: lastFindingMessage(v)})
 		}
-		said := g.said(ctx, s)
+		counts := g.annotationCounter(ctx, s)
 		for _, runID := range fold.Order {
-			row, err := g.summary(ctx, s, fold.Runs[runID], v.Health)
+			row, err := g.runSummary(ctx, s, fold.Runs[runID], v.Health)
 			if err != nil {
 				out.Unreadable = append(out.Unreadable,
 					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
-			row.Annotations = said(runID)
+			row.Annotations = counts(runID)
 			out.Runs = append(out.Runs, row)
 		}
 	}
@@ -116,7 +117,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	return out, nil
 }
 
-func lastMessage(v manifest.Verdict) string {
+func lastFindingMessage(v manifest.Verdict) string {
 	if len(v.Findings) == 0 {
 		return "the session holds no run"
 	}
@@ -125,7 +126,7 @@ func lastMessage(v manifest.Verdict) string {
 
 // said sums up what was said of the runs of a session. It never fails: a run is listed
 // whatever became of its annotations, and the counts say that they may be too low.
-func (g *Engine) said(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
+func (g *Engine) annotationCounter(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
 	t, whole, err := g.tally(ctx, s)
 	return func(run id.Run) AnnotationCounts {
 		sums := t.Of(run).Summary()
@@ -134,7 +135,8 @@ func (g *Engine) said(ctx context.Context, s id.Session) func(id.Run) Annotation
 }
 
 // summary reads what no event says from the tip's snapshot and the pinned workflow.
-func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary, error) {
+func (g *Engine) runSummary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary,
+	error) {
 	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
 		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
 		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
@@ -145,12 +147,12 @@ func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, 
 	if tip == nil {
 		return row, fault.New(fault.Invariant, "run %s has no node", r.ID)
 	}
-	look := &onlooker{g: g}
-	w, _, state, err := look.tip(ctx, r, tip)
+	obs := &observer{g: g}
+	w, _, state, err := obs.tip(ctx, r, tip)
 	if err != nil {
 		return row, err
 	}
-	row.Health = look.health(h)
+	row.Health = obs.health(h)
 	row.Status = r.StatusAt(r.Tip, state)
 	row.Progress = Progress{tip.Depth, w.Total()}
 	row.Title = cmp.Or(row.Title, w.Name(), r.Started.WorkflowID)
@@ -159,6 +161,6 @@ func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, 
 
 // foreignForm: what another program pinned or remembered says less to us, and does
 // not keep us from reading the rest (R14).
-func foreignForm(err error) bool {
+func isForeignForm(err error) bool {
 	return fault.Is(err, fault.StoreForeign) || fault.Is(err, fault.StoreNewer) || fault.Is(err, fault.SessionUnhealthy)
 }

@@ -60,7 +60,7 @@ func (g *Engine) sessionRow(ctx context.Context, s id.Session) SessionRow {
 	for _, r := range fold.Runs {
 		row.LastAtMs = max(row.LastAtMs, r.LastAtMs)
 	}
-	row.Note, err = g.keptBy(ctx, s)
+	row.Note, err = g.keepNote(ctx, s)
 	row.Kept = row.Note != nil || fault.Is(err, fault.StoreCorrupt)
 	return row
 }

@@ -36,12 +36,12 @@ func (s Settings) Config(ctx context.Context) (config.Config, error) {
 
 func configOf(c ports.Control) (config.Config, error) {
 	if c.V > config.Version {
-		return config.Config{}, newer(configFile, c.V)
+		return config.Config{}, newerControl(configFile, c.V)
 	}
 	return config.Read(c.Data)
 }
 
-func newer(f ports.ControlFile, v int64) error {
+func newerControl(f ports.ControlFile, v int64) error {
 	return fault.New(fault.StoreNewer, "%s is of version %d, which this binary does not know", f.Name, v)
 }
 
@@ -86,7 +86,7 @@ func (s Settings) Trusted(ctx context.Context) (trust.List, error) {
 
 func trustOf(c ports.Control) (trust.List, error) {
 	if c.V > trust.Version {
-		return trust.List{}, newer(trustFile, c.V)
+		return trust.List{}, newerControl(trustFile, c.V)
 	}
 	return trust.Read(c.Data)
 }
@@ -109,7 +109,7 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 	}
 	what := audit.Act{Action: audit.Trust, Target: audit.Target{Kind: audit.OfWorkflow, ID: w.Hash().String()},
 		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10)}}
-	err = s.audited(ctx, by, what, func() error {
+	err = s.withAudit(ctx, by, what, func() error {
 		list, err = s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.With(entry) })
 		return err
 	})
@@ -133,7 +133,7 @@ func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (boo
 	}
 	what := audit.Act{Action: audit.Untrust, Target: audit.Target{Kind: audit.OfWorkflow, ID: hash.String()},
 		Details: map[string]string{"workflowId": entry.WorkflowID}}
-	return true, s.audited(ctx, by, what, func() error {
+	return true, s.withAudit(ctx, by, what, func() error {
 		_, err := s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.Without(hash), nil })
 		return err
 	})
@@ -141,7 +141,7 @@ func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (boo
 
 // audited puts a change on record (R10); where nobody keeps the audit log, as where the
 // settings alone are read, it is only made.
-func (s Settings) audited(ctx context.Context, by Caller, what audit.Act, change func() error) error {
+func (s Settings) withAudit(ctx context.Context, by Caller, what audit.Act, change func() error) error {
 	if s.Auditor == nil {
 		return change()
 	}

@@ -77,13 +77,13 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 		return RunDetails{}, err
 	}
 	run, v := at.run, at.verdict
-	row, err := g.summary(ctx, at.session, run, v.Health)
+	row, err := g.runSummary(ctx, at.session, run, v.Health)
 	if err != nil {
 		return RunDetails{}, err
 	}
-	row.Annotations = g.said(ctx, at.session)(run.ID)
-	look := &onlooker{g: g}
-	w, tip, _, err := look.tip(ctx, run, run.Node(run.Tip))
+	row.Annotations = g.annotationCounter(ctx, at.session)(run.ID)
+	obs := &observer{g: g}
+	w, tip, _, err := obs.tip(ctx, run, run.Node(run.Tip))
 	if err != nil {
 		return RunDetails{}, err
 	}
@@ -96,8 +96,8 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 			out.Gaps = append(out.Gaps, openGap(gap))
 		}
 	}
-	out.Steps, err = look.steps(ctx, w, run)
-	out.Health = look.health(out.Health)
+	out.Steps, err = obs.steps(ctx, w, run)
+	out.Health = obs.health(out.Health)
 	return out, err
 }
 
@@ -108,21 +108,21 @@ func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifes
 	if err != nil {
 		return nil, manifest.Verdict{}, err
 	}
-	c := &collect{run: at.run.ID}
+	c := &eventCollector{run: at.run.ID}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.session)}, c)
 	return c.events, v, err
 }
 
-type collect struct {
+type eventCollector struct {
 	run    id.Run
 	events []event.Event
 }
 
 // Reset starts over.
-func (c *collect) Reset() { c.events = nil }
+func (c *eventCollector) Reset() { c.events = nil }
 
 // Visit keeps the events of the run, and those that name none.
-func (c *collect) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (c *eventCollector) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Scope.RunID == c.run || e.Scope.RunID.IsZero() {
 			c.events = append(c.events, e)

@@ -34,7 +34,7 @@ const startKeyMax = 256
 // Start begins a session with one run and answers with its first step. With a
 // key that is recorded already, it answers what is recorded.
 func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
-	defer g.settle(ctx)
+	defer g.writePendingAudit(ctx)
 	if len(s.Key) > startKeyMax {
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
 			len(s.Key), startKeyMax)
@@ -63,7 +63,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	g.remember(s.Workflow)
+	g.cacheWorkflow(s.Workflow)
 	fold, recorded := projections.NewFold(), false
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
 		func(w ports.Witness, v manifest.Verdict) error {
@@ -73,47 +73,47 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 			return g.append(ctx, w, fold, plan)
 		})
 	if err != nil {
-		return Answer{}, startedPerhaps(err, s.Key)
+		return Answer{}, adviseOnRestart(err, s.Key)
 	}
-	g.knowStates(plan)
+	g.cacheStates(plan)
 	at := Position{begin.Session, begin.Run, id.RootNode(begin.Run)}
 	if recorded {
 		a, err := g.replayStart(ctx, keys, at, plan)
-		a.noteDropped(dropped)
+		a.warnDropped(dropped)
 		return a, err
 	}
-	p, err := find(fold, at)
+	p, err := resolvePosition(fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
-		return Answer{}, startedPerhaps(unread(err), s.Key)
+		return Answer{}, adviseOnRestart(answerUnread(err), s.Key)
 	}
-	g.keep(at.Session, fold)
-	a.noteDropped(dropped)
+	g.putFold(at.Session, fold)
+	a.warnDropped(dropped)
 	return a, nil
 }
 
 // knowStates keeps the states that a plan brings: an answer about what was
 // committed should not depend on the disk once more.
-func (g *Engine) knowStates(plan manifest.Plan) {
+func (g *Engine) cacheStates(plan manifest.Plan) {
 	for _, o := range plan.Objects {
 		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
-			g.knowState(o.Ref(), s)
+			g.cacheState(o.Ref(), s)
 		}
 	}
 }
 
 // unread says that something was recorded, and only the answer about it failed.
-func unread(err error) error {
+func answerUnread(err error) error {
 	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s",
 		fault.Of(err).Message)
 }
 
 // startedPerhaps: without a key the same start again is another run, so whoever
 // does not know whether it began has to look.
-func startedPerhaps(err error, key string) error {
+func adviseOnRestart(err error, key string) error {
 	f := fault.Of(err)
 	if key != "" || f.Code != fault.StoreOutcomeUnknown && f.Code != fault.StoreAnswerUnread {
 		return err
@@ -124,7 +124,7 @@ func startedPerhaps(err error, key string) error {
 }
 
 // noteDropped says that an observation did not fit (R27).
-func (a *Answer) noteDropped(n int) {
+func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
 			Warning{ObservationsDropped, "Something about the workspace was too long to be recorded."})
@@ -137,19 +137,19 @@ func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fol
 	if err != nil {
 		return err
 	}
-	g.prove(plan.Log, head, true)
-	g.owe(plan)
+	g.noteDurable(plan.Log, head, true)
+	g.notePendingAudit(plan)
 	return f.Visit(manifest.Segment{Events: plan.Events}, head)
 }
 
 // replayStart answers a keyed start that is recorded: over the first segment,
 // however far the run has gone since (R15).
 func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan) (Answer, error) {
-	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
+	prefix, err := g.foldPrefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := find(prefix, at)
+	p, err := resolvePosition(prefix, at)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -167,7 +167,7 @@ func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 
 // sameStart compares what a caller chooses: workflow, title, context and
 // preferences. Observations are the surroundings', not the caller's.
-func sameStart(p place, sent manifest.Plan) bool {
+func sameStart(p resolvedPosition, sent manifest.Plan) bool {
 	other := projections.NewSession()
 	for _, e := range sent.Events {
 		other.Apply(e)

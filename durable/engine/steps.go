@@ -12,7 +12,7 @@ import (
 
 // visit is one step of a run's path: where it was or is pending, and the node that
 // it led to.
-type visit struct {
+type pathStep struct {
 	pending  snapshot.PendingStep
 	node     *projections.Node
 	done     *projections.Node
@@ -23,7 +23,7 @@ type visit struct {
 // visits lists the steps from root to tip, in the order in which they were shown. A
 // node that another program kept a refused attempt in is the step that was tried once
 // more.
-func (o *onlooker) visits(ctx context.Context, r *projections.Run) (out []visit, complete bool, err error) {
+func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pathStep, complete bool, err error) {
 	path := r.Path(r.Tip)
 	for i, nodeID := range path {
 		n := r.Node(nodeID)
@@ -36,7 +36,7 @@ func (o *onlooker) visits(ctx context.Context, r *projections.Run) (out []visit,
 		if p == nil {
 			continue
 		}
-		v := visit{pending: *p, node: n, attempts: len(n.Attempts)}
+		v := pathStep{pending: *p, node: n, attempts: len(n.Attempts)}
 		if i+1 < len(path) {
 			v.done = r.Node(path[i+1])
 		}
@@ -59,19 +59,19 @@ func (o *onlooker) visits(ctx context.Context, r *projections.Run) (out []visit,
 // between two steps of the path was passed over. A loop has a row for each step that
 // was shown in it, and one of its own only where nothing was. Steps of a workflow that
 // cannot be read are those of the path.
-func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run) ([]StepRow, error) {
-	all, complete, err := o.visits(ctx, r)
+func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run) ([]StepRow, error) {
+	all, complete, err := o.pathSteps(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	rows := []StepRow{}
 	if len(w.Steps()) == 0 {
 		for _, v := range all {
-			rows = append(rows, rowOf(w, v))
+			rows = append(rows, stepRow(w, v))
 		}
 		return rows, nil
 	}
-	byMain := map[string][]visit{} // by the step or loop of the main sequence
+	byMain := map[string][]pathStep{} // by the step or loop of the main sequence
 	for _, v := range all {
 		main := v.pending.StepID
 		if len(v.pending.LoopPath) > 0 {
@@ -79,7 +79,7 @@ func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run
 		}
 		byMain[main] = append(byMain[main], v)
 	}
-	brought, err := o.brought(ctx, r)
+	inherited, err := o.inheritedSteps(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run
 		if len(seen) == 0 {
 			state := StepSkipped
 			switch {
-			case slices.Contains(brought, step.StepID):
+			case slices.Contains(inherited, step.StepID):
 				state = StepDone
 			case ahead:
 				state = StepToCome
@@ -100,7 +100,7 @@ func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run
 		}
 		ahead = false
 		for _, v := range slices.Backward(seen) {
-			rows = append(rows, rowOf(w, v))
+			rows = append(rows, stepRow(w, v))
 		}
 	}
 	slices.Reverse(rows)
@@ -109,7 +109,7 @@ func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run
 
 // brought lists the keys of what a forked run found done when it began: nobody did
 // it here, and it was not passed over either (R23).
-func (o *onlooker) brought(ctx context.Context, r *projections.Run) ([]string, error) {
+func (o *observer) inheritedSteps(ctx context.Context, r *projections.Run) ([]string, error) {
 	if r.Started.ForkedFrom == nil {
 		return nil, nil
 	}
@@ -117,7 +117,7 @@ func (o *onlooker) brought(ctx context.Context, r *projections.Run) ([]string, e
 	return s.CompletedKeys(), err
 }
 
-func rowOf(w compile.View, v visit) StepRow {
+func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: w.Title(v.pending.StepID),
 		State:  StepPending,
 		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes}

@@ -72,28 +72,28 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 	w := newVerifier(ctx, g, o, all)
 	inspect := func() ([]manifest.Finding, error) { return g.Inspector.Inspect(ctx) }
 	if o.Digests && g.Digests != nil {
-		inspect = w.inspectBeside(ctx)
+		inspect = w.startInspection(ctx)
 	}
 	rows, errs := make([]*SessionVerdict, len(all)), make([]error, len(all))
-	each(len(all), func(i int) { rows[i], errs[i] = w.session(ctx, all[i]) })
+	forEach(len(all), func(i int) { rows[i], errs[i] = w.session(ctx, all[i]) })
 	found, err := inspect()
 	for i, row := range rows {
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		case errs[i] != nil:
-			out.unread(all[i], errs[i]) // one session that cannot be read must not hide the others
+			out.addUnreadable(all[i], errs[i]) // one session that cannot be read must not hide the others
 		case row != nil:
-			row.Findings = append(row.Findings, w.unseen(ctx, row.SessionID)...)
+			row.Findings = append(row.Findings, w.unseenPins(ctx, row.SessionID)...)
 			out.Sessions = append(out.Sessions, *row)
-			out.judge(row.Findings)
+			out.updateOK(row.Findings)
 		}
 	}
 	var side []manifest.Finding
 	if err == nil {
-		side, err = w.ofStore(ctx) // before orphans are looked for: it names objects as well
+		side, err = w.storeLogs(ctx) // before orphans are looked for: it names objects as well
 	}
-	if err == nil && !o.Digests && !out.unclear() && !w.unclear {
+	if err == nil && !o.Digests && !out.hasUnclear() && !w.unclear {
 		// What could not be read may refer to anything.
 		var orphans []manifest.Finding
 		orphans, err = w.orphans(ctx)
@@ -101,7 +101,7 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 	}
 	found = append(found, side...)
 	out.Findings = append(out.Findings, found...)
-	out.judge(found)
+	out.updateOK(found)
 	return out, err
 }
 
@@ -113,7 +113,7 @@ func (g *Engine) VerifySession(ctx context.Context, ref string) (Verification, e
 // VerifySessionWith is VerifySession with options.
 func (g *Engine) VerifySessionWith(ctx context.Context, ref string, o VerifyOptions) (Verification, error) {
 	out := Verification{OK: true, Sessions: []SessionVerdict{}, Findings: []manifest.Finding{}}
-	s, err := g.session(ctx, ref)
+	s, err := g.resolveSession(ctx, ref)
 	if err != nil {
 		return out, err
 	}
@@ -132,7 +132,7 @@ func (g *Engine) VerifySessionWith(ctx context.Context, ref string, o VerifyOpti
 		row.Findings = append(row.Findings, found...)
 	}
 	out.Sessions = append(out.Sessions, *row)
-	out.judge(row.Findings)
+	out.updateOK(row.Findings)
 	return out, nil
 }
 
@@ -143,7 +143,7 @@ type sessionInspector interface {
 }
 
 // session finds a session by its own id or by a run.
-func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
+func (g *Engine) resolveSession(ctx context.Context, ref string) (id.Session, error) {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
 		return id.Session{}, err
@@ -159,20 +159,20 @@ func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
 }
 
 // unclear reports a session that was not read to its end, or not understood.
-func (v *Verification) unclear() bool {
+func (v *Verification) hasUnclear() bool {
 	return slices.ContainsFunc(v.Sessions, func(s SessionVerdict) bool { return s.Health != manifest.Healthy })
 }
 
 // unread is the verdict over a session that the store refused to read.
-func (v *Verification) unread(s id.Session, cause error) {
+func (v *Verification) addUnreadable(s id.Session, cause error) {
 	log := manifest.SessionEvents(s)
 	found := []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root,
 		"the session cannot be read: %s", fault.Of(cause).Message)}
 	v.Sessions = append(v.Sessions, SessionVerdict{SessionID: s, Health: manifest.CorruptHead, Findings: found})
-	v.judge(found)
+	v.updateOK(found)
 }
 
-func (v *Verification) judge(findings []manifest.Finding) {
+func (v *Verification) updateOK(findings []manifest.Finding) {
 	for _, f := range findings {
 		v.OK = v.OK && f.Severity != manifest.SeverityError
 	}

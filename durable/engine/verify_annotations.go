@@ -20,20 +20,22 @@ import (
 // name was durable before they were written.
 func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	c := newAnnotationCheck(annotationsLog(s))
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, lookAgain{c.visit, c.reset})
+	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, funcVisitor{c.visit, c.reset})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadable(c.log, err), nil
+		return unreadableLog(c.log, err), nil
 	}
 	if len(c.lines) > 0 {
-		own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, lookAgain{c.look, c.overlook})
+		own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)},
+			funcVisitor{c.matchSession, c.resetMatches})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		// Of a session that is not read to its end nobody can say what is not there.
-		if found := c.missing(); len(found) > 0 && err == nil && own.Health == manifest.Healthy && !w.cutShort(ctx, s) {
+		if found := c.missing(); len(found) > 0 && err == nil && own.Health == manifest.Healthy &&
+			!w.truncatedOnRecord(ctx, s) {
 			c.findings = append(c.findings, found...)
 		}
 	}
@@ -42,7 +44,7 @@ func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Fi
 
 // cutShort tells of a session whose end was taken away on record: by a repair, or before
 // it came here. What annotations name may have gone with it.
-func (w *verifier) cutShort(ctx context.Context, s id.Session) bool {
+func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 	if w.g.Marks != nil {
 		c, err := w.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 		if mark, readErr := imported.Read(c.Data); err == nil && readErr == nil && mark.Salvage {
@@ -63,18 +65,18 @@ func (w *verifier) cutShort(ctx context.Context, s id.Session) bool {
 // bereft is the verdict over a session whose own log holds nothing: nil, since it is none
 // yet, unless something was said of it. Annotations are written to what is durable alone,
 // so that a session was there; of its log they say no more.
-func (w *verifier) bereft(ctx context.Context, s id.Session) (*SessionVerdict, error) {
+func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := annotationsLog(s)
-	said, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, &ignored{})
-	if err != nil || said.Head.IsZero() {
+	recorded, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, &verdictVisitor{})
+	if err != nil || recorded.Head.IsZero() {
 		return nil, nil // what cannot be read proves nothing
 	}
-	own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, &ignored{})
+	own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, &verdictVisitor{})
 	if err != nil || !own.Unborn() {
 		return nil, err // it was restored while it was looked at
 	}
 	f := manifest.NewFinding(manifest.LostTail, log.Root,
-		"%d events are about a session of whose own log nothing is here", said.Head.Next)
+		"%d events are about a session of whose own log nothing is here", recorded.Head.Next)
 	return &SessionVerdict{SessionID: s, Health: own.Health, Findings: []manifest.Finding{f}}, nil
 }
 
@@ -85,7 +87,7 @@ type annotationCheck struct {
 	findings []manifest.Finding
 	unread   bool // a line could not be read: what others name may be its
 	keys     map[string]bool
-	said     map[id.Annotation]id.Run
+	owners   map[id.Annotation]id.Run
 	lines    []annotationLine
 	// What lines name, by what the session says of it: the zero value until it is met.
 	runs   map[id.Run]bool
@@ -109,7 +111,7 @@ func newAnnotationCheck(log manifest.Log) *annotationCheck {
 }
 
 func (c *annotationCheck) reset() {
-	*c = annotationCheck{log: c.log, keys: map[string]bool{}, said: map[id.Annotation]id.Run{},
+	*c = annotationCheck{log: c.log, keys: map[string]bool{}, owners: map[id.Annotation]id.Run{},
 		runs: map[id.Run]bool{}, nodes: map[id.Node]id.Run{}, events: map[id.Event]event.Scope{}}
 }
 
@@ -131,18 +133,18 @@ func (c *annotationCheck) visit(seg manifest.Segment) error {
 		l := annotationLine{kind: e.Data.Kind(), index: e.Index, run: e.Scope.RunID}
 		switch p := e.Data.(type) {
 		case feedback.Recorded:
-			c.named(e, p.SupersedesAnnotationID, "supersedes")
-			if _, twice := c.said[p.AnnotationID]; !twice {
-				c.said[p.AnnotationID] = e.Scope.RunID
+			c.checkReference(e, p.SupersedesAnnotationID, "supersedes")
+			if _, twice := c.owners[p.AnnotationID]; !twice {
+				c.owners[p.AnnotationID] = e.Scope.RunID
 			}
 			l.target, l.at = p.Target, p.At.NodeID
 		case feedback.Retracted:
-			c.named(e, p.AnnotationID, "retracts")
+			c.checkReference(e, p.AnnotationID, "retracts")
 		default:
 			c.unread = true
 			continue
 		}
-		c.expect(l)
+		c.expectNamed(l)
 	}
 	return nil
 }
@@ -164,13 +166,13 @@ func (c *annotationCheck) identity(e event.Event) {
 }
 
 // named finds fault with an annotation that is not among those of the run before.
-func (c *annotationCheck) named(e event.Event, name id.Annotation, does string) {
-	if run, ok := c.said[name]; !name.IsZero() && !c.unread && (!ok || run != e.Scope.RunID) {
-		c.find(manifest.BrokenReference, e, "it %s annotation %s, and its run had none of that id", does, name)
+func (c *annotationCheck) checkReference(e event.Event, name id.Annotation, relation string) {
+	if run, ok := c.owners[name]; !name.IsZero() && !c.unread && (!ok || run != e.Scope.RunID) {
+		c.find(manifest.BrokenReference, e, "it %s annotation %s, and its run had none of that id", relation, name)
 	}
 }
 
-func (c *annotationCheck) expect(l annotationLine) {
+func (c *annotationCheck) expectNamed(l annotationLine) {
 	c.lines = append(c.lines, l)
 	c.runs[l.run] = false
 	for _, n := range []id.Node{l.target.NodeID, l.at} {
@@ -184,7 +186,7 @@ func (c *annotationCheck) expect(l annotationLine) {
 }
 
 // look ticks off what a segment of the session holds.
-func (c *annotationCheck) look(seg manifest.Segment) error {
+func (c *annotationCheck) matchSession(seg manifest.Segment) error {
 	for _, e := range seg.Events {
 		if _, wanted := c.events[e.ID]; wanted {
 			c.events[e.ID] = e.Scope
@@ -204,11 +206,11 @@ func (c *annotationCheck) look(seg manifest.Segment) error {
 }
 
 // overlook forgets what was ticked off.
-func (c *annotationCheck) overlook() {
+func (c *annotationCheck) resetMatches() {
 	lines := c.lines
 	c.lines, c.runs, c.nodes, c.events = nil, map[id.Run]bool{}, map[id.Node]id.Run{}, map[id.Event]event.Scope{}
 	for _, l := range lines {
-		c.expect(l)
+		c.expectNamed(l)
 	}
 }
 

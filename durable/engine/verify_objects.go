@@ -18,15 +18,15 @@ import (
 // objectBook remembers what each object was found to be: many sessions share snapshots
 // and workflows. What is in it is referred to by somebody. Of a sound one it keeps some
 // ten bytes.
-type objectBook struct {
-	mu     sync.Mutex
-	seen   projections.Fingerprints
-	bad    map[uint64]manifest.Finding
-	facts  map[uint64]artifactFacts
-	kinds  map[string]string // one copy of each
-	atWork map[uint64]chan struct{}
+type objectCache struct {
+	mu         sync.Mutex
+	seen       projections.Fingerprints
+	bad        map[uint64]manifest.Finding
+	facts      map[uint64]artifactFacts
+	kinds      map[string]string // one copy of each
+	inProgress map[uint64]chan struct{}
 
-	excused projections.Fingerprints
+	referenced projections.Fingerprints
 }
 
 // artifactFacts are what claims about an artifact are held against.
@@ -41,29 +41,29 @@ type objectVerdict struct {
 	kind    string
 }
 
-func newObjectBook() *objectBook {
-	return &objectBook{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{},
-		kinds: map[string]string{}, atWork: map[uint64]chan struct{}{}}
+func newObjectBook() *objectCache {
+	return &objectCache{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{},
+		kinds: map[string]string{}, inProgress: map[uint64]chan struct{}{}}
 }
 
 // look gives the verdict over an object, which one of those who ask finds out.
-func (b *objectBook) look(ref projections.ObjectRef, examine func() objectVerdict) objectVerdict {
+func (b *objectCache) verdict(ref projections.ObjectRef, examine func() objectVerdict) objectVerdict {
 	key := ref.Fingerprint()
 	b.mu.Lock()
 	for !b.seen.Has(key) {
-		working, ok := b.atWork[key]
+		running, ok := b.inProgress[key]
 		if !ok {
-			b.atWork[key] = make(chan struct{})
+			b.inProgress[key] = make(chan struct{})
 			b.mu.Unlock()
 			v := examine()
 			b.mu.Lock()
-			b.keep(key, ref.Kind, v)
-			close(b.atWork[key])
-			delete(b.atWork, key)
+			b.store(key, ref.Kind, v)
+			close(b.inProgress[key])
+			delete(b.inProgress, key)
 			break
 		}
 		b.mu.Unlock()
-		<-working
+		<-running
 		b.mu.Lock()
 	}
 	defer b.mu.Unlock()
@@ -75,13 +75,13 @@ func (b *objectBook) look(ref projections.ObjectRef, examine func() objectVerdic
 }
 
 // excuse says that an object is referred to, and does not have it looked at.
-func (b *objectBook) excuse(ref projections.ObjectRef) {
+func (b *objectCache) addReferenced(ref projections.ObjectRef) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.excused.Add(ref.Fingerprint())
+	b.referenced.Add(ref.Fingerprint())
 }
 
-func (b *objectBook) keep(key uint64, kind manifest.ObjectKind, v objectVerdict) {
+func (b *objectCache) store(key uint64, kind manifest.ObjectKind, v objectVerdict) {
 	b.seen.Add(key)
 	if v.finding != nil {
 		b.bad[key] = *v.finding
@@ -120,7 +120,7 @@ func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectV
 		}
 	}
 	if err != nil {
-		f := manifest.NewFinding(manifest.UnknownEvents, at, "%s", formWords(err, data))
+		f := manifest.NewFinding(manifest.UnknownEvents, at, "%s", describeForm(err, data))
 		if fault.Is(err, fault.StoreCorrupt) {
 			f = manifest.NewFinding(manifest.ObjectDamaged, at, "%v", err)
 		}
@@ -143,7 +143,7 @@ func unreadObject(at string, err error) objectVerdict {
 }
 
 // hashed is examine without a look at what the bytes mean.
-func (g *Engine) hashed(ctx context.Context, ref projections.ObjectRef) objectVerdict {
+func (g *Engine) checkDigest(ctx context.Context, ref projections.ObjectRef) objectVerdict {
 	if _, err := g.Objects.Object(ctx, ref.Kind, ref.Ref); err != nil {
 		return unreadObject(objectPath(ref), err)
 	}
@@ -151,7 +151,7 @@ func (g *Engine) hashed(ctx context.Context, ref projections.ObjectRef) objectVe
 }
 
 // formWords says of an object of another form what can be done with it.
-func formWords(err error, data []byte) string {
+func describeForm(err error, data []byte) string {
 	f := fault.Of(err)
 	if !errors.Is(err, snapshot.ErrUnknownShape) {
 		return f.Message
@@ -167,7 +167,7 @@ func objectPath(ref projections.ObjectRef) string {
 }
 
 // claim compares what an event says about an artifact with what it is.
-func claim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
+func checkClaim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
 	if use.Kind != manifest.Artifact || is.finding != nil || use.Says.ByteLength == is.bytes &&
 		(use.Says.ArtifactKind == "" || use.Says.ArtifactKind == is.kind) {
 		return f, false
@@ -184,9 +184,9 @@ func claim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f man
 func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err error) {
 	for _, kind := range manifest.ObjectKinds() {
 		var found []manifest.Finding
-		err := w.stored(ctx, kind, func(digest canon.Digest) {
+		err := w.eachStored(ctx, kind, func(digest canon.Digest) {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
-			if key := ref.Fingerprint(); !w.book.seen.Has(key) && !w.book.excused.Has(key) {
+			if key := ref.Fingerprint(); !w.objects.seen.Has(key) && !w.objects.referenced.Has(key) {
 				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref),
 					"nothing refers to the %s", kind))
 			}
@@ -204,7 +204,7 @@ func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err err
 }
 
 // stored gives the objects that are there: one by one, where the store can.
-func (w *verifier) stored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error {
+func (w *verifier) eachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error {
 	if w.g.Digests != nil {
 		return w.g.Digests.EachStored(ctx, kind, each)
 	}

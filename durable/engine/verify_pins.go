@@ -13,19 +13,19 @@ import (
 
 // pinBook holds what groups pin against what the inspection of the store hashed at the
 // same time: no file is read twice, and neither waits for the other.
-type pinBook struct {
+type pinIndex struct {
 	mu   sync.Mutex
 	seen projections.Fingerprints
 	pins map[id.Session][][sha256.Size]byte
 }
 
-func (b *pinBook) keep(s id.Session, pins [][sha256.Size]byte) {
+func (b *pinIndex) setPins(s id.Session, pins [][sha256.Size]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pins[s] = pins
 }
 
-func (b *pinBook) saw(kind manifest.ObjectKind, ref canon.Digest) {
+func (b *pinIndex) addSeen(kind manifest.ObjectKind, ref canon.Digest) {
 	if kind != manifest.Snapshot {
 		return // of other objects a log that is not decoded says nothing
 	}
@@ -36,21 +36,21 @@ func (b *pinBook) saw(kind manifest.ObjectKind, ref canon.Digest) {
 }
 
 // inspectBeside begins the inspection of the store now; what it returns waits for it.
-func (w *verifier) inspectBeside(ctx context.Context) func() ([]manifest.Finding, error) {
-	w.pins = &pinBook{pins: map[id.Session][][sha256.Size]byte{}}
+func (w *verifier) startInspection(ctx context.Context) func() ([]manifest.Finding, error) {
+	w.pins = &pinIndex{pins: map[id.Session][][sha256.Size]byte{}}
 	var found []manifest.Finding
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err = w.g.Digests.InspectSeeing(ctx, w.pins.saw)
+		found, err = w.g.Digests.InspectSeeing(ctx, w.pins.addSeen)
 	}()
 	return func() ([]manifest.Finding, error) { <-done; return found, err }
 }
 
 // unseen are findings about snapshots that a session pins and the inspection did not
 // find sound: it may be that they came while it went on.
-func (w *verifier) unseen(ctx context.Context, s id.Session) (out []manifest.Finding) {
+func (w *verifier) unseenPins(ctx context.Context, s id.Session) (out []manifest.Finding) {
 	if w.pins == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (w *verifier) unseen(ctx context.Context, s id.Session) (out []manifest.Fin
 		if w.pins.seen.Has(ref.Fingerprint()) {
 			continue
 		}
-		if v := w.book.look(ref, func() objectVerdict { return w.g.hashed(ctx, ref) }); v.finding != nil {
+		if v := w.objects.verdict(ref, func() objectVerdict { return w.g.checkDigest(ctx, ref) }); v.finding != nil {
 			out = append(out, *v.finding)
 		}
 	}

@@ -24,7 +24,7 @@ func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Fi
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadable(c.log, err), nil
+		return unreadableLog(c.log, err), nil
 	}
 	var out []manifest.Finding
 	for _, f := range v.Findings {
@@ -33,8 +33,8 @@ func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Fi
 		}
 	}
 	out = append(append(out, c.fold.Findings...), c.identity...)
-	out = append(out, w.proposed(ctx, c)...)
-	missing, err := w.sourceRuns(ctx, c)
+	out = append(out, w.revisionFindings(ctx, c)...)
+	missing, err := w.missingSourceRuns(ctx, c)
 	return append(out, missing...), err
 }
 
@@ -94,27 +94,27 @@ func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
 }
 
 // proposed looks at the bytes of all revisions and installations, each once.
-func (w *verifier) proposed(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
+func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
 	verdicts := make([]objectVerdict, len(c.uses))
-	each(len(c.uses), func(i int) {
+	forEach(len(c.uses), func(i int) {
 		ref := c.uses[i].ObjectRef
-		verdicts[i] = w.book.look(ref, func() objectVerdict { return w.g.examine(ctx, ref) })
+		verdicts[i] = w.objects.verdict(ref, func() objectVerdict { return w.g.examine(ctx, ref) })
 	})
-	told := map[projections.ObjectRef]bool{}
+	reported := map[projections.ObjectRef]bool{}
 	for i, use := range c.uses {
-		if f := verdicts[i].finding; f != nil && !told[use.ObjectRef] {
-			told[use.ObjectRef] = true
+		if f := verdicts[i].finding; f != nil && !reported[use.ObjectRef] {
+			reported[use.ObjectRef] = true
 			found := *f
 			found.Event = &c.uses[i].Event // the first that refers to it
 			out = append(out, found)
 		}
-		if f, wrong := claim(c.log, use, verdicts[i]); wrong {
+		if f, wrong := checkClaim(c.log, use, verdicts[i]); wrong {
 			out = append(out, f)
 		}
 		if use.Kind == manifest.Artifact {
 			// A copy that an activation left which never came to its end is no stray: its
 			// digest is that of what is proposed, and no cleanup takes it.
-			w.book.excuse(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
+			w.objects.addReferenced(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
 		}
 	}
 	return out
@@ -122,18 +122,18 @@ func (w *verifier) proposed(ctx context.Context, c *proposalCheck) (out []manife
 
 // sourceRuns tells of runs that are not here any more. That is no damage: sessions are
 // deleted, and go when they are old.
-func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []manifest.Finding, err error) {
+func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out []manifest.Finding, err error) {
 	if len(c.sources) == 0 {
 		return nil, nil
 	}
-	here, all, err := w.runsHere(ctx)
+	known, all, err := w.storedRuns(ctx)
 	if err != nil || !all {
 		return nil, err // the run may be in what could not be read
 	}
 	for _, s := range c.sources {
 		var gone []id.Run
 		for _, r := range s.runs {
-			if !here[r] {
+			if !known[r] {
 				gone = append(gone, r)
 			}
 		}
@@ -151,22 +151,22 @@ func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []mani
 }
 
 // runsHere are the runs of all sessions; all is false where one could not be read.
-func (w *verifier) runsHere(ctx context.Context) (here map[id.Run]bool, all bool, err error) {
+func (w *verifier) storedRuns(ctx context.Context) (known map[id.Run]bool, all bool, err error) {
 	sessions, err := w.g.Sessions.Sessions(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	here, all = map[id.Run]bool{}, true
+	known, all = map[id.Run]bool{}, true
 	key := w.g.headKey(ctx)
 	for _, s := range sessions {
-		runs, _, ok := w.g.sight(ctx, s, key)
+		runs, _, ok := w.g.sessionRuns(ctx, s, key)
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
 		all = all && ok
 		for _, r := range runs {
-			here[r.RunID] = true
+			known[r.RunID] = true
 		}
 	}
-	return here, all, nil
+	return known, all, nil
 }

@@ -18,19 +18,19 @@ import (
 
 // verifier is one verification. Its sessions may be checked side by side.
 type verifier struct {
-	g    *Engine
-	o    VerifyOptions
-	book *objectBook
-	pins *pinBook // nil but where the inspection of the store hashes all objects
+	g       *Engine
+	o       VerifyOptions
+	objects *objectCache
+	pins    *pinIndex // nil but where the inspection of the store hashes all objects
 
-	mu      sync.Mutex
-	done    VerifyProgress
-	brought map[string]bool // see imports
-	unclear bool            // the log of the proposals could not be read to its end
+	mu       sync.Mutex
+	done     VerifyProgress
+	imported map[string]bool // see imports
+	unclear  bool            // the log of the proposals could not be read to its end
 }
 
 func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {
-	w := &verifier{g: g, o: o, book: newObjectBook()}
+	w := &verifier{g: g, o: o, objects: newObjectBook()}
 	if o.Progress != nil && g.Digests != nil {
 		for _, s := range all {
 			n, _ := g.Digests.LogBytes(ctx, manifest.SessionEvents(s)) // what cannot be told is not waited for
@@ -41,9 +41,9 @@ func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Sessi
 }
 
 // each calls work for 0 to n-1: side by side where they are many.
-func each(n int, work func(i int)) {
+func forEach(n int, work func(i int)) {
 	workers := runtime.GOMAXPROCS(0)
-	if n <= manySessions {
+	if n <= parallelMin {
 		workers = 1
 	}
 	var done sync.WaitGroup
@@ -62,16 +62,16 @@ func each(n int, work func(i int)) {
 
 const (
 	// manySessions is from how many sessions on they are checked side by side.
-	manySessions = 4
+	parallelMin = 4
 	// fewObjects is how many objects of a session are examined as they come: most
 	// sessions have no more.
-	fewObjects = 16
+	inlineObjectsMax = 16
 	// objectsAhead bounds how many wait to be examined.
 	objectsAhead = 256
 )
 
 // moved tells of progress in one log.
-func (w *verifier) moved(events, bytes int64) {
+func (w *verifier) addProgress(events, bytes int64) {
 	if w.o.Progress == nil {
 		return
 	}
@@ -86,24 +86,24 @@ func (w *verifier) moved(events, bytes int64) {
 func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := manifest.SessionEvents(s)
 	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: projections.NewReferences(log)}
-	c.refs.Refer = c.refer
+	c.refs.Refer = c.referObject
 	// Looked at before the log is: a writer who is at work meanwhile is no loss.
 	claimed, _ := w.g.brief(ctx, s, w.g.headKey(ctx))
 	v, err := c.read()
-	c.settle()
+	c.waitObjects()
 	v = lostTail(log, v, claimed.Head)
 	if err == nil && v.Unborn() {
-		return w.bereft(ctx, s)
+		return w.missingSessionLog(ctx, s)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if w.pins != nil {
-		w.pins.keep(s, c.pins)
+		w.pins.setPins(s, c.pins)
 	}
 	row := &SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head,
 		Findings: []manifest.Finding{}}
-	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.inOrder()...)
+	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.sortedFindings()...)
 	for _, f := range c.objects {
 		if f.Code == manifest.UnknownEvents && row.Health == manifest.Healthy {
 			row.Health = manifest.UnknownVersion
@@ -113,23 +113,23 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 		row.Since = c.since(v.Head)
 	}
 	side, err := w.sideLogs(ctx, s)
-	row.Findings = append(append(row.Findings, side...), w.unmarked(ctx, s, c.from)...)
+	row.Findings = append(append(row.Findings, side...), w.missingImportMark(ctx, s, c.from)...)
 	return row, err
 }
 
 // sessionCheck is the check of one session's log: a visitor of it.
 type sessionCheck struct {
-	w    *verifier
-	ctx  context.Context
-	log  manifest.Log
-	refs *projections.References
-	at   manifest.Head
-	met  bool // the head that was expected stood here once
-	from *event.ImportedFrom
+	w       *verifier
+	ctx     context.Context
+	log     manifest.Log
+	refs    *projections.References
+	at      manifest.Head
+	headMet bool // the head that was expected stood here once
+	from    *event.ImportedFrom
 
-	asked int // objects
-	jobs  chan projections.ObjectUse
-	work  sync.WaitGroup
+	requested int // objects
+	jobs      chan projections.ObjectUse
+	work      sync.WaitGroup
 
 	mu      sync.Mutex
 	objects []objectFinding
@@ -154,35 +154,35 @@ func (c *sessionCheck) read() (manifest.Verdict, error) {
 		return v, err
 	}
 	return v, c.refs.Finish(func(visit func(manifest.Segment) error, reset func()) error {
-		_, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, lookAgain{visit, reset})
+		_, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, funcVisitor{visit, reset})
 		return err
 	})
 }
 
 // lookAgain is a visitor made of functions.
-type lookAgain struct {
+type funcVisitor struct {
 	visit func(manifest.Segment) error
 	reset func()
 }
 
 // Reset implements ports.Visitor.
-func (a lookAgain) Reset() { a.reset() }
+func (a funcVisitor) Reset() { a.reset() }
 
 // Visit implements ports.Visitor.
-func (a lookAgain) Visit(seg manifest.Segment, _ manifest.Head) error { return a.visit(seg) }
+func (a funcVisitor) Visit(seg manifest.Segment, _ manifest.Head) error { return a.visit(seg) }
 
 // Reset implements ports.Visitor.
 func (c *sessionCheck) Reset() {
-	c.settle()
-	c.w.moved(-c.at.Next, -c.at.Bytes)
+	c.waitObjects()
+	c.w.addProgress(-c.at.Next, -c.at.Bytes)
 	c.refs.Reset()
-	c.at, c.met, c.from, c.objects, c.claims = manifest.Head{}, false, nil, nil, nil
+	c.at, c.headMet, c.from, c.objects, c.claims = manifest.Head{}, false, nil, nil, nil
 	c.pinned, c.pins = projections.Fingerprints{}, nil
 }
 
 // Visit implements ports.Visitor.
 func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
-	c.moved(head)
+	c.advanceTo(head)
 	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok && p.ImportedFrom != nil {
 		c.from = p.ImportedFrom
 	}
@@ -192,12 +192,12 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 // Group implements ports.DigestVisitor: of a log that is not decoded only the snapshots
 // are known that its groups pin.
 func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
-	c.moved(head)
+	c.advanceTo(head)
 	for _, ref := range pins {
 		use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1,
 			First: true}
 		if c.w.pins == nil {
-			c.refer(use)
+			c.referObject(use)
 		} else if c.pinned.Add(use.Fingerprint()) {
 			c.pins = append(c.pins, ref.Raw())
 		}
@@ -205,26 +205,26 @@ func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	return nil
 }
 
-func (c *sessionCheck) moved(head manifest.Head) {
-	c.w.moved(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
+func (c *sessionCheck) advanceTo(head manifest.Head) {
+	c.w.addProgress(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
 	c.at = head
-	c.met = c.met || head.Digest == c.w.o.ExpectHead
+	c.headMet = c.headMet || head.Digest == c.w.o.ExpectHead
 }
 
 func (c *sessionCheck) since(now manifest.Head) HeadRelation {
 	switch {
 	case now.Digest == c.w.o.ExpectHead:
 		return HeadSame
-	case c.met:
+	case c.headMet:
 		return HeadAhead
 	}
 	return HeadOther
 }
 
 // refer has an object examined, beside the reading where there are many.
-func (c *sessionCheck) refer(use projections.ObjectUse) {
-	if c.asked++; c.asked <= fewObjects {
-		c.object(use)
+func (c *sessionCheck) referObject(use projections.ObjectUse) {
+	if c.requested++; c.requested <= inlineObjectsMax {
+		c.examineObject(use)
 		return
 	}
 	if c.jobs == nil {
@@ -233,7 +233,7 @@ func (c *sessionCheck) refer(use projections.ObjectUse) {
 		for range runtime.GOMAXPROCS(0) {
 			c.work.Go(func() {
 				for use := range jobs {
-					c.object(use)
+					c.examineObject(use)
 				}
 			})
 		}
@@ -242,23 +242,23 @@ func (c *sessionCheck) refer(use projections.ObjectUse) {
 }
 
 // settle waits for the objects that were asked for.
-func (c *sessionCheck) settle() {
+func (c *sessionCheck) waitObjects() {
 	if c.jobs != nil {
 		close(c.jobs)
 		c.work.Wait()
 		c.jobs = nil
 	}
-	c.asked = 0
+	c.requested = 0
 }
 
-func (c *sessionCheck) object(use projections.ObjectUse) {
-	verdict := c.w.book.look(use.ObjectRef, func() objectVerdict {
+func (c *sessionCheck) examineObject(use projections.ObjectUse) {
+	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
 		if c.w.o.Digests {
-			return c.w.g.hashed(c.ctx, use.ObjectRef)
+			return c.w.g.checkDigest(c.ctx, use.ObjectRef)
 		}
 		return c.w.g.examine(c.ctx, use.ObjectRef)
 	})
-	f, wrong := claim(c.log, use, verdict)
+	f, wrong := checkClaim(c.log, use, verdict)
 	if verdict.finding == nil && !wrong {
 		return
 	}
@@ -278,7 +278,7 @@ func (c *sessionCheck) object(use projections.ObjectUse) {
 
 // inOrder are the findings about objects, by their names, then those about claims, by
 // events: whoever came first examined, the answer is the same.
-func (c *sessionCheck) inOrder() (out []manifest.Finding) {
+func (c *sessionCheck) sortedFindings() (out []manifest.Finding) {
 	slices.SortFunc(c.objects, func(a, b objectFinding) int {
 		return cmp.Or(cmp.Compare(a.ref.Kind, b.ref.Kind), cmp.Compare(a.ref.Ref.String(), b.ref.Ref.String()))
 	})

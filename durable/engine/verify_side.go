@@ -22,7 +22,7 @@ func (w *verifier) sideLogs(ctx context.Context, s id.Session) ([]manifest.Findi
 }
 
 // ofStore checks the logs of the store itself.
-func (w *verifier) ofStore(ctx context.Context) (out []manifest.Finding, err error) {
+func (w *verifier) storeLogs(ctx context.Context) (out []manifest.Finding, err error) {
 	if w.g.Identity == nil || w.g.SideLogs == nil {
 		return nil, nil
 	}
@@ -76,13 +76,13 @@ func (w *verifier) side(ctx context.Context, owner string,
 
 // sideLog checks one log whose events may be of any kind.
 func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifest.Finding, err error) {
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, lookAgain{func(manifest.Segment) error { return nil },
+	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, funcVisitor{func(manifest.Segment) error { return nil },
 		func() {}})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadable(log, err), nil
+		return unreadableLog(log, err), nil
 	}
 	for _, f := range v.Findings {
 		if f.Code != manifest.UnknownEvents { // what its events say is not asked
@@ -92,7 +92,7 @@ func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifes
 	return out, nil
 }
 
-func unreadable(log manifest.Log, cause error) []manifest.Finding {
+func unreadableLog(log manifest.Log, cause error) []manifest.Finding {
 	return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s",
 		fault.Of(cause).Message)}
 }

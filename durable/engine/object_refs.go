@@ -11,34 +11,34 @@ import (
 // cargo visits a log and keeps what its events refer to: what has to travel with it.
 // A long session refers to hundreds of thousands of snapshots, so that digests are
 // kept raw and each once.
-type cargo struct {
+type objectRefs struct {
 	head manifest.Head
 	refs map[manifest.ObjectKind]*digests
 }
 
-func newCargo() *cargo {
-	c := &cargo{}
+func newObjectRefs() *objectRefs {
+	c := &objectRefs{}
 	c.Reset()
 	return c
 }
 
 // Reset implements ports.Visitor.
-func (c *cargo) Reset() {
-	*c = cargo{refs: map[manifest.ObjectKind]*digests{manifest.Snapshot: {}, manifest.Workflow: {},
+func (c *objectRefs) Reset() {
+	*c = objectRefs{refs: map[manifest.ObjectKind]*digests{manifest.Snapshot: {}, manifest.Workflow: {},
 		manifest.Artifact: {}}}
 }
 
 // Visit implements ports.Visitor.
-func (c *cargo) Visit(seg manifest.Segment, head manifest.Head) error {
+func (c *objectRefs) Visit(seg manifest.Segment, head manifest.Head) error {
 	c.head = head
 	for _, e := range seg.Events {
-		refersTo(e, c.add)
+		eachObjectRef(e, c.add)
 	}
 	return nil
 }
 
 // refersTo names the objects of an event.
-func refersTo(e event.Event, each func(manifest.ObjectKind, canon.Digest)) {
+func eachObjectRef(e event.Event, each func(manifest.ObjectKind, canon.Digest)) {
 	if p, ok := e.Data.(event.Pinner); ok {
 		each(manifest.Snapshot, p.Pin())
 	}
@@ -52,7 +52,7 @@ func refersTo(e event.Event, each func(manifest.ObjectKind, canon.Digest)) {
 	}
 }
 
-func (c *cargo) add(kind manifest.ObjectKind, ref canon.Digest) {
+func (c *objectRefs) add(kind manifest.ObjectKind, ref canon.Digest) {
 	if !ref.IsZero() {
 		c.refs[kind].add(ref)
 	}

@@ -24,7 +24,7 @@ type Continue struct {
 func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, error) {
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
 	if err != nil {
-		return Answer{}, g.withoutKeys(ctx, c.StateToken, err)
+		return Answer{}, g.faultWithoutKeys(ctx, c.StateToken, err)
 	}
 	state, err := token.ParseState(keys, c.StateToken)
 	if err != nil {
@@ -37,7 +37,7 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 				Suggest("Send the ackToken of the same answer along, or nothing but the state token to see what is " +
 					"pending.")
 		}
-		at, err := g.checkHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+		at, err := g.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
 		if err != nil {
 			return Answer{}, tokenFault(err)
 		}
@@ -48,7 +48,7 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 	if err != nil {
 		return Answer{}, err
 	}
-	at, err := g.meant(ctx, state, ack)
+	at, err := g.resolveTokens(ctx, state, ack)
 	if err != nil {
 		return Answer{}, tokenFault(err)
 	}
@@ -58,20 +58,20 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 
 // meant is the position that a state token and the token of an attempt name
 // together. The state token may be a checkpoint's: the step is the one beside it.
-func (g *Engine) meant(ctx context.Context, state token.State, t token.Attempt) (Position, error) {
+func (g *Engine) resolveTokens(ctx context.Context, state token.State, t token.Attempt) (Position, error) {
 	if t.SessionID != state.SessionID || t.RunID != state.RunID {
-		return Position{}, g.mismatch(ctx, state, t)
+		return Position{}, g.tokenMismatch(ctx, state, t)
 	}
-	at, err := g.checkHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+	at, err := g.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
 	if err == nil && at.Node != t.NodeID {
-		err = g.mismatch(ctx, state, t)
+		err = g.tokenMismatch(ctx, state, t)
 	}
 	return at, err
 }
 
 // withoutKeys says what is wrong with a token where no keys are: a typing mistake
 // first; then, that no store is here which could have signed it.
-func (g *Engine) withoutKeys(ctx context.Context, stateToken string, cause error) error {
+func (g *Engine) faultWithoutKeys(ctx context.Context, stateToken string, cause error) error {
 	if err := token.CheckState(stateToken); err != nil {
 		return err
 	}
@@ -85,13 +85,13 @@ func (g *Engine) withoutKeys(ctx context.Context, stateToken string, cause error
 // valid signatures that takes a log that was put in another's place, so it is
 // looked at before anything is written. What is read here is kept for the call,
 // which is about the position that comes back: where work goes on.
-func (g *Engine) checkHash(ctx context.Context, at Position, state token.State) (Position, error) {
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+func (g *Engine) checkWorkflowHash(ctx context.Context, at Position, state token.State) (Position, error) {
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return at, err
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	if hash := p.run.Started.WorkflowHash; hash != state.WorkflowHash {
 		return at, fault.New(fault.TokenWorkflowHashMismatch, "the token names workflow %s; run %s is pinned to %s",
 			state.WorkflowHash, at.Run, hash)
@@ -114,14 +114,14 @@ func tokenFault(err error) error {
 // mismatch explains a pair of tokens from two places: two workflows in one chat
 // are easily mixed up, so both are named, and what to send instead (R25). t is an
 // ack or a checkpoint token.
-func (g *Engine) mismatch(ctx context.Context, st token.State, t token.Attempt) error {
+func (g *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Attempt) error {
 	if st.RunID == t.RunID {
 		return fault.New(fault.TokenScopeMismatch,
 			"the state token is of node %s and the %s token of node %s of the same run", st.NodeID, t.TokenKind,
 			t.NodeID).
 			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' gives fresh ones.", st.RunID)
 	}
-	a, b := g.title(ctx, st.SessionID, st.RunID), g.title(ctx, t.SessionID, t.RunID)
+	a, b := g.runTitle(ctx, st.SessionID, st.RunID), g.runTitle(ctx, t.SessionID, t.RunID)
 	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)",
 		st.RunID, a, t.TokenKind, t.RunID, b).
 		Suggest("To go on with %q (%s) send the %s token that came with its state token; to go on with %q (%s) send "+
@@ -132,9 +132,9 @@ func (g *Engine) mismatch(ctx context.Context, st token.State, t token.Attempt) 
 }
 
 // title is what people call a run, for messages; what cannot be read is unknown.
-func (g *Engine) title(ctx context.Context, s id.Session, r id.Run) string {
+func (g *Engine) runTitle(ctx context.Context, s id.Session, r id.Run) string {
 	f := projections.NewFold()
-	if _, err := g.recall(ctx, s, f); err != nil || f.Runs[r] == nil {
+	if _, err := g.readFromSaved(ctx, s, f); err != nil || f.Runs[r] == nil {
 		return "unknown"
 	}
 	run := f.Runs[r]

@@ -20,23 +20,23 @@ const auditSeal = "waybill 2026 v1 audit cache"
 
 // auditCourse is one writing to the audit log: it looks at other logs for facts that have
 // no line yet, without holding a lock, and then appends under the audit log's own.
-type auditCourse struct {
-	g      *Engine
-	log    manifest.Log
-	ledger *projections.AuditLedger
-	saved  manifest.Head // up to where the ledger lies on the disk
-	found  []foundFacts
+type auditWriter struct {
+	g         *Engine
+	log       manifest.Log
+	ledger    *projections.AuditLedger
+	savedHead manifest.Head // up to where the ledger lies on the disk
+	found     []logFacts
 
-	imports *importBook
+	imports *importIndex
 }
 
 // foundFacts are the facts of one log from a head on.
-type foundFacts struct {
-	root    string
-	again   bool // read from the beginning, since the log has another history
-	to      manifest.Head
-	facts   []projections.AuditFact
-	brought []projections.AuditFact // those that came with a bundle, and are none of this store
+type logFacts struct {
+	root     string
+	reread   bool // read from the beginning, since the log has another history
+	to       manifest.Head
+	facts    []projections.AuditFact
+	imported []projections.AuditFact // those that came with a bundle, and are none of this store
 }
 
 func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, audit.Table) }
@@ -44,17 +44,17 @@ func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, aud
 // auditCourse begins with the ledger that was saved, where that is sealed under the
 // store's keys: nobody else can make one that lets facts go unrecorded. Else it begins
 // with an empty one, which costs a full reading.
-func (g *Engine) auditCourse(ctx context.Context, store id.Store) (*auditCourse, error) {
-	c := &auditCourse{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)),
-		imports: &importBook{g: g}}
-	c.saved = c.ledger.Head
+func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWriter, error) {
+	c := &auditWriter{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)),
+		imports: &importIndex{g: g}}
+	c.savedHead = c.ledger.Head
 	// Without the lock, only to know before sessions are looked at which of their facts
 	// want a line, and from where on they must be read.
-	r := &rereading{AuditLedger: c.ledger, until: c.saved}
-	reading := ports.Reading{Log: c.log, From: c.saved}
-	if c.saved.NextRecord <= shortLog {
+	r := &ledgerReader{AuditLedger: c.ledger, until: c.savedHead}
+	reading := ports.Reading{Log: c.log, From: c.savedHead}
+	if c.savedHead.NextRecord <= shortLog {
 		// Reading all of it takes no longer, and meets what is damaged.
-		r.begin()
+		r.restart()
 		reading.From = manifest.Head{}
 	}
 	v, err := g.Logs.Read(ctx, reading, r)
@@ -71,22 +71,22 @@ func (g *Engine) auditCourse(ctx context.Context, store id.Store) (*auditCourse,
 
 // rereading folds a log from its beginning up to where a ledger was saved, and on. What
 // that saw of other logs counts once its head is met: it is of this log then.
-type rereading struct {
+type ledgerReader struct {
 	*projections.AuditLedger
 	until manifest.Head
 	seen  map[string]manifest.Head
 }
 
-func (r *rereading) begin() {
+func (r *ledgerReader) restart() {
 	r.seen = r.Seen
 	r.AuditLedger = projections.NewAuditLedger()
 }
 
 // Reset implements ports.Visitor.
-func (r *rereading) Reset() { r.AuditLedger, r.seen = projections.NewAuditLedger(), nil }
+func (r *ledgerReader) Reset() { r.AuditLedger, r.seen = projections.NewAuditLedger(), nil }
 
 // Visit implements ports.Visitor.
-func (r *rereading) Visit(seg manifest.Segment, head manifest.Head) error {
+func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
 	if head == r.until && r.seen != nil {
 		r.Seen = r.seen
 	}
@@ -114,7 +114,7 @@ func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections
 	if err != nil || len(data) > limits.AuditCacheBytesMax {
 		return empty
 	}
-	doc, ok := unsealed(data, auditSeal, key)
+	doc, ok := openSealed(data, auditSeal, key)
 	if !ok {
 		return empty
 	}
@@ -127,7 +127,7 @@ func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections
 // look takes up the facts of a log that may have no line. One that cannot be read, or
 // whose facts are not sure to survive a power cut, is left for later: it must not keep
 // others from being recorded. The error is the end of the call alone.
-func (c *auditCourse) look(ctx context.Context, log manifest.Log) error {
+func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error {
 	from := c.ledger.Seen[log.Root]
 	found, v, err := c.g.auditFacts(ctx, log, from, c.imports)
 	if ctx.Err() != nil {
@@ -136,9 +136,9 @@ func (c *auditCourse) look(ctx context.Context, log manifest.Log) error {
 	if err != nil || found.to == from {
 		return nil
 	}
-	if found.again && c.ledger.Partial {
+	if found.reread && c.ledger.Partial {
 		// Which of its facts have lines shows in lines that were left out.
-		if err := c.whole(ctx); err != nil {
+		if err := c.reload(ctx); err != nil {
 			return nil
 		}
 	}
@@ -154,7 +154,7 @@ func (c *auditCourse) look(ctx context.Context, log manifest.Log) error {
 
 // whole folds the audit log from its beginning; what was seen of the other logs counts
 // as before.
-func (c *auditCourse) whole(ctx context.Context) error {
+func (c *auditWriter) reload(ctx context.Context) error {
 	l := projections.NewAuditLedger()
 	v, err := c.g.Logs.Read(ctx, ports.Reading{Log: c.log}, l)
 	if err == nil && v.Health != manifest.Healthy {
@@ -170,10 +170,10 @@ func (c *auditCourse) whole(ctx context.Context) error {
 // auditFacts reads the facts of a log from a head on; from the beginning where that is
 // no head of it any more. What came with a bundle stands in the beginning.
 func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head,
-	imports *importBook) (out foundFacts, v manifest.Verdict, err error) {
+	imports *importIndex) (out logFacts, v manifest.Verdict, err error) {
 	facts := projections.NewAuditFacts(log, from)
 	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
-	if out.again = errors.Is(err, manifest.ErrNotOnChain); out.again {
+	if out.reread = errors.Is(err, manifest.ErrNotOnChain); out.reread {
 		facts.Reset()
 		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, facts)
 	}
@@ -181,21 +181,21 @@ func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest
 	if err != nil || len(out.facts) == 0 {
 		return out, v, err
 	}
-	if !from.IsZero() && !out.again {
+	if !from.IsZero() && !out.reread {
 		imports = nil // what the records tell of was looked at before; reading them is long
 	}
-	foreign, err := g.broughtWith(ctx, log, imports)
+	foreign, err := g.importedEvents(ctx, log, imports)
 	n := 0
 	for n < len(out.facts) && out.facts[n].Source.EventIndex < foreign {
 		n++
 	}
-	out.brought, out.facts = out.facts[:n], out.facts[n:]
+	out.imported, out.facts = out.facts[:n], out.facts[n:]
 	return out, v, err
 }
 
 // write appends the lines that are missing and, where there is one, the event that last
 // makes of the index that it will have. Without either nothing is locked or written.
-func (c *auditCourse) write(ctx context.Context, last func(next int64) event.Event) error {
+func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Event) error {
 	facts := 0
 	for _, f := range c.found {
 		facts += len(f.facts)
@@ -222,7 +222,7 @@ func (c *auditCourse) write(ctx context.Context, last func(next int64) event.Eve
 
 // append commits under the lock: by now the ledger stands where the log does, so that
 // of two who saw the same fact the second finds its line.
-func (c *auditCourse) append(ctx context.Context, w ports.Witness, last func(next int64) event.Event) error {
+func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(next int64) event.Event) error {
 	var missing []projections.AuditFact
 	for _, f := range c.found {
 		missing = append(missing, c.ledger.Missing(f.facts)...)
@@ -255,8 +255,8 @@ func (c *auditCourse) append(ctx context.Context, w ports.Witness, last func(nex
 const auditSaveShare = 16
 
 // save keeps the ledger for the next writing. What comes of it matters to nobody.
-func (c *auditCourse) save(ctx context.Context) {
-	unsaved := int64(len(c.found)) + c.ledger.Head.NextRecord - c.saved.NextRecord
+func (c *auditWriter) save(ctx context.Context) {
+	unsaved := int64(len(c.found)) + c.ledger.Head.NextRecord - c.savedHead.NextRecord
 	key := c.g.auditKey(ctx)
 	if key == nil || unsaved*auditSaveShare < int64(len(c.ledger.Seen)) {
 		return
@@ -264,6 +264,6 @@ func (c *auditCourse) save(ctx context.Context) {
 	c.ledger.Prune()
 	doc, err := c.ledger.Save()
 	if err == nil && len(doc) < limits.AuditCacheBytesMax-1024 {
-		_ = c.g.Heads.KeepHead(ctx, c.log, projections.AuditLedgerFormat, sealed(nil, auditSeal, key, doc))
+		_ = c.g.Heads.KeepHead(ctx, c.log, projections.AuditLedgerFormat, appendSealed(nil, auditSeal, key, doc))
 	}
 }

@@ -14,14 +14,14 @@ import (
 // onlooker reads what a run rests on for whoever only looks: in our forms, and where
 // another program or version wrote it, as far as it is known (R14). What it gives are
 // views, which nothing that writes can take.
-type onlooker struct {
+type observer struct {
 	g       *Engine
 	foreign bool // something of another form was met
 }
 
 // health is that of a log, with what was met beside it: snapshots and workflows of
 // another form make a session's version unknown as events do.
-func (o *onlooker) health(h manifest.Health) manifest.Health {
+func (o *observer) health(h manifest.Health) manifest.Health {
 	if o.foreign && h == manifest.Healthy {
 		return manifest.UnknownVersion
 	}
@@ -29,12 +29,12 @@ func (o *onlooker) health(h manifest.Health) manifest.Health {
 }
 
 // workflow is the pinned workflow; the zero View where its form says nothing to us.
-func (o *onlooker) workflow(ctx context.Context, hash canon.Digest) (compile.View, error) {
+func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.View, error) {
 	w, err := o.g.workflow(ctx, hash)
 	if err == nil {
 		return w.View(), nil
 	}
-	if !foreignForm(err) {
+	if !isForeignForm(err) {
 		return compile.View{}, err
 	}
 	o.foreign = true
@@ -43,14 +43,14 @@ func (o *onlooker) workflow(ctx context.Context, hash canon.Digest) (compile.Vie
 		return compile.View{}, err
 	}
 	v, err := compile.DecodeForeign(data)
-	if err != nil && !foreignForm(err) {
+	if err != nil && !isForeignForm(err) {
 		return v, err
 	}
 	return v, nil
 }
 
 // snapshot is a node's; the zero View where its form says nothing to us.
-func (o *onlooker) snapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
+func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
 	s, err := o.g.state(ctx, &projections.Node{SnapshotRef: ref})
 	if err == nil {
 		return s.View(), nil
@@ -73,7 +73,7 @@ func (o *onlooker) snapshot(ctx context.Context, ref canon.Digest) (snapshot.Vie
 // tip is the pinned workflow of a run, the snapshot at its preferred tip, and what they
 // say about its status. Whether a step waits for an approval is asked only of what this
 // version runs.
-func (o *onlooker) tip(ctx context.Context, r *projections.Run, n *projections.Node) (w compile.View, s snapshot.View,
+func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.Node) (w compile.View, s snapshot.View,
 	t projections.TipState, err error) {
 	if w, err = o.workflow(ctx, r.Started.WorkflowHash); err != nil {
 		return w, s, t, err
@@ -94,10 +94,10 @@ func (o *onlooker) tip(ctx context.Context, r *projections.Run, n *projections.N
 
 // place is what a timeline says about a node. What cannot be read has no title:
 // history is told as far as it can be.
-func (o *onlooker) place(ctx context.Context, w compile.View, ref canon.Digest) projections.Place {
+func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) projections.Place {
 	s, err := o.snapshot(ctx, ref)
 	if err != nil {
-		return projections.Place{Title: untold}
+		return projections.Place{Title: unreadableStep}
 	}
 	var p projections.Place
 	if lacks := s.Lacks(); len(lacks) > 0 {
@@ -107,9 +107,9 @@ func (o *onlooker) place(ctx context.Context, w compile.View, ref canon.Digest) 
 	case s.PendingStep() != nil:
 		p.Title = w.Title(s.PendingStep().StepID)
 	case !s.IsComplete():
-		p.Title = untold
+		p.Title = unreadableStep
 	}
 	return p
 }
 
-const untold = "a step that cannot be read"
+const unreadableStep = "a step that cannot be read"

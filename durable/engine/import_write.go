@@ -17,53 +17,54 @@ import (
 
 // arrive hands everything over and commits it at once. placed is false when the
 // session appeared meanwhile.
-func (m *importing) arrive(ctx context.Context, store id.Store, asNew bool) (placed bool, err error) {
-	in, err := m.g.Arrivals.Arrive(ctx, m.out.SessionID)
+func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool) (committed bool, err error) {
+	arrival, err := m.g.Arrivals.Arrive(ctx, m.out.SessionID)
 	if err != nil {
 		return false, err
 	}
 	defer func() {
 		// What is left behind is nobody's truth: a cleanup takes it.
-		if endErr := in.End(); err == nil && !placed {
+		if endErr := arrival.End(); err == nil && !committed {
 			err = endErr
 		}
 	}()
-	if err := m.handObjects(ctx, in); err != nil {
+	if err := m.writeObjects(ctx, arrival); err != nil {
 		return false, err
 	}
 	names, err := m.src.SideLogs(ctx, m.src.Session().String())
 	if err != nil {
 		return false, err
 	}
-	r := (*rewrite.Renaming)(nil)
+	renaming := (*rewrite.Renaming)(nil)
 	if asNew {
-		if r, err = m.renaming(ctx, store, names); err != nil {
+		if renaming, err = m.newRenaming(ctx, store, names); err != nil {
 			return false, err
 		}
 	}
-	if _, err := m.handLog(ctx, in, "", manifest.SessionEvents(m.src.Session()), r); err != nil {
+	if _, err := m.writeLog(ctx, arrival, "", manifest.SessionEvents(m.src.Session()), renaming); err != nil {
 		return false, err
 	}
 	m.logs = map[string]int64{}
 	for _, name := range names {
-		if m.logs[name], err = m.handLog(ctx, in, name, m.sideLog(name), r); err != nil {
+		if m.logs[name], err = m.writeLog(ctx, arrival, name, m.sideLog(name), renaming); err != nil {
 			return false, err
 		}
 	}
-	m.renamed = r
+	m.renaming = renaming
 	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: m.logs,
 		AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
-	if err := in.Control(ctx, ports.ImportedFile, ports.Control{V: imported.Version, Data: mark.Value()}); err != nil {
+	if err := arrival.Control(ctx, ports.ImportedFile,
+		ports.Control{V: imported.Version, Data: mark.Value()}); err != nil {
 		return false, err
 	}
-	return in.Commit(ctx)
+	return arrival.Commit(ctx)
 }
 
 // handObjects hands over what the log refers to.
-func (m *importing) handObjects(ctx context.Context, in ports.Arrival) error {
+func (m *importer) writeObjects(ctx context.Context, arrival ports.Arrival) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Workflow, manifest.Snapshot, manifest.Artifact} {
 		for ref := range m.src.Each(kind) {
-			if err := m.handObject(ctx, in, kind, ref); err != nil {
+			if err := m.writeObject(ctx, arrival, kind, ref); err != nil {
 				return err
 			}
 		}
@@ -71,7 +72,7 @@ func (m *importing) handObjects(ctx context.Context, in ports.Arrival) error {
 	return nil
 }
 
-func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manifest.ObjectKind,
+func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind manifest.ObjectKind,
 	ref canon.Digest) error {
 	if kind == manifest.Artifact {
 		data, erased, err := m.src.Tombstone(ctx, ref)
@@ -80,30 +81,30 @@ func (m *importing) handObject(ctx context.Context, in ports.Arrival, kind manif
 		}
 		if erased {
 			// It is a record of elsewhere: bytes that somebody brings here outlive it.
-			return in.Tombstone(ctx, ref, data.With("imported", canon.OfBool(true)))
+			return arrival.Tombstone(ctx, ref, data.With("imported", canon.OfBool(true)))
 		}
 	}
 	r, _, err := m.src.ObjectStream(ctx, kind, ref)
 	if err != nil {
 		return err
 	}
-	return errors.Join(in.Object(ctx, kind, ref, r), r.Close())
+	return errors.Join(arrival.Object(ctx, kind, ref, r), r.Close())
 }
 
 // handLog hands over one log, as it is or with the session's new ids. The bundle was
 // verified before; that it is still the same is seen by the head.
-func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, log manifest.Log,
-	r *rewrite.Renaming) (events int64, err error) {
-	put := func(seg manifest.Segment) error { return in.Segment(ctx, name, seg) }
-	if r != nil {
-		again := log
-		again.Root, again.Owner = manifest.SessionEvents(m.out.SessionID).Root, m.out.SessionID.String()
+func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name string, log manifest.Log,
+	renaming *rewrite.Renaming) (events int64, err error) {
+	put := func(seg manifest.Segment) error { return arrival.Segment(ctx, name, seg) }
+	if renaming != nil {
+		renamedLog := log
+		renamedLog.Root, renamedLog.Owner = manifest.SessionEvents(m.out.SessionID).Root, m.out.SessionID.String()
 		if name != "" {
-			again.Root += "/" + name
+			renamedLog.Root += "/" + name
 		}
-		chain := rewrite.NewChain(again)
+		chain := rewrite.NewChain(renamedLog)
 		put = func(seg manifest.Segment) error {
-			events, err := renamed(r, name, again, seg)
+			events, err := renameEvents(renaming, name, renamedLog, seg)
 			if err != nil {
 				return err
 			}
@@ -112,10 +113,10 @@ func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, 
 				return fault.Wrap(err, fault.BundleIntegrityFailed, "under new ids the log does not hold together: %v",
 					err)
 			}
-			return in.Segment(ctx, name, next)
+			return arrival.Segment(ctx, name, next)
 		}
 	}
-	v, err := m.src.Read(ctx, ports.Reading{Log: log}, visitor(put))
+	v, err := m.src.Read(ctx, ports.Reading{Log: log}, segmentFunc(put))
 	if err == nil && (v.Damaged() || name == "" && v.Head != m.head) {
 		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
 	}
@@ -124,7 +125,7 @@ func (m *importing) handLog(ctx context.Context, in ports.Arrival, name string, 
 
 // renamed are a segment's events under the session's new ids. Those of side logs are
 // rewritten as text: what they mean is not known here.
-func renamed(r *rewrite.Renaming, name string, log manifest.Log, seg manifest.Segment) ([]event.Event, error) {
+func renameEvents(r *rewrite.Renaming, name string, log manifest.Log, seg manifest.Segment) ([]event.Event, error) {
 	if name == "" {
 		return r.Segment(seg.Events)
 	}

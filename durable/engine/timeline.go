@@ -40,8 +40,8 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 		}
 	}
 	out.Title = started.Title
-	look := &onlooker{g: g}
-	w, err := look.workflow(ctx, started.WorkflowHash)
+	obs := &observer{g: g}
+	w, err := obs.workflow(ctx, started.WorkflowHash)
 	if err == nil && out.Title == "" {
 		out.Title = cmp.Or(w.Name(), started.WorkflowID)
 	}
@@ -49,12 +49,12 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 	out.Moments = projections.Timeline(events, func(n id.Node) projections.Place {
 		p, ok := known[n]
 		if !ok {
-			p = look.place(ctx, w, refs[n])
+			p = obs.timelinePlace(ctx, w, refs[n])
 			known[n] = p
 		}
 		return p
 	})
-	out.Health = look.health(out.Health)
+	out.Health = obs.health(out.Health)
 	return out, nil
 }
 

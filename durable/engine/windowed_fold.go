@@ -12,8 +12,8 @@ import (
 // glance reads a session for whoever wants to know only where its runs stand. What lies
 // far behind is let go of on the way, so that a session of a million events takes no
 // more memory than one of a thousand. The fold is not to be kept.
-func (g *Engine) glance(ctx context.Context, s id.Session) (*projections.Fold, manifest.Verdict, error) {
-	f := &passing{Fold: projections.NewFold(), most: memoNodesMax}
+func (g *Engine) readWindowed(ctx context.Context, s id.Session) (*projections.Fold, manifest.Verdict, error) {
+	f := &windowedFold{Fold: projections.NewFold(), nodesMax: foldNodesMax}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, f)
 	if err == nil && f.Missed() {
 		// An event went back to what was let go of: rare, and then all of it is needed.
@@ -25,16 +25,16 @@ func (g *Engine) glance(ctx context.Context, s id.Session) (*projections.Fold, m
 }
 
 // passing is a fold that keeps a window of what it has read.
-type passing struct {
+type windowedFold struct {
 	*projections.Fold
-	most int // nodes that it holds before it looks for a window
+	nodesMax int // nodes that it holds before it looks for a window
 }
 
 // Reset implements ports.Visitor.
-func (p *passing) Reset() { p.Fold, p.most = projections.NewFold(), memoNodesMax }
+func (p *windowedFold) Reset() { p.Fold, p.nodesMax = projections.NewFold(), foldNodesMax }
 
 // Visit implements ports.Visitor.
-func (p *passing) Visit(seg manifest.Segment, head manifest.Head) error {
+func (p *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	if err := p.Fold.Visit(seg, head); err != nil {
 		return err
 	}
@@ -42,13 +42,13 @@ func (p *passing) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, r := range p.Runs {
 		nodes += len(r.Order)
 	}
-	if nodes <= p.most {
+	if nodes <= p.nodesMax {
 		return nil
 	}
 	if w, ok := p.Window(projections.WindowNodes); ok {
 		p.Session = w
 	} else {
-		p.most *= 2 // too much of it is open; asked again when there is twice as much
+		p.nodesMax *= 2 // too much of it is open; asked again when there is twice as much
 	}
 	return nil
 }

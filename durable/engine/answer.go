@@ -39,10 +39,10 @@ type Answer struct {
 	// performed: the pending step is a command, which 'waybill run' carries out.
 	// asked are the inputs that it still wants, kinds those of the artifacts. handedIn: what a person has to approve,
 	// or has approved, is there, and sending more would void the approval.
-	performed bool
-	asked     []string
-	kinds     []string
-	handedIn  bool
+	isCommand        bool
+	missingInputs    []string
+	artifactKinds    []string
+	outputsSubmitted bool
 }
 
 // Kind is the document's kind.
@@ -54,12 +54,12 @@ func (a Answer) Kind() string {
 }
 
 // Asked lists the context keys of inputs that the pending step still wants.
-func (a Answer) Asked() []string { return a.asked }
+func (a Answer) Asked() []string { return a.missingInputs }
 
 // HandedIn reports that the pending step waits for a person's approval of what the
 // node holds, or has it: the next attempt must bring no notes and no artifacts, or
 // it voids the approval (R20).
-func (a Answer) HandedIn() bool { return a.handedIn }
+func (a Answer) HandedIn() bool { return a.outputsSubmitted }
 
 // Position is the place the answer speaks of.
 func (a Answer) Position() Position {

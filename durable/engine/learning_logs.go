@@ -19,7 +19,8 @@ func proposalsLog(s id.Store) manifest.Log { return manifest.StoreLog(s, proposa
 
 // provides refuses a family of commands that the store's configuration turns off, and
 // one that cannot be read does: a family is open only where it is known to be.
-func (g *Engine) provides(ctx context.Context, family config.Key, on func(config.Config) bool) (config.Config, error) {
+func (g *Engine) requireProvided(ctx context.Context, family config.Key, on func(config.Config) bool) (config.Config,
+	error) {
 	c, err := g.config(ctx)
 	if err != nil {
 		return c, err

@@ -17,12 +17,13 @@ import (
 // are shown, and a person of this store has not given them (R20). What was decided
 // before it came, which a re-drive decides once more, was decided with them: next is
 // the index of the event that the decision would make.
-func (g *Engine) counting(ctx context.Context, s id.Session, n *projections.Node, next int64) ([]projections.Output,
+func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projections.Node,
+	next int64) ([]projections.Output,
 	error) {
 	if n.Approvals == 0 {
 		return n.Outputs, nil
 	}
-	foreign, err := g.broughtIn(ctx, s)
+	foreign, err := g.importedSessionEvents(ctx, s)
 	if err != nil || next < foreign {
 		return n.Outputs, err
 	}
@@ -38,7 +39,7 @@ func (g *Engine) counting(ctx context.Context, s id.Session, n *projections.Node
 // broughtWith is how many events of a log came with a bundle: the first ones. The mark
 // says so. Where it is gone the record of the import counts: a file that is lost must
 // not make approvals count that nobody gave here.
-func (g *Engine) broughtWith(ctx context.Context, log manifest.Log, records *importBook) (int64, error) {
+func (g *Engine) importedEvents(ctx context.Context, log manifest.Log, records *importIndex) (int64, error) {
 	s, err := id.ParseSession(log.Owner)
 	if err != nil || g.Marks == nil {
 		return 0, nil // no log of the store comes with a bundle
@@ -49,7 +50,7 @@ func (g *Engine) broughtWith(ctx context.Context, log manifest.Log, records *imp
 	}
 	own := log.Root == manifest.SessionEvents(s).Root
 	if c.V == 0 {
-		r, err := records.of(ctx, s)
+		r, err := records.record(ctx, s)
 		switch {
 		case own:
 			return r.events, err
@@ -59,7 +60,7 @@ func (g *Engine) broughtWith(ctx context.Context, log manifest.Log, records *imp
 		return 0, err
 	}
 	if c.V != imported.Version {
-		return 0, newer(ports.ImportedFile, c.V)
+		return 0, newerControl(ports.ImportedFile, c.V)
 	}
 	mark, err := imported.Read(c.Data)
 	if own {
@@ -69,15 +70,15 @@ func (g *Engine) broughtWith(ctx context.Context, log manifest.Log, records *imp
 }
 
 // broughtIn is broughtWith for a session's own log.
-func (g *Engine) broughtIn(ctx context.Context, s id.Session) (int64, error) {
-	return g.broughtWith(ctx, manifest.SessionEvents(s), &importBook{g: g})
+func (g *Engine) importedSessionEvents(ctx context.Context, s id.Session) (int64, error) {
+	return g.importedEvents(ctx, manifest.SessionEvents(s), &importIndex{g: g})
 }
 
 // importBook is what the audit log says about imports, read when it is first asked for:
 // few ask, and who asks about many sessions reads the log once.
-type importBook struct {
+type importIndex struct {
 	g        *Engine
-	rows     map[string]importRecord // by session
+	records  map[string]importRecord // by session
 	intended map[id.Event]string
 }
 
@@ -88,12 +89,12 @@ type importRecord struct {
 }
 
 // of is the record of a session's import, zero where there is none, and in no book.
-func (b *importBook) of(ctx context.Context, s id.Session) (importRecord, error) {
+func (b *importIndex) record(ctx context.Context, s id.Session) (importRecord, error) {
 	if b == nil {
 		return importRecord{}, nil
 	}
-	if b.rows != nil || b.g.Controls == nil { // nothing is audited without
-		return b.rows[s.String()], nil
+	if b.records != nil || b.g.Controls == nil { // nothing is audited without
+		return b.records[s.String()], nil
 	}
 	store, err := b.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
@@ -101,32 +102,32 @@ func (b *importBook) of(ctx context.Context, s id.Session) (importRecord, error)
 	}
 	b.Reset()
 	if _, err = b.g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)}, b); err != nil {
-		b.rows = nil
+		b.records = nil
 		return importRecord{}, err
 	}
-	return b.rows[s.String()], nil
+	return b.records[s.String()], nil
 }
 
 // Reset implements ports.Visitor.
-func (b *importBook) Reset() {
-	b.rows, b.intended = map[string]importRecord{}, map[id.Event]string{}
+func (b *importIndex) Reset() {
+	b.records, b.intended = map[string]importRecord{}, map[id.Event]string{}
 }
 
 // Visit implements ports.Visitor.
-func (b *importBook) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (b *importIndex) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		switch p := e.Data.(type) {
 		case audit.Intended:
 			if p.Action == audit.Import {
-				r := b.rows[p.Target.ID]
+				r := b.records[p.Target.ID]
 				r.events = numberIn(p.Details["events"], r.events)
-				b.rows[p.Target.ID], b.intended[e.ID] = r, p.Target.ID
+				b.records[p.Target.ID], b.intended[e.ID] = r, p.Target.ID
 			}
 		case audit.Done:
 			if s, ok := b.intended[p.IntendedEventID]; ok {
-				r := b.rows[s]
+				r := b.records[s]
 				r.annotations = numberIn(p.Details["annotations"], r.annotations)
-				b.rows[s] = r
+				b.records[s] = r
 			}
 		}
 	}
