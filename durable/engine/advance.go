@@ -15,9 +15,12 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Rehydrate answers what is pending at a position. It writes nothing, and gives
-// the same bytes for the same log. Only where the keyring is lost is a new one made:
-// old tokens are void then, runs are not.
+// Rehydrate returns what is pending at a position, with the recovery text. It appends nothing and
+// returns the same bytes for the same log (docs/design.md#answers). A missing keyring is created:
+// tokens signed by the lost one are void, runs are not.
+//
+// Errors: TOKEN_UNKNOWN_NODE for a node that the log does not contain, SESSION_UNHEALTHY for a
+// damaged log.
 func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	fold := g.takeFold(at.Session)
 	p, err := g.openStep(ctx, at, fold)
@@ -32,14 +35,20 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	if err != nil {
 		return a, err
 	}
-	// Tokens for a node that was only read must not outlive it.
+	// The answer carries tokens for the node, so the events that created it must be durable first.
 	err = g.confirm(ctx, at.Session, fold)
 	g.putFold(at.Session, fold)
 	return a, err
 }
 
-// Advance carries an attempt at a position: it is decided and recorded once; the
-// same attempt again is answered from the log (locks 1.2; R15, R16).
+// Advance makes one attempt at a position: it is decided and recorded once, and a repeated call
+// with the same attempt id is answered from the log (docs/design.md#tokens,
+// docs/design.md#answers). The returned answer is of kind "blocked" if requirements are unmet
+// (docs/design.md#blocked-attempts).
+//
+// The first reading takes no lock, so a repeated call never waits for a writer. Errors: RUN_CLOSED,
+// VALIDATION_ERROR for a request that can never be accepted, SESSION_LOCKED, SESSION_UNHEALTHY,
+// TOKEN_UNKNOWN_NODE; STORE_ANSWER_UNREAD if the attempt is recorded but its answer cannot be read.
 func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
 	defer g.writePendingAudit(ctx)
@@ -74,8 +83,9 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 	return a, nil
 }
 
-// attempt looks again under the lock, decides and appends. It returns the
-// recorded attempt when another caller was first.
+// attempt repeats the lookup under the session's lock, decides and appends. It returns the recorded
+// attempt when another caller recorded it first, and nil when this call appended. A fold of another
+// history is reset and read once more from the beginning.
 func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request,
 	fold *projections.Fold) (done *projections.Attempt, err error) {
 	log := manifest.SessionEvents(at.Session)
@@ -84,6 +94,7 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		if err != nil {
 			return err
 		}
+		// Another process may have recorded this attempt after the reading without a lock.
 		if have, ok := p.node.Attempt(attempt); ok {
 			done = &have
 			return nil
@@ -118,8 +129,8 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 	return done, err
 }
 
-// knowNext keeps the state at the node that a decision made, so that the answer
-// and the next attempt need no disk for it.
+// cacheNextState keeps the snapshot that a decision created, so that neither the answer nor the
+// next attempt reads it from the disk.
 func (g *Engine) cacheNextState(d advance.Decided) {
 	for _, e := range d.Events {
 		if n, ok := e.Data.(event.NodeCreated); ok {
@@ -128,9 +139,9 @@ func (g *Engine) cacheNextState(d advance.Decided) {
 	}
 }
 
-// mayAttempt refuses attempts at a closed run, and attempts that no answer over
-// this log can have handed out: their outcome should be on record and is not
-// (locks 1.2, fail closed).
+// checkAttempt refuses an attempt at a closed run with RUN_CLOSED. It refuses with INVARIANT an
+// attempt id that no answer over this log can have returned: its outcome should be recorded and is
+// not, so the log has lost events or the token belongs to another one (docs/design.md#tokens).
 func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
@@ -143,10 +154,8 @@ func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
 	return nil
 }
 
-// facts collects what a decision looks at. Artifacts are read only where they are
-// JSON: nothing else can be required. One that was erased counts as one without
-// content: where it is required it has to be handed in again, and elsewhere the run
-// goes on without.
+// facts collects the inputs of a decision about a node. An erased artifact counts as one without
+// content: a step that requires it must receive it again, other steps continue without it.
 func (g *Engine) facts(ctx context.Context, at Position, p resolvedPosition) (advance.Facts, error) {
 	f, err := g.completeFacts(ctx, at, p)
 	if fault.Is(err, fault.ArtifactErased) {
@@ -155,8 +164,9 @@ func (g *Engine) facts(ctx context.Context, at Position, p resolvedPosition) (ad
 	return f, err
 }
 
-// wholeFacts is facts for those who have to know all of it: with ARTIFACT_ERASED they
-// are as facts gives them.
+// completeFacts is facts for callers that need every artifact. With the error ARTIFACT_ERASED the
+// returned facts are complete except for the erased content; with any other error they are not
+// usable. Only JSON artifacts are read, since requirements exist for those alone.
 func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosition) (f advance.Facts, err error) {
 	state, err := g.state(ctx, p.node)
 	if err != nil {
@@ -190,6 +200,8 @@ func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosit
 	return f, erased
 }
 
+// artifact reads an artifact that an event records as JSON. Bytes that do not parse are INVARIANT:
+// the digest matched, so the event is wrong.
 func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
 	data, err := g.Objects.Object(ctx, manifest.Artifact, ref)
 	if err != nil {
@@ -202,8 +214,9 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 	return v, nil
 }
 
-// replay answers a recorded attempt over the log prefix that ends with it, once
-// that prefix is sure to survive a power cut.
+// replayAttempt answers a recorded attempt over the log prefix that ends with it, and makes that
+// prefix durable before it returns. Later events of the run must not change the answer
+// (docs/design.md#answers).
 func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
 	done projections.Attempt, req advance.Request) (Answer, error) {
 	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)

@@ -8,9 +8,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Answer is what start and continue return: the document "step", or "blocked"
-// where an attempt was refused (design section 8). It is a pure function of the
-// pinned workflow and a prefix of the log (R15).
+// Answer is the result of start, continue and related calls: the document "step", or "blocked" when
+// an attempt was refused (docs/design.md#callers). It is a pure function of the pinned workflow and
+// a prefix of the log (docs/design.md#answers).
 type Answer struct {
 	Session     SessionRef         `json:"session"`
 	Workflow    WorkflowRef        `json:"workflow"`
@@ -22,30 +22,30 @@ type Answer struct {
 	Preferences event.Preferences  `json:"preferences"`
 	StateToken  string             `json:"stateToken,omitzero"`
 	AckToken    string             `json:"ackToken,omitzero"`
-	// CheckpointToken keeps notes and artifacts at the pending step without leaving it.
+	// CheckpointToken records notes and artifacts at the pending step without advancing the run.
 	CheckpointToken string `json:"checkpointToken,omitzero"`
 	Next            *Next  `json:"next"`
-	// Recap is the recovery text of an answer that only looked: Markdown, at most
-	// limits.RecapBytesMax bytes. An advance brings none: who made it knows (locks 18.1).
+	// Recap is the recovery text of Rehydrate: Markdown, at most limits.RecapBytesMax bytes. The
+	// answer to an attempt has none, since its caller knows the steps (docs/design.md#recovery).
 	Recap    string           `json:"recap,omitzero"`
 	Blockers []reason.Blocker `json:"blockers,omitzero"`
 	Warnings []Warning        `json:"warnings"`
 
-	// AttemptID is what AckToken stands for, CheckpointID what CheckpointToken does,
-	// for callers that need no token.
+	// AttemptID is the attempt in AckToken, CheckpointID the one in CheckpointToken, for callers
+	// that use positions instead of tokens.
 	AttemptID    id.Attempt `json:"-"`
 	CheckpointID id.Attempt `json:"-"`
 
-	// performed: the pending step is a command, which 'waybill run' carries out.
-	// asked are the inputs that it still wants, kinds those of the artifacts. handedIn: what a person has to approve,
-	// or has approved, is there, and sending more would void the approval.
+	// isCommand: the pending step has an action, which 'waybill run' performs. missingInputs are
+	// context keys that the step requires and that have no value. artifactKinds are the kinds of
+	// the artifacts that it requires. outputsSubmitted: see OutputsSubmitted.
 	isCommand        bool
 	missingInputs    []string
 	artifactKinds    []string
 	outputsSubmitted bool
 }
 
-// Kind is the document's kind.
+// Kind is the kind of the document: "step" or "blocked".
 func (a Answer) Kind() string {
 	if len(a.Blockers) > 0 {
 		return "blocked"
@@ -53,45 +53,45 @@ func (a Answer) Kind() string {
 	return "step"
 }
 
-// Asked lists the context keys of inputs that the pending step still wants.
+// Asked returns the context keys that the pending step requires and that have no value yet.
 func (a Answer) Asked() []string { return a.missingInputs }
 
-// HandedIn reports that the pending step waits for a person's approval of what the
-// node holds, or has it: the next attempt must bring no notes and no artifacts, or
-// it voids the approval (R20).
+// HandedIn reports that the pending step waits for a person's approval of the node's outputs, or
+// has it. The next attempt must carry no notes and no artifacts, or it voids the approval
+// (docs/design.md#requirements-on-the-caller).
 func (a Answer) HandedIn() bool { return a.outputsSubmitted }
 
-// Position is the place the answer speaks of.
+// Position is the node that the answer describes.
 func (a Answer) Position() Position {
 	return Position{a.Session.SessionID, a.Session.RunID, a.NodeID}
 }
 
-// SessionRef names where a run lives.
+// SessionRef names a run and the session that contains it.
 type SessionRef struct {
 	SessionID id.Session `json:"sessionId"`
 	RunID     id.Run     `json:"runId"`
 }
 
-// WorkflowRef names what a run is pinned to.
+// WorkflowRef names the workflow that a run is pinned to.
 type WorkflowRef struct {
 	WorkflowID   string       `json:"workflowId"`
 	Name         string       `json:"name"`
 	WorkflowHash canon.Digest `json:"workflowHash"`
 }
 
-// Pending is the step that waits to be acknowledged, as its performer sees it.
+// Pending is the step that waits for an attempt, as its performer sees it.
 type Pending struct {
 	StepID              string `json:"stepId"`
 	StepInstanceKey     string `json:"stepInstanceKey"`
 	Title               string `json:"title"`
 	Prompt              string `json:"prompt"`
 	RequireConfirmation bool   `json:"requireConfirmation"`
-	// OutputContract is what an artifact of the step has to satisfy.
+	// OutputContract is the contract of the step's artifact; nil: none.
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
 }
 
-// OutputContract tells a performer which artifact a step asks for. One that is not
-// required is checked where it is sent.
+// OutputContract describes the artifact that a step requests. One that is not required is checked
+// only when it is sent.
 type OutputContract struct {
 	ContractRef  string      `json:"contractRef"`
 	ArtifactKind string      `json:"artifactKind"` // the artifact's "kind" member
@@ -99,7 +99,7 @@ type OutputContract struct {
 	Example      canon.Value `json:"example,omitzero"` // satisfies the contract
 }
 
-// NextIntent is the closed set of what a caller should do next (locks 16.3).
+// NextIntent is the closed set of what a caller should do next (docs/design.md#closed-sets).
 type NextIntent string
 
 // The next intents.
@@ -110,15 +110,15 @@ const (
 	CompleteIntent      NextIntent = "complete"
 )
 
-// Next is a ready call to copy (R25): the same one as a command line and as a
-// tool call. Whoever renders it adds the call's own store flags to the command.
+// Next is a complete call to copy: the same one as a command line and as a tool call
+// (docs/design.md#tokens). The renderer adds the store flags of the current call to the command.
 type Next struct {
 	Command []string       `json:"command"`
 	Tool    string         `json:"tool"`
 	Params  map[string]any `json:"params"`
 }
 
-// Warning tells a caller something that refuses nothing.
+// Warning informs a caller about something that did not cause a refusal.
 type Warning struct {
 	Code    WarningCode `json:"code"`
 	Message string      `json:"message"`
@@ -134,6 +134,6 @@ const (
 	VariableAbsent      WarningCode = "VARIABLE_ABSENT"
 	CompiledOtherwise   WarningCode = "COMPILED_WARNING"
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
-	// RecommendationExceeded: the preferences go beyond what the workflow recommends.
+	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

@@ -11,20 +11,22 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Approvable is what a person is asked to approve.
+// Approvable is the content that a person is about to approve: the step, the notes and the
+// artifacts of its node.
 type Approvable struct {
 	Position  Position
 	Workflow  WorkflowRef
 	Step      Pending
 	Notes     string
 	Artifacts []ports.Result
-	Approved  bool // this very content is approved already
+	Approved  bool // exactly this content is approved already
 
-	digest canon.Digest // all of it, for ApproveShown
+	digest canon.Digest // of all outputs, compared by ApproveShown
 }
 
-// Approvable reads what an approval at a position would be bound to. It records
-// nothing, and refuses what Approve would refuse.
+// Approvable returns the outputs that an approval at a position would be bound to. It appends
+// nothing and refuses what Approve would refuse; ARTIFACT_ERASED if an output cannot be shown any
+// more.
 func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
 	fold := g.takeFold(at.Session)
 	p, err := g.openStep(ctx, at, fold)
@@ -35,7 +37,7 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err := checkTakesFacts(p); err != nil {
 		return Approvable{}, err
 	}
-	facts, err := g.completeFacts(ctx, at, p) // nobody approves what cannot be shown
+	facts, err := g.completeFacts(ctx, at, p) // content that cannot be shown cannot be approved
 	if err != nil {
 		return Approvable{}, err
 	}
@@ -44,7 +46,7 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		return Approvable{}, err
 	}
 	person := by.Actor
-	person.Kind = event.Human // who may is said when it is done; here it is what may be
+	person.Kind = event.Human // who may approve is checked by Approve; here only what can be
 	if _, err := advance.Approve(w, facts, advance.Approval{Actor: person, AtMs: by.AtMs}); err != nil {
 		return Approvable{}, err
 	}

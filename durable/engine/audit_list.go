@@ -10,25 +10,25 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// AuditQuery says which acts are asked for.
+// AuditQuery selects audit entries. The zero query selects all.
 type AuditQuery struct {
-	SinceMs int64        // clock reading in milliseconds since 1970; 0: from the first on
+	SinceMs int64        // milliseconds since 1970; 0: from the first entry on
 	Action  audit.Action // "": every action
-	Limit   int          // the newest so many; 0: all
+	Limit   int          // only the newest entries; 0: all
 }
 
-// AuditTrail is the document "audit": what people decided about a store, the newest
-// last. Complete says that nothing can be missing: every log was read to its end and
-// understood.
+// AuditTrail is the document "audit": the decisions about a store, the newest last. Complete
+// reports that none can be missing: every log was read to its end and understood.
 type AuditTrail struct {
 	Entries  []projections.AuditEntry `json:"entries"`
 	Complete bool                     `json:"complete"`
 	Findings []manifest.Finding       `json:"findings"`
 }
 
-// AuditList tells what is on record. Facts whose lines are not written yet are among
-// the entries: a reader completes the log in memory, from all other logs and their
-// beginnings, so that nothing that was saved to be faster can hide one (R10).
+// AuditList returns the recorded acts. Facts whose lines are not written yet are included: a reader
+// completes the trail in memory from all other logs, read from their beginnings, so that no cache
+// can hide an entry (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
+// the trail incomplete and are named in Findings.
 func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
 	out := AuditTrail{Entries: []projections.AuditEntry{}, Complete: true, Findings: []manifest.Finding{}}
 	read, err := g.readAudit(ctx)
@@ -57,7 +57,7 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 	return out, nil
 }
 
-// auditRead is the audit log and all that it should tell of.
+// auditContents is the audit log with the facts of all other logs.
 type auditContents struct {
 	log     manifest.Log
 	trail   *projections.AuditTrail
@@ -65,17 +65,17 @@ type auditContents struct {
 	logs    []auditedLog
 }
 
-// auditedLog is a log with facts as a reader of the audit log sees it.
+// auditedLog is a log with facts, as read for the audit trail.
 type auditedLog struct {
 	root     string
 	facts    []projections.AuditFact
-	imported []projections.AuditFact // that came with a bundle
-	finding  *manifest.Finding       // why there may be more facts than these
+	imported []projections.AuditFact // came with a bundle
+	finding  *manifest.Finding       // why it may contain more facts than these
 }
 
-// readAudit reads the audit log, and then every log with facts: a line that was written
-// before the one was read is about a fact that the other holds. It is nil where there
-// is no store of ours.
+// readAudit reads the audit log, and then every log with facts. In this order each line that was
+// read has its fact in a log that is read later. It is nil in a directory without a store of this
+// program.
 func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
@@ -100,8 +100,8 @@ func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	return out, nil
 }
 
-// auditedLog reads one log whole. One that cannot be read is no error: the others must
-// be told of.
+// auditedLog reads one log from its beginning. A log that cannot be read is a finding and no error,
+// so that the others are still reported.
 func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *importIndex) (auditedLog, error) {
 	found, v, err := g.auditFacts(ctx, log, manifest.Head{}, imports)
 	out := auditedLog{root: log.Root, facts: found.facts, imported: found.imported}
@@ -111,10 +111,10 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *impo
 	case err != nil:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s",
 			fault.Of(err).Message)
-		out.finding, out.facts = &f, nil // which of them are of this store may be what is not known
+		out.finding, out.facts = &f, nil // it is not known which facts are this store's
 	case v.Health == manifest.UnknownVersion && g.allImported(ctx, log, v.Head, imports):
-		// Another program's session, as a bundle brought it: it was decided elsewhere, so
-		// that none of it has or wants a line, whatever it says.
+		// A session of another program that was imported in full: its decisions were made elsewhere
+		// and need no lines here.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root,
 			"the log is %s: there may be more that was decided here", v.Health)
@@ -123,7 +123,7 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *impo
 	return out, nil
 }
 
-// allBrought reports a log that came with a bundle up to this head.
+// allImported reports that all events of a log up to a head came with a bundle.
 func (g *Engine) allImported(ctx context.Context, log manifest.Log, head manifest.Head, imports *importIndex) bool {
 	n, err := g.importedEvents(ctx, log, imports)
 	return err == nil && n >= head.Next

@@ -10,8 +10,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// AuditVerification is the document "audit_verification". OK says that no finding is an
-// error.
+// AuditVerification is the document "audit_verification". OK reports that no finding is an error.
 type AuditVerification struct {
 	OK       bool               `json:"ok"`
 	Health   manifest.Health    `json:"health"`
@@ -20,8 +19,9 @@ type AuditVerification struct {
 	Findings []manifest.Finding `json:"findings"`
 }
 
-// AuditVerify checks the audit log: its chain and digests, that every line has the fact
-// that it is about, and every fact its line. A store without one is as it should be.
+// AuditVerify verifies the audit log: its chain and digests, that every line has the fact it names,
+// and that every fact has a line. A store without an audit log is valid. Errors are those of
+// reading; damage is a finding.
 func (g *Engine) AuditVerify(ctx context.Context) (AuditVerification, error) {
 	out := AuditVerification{OK: true, Health: manifest.Healthy, Findings: []manifest.Finding{}}
 	read, err := g.readAudit(ctx)
@@ -36,13 +36,15 @@ func (g *Engine) AuditVerify(ctx context.Context) (AuditVerification, error) {
 	return out, nil
 }
 
-// verifyAudit is AuditVerify for the verification of the whole store. The head is that
-// of the audit log.
+// verifyAudit is AuditVerify for the verification of a whole store.
 func (g *Engine) verifyAudit(ctx context.Context) ([]manifest.Finding, manifest.Head, error) {
 	v, err := g.AuditVerify(ctx)
 	return v.Findings, v.Head, err
 }
 
+// auditFindings compares lines and facts in both directions. A missing line is a warning, because
+// the next writer adds it; a line without a fact is an error unless a recorded act explains the
+// loss.
 func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.trail.Findings)
 	rows := map[string]auditedLog{}
@@ -59,7 +61,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 			}
 		}
 		if missing > 0 {
-			// A call was interrupted, or its line is being written at this moment.
+			// Either a call was interrupted, or its line is being written now.
 			out = append(out, manifest.NewFinding(manifest.AuditIncomplete, s.root,
 				"%d of what was decided here has no line in the audit log yet; the next one that is written "+
 					"completes it", missing))
@@ -88,10 +90,10 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 	return out
 }
 
-// lostFor tells where it is explained that a fact is not there. A session that is gone
-// was deleted or lies in the trash; what a cleanup takes, and what goes when the trash
-// is emptied, is recorded without the names of sessions. From one that is there a
-// repair may have taken the end away, or a restored one may be an older one.
+// lossExplainer returns a function that reports whether a recorded act explains that a fact is
+// absent. A session that does not exist was deleted or is in the trash; a cleanup and the emptying
+// of the trash are recorded without session ids and explain any. An existing session may have lost
+// its end to a repair, or be an older copy that was restored.
 func (g *Engine) lossExplainer(ctx context.Context, read *auditContents) func(from audit.Source, exists bool) bool {
 	acted := map[audit.Action]map[string]bool{}
 	for _, e := range read.trail.Entries {
@@ -111,7 +113,7 @@ func (g *Engine) lossExplainer(ctx context.Context, read *auditContents) func(fr
 	}
 	return func(from audit.Source, exists bool) bool {
 		name := from.SessionID.String()
-		if from.SessionID.IsZero() { // a repair of the store's log is one of the store
+		if from.SessionID.IsZero() { // logs of the store are repaired under the store itself
 			return acted[audit.Repair][""]
 		}
 		if exists {

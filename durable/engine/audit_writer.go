@@ -15,45 +15,47 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// auditSeal is the context under which the key of the saved ledger's seal is derived.
+// auditSeal is the context under which the key for the seal of the saved ledger is derived.
 const auditSeal = "waybill 2026 v1 audit cache"
 
-// auditCourse is one writing to the audit log: it looks at other logs for facts that have
-// no line yet, without holding a lock, and then appends under the audit log's own.
+// auditWriter appends to the audit log. It first reads other logs for facts without a line, without
+// holding a lock, and then appends under the lock of the audit log.
 type auditWriter struct {
 	g         *Engine
 	log       manifest.Log
 	ledger    *projections.AuditLedger
-	savedHead manifest.Head // up to where the ledger lies on the disk
+	savedHead manifest.Head // head of the ledger in the cache
 	found     []logFacts
 
 	imports *importIndex
 }
 
-// foundFacts are the facts of one log from a head on.
+// logFacts are the facts of one log behind a head.
 type logFacts struct {
 	root     string
 	reread   bool // read from the beginning, since the log has another history
 	to       manifest.Head
 	facts    []projections.AuditFact
-	imported []projections.AuditFact // those that came with a bundle, and are none of this store
+	imported []projections.AuditFact // came with a bundle and were decided in another store
 }
 
+// auditLog is the audit log of a store.
 func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, audit.Table) }
 
-// auditCourse begins with the ledger that was saved, where that is sealed under the
-// store's keys: nobody else can make one that lets facts go unrecorded. Else it begins
-// with an empty one, which costs a full reading.
+// newAuditWriter reads the audit log into a ledger of the facts that have lines. It starts from the
+// saved ledger if its seal is valid under the store's keys, because a forged one could leave facts
+// without a line. Otherwise it reads the log from the beginning. SESSION_UNHEALTHY if the audit log
+// is damaged.
 func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWriter, error) {
 	c := &auditWriter{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)),
 		imports: &importIndex{g: g}}
 	c.savedHead = c.ledger.Head
-	// Without the lock, only to know before sessions are looked at which of their facts
-	// want a line, and from where on they must be read.
+	// This reading takes no lock. It shows which facts already have lines, and from which heads the
+	// other logs have to be read; append verifies it under the lock.
 	r := &ledgerReader{AuditLedger: c.ledger, until: c.savedHead}
 	reading := ports.Reading{Log: c.log, From: c.savedHead}
 	if c.savedHead.NextRecord <= shortLog {
-		// Reading all of it takes no longer, and meets what is damaged.
+		// A short log is read in full, which also detects damage.
 		r.restart()
 		reading.From = manifest.Head{}
 	}
@@ -69,14 +71,16 @@ func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWrit
 	return c, err
 }
 
-// rereading folds a log from its beginning up to where a ledger was saved, and on. What
-// that saw of other logs counts once its head is met: it is of this log then.
+// ledgerReader folds the audit log from its beginning past the head at which a ledger was saved.
+// The heads of other logs that the saved ledger contains are taken over when that head is met: the
+// ledger is known to belong to this log then.
 type ledgerReader struct {
 	*projections.AuditLedger
 	until manifest.Head
 	seen  map[string]manifest.Head
 }
 
+// restart begins with an empty ledger and keeps the saved heads aside until their head is met.
 func (r *ledgerReader) restart() {
 	r.seen = r.Seen
 	r.AuditLedger = projections.NewAuditLedger()
@@ -93,6 +97,7 @@ func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
 	return r.AuditLedger.Visit(seg, head)
 }
 
+// auditKey is the key that seals the saved ledger, nil without a head cache or a usable keyring.
 func (g *Engine) auditKey(ctx context.Context) *token.Key {
 	if g.Heads == nil {
 		return nil
@@ -104,6 +109,8 @@ func (g *Engine) auditKey(ctx context.Context) *token.Key {
 	return &keys.Current
 }
 
+// savedLedger loads the saved ledger of the audit log. Anything wrong with it (absent, too long,
+// another format, another seal) results in an empty ledger and costs a reading.
 func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections.AuditLedger {
 	empty := projections.NewAuditLedger()
 	key := g.auditKey(ctx)
@@ -124,9 +131,9 @@ func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections
 	return empty
 }
 
-// look takes up the facts of a log that may have no line. One that cannot be read, or
-// whose facts are not sure to survive a power cut, is left for later: it must not keep
-// others from being recorded. The error is the end of the call alone.
+// collectFacts reads the facts of a log that may have no line. A log that cannot be read, or whose
+// facts cannot be made durable, is skipped, so that it does not block the lines of others; a later
+// writer finds them. The only error is the end of the context.
 func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error {
 	from := c.ledger.Seen[log.Root]
 	found, v, err := c.g.auditFacts(ctx, log, from, c.imports)
@@ -137,13 +144,14 @@ func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error 
 		return nil
 	}
 	if found.reread && c.ledger.Partial {
-		// Which of its facts have lines shows in lines that were left out.
+		// Lines that the pruned ledger left out decide which of the facts have lines.
 		if err := c.reload(ctx); err != nil {
 			return nil
 		}
 	}
 	if len(c.ledger.Missing(found.facts)) > 0 {
-		// A line must not outlive its fact: what was read may be in memory only (R8).
+		// A line must not survive a power cut that its fact does not survive, and the reading may
+		// have seen unsynced bytes (docs/design.md#reading).
 		if err := c.g.Logs.Confirm(ctx, log, v.Head); err != nil {
 			return nil
 		}
@@ -152,8 +160,8 @@ func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error 
 	return nil
 }
 
-// whole folds the audit log from its beginning; what was seen of the other logs counts
-// as before.
+// reload replaces a pruned ledger by one folded from the beginning of the audit log. The heads of
+// the other logs remain.
 func (c *auditWriter) reload(ctx context.Context) error {
 	l := projections.NewAuditLedger()
 	v, err := c.g.Logs.Read(ctx, ports.Reading{Log: c.log}, l)
@@ -167,8 +175,9 @@ func (c *auditWriter) reload(ctx context.Context) error {
 	return err
 }
 
-// auditFacts reads the facts of a log from a head on; from the beginning where that is
-// no head of it any more. What came with a bundle stands in the beginning.
+// auditFacts reads the facts of a log behind a head, or from its beginning if the log does not
+// contain that head. Facts with an index below the number of imported events were decided in
+// another store and are returned separately.
 func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head,
 	imports *importIndex) (out logFacts, v manifest.Verdict, err error) {
 	facts := projections.NewAuditFacts(log, from)
@@ -182,7 +191,7 @@ func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest
 		return out, v, err
 	}
 	if !from.IsZero() && !out.reread {
-		imports = nil // what the records tell of was looked at before; reading them is long
+		imports = nil // the facts behind a known head were classified before
 	}
 	foreign, err := g.importedEvents(ctx, log, imports)
 	n := 0
@@ -193,8 +202,9 @@ func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest
 	return out, v, err
 }
 
-// write appends the lines that are missing and, where there is one, the event that last
-// makes of the index that it will have. Without either nothing is locked or written.
+// write appends the missing lines and, if last is not nil, the event that last creates for the next
+// index. If there is nothing to append, it takes no lock. STORE_CONFLICT if the audit log was
+// replaced since it was read.
 func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Event) error {
 	facts := 0
 	for _, f := range c.found {
@@ -206,8 +216,7 @@ func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Eve
 	inside := func(w ports.Witness, _ manifest.Verdict) error { return c.append(ctx, w, last) }
 	err := ports.WithHealthySession(ctx, c.g.Locks, c.g.Logs, c.log, c.ledger.Head, c.ledger, inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		// What the ledger was read from a moment ago is gone, and with it the measure of
-		// what was missing.
+		// The log that the ledger was read from is gone, and the list of missing lines with it.
 		return fault.New(fault.StoreConflict, "the audit log changed while it was written to")
 	}
 	if err != nil {
@@ -220,8 +229,9 @@ func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Eve
 	return nil
 }
 
-// append commits under the lock: by now the ledger stands where the log does, so that
-// of two who saw the same fact the second finds its line.
+// append commits under the lock. The gate has brought the ledger to the head of the log, so that of
+// two writers that read the same fact the second one finds its line. Lines are committed in groups
+// of at most limits.AuditLinesMax.
 func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(next int64) event.Event) error {
 	var missing []projections.AuditFact
 	for _, f := range c.found {
@@ -250,11 +260,11 @@ func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(nex
 	return nil
 }
 
-// auditSaveShare is which share of the logs the saved ledger may know too little of:
-// reading them again takes no longer than writing all of the others.
+// auditSaveShare limits how often the ledger is saved: it is written once more than one sixteenth
+// of the known logs has news. Reading these again costs no more than writing all of them.
 const auditSaveShare = 16
 
-// save keeps the ledger for the next writing. What comes of it matters to nobody.
+// save writes the ledger to the cache. Errors are ignored: the cache saves time only.
 func (c *auditWriter) save(ctx context.Context) {
 	unsaved := int64(len(c.found)) + c.ledger.Head.NextRecord - c.savedHead.NextRecord
 	key := c.g.auditKey(ctx)

@@ -16,50 +16,52 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Usage is the document "du": how much lies where, the largest first. Bytes are those
-// of files; what a filesystem adds is not known.
+// Usage is the document "du": disk usage by sessions, objects and directories, the largest first.
+// Sizes are those of files in bytes; the overhead of the filesystem is not included.
 type Usage struct {
 	TotalBytes int64          `json:"totalBytes"`
 	TotalFiles int64          `json:"totalFiles"`
 	Sessions   []SessionUsage `json:"sessions"`
 	Trash      []SessionUsage `json:"trash"`
 	Objects    []ObjectUsage  `json:"objects"`
-	Folders    []FolderUsage  `json:"folders"` // of the store, with all that lies below each
+	Folders    []FolderUsage  `json:"folders"` // top-level directories of the store
 	Leftover   int64          `json:"leftoverBytes"`
-	Unclear    []Unclear      `json:"unclear"` // what could not be read: shares of objects may be wrong
+	Unclear    []Unclear      `json:"unclear"` // could not be read: shares of objects may be wrong
 }
 
-// SessionUsage is how much a session takes, in the trash or out of it.
+// SessionUsage is the disk usage of a session, in the trash or not.
 type SessionUsage struct {
 	SessionID  id.Session  `json:"sessionId"`
-	Name       string      `json:"name,omitzero"` // in the trash
+	Name       string      `json:"name,omitzero"` // name in the trash
 	Runs       []RunName   `json:"runs"`
-	TotalBytes int64       `json:"totalBytes"` // of its folder and of the objects that it alone needs
+	TotalBytes int64       `json:"totalBytes"` // its directory, and the objects that only it refers to
 	Events     Amount      `json:"events"`     // its own log
 	SideLogs   Amount      `json:"sideLogs"`
 	Cache      Amount      `json:"cache"`
 	Other      Amount      `json:"other"`
-	Own        ObjectShare `json:"ownObjects"`    // that nobody else needs
-	Shared     ObjectShare `json:"sharedObjects"` // that others need as well
+	Own        ObjectShare `json:"ownObjects"`    // referred to by this session only
+	Shared     ObjectShare `json:"sharedObjects"` // referred to by others as well
 }
 
-// Amount counts files.
+// Amount is a number of files and their size.
 type Amount struct {
 	Files int64 `json:"files"`
 	Bytes int64 `json:"bytes"`
 }
 
+// add adds a directory of the survey.
 func (a *Amount) add(f ports.Folder) { a.Files, a.Bytes = a.Files+f.Files, a.Bytes+f.Bytes }
 
-// ObjectShare counts objects.
+// ObjectShare is a number of objects and their size.
 type ObjectShare struct {
 	Count int64 `json:"count"`
 	Bytes int64 `json:"bytes"`
 }
 
+// add adds one object.
 func (s *ObjectShare) add(bytes int64) { s.Count, s.Bytes = s.Count+1, s.Bytes+bytes }
 
-// ObjectUsage is how much the objects of a kind take; Unused ones no log names.
+// ObjectUsage is the usage by objects of one kind. Unused ones are not named in any log.
 type ObjectUsage struct {
 	Kind   manifest.ObjectKind `json:"kind"`
 	Count  int64               `json:"count"`
@@ -67,13 +69,14 @@ type ObjectUsage struct {
 	Unused ObjectShare         `json:"unused"`
 }
 
-// FolderUsage is a folder at the store's top.
+// FolderUsage is a directory at the top of the store, with everything below it.
 type FolderUsage struct {
 	Path string `json:"path"`
 	Amount
 }
 
-// DU measures a store.
+// DU measures the disk usage of a store. It takes no lock and changes nothing. Logs that cannot be
+// read are listed in Unclear.
 func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	out := Usage{Sessions: []SessionUsage{}, Trash: []SessionUsage{}, Objects: []ObjectUsage{},
 		Folders: []FolderUsage{}, Unclear: []Unclear{}}
@@ -105,22 +108,24 @@ func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	return out, nil
 }
 
-// measure knows who needs which object.
+// usageCounter assigns objects and directories to sessions.
 type usageCounter struct {
 	g      *Engine
-	rows   map[string]*SessionUsage // by folder
+	rows   map[string]*SessionUsage // by directory
 	stored map[[sha256.Size]byte]*owners
 }
 
-// owners of an object: none, one, or several of whom the first is known and the rest
-// listed. Nearly all objects have one.
+// owners are the sessions that refer to an object. Nearly all objects have one, so the first is
+// stored without a slice: a store has many objects.
 type owners struct {
 	bytes int64
 	first *SessionUsage
 	more  []*SessionUsage
-	store bool // a log of the store names it
+	store bool // a log of the store refers to it
 }
 
+// countLogs reads every log, creates the row of each session and records which objects it names. A
+// log that cannot be read is added to out.Unclear.
 func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	roots, err := m.g.Retention.LogRoots(ctx)
 	if err != nil {
@@ -156,21 +161,21 @@ func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	return nil
 }
 
-// claimant visits a log and notes whose the objects are that it names.
+// ownerVisitor is a visitor that records the objects a log names as owned by a session.
 type ownerVisitor struct {
 	*usageCounter
-	usage *SessionUsage     // nil: the store's
+	usage *SessionUsage     // nil: a log of the store
 	fold  *projections.Fold // nil for a side log
 }
 
-// Reset starts over; what was claimed stays claimed.
+// Reset implements ports.Visitor. Recorded owners remain: each is recorded once.
 func (c *ownerVisitor) Reset() {
 	if c.fold != nil {
 		c.fold.Reset()
 	}
 }
 
-// Visit claims what a segment names.
+// Visit implements ports.Visitor.
 func (c *ownerVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, text := range [][]byte{seg.Bytes, seg.Group} {
 		retention.Named(text, func(raw [sha256.Size]byte) {
@@ -185,6 +190,7 @@ func (c *ownerVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	return c.fold.Visit(seg, head)
 }
 
+// addOwner records one owner, once.
 func (o *owners) addOwner(usage *SessionUsage) {
 	switch {
 	case usage == nil:
@@ -196,8 +202,8 @@ func (o *owners) addOwner(usage *SessionUsage) {
 	}
 }
 
-// folders adds up what lies where: a session's folder by its parts, the store's by its
-// top.
+// countFolders adds up directories: below a session by log and cache, below the store by their top
+// directory.
 func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	tops := map[string]*Amount{}
 	for _, f := range survey.Folders {
@@ -231,7 +237,7 @@ func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	}
 }
 
-// share tells who needs each object.
+// countOwnedObjects adds each object to the share of its owners and completes the totals.
 func (m *usageCounter) countOwnedObjects(objects []retention.Object, out *Usage) {
 	for _, kind := range manifest.ObjectKinds() {
 		row := ObjectUsage{Kind: kind}

@@ -16,16 +16,16 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// ExportRequest says what to export, and what the bundle says about itself.
+// ExportRequest selects what to export, and what the envelope of the bundle states.
 type ExportRequest struct {
-	Ref        string // a session or run, prefix or @last
-	ExportedAt string // RFC 3339, for people
+	Ref        string // session or run id, unique prefix, or @last
+	ExportedAt string // RFC 3339, informative
 	AppVersion string
-	Salvage    bool // of a damaged session, what stands before the damage
-	Redact     bool // with the secrets taken out (R30)
+	Salvage    bool // export the valid prefix of a damaged session
+	Redact     bool // remove secrets (docs/design.md#redaction)
 }
 
-// Export is the document "export".
+// Export is the document "export": what the bundle contains.
 type Export struct {
 	BundleID  id.Bundle    `json:"bundleId"`
 	SessionID id.Session   `json:"sessionId"`
@@ -35,20 +35,22 @@ type Export struct {
 	Workflows int64        `json:"workflows"`
 	Artifacts int64        `json:"artifacts"`
 	SideLogs  []string     `json:"sideLogs"`
-	// Annotations is how many of those that travel stand.
+	// Annotations is the number of exported annotations that are current.
 	Annotations int64            `json:"annotations"`
 	Bytes       int64            `json:"bytes"` // of the bundle
 	Salvage     *bundle.Salvage  `json:"salvage,omitzero"`
-	Redacted    map[string]int64 `json:"redacted,omitzero"` // how often each rule was met
-	File        string           `json:"file,omitzero"`     // where it was written, as the caller named it
+	Redacted    map[string]int64 `json:"redacted,omitzero"` // matches by redaction rule
+	File        string           `json:"file,omitzero"`     // as the caller named it
 }
 
-// Export writes one session as a bundle (locks section 1.3). The session is read
-// several times, each time up to the head that it had at first, and little of it is
-// in memory at any moment. One that is not whole is SESSION_UNHEALTHY, unless a
-// salvage was asked for: then what stands before the damage, and before the first event
-// of which an object is gone, is exported, and the bundle says so. Facts of another program travel
-// as they are. Nothing is changed.
+// Export writes one session as a bundle (docs/design.md#bundles). The session is read several
+// times, each time up to the head of the first reading, and little of it is in memory at a time.
+// Nothing in the store changes. Events of another program are exported unchanged.
+//
+// A damaged session is SESSION_UNHEALTHY unless req.Salvage is set. Then the bundle contains the
+// events before the damage, and before the first event of which an object is lost, and its envelope
+// records both. STORE_CONFLICT if a log is replaced during the export; w has an incomplete bundle
+// then, which no import accepts.
 func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w io.Writer) (Export, error) {
 	s, err := g.resolveSession(ctx, req.Ref)
 	if err != nil {
@@ -79,28 +81,29 @@ func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w 
 	return x.out, err
 }
 
-// export is one export under way.
+// exporter is one export in progress.
 type exporter struct {
 	g       *Engine
 	session id.Session
 	req     ExportRequest
-	logs    []exportedLog // the session's own first, then the side logs
+	logs    []exportedLog // the session's own log first, then its side logs
 	refs    *objectRefs
-	unknown bool // it holds facts of another program
+	unknown bool // the session contains events of another program
 	w       *bundle.Writer
 	out     Export
 
-	redaction *rewrite.Redaction // of the session's own log, once its events are written
+	redaction *rewrite.Redaction // of the session's own log, known after its events are written
 }
 
-// travelling is a log up to the head at which it is exported.
+// exportedLog is a log with the head up to which it is exported.
 type exportedLog struct {
-	name string // "" is the session's own
+	name string // "": the session's own log
 	log  manifest.Log
 	head manifest.Head
 }
 
-// survey reads everything once: how healthy it is, where it ends, what it refers to.
+// surveySession reads every log of the session once, for health, heads and references. Later
+// readings stop at the heads that it found, so that concurrent appends do not enter the bundle.
 func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequest) (*exporter, error) {
 	x := &exporter{g: g, session: s, req: req, refs: newObjectRefs(), out: Export{SessionID: s, SideLogs: []string{}}}
 	own := manifest.SessionEvents(s)
@@ -108,7 +111,8 @@ func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequ
 	if err != nil {
 		return nil, err
 	}
-	// Looked at behind the log: a brief that a writer keeps meanwhile names no loss.
+	// The saved head is read after the log: a writer may save a later head meanwhile, which is no
+	// loss, so the log is read again in that case.
 	claimed, _ := g.brief(ctx, s, g.headKey(ctx))
 	if claimed.Head.Next > v.Head.Next {
 		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs); err != nil {
@@ -133,6 +137,7 @@ func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequ
 	return x, x.surveySideLogs(ctx)
 }
 
+// surveySideLogs reads the side logs of the session. Empty ones are not exported.
 func (x *exporter) surveySideLogs(ctx context.Context) error {
 	if x.g.SideLogs == nil {
 		return nil
@@ -164,7 +169,7 @@ func (x *exporter) surveySideLogs(ctx context.Context) error {
 	return nil
 }
 
-// countAnnotations counts what stands of what people said of the session's runs.
+// countAnnotations counts the current annotations of the session's runs.
 func (x *exporter) countAnnotations(ctx context.Context) error {
 	t, _, err := x.g.tally(ctx, x.session)
 	for run := range t.Runs {
@@ -174,7 +179,8 @@ func (x *exporter) countAnnotations(ctx context.Context) error {
 	return err
 }
 
-// judge refuses damage, or notes it where a salvage was asked for.
+// checkHealth refuses a damaged log, or records the damage if a salvage was requested. A session
+// whose own log has no valid prefix cannot be salvaged.
 func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	if !v.Damaged() {
 		return nil
@@ -190,7 +196,8 @@ func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	return nil
 }
 
-// salvage notes what the bundle is not whole for.
+// noteSalvage records why the bundle is incomplete. Health and findings become a part of its
+// envelope.
 func (x *exporter) noteSalvage(health manifest.Health, found []manifest.Finding) {
 	if x.out.Salvage == nil {
 		x.out.Salvage = &bundle.Salvage{Health: health}
@@ -198,7 +205,7 @@ func (x *exporter) noteSalvage(health manifest.Health, found []manifest.Finding)
 	x.out.Salvage.Findings = append(x.out.Salvage.Findings, found...)
 }
 
-// counted counts what is written.
+// countingWriter counts the bytes written through it.
 type countingWriter struct {
 	w io.Writer
 	n int64
@@ -211,7 +218,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ignored visits nothing.
+// verdictVisitor ignores all segments, for readings that need the verdict only.
 type verdictVisitor struct{}
 
 // Reset implements ports.Visitor.

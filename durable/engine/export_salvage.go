@@ -12,10 +12,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// sound is the verdict over what of a log can be salvaged: it ends before the first
-// segment with an event of which an object is missing or damaged. A bundle without that
-// object would be refused wherever it is brought. The objects are read to their ends,
-// which is done for a salvage alone.
+// salvagePrefix returns the verdict over the part of a log that can be salvaged: it ends before the
+// first segment that refers to a missing or damaged object. An import would refuse a bundle without
+// that object. All objects are read to their ends, which only a salvage does.
 func (x *exporter) salvagePrefix(ctx context.Context, own manifest.Log, v manifest.Verdict) (manifest.Verdict, error) {
 	gone, err := x.lostObjects(ctx)
 	if err != nil || len(gone) == 0 {
@@ -39,8 +38,8 @@ func (x *exporter) salvagePrefix(ctx context.Context, own manifest.Log, v manife
 	return v, nil
 }
 
-// gone are the objects of the log that cannot be had any more, each with what is wrong.
-// Bytes that somebody erased, or that another program keeps elsewhere, are not missed.
+// lostObjects returns the objects of the log that are missing or damaged, each with its finding.
+// Erased artifacts, and artifacts that another program keeps elsewhere, are not lost.
 func (x *exporter) lostObjects(ctx context.Context) (map[projections.ObjectRef]manifest.Finding, error) {
 	out := map[projections.ObjectRef]manifest.Finding{}
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
@@ -55,7 +54,7 @@ func (x *exporter) lostObjects(ctx context.Context) (map[projections.ObjectRef]m
 				out[ref] = *unreadObject(objectPath(ref), err).finding
 				return nil
 			}
-			return err // the disk's, or the end of the call: it proves nothing lost
+			return err // an I/O error or a cancelled call proves no loss
 		})
 		if err != nil {
 			return nil, err
@@ -64,7 +63,7 @@ func (x *exporter) lostObjects(ctx context.Context) (map[projections.ObjectRef]m
 	return out, nil
 }
 
-// whole reads an object to its end, where its digest is compared.
+// readObject reads an object to its end, where the port compares the digest.
 func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) error {
 	r, _, err := x.g.Streams.ObjectStream(ctx, ref.Kind, ref.Ref)
 	if err != nil {
@@ -74,14 +73,15 @@ func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) er
 	return errors.Join(err, r.Close())
 }
 
-// soundPrefix visits a log up to the first segment that needs what is gone.
+// salvageVisitor is a visitor that ends the salvaged part at the first segment that refers to a
+// lost object.
 type salvageVisitor struct {
 	gone     map[projections.ObjectRef]manifest.Finding
-	end      manifest.Head // nothing behind it is asked for
+	end      manifest.Head // segments behind it are ignored
 	refs     *objectRefs   // of the prefix
 	head     manifest.Head // of the prefix
 	cut      bool
-	findings []manifest.Finding // of the segment that is left out first
+	findings []manifest.Finding // of the first segment that is left out
 }
 
 // Reset implements ports.Visitor.

@@ -16,7 +16,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// write puts everything into the bundle, in the order of its members.
+// write writes all members of the bundle in their order: events, manifest records, objects, side
+// logs.
 func (x *exporter) write(ctx context.Context) error {
 	own := x.logs[0]
 	if err := x.writeLog(ctx, own, x.events); err != nil {
@@ -42,9 +43,13 @@ func (x *exporter) write(ctx context.Context) error {
 	return nil
 }
 
-func (x *exporter) events(seg manifest.Segment) error  { return eachLine(seg.Bytes, x.w.Event) }
+// events writes the event lines of a segment.
+func (x *exporter) events(seg manifest.Segment) error { return eachLine(seg.Bytes, x.w.Event) }
+
+// records writes the manifest records of a segment's group.
 func (x *exporter) records(seg manifest.Segment) error { return eachLine(seg.Group, x.w.Record) }
 
+// eachLine calls fn for each line of b, without its newline.
 func eachLine(b []byte, fn func([]byte) error) error {
 	for len(b) > 0 {
 		line, rest, _ := bytes.Cut(b, []byte{'\n'})
@@ -56,7 +61,9 @@ func eachLine(b []byte, fn func([]byte) error) error {
 	return nil
 }
 
-// lines hands each segment of a log to put, up to the head of the survey.
+// writeLog passes each segment of a log to put, up to the head of the survey. For a redacted export
+// the segments are rewritten first and chained again, so the exported head differs from the
+// session's. STORE_CONFLICT if the log does not contain the head any more.
 func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifest.Segment) error) error {
 	v := &untilHead{head: t.head, put: put}
 	var chain *rewrite.Chain
@@ -64,7 +71,7 @@ func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifes
 		redaction := rewrite.NewRedaction(x.loadForRedaction(ctx))
 		chain = rewrite.NewChain(t.log)
 		if t.name == "" {
-			x.redaction = redaction // it knows which artifacts became which
+			x.redaction = redaction // has the new digests of the artifacts
 		}
 		v.put = func(seg manifest.Segment) error {
 			events, err := redaction.Segment(seg.Events)
@@ -85,12 +92,12 @@ func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifes
 		return fault.New(fault.StoreConflict, "%s changed while it was exported", t.log.Root)
 	}
 	if chain != nil && t.name == "" {
-		x.out.Head = chain.Head().Digest // what was written has a chain of its own
+		x.out.Head = chain.Head().Digest // rewriting results in another chain
 	}
 	return nil
 }
 
-// until hands on the segments of a log up to a head.
+// untilHead is a visitor that passes on the segments of a log up to a head.
 type untilHead struct {
 	head    manifest.Head
 	put     func(manifest.Segment) error
@@ -98,8 +105,8 @@ type untilHead struct {
 	done    bool
 }
 
-// Reset implements ports.Visitor. What was handed on cannot be taken back: Visit says
-// so, since a reset has no way to.
+// Reset implements ports.Visitor. Segments that were passed on cannot be withdrawn; Reset cannot
+// return an error, so the next Visit does.
 func (u *untilHead) Reset() { u.started = u.started || u.done }
 
 // Visit implements ports.Visitor.
@@ -114,8 +121,8 @@ func (u *untilHead) Visit(seg manifest.Segment, head manifest.Head) error {
 	return u.put(seg)
 }
 
-// load reads an artifact for redaction. Bytes that another program keeps elsewhere are
-// to it as good as erased: there is nothing to take anything out of.
+// loadForRedaction returns a function that reads an artifact for redaction. An artifact that
+// another program keeps elsewhere is reported as erased: no bytes of it have to be redacted.
 func (x *exporter) loadForRedaction(ctx context.Context) func(canon.Digest) ([]byte, error) {
 	return func(ref canon.Digest) ([]byte, error) {
 		b, err := x.g.Objects.Object(ctx, manifest.Artifact, ref)
@@ -126,7 +133,8 @@ func (x *exporter) loadForRedaction(ctx context.Context) func(canon.Digest) ([]b
 	}
 }
 
-// countSecrets goes through all of it once, to say in front what was taken out.
+// countRedactions applies the redaction to everything once without writing, because the envelope
+// that states the counts comes first in the bundle.
 func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error) {
 	total := map[string]int64{}
 	for _, t := range x.logs {
@@ -151,7 +159,7 @@ func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error
 	})
 }
 
-// objects writes what the log refers to, by kind and digest.
+// writeObjects writes the objects that the log refers to, by kind and digest.
 func (x *exporter) writeObjects(ctx context.Context) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow} {
 		if err := x.refs.refs[kind].each(func(ref canon.Digest) error {
@@ -170,6 +178,7 @@ func (x *exporter) writeObjects(ctx context.Context) error {
 	})
 }
 
+// writeObject writes one object, or the tombstone of an erased artifact.
 func (x *exporter) writeObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {
 	r, size, err := x.g.Streams.ObjectStream(ctx, kind, ref)
 	if fault.Is(err, fault.ArtifactErased) {
@@ -177,7 +186,7 @@ func (x *exporter) writeObject(ctx context.Context, kind manifest.ObjectKind, re
 		return x.writeTombstone(ctx, ref)
 	}
 	if isMissing(err) && kind == manifest.Artifact && x.unknown {
-		return nil // another program may keep such bytes elsewhere
+		return nil // the other program may store its bytes elsewhere
 	}
 	if err != nil {
 		return err
@@ -186,6 +195,7 @@ func (x *exporter) writeObject(ctx context.Context, kind manifest.ObjectKind, re
 	return errors.Join(x.w.Object(kind, ref, size, r), r.Close())
 }
 
+// countObject counts an object in the result.
 func (x *exporter) countObject(kind manifest.ObjectKind) {
 	switch kind {
 	case manifest.Snapshot:
@@ -197,10 +207,13 @@ func (x *exporter) countObject(kind manifest.ObjectKind) {
 	}
 }
 
+// isMissing reports that an object does not exist in the store, in contrast to one that is damaged
+// or cannot be read.
 func isMissing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }
 
-// redactedArtifacts writes artifacts as they are without their secrets, under the
-// digests that they have then. One at a time is in memory.
+// redactedArtifacts writes the redacted form of each artifact under its new digest, in order of the
+// new digests. Only one artifact is in memory at a time. Artifacts with the same redacted form are
+// written once.
 func (x *exporter) redactedArtifacts(ctx context.Context) error {
 	type renamed struct{ to, from canon.Digest }
 	var all []renamed
@@ -237,7 +250,7 @@ func (x *exporter) redactedArtifacts(ctx context.Context) error {
 	return nil
 }
 
-// erased puts a tombstone in an artifact's place.
+// writeTombstone writes a tombstone instead of an artifact.
 func (x *exporter) writeTombstone(ctx context.Context, ref canon.Digest) error {
 	data, ok, err := x.g.Graves.Tombstone(ctx, ref)
 	if err == nil && !ok {
@@ -246,8 +259,8 @@ func (x *exporter) writeTombstone(ctx context.Context, ref canon.Digest) error {
 	if err != nil {
 		return err
 	}
-	if x.req.Redact { // who erased it and why are texts that somebody brought
+	if x.req.Redact { // actor and reason are free text
 		data = redact.Value(data, nil)
 	}
-	return x.w.Erased(ref, data.Without("imported")) // whose record it is differs by store
+	return x.w.Erased(ref, data.Without("imported")) // the flag is specific to a store
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Said is one annotation, as it is recorded.
+// Said is one recorded annotation.
 type Said struct {
 	feedback.Annotation
 	About feedback.About
 	AtMs  int64
-	// Step is the title of the step that it is about, its id where the workflow cannot be
-	// read, "" where it is about none.
+	// Step is the title of the annotated step, its id if the workflow cannot be read, "" if the
+	// annotation is about no step.
 	Step string
 }
 
-// Annotated gives the annotations of the run that were recorded since the last call. A
-// retraction is none. Where the log is damaged it is an error, and nothing more is told:
-// the run itself can be followed all the same.
+// Annotated returns the annotations of the run since the last call, without retractions. For a
+// damaged log it returns those before the damage with SESSION_UNHEALTHY; the events of the run can
+// still be followed.
 func (f *Following) Annotated(ctx context.Context) ([]Said, error) {
 	log := annotationsLog(f.Session)
 	c := &annotationCollector{f: f, from: f.annotationsHead.Next}
 	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.annotationsHead}, c)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		// Another history was put in its place. What of it is new nobody can tell, and what
-		// is old is not told.
+		// The log was replaced by another one. Which of its annotations are new cannot be
+		// determined, so none is reported and the next call continues behind them.
 		t, _, err := f.g.tally(ctx, f.Session)
 		f.annotationsHead = t.Head
 		return nil, err
@@ -49,8 +49,8 @@ func (f *Following) Annotated(ctx context.Context) ([]Said, error) {
 	return c.rows, nil
 }
 
-// saying collects annotations from an index on. A reading may start over at the log's
-// beginning, which must not tell again what was told.
+// annotationCollector collects annotations from an event index on. A reading may restart at the
+// beginning of the log and must not report annotations twice.
 type annotationCollector struct {
 	f    *Following
 	from int64

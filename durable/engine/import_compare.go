@@ -12,9 +12,9 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// compare says how the store's session of the bundle's id stands to the bundle, ""
-// where there is none. A chain tells: of two logs, one is a prefix of the other
-// exactly if its head is one of the other's (R4).
+// compare relates the store's session of the bundle's id to the bundle, "" if the store has none.
+// Of two logs one is a prefix of the other exactly if its head is on the other's chain
+// (docs/design.md#lines-and-files).
 func (m *importer) compare(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.src.Session()) {
@@ -31,7 +31,7 @@ func (m *importer) compare(ctx context.Context) (Relation, error) {
 	case v.Head == m.head && !v.Damaged():
 		return Same, nil
 	case here.found:
-		// Damage behind what the bundle holds makes it no less a part of this history.
+		// Damage behind the bundle's head does not change the relation.
 		return Ahead, nil
 	}
 	there := &headSearch{head: v.Head}
@@ -44,7 +44,7 @@ func (m *importer) compare(ctx context.Context) (Relation, error) {
 	return diverged, nil
 }
 
-// meets looks for a head on a log's chain.
+// headSearch is a visitor that looks for a head on a log's chain.
 type headSearch struct {
 	head  manifest.Head
 	found bool
@@ -59,10 +59,10 @@ func (m *headSearch) Visit(_ manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// compareNew says how an earlier import of the same log as new stands, "" where there
-// is none. Its lines have other ids and so another chain. What its first event says
-// anybody can write: a bundle may come under the very id. That it came from this head
-// is what the mark says, which does not travel, and its length tells the rest.
+// compareNew relates an earlier import of the same log under new ids to the bundle, "" if there was
+// none. Its lines have other ids and therefore another chain. The first event of a session is not
+// sufficient proof, since a bundle may have been made under that very id; the import mark does not
+// travel with bundles, and names the head that was imported. The number of events decides the rest.
 func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.out.SessionID) {
@@ -95,8 +95,8 @@ func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 	return Same, nil
 }
 
-// importedHead is the head of the bundle's log that a session came as, by its mark; the
-// zero digest where it has none.
+// importedHead is the head of the bundle that a session was imported from, according to its mark;
+// zero without a mark.
 func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, error) {
 	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil || c.V == 0 {
@@ -109,7 +109,7 @@ func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, 
 	return mark.Head, err
 }
 
-// origin keeps what a session's first event says about where it came from.
+// importOrigin is a visitor that keeps the origin stated by a session's first event.
 type importOrigin struct{ from *event.ImportedFrom }
 
 // Reset implements ports.Visitor.
@@ -123,7 +123,7 @@ func (o *importOrigin) Visit(seg manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
-// visitor is a visitor of a log that nobody writes to: it is never reset.
+// segmentFunc is a visitor for a log without writers, which is never reset.
 type segmentFunc func(manifest.Segment) error
 
 // Reset implements ports.Visitor.

@@ -13,10 +13,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// counting are a node's outputs without the approvals that came with a bundle: they
-// are shown, and a person of this store has not given them (R20). What was decided
-// before it came, which a re-drive decides once more, was decided with them: next is
-// the index of the event that the decision would make.
+// countedOutputs returns a node's outputs without the approvals that came with a bundle: these are
+// displayed, but no person of this store gave them (docs/design.md#requirements-on-the-caller).
+// next is the index of the event that a decision would create. A decision that was made before the
+// import counted those approvals, so replay passes its original index.
 func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projections.Node,
 	next int64) ([]projections.Output,
 	error) {
@@ -36,13 +36,13 @@ func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projection
 	return out, nil
 }
 
-// broughtWith is how many events of a log came with a bundle: the first ones. The mark
-// says so. Where it is gone the record of the import counts: a file that is lost must
-// not make approvals count that nobody gave here.
+// importedEvents returns how many events of a log came with a bundle; these are its first ones. The
+// session's import mark records the number. Without the mark the audit record of the import counts,
+// so that a lost file does not turn imported approvals into valid ones.
 func (g *Engine) importedEvents(ctx context.Context, log manifest.Log, records *importIndex) (int64, error) {
 	s, err := id.ParseSession(log.Owner)
 	if err != nil || g.Marks == nil {
-		return 0, nil // no log of the store comes with a bundle
+		return 0, nil // logs of the store itself are never imported
 	}
 	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil {
@@ -69,31 +69,31 @@ func (g *Engine) importedEvents(ctx context.Context, log manifest.Log, records *
 	return mark.Logs[log.Table.Name], err
 }
 
-// broughtIn is broughtWith for a session's own log.
+// importedSessionEvents is importedEvents for a session's own log.
 func (g *Engine) importedSessionEvents(ctx context.Context, s id.Session) (int64, error) {
 	return g.importedEvents(ctx, manifest.SessionEvents(s), &importIndex{g: g})
 }
 
-// importBook is what the audit log says about imports, read when it is first asked for:
-// few ask, and who asks about many sessions reads the log once.
+// importIndex is a visitor that collects the imports recorded in the audit log. It is read when
+// first needed; callers that ask about many sessions share one.
 type importIndex struct {
 	g        *Engine
 	records  map[string]importRecord // by session
 	intended map[id.Event]string
 }
 
-// importRecord says how much of a session's logs came.
+// importRecord states how many events of a session's logs were imported.
 type importRecord struct {
 	events      int64 // of the session's own log
 	annotations int64
 }
 
-// of is the record of a session's import, zero where there is none, and in no book.
+// record returns the record of a session's import, zero without one. A nil index has no records.
 func (b *importIndex) record(ctx context.Context, s id.Session) (importRecord, error) {
 	if b == nil {
 		return importRecord{}, nil
 	}
-	if b.records != nil || b.g.Controls == nil { // nothing is audited without
+	if b.records != nil || b.g.Controls == nil { // without control files there is no audit log
 		return b.records[s.String()], nil
 	}
 	store, err := b.g.Identity.StoreID(ctx, ports.ReadOnly)
@@ -134,7 +134,7 @@ func (b *importIndex) Visit(seg manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
-// numberIn reads a number of a record; where it says none, what was known holds.
+// numberIn parses a number of a record; an invalid one results in known.
 func numberIn(text string, known int64) int64 {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n

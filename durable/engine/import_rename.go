@@ -16,9 +16,9 @@ func (m *importer) sideLog(name string) manifest.Log {
 	return manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId"))
 }
 
-// renaming begins an import as new: the log and the side logs of these names are gone
-// through once, for what they name. That costs a reading more; to remember all that
-// might be named would take more memory than an import may.
+// newRenaming prepares an import under new ids. It reads the log and the named side logs once, to
+// find which ids they refer to. That costs a reading; collecting the ids while renaming would take
+// memory in proportion to the session.
 func (m *importer) newRenaming(ctx context.Context, store id.Store, names []string) (*rewrite.Renaming, error) {
 	renaming := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest)
 	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
@@ -45,7 +45,8 @@ func (m *importer) newRenaming(ctx context.Context, store id.Store, names []stri
 	return renaming, nil
 }
 
-// renamedBefore works out the new ids of an import that was made before.
+// recomputeRenaming computes the new ids of an import that was made earlier, for the mapping in the
+// result.
 func (m *importer) recomputeRenaming(ctx context.Context, store id.Store) error {
 	renaming, err := m.newRenaming(ctx, store, nil)
 	if err != nil {
@@ -60,8 +61,8 @@ func (m *importer) recomputeRenaming(ctx context.Context, store id.Store) error 
 	return err
 }
 
-// mapping says what became of the ids, where they were changed. It is made last, since
-// it is long: a million events may have some hundred thousand nodes.
+// setMapping adds the mapping of ids to the result. It is built last because of its size: a million
+// events may have some hundred thousand nodes.
 func (m *importer) setMapping() {
 	if m.renaming != nil {
 		mapping := m.renaming.Mapping()

@@ -15,15 +15,15 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// arrive hands everything over and commits it at once. placed is false when the
-// session appeared meanwhile.
+// writeArrival writes objects, logs and the import mark to an arrival and commits it at once.
+// committed is false if the session appeared meanwhile.
 func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool) (committed bool, err error) {
 	arrival, err := m.g.Arrivals.Arrive(ctx, m.out.SessionID)
 	if err != nil {
 		return false, err
 	}
 	defer func() {
-		// What is left behind is nobody's truth: a cleanup takes it.
+		// Remains of an arrival are not part of any session; a cleanup removes them.
 		if endErr := arrival.End(); err == nil && !committed {
 			err = endErr
 		}
@@ -60,7 +60,7 @@ func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool)
 	return arrival.Commit(ctx)
 }
 
-// handObjects hands over what the log refers to.
+// writeObjects copies the objects that the log refers to: workflows and snapshots before artifacts.
 func (m *importer) writeObjects(ctx context.Context, arrival ports.Arrival) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Workflow, manifest.Snapshot, manifest.Artifact} {
 		for ref := range m.src.Each(kind) {
@@ -72,6 +72,7 @@ func (m *importer) writeObjects(ctx context.Context, arrival ports.Arrival) erro
 	return nil
 }
 
+// writeObject copies one object, or the tombstone of an erased artifact.
 func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind manifest.ObjectKind,
 	ref canon.Digest) error {
 	if kind == manifest.Artifact {
@@ -80,7 +81,8 @@ func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind 
 			return err
 		}
 		if erased {
-			// It is a record of elsewhere: bytes that somebody brings here outlive it.
+			// The erasure was decided in another store. Marked as imported, it does not prevent the
+			// same bytes from being stored here.
 			return arrival.Tombstone(ctx, ref, data.With("imported", canon.OfBool(true)))
 		}
 	}
@@ -91,8 +93,8 @@ func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind 
 	return errors.Join(arrival.Object(ctx, kind, ref, r), r.Close())
 }
 
-// handLog hands over one log, as it is or with the session's new ids. The bundle was
-// verified before; that it is still the same is seen by the head.
+// writeLog copies one log, unchanged or under the session's new ids. The bundle was verified
+// before; that it did not change since is checked by its head. It returns the number of events.
 func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name string, log manifest.Log,
 	renaming *rewrite.Renaming) (events int64, err error) {
 	put := func(seg manifest.Segment) error { return arrival.Segment(ctx, name, seg) }
@@ -123,8 +125,8 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name str
 	return v.Head.Next, err
 }
 
-// renamed are a segment's events under the session's new ids. Those of side logs are
-// rewritten as text: what they mean is not known here.
+// renameEvents returns a segment's events under the session's new ids. The events of side logs are
+// rewritten as text, because their kinds are not known here.
 func renameEvents(r *rewrite.Renaming, name string, log manifest.Log, seg manifest.Segment) ([]event.Event, error) {
 	if name == "" {
 		return r.Segment(seg.Events)

@@ -9,26 +9,25 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// KeyState is the closed set of what a keyring can be.
+// KeyState is the closed set of states of a keyring.
 type KeyState string
 
 // The states of a keyring.
 const (
 	KeysReady    KeyState = "ready"
-	KeysMissing  KeyState = "missing"  // it is not there: the next answer makes one
-	KeysUnusable KeyState = "unusable" // damaged, or open to others
+	KeysMissing  KeyState = "missing"  // no file; the next answer with a token creates one
+	KeysUnusable KeyState = "unusable" // damaged, or readable by other users
 )
 
-// KeyList is the document "keys". Keys are called by their fingerprints; nothing ever
-// shows one.
+// KeyList is the document "keys". Keys are named by their fingerprints; no key is ever printed.
 type KeyList struct {
 	State    KeyState `json:"state"`
 	Current  string   `json:"current,omitzero"`
 	Previous string   `json:"previous,omitzero"`
 	Problem  string   `json:"problem,omitzero"` // why it is unusable
-	// Rotated says that this call replaced the keys; Worthless names the key whose
-	// tokens verify no more, "" where there was none or nobody can say; Quarantine is
-	// where a keyring lies that could not be used.
+	// Rotated reports that this call replaced the keys. Worthless is the fingerprint of the key
+	// whose tokens are void since then, "" if that is none or not known. Quarantine is the
+	// directory of a keyring that could not be used.
 	Rotated    bool   `json:"rotated"`
 	Worthless  string `json:"worthless,omitzero"`
 	Quarantine string `json:"quarantine,omitzero"`
@@ -36,7 +35,8 @@ type KeyList struct {
 	from *token.Key
 }
 
-// ListKeys tells which keys tokens are signed with. It makes none.
+// ListKeys returns which keys tokens are signed with. It creates none: a store without a keyring is
+// in state missing.
 func (g *Engine) ListKeys(ctx context.Context) (KeyList, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
@@ -59,6 +59,7 @@ func (g *Engine) ListKeys(ctx context.Context) (KeyList, error) {
 	return keyList(keys), nil
 }
 
+// keyList describes a usable keyring.
 func keyList(keys token.Keys) KeyList {
 	out := KeyList{State: KeysReady, Current: keys.Current.Fingerprint(), from: &keys.Current}
 	if keys.Previous != nil {
@@ -67,18 +68,18 @@ func keyList(keys token.Keys) KeyList {
 	return out
 }
 
-// RotateKeys replaces the keys that have was asked about: the current one becomes the
-// previous one, and one that cannot be used is set aside. Somebody who did so meanwhile
-// is STORE_CONFLICT: what the caller agreed to was another loss. Where no store is, it is
-// TARGET_NOT_FOUND, and STORE_FOREIGN in one of another program: nothing is made there.
+// RotateKeys replaces the keys that have describes: the current key becomes the previous one, and a
+// keyring that cannot be used is moved to the quarantine. The caller has confirmed the loss of
+// have.Previous, so a keyring that changed since is STORE_CONFLICT. Without a store it is
+// TARGET_NOT_FOUND, in a store of another program STORE_FOREIGN; nothing is created there.
 func (g *Engine) RotateKeys(ctx context.Context, by Caller, have KeyList) (KeyList, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return have, err
 	}
 	if store.IsZero() {
-		// There is none, or it is another program's: the store says which. It is asked to
-		// replace a key that nobody has, so that one which somebody makes meanwhile stays.
+		// The port returns the error for a missing or foreign store. A key that no keyring has is
+		// passed as the current one, so that a concurrently created keyring is not replaced.
 		_, err := g.Keyring.Rotate(ctx, ports.Rotation{By: by.Actor, AtMs: by.AtMs, From: &token.Key{}})
 		return have, err
 	}

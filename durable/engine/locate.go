@@ -14,25 +14,25 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Last names the run with the latest activity.
+// Last is the reference to the run with the latest activity.
 const Last = "@last"
 
-// Locate finds a run by its id, a unique prefix of it, or @last, and answers
-// with its preferred tip (R25).
+// Locate finds a run by its id, a unique prefix of it (with or without "run_"), or @last, and
+// returns its preferred tip (docs/design.md#tokens). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
 func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
 	at, err := g.searchRun(ctx, ref)
 	if err != nil {
 		return Position{}, err
 	}
-	// Whoever read on from the fold of an unhealthy log would not meet again what is
-	// wrong before it.
+	// Only a healthy fold is cached: a reading that continues from an unhealthy one would not meet
+	// the damage before its head.
 	if at.fold != nil && at.verdict.Health == manifest.Healthy {
 		g.putFold(at.session, at.fold)
 	}
 	return Position{at.session, at.brief.RunID, at.brief.Tip}, nil
 }
 
-// located is a run with the reading of its session, from the beginning.
+// foundRun is a run with the fold of its session, read from the beginning.
 type foundRun struct {
 	session id.Session
 	run     *projections.Run
@@ -40,8 +40,7 @@ type foundRun struct {
 	verdict manifest.Verdict
 }
 
-// lookup finds a run and reads all of its session: what is shown of a run is its
-// history, and how healthy that is.
+// lookup finds a run and reads its whole session, as the use cases do that show history and health.
 func (g *Engine) lookup(ctx context.Context, ref string) (foundRun, error) {
 	found, err := g.searchRun(ctx, ref)
 	if err != nil {
@@ -55,13 +54,13 @@ func (g *Engine) lookup(ctx context.Context, ref string) (foundRun, error) {
 	}
 	at := foundRun{found.session, found.fold.Runs[found.brief.RunID], found.fold, found.verdict}
 	if at.run == nil || at.run.Tip.IsZero() {
-		return foundRun{}, runNotFound(ref, 1) // damage that reading on from a saved fold does not meet
+		return foundRun{}, runNotFound(ref, 1) // damage that a reading from a saved fold skips
 	}
 	return at, nil
 }
 
-// sighted is a run as it was found. The fold is what was read of its session, nil
-// where the session's brief sufficed.
+// runMatch is a run that matched a reference. fold is nil when the brief in the session's head
+// cache was sufficient.
 type runMatch struct {
 	session id.Session
 	brief   projections.BriefRun
@@ -69,7 +68,9 @@ type runMatch struct {
 	verdict manifest.Verdict
 }
 
-// seek looks for a run in every session, since runs carry no sign of theirs.
+// searchRun searches every session for a run, because a run id does not contain its session. A
+// session that cannot be read does not hide runs in others; but @last is RUN_AMBIGUOUS then, since
+// the latest run may be in it.
 func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err error) {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
@@ -114,8 +115,8 @@ func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err er
 	return at, nil
 }
 
-// recentFirst puts the sessions that this process works with in front: a run that is
-// named exactly is mostly in one of them.
+// cachedFirst moves the sessions whose folds this process holds to the front: a run named by its
+// full id is usually in one of them, and the search ends there.
 func (g *Engine) cachedFirst(all []id.Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,8 +129,8 @@ func (g *Engine) cachedFirst(all []id.Session) {
 	}
 }
 
-// sight tells which runs a session has: by its brief, where nothing was committed
-// since that was written, else by reading it.
+// sessionRuns returns the runs of a session: from its brief if nothing was committed since that was
+// written, else by reading the session. ok is false if the session cannot be read.
 func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) (runs []projections.BriefRun,
 	at runMatch,
 	ok bool) {
@@ -149,15 +150,17 @@ func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) 
 	return at.fold.Brief().Runs, at, true
 }
 
-// nothingMore is a visitor that wants to know whether anything follows.
+// newSegmentProbe is a visitor that stops at the first segment: the reading ends with
+// errStopReading if the log continues behind the given head.
 type newSegmentProbe struct{}
 
-// Reset has nothing to forget.
+// Reset implements ports.Visitor.
 func (newSegmentProbe) Reset() {}
 
-// Visit ends the reading.
+// Visit implements ports.Visitor.
 func (newSegmentProbe) Visit(manifest.Segment, manifest.Head) error { return errStopReading }
 
+// sessionCount is a number of sessions in words.
 func sessionCount(n int) string {
 	if n == 1 {
 		return "one session"
@@ -165,19 +168,21 @@ func sessionCount(n int) string {
 	return fmt.Sprintf("%d sessions", n)
 }
 
+// isLater orders runs by stored time, then event index, then id, so that @last is the same run in
+// every process.
 func isLater(a, b projections.BriefRun) bool {
 	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex),
 		cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
 }
 
-// matches accepts a prefix with or without "run_".
+// matchesPrefix reports whether ref is a prefix of the run's id, with or without "run_".
 func matchesPrefix(r id.Run, ref string) bool {
 	const prefix = "run_"
 	return ref != "" && ref != prefix &&
 		(strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
 }
 
-// notFound says so, and that the run may be in a session that could not be read.
+// runNotFound is RUN_NOT_FOUND. With unread sessions it adds that the run may be in one of them.
 func runNotFound(ref string, unread int) error {
 	if unread > 0 {
 		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %s could not be read", ref,

@@ -8,14 +8,15 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// cargo visits a log and keeps what its events refer to: what has to travel with it.
-// A long session refers to hundreds of thousands of snapshots, so that digests are
-// kept raw and each once.
+// objectRefs is a visitor that collects the objects that a log's events refer to, which an export
+// has to contain. A long session refers to hundreds of thousands of snapshots, so digests are kept
+// raw and each once.
 type objectRefs struct {
 	head manifest.Head
 	refs map[manifest.ObjectKind]*digests
 }
 
+// newObjectRefs returns an empty collector.
 func newObjectRefs() *objectRefs {
 	c := &objectRefs{}
 	c.Reset()
@@ -37,7 +38,7 @@ func (c *objectRefs) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// refersTo names the objects of an event.
+// eachObjectRef calls each for the objects that an event refers to. A zero digest stands for none.
 func eachObjectRef(e event.Event, each func(manifest.ObjectKind, canon.Digest)) {
 	if p, ok := e.Data.(event.Pinner); ok {
 		each(manifest.Snapshot, p.Pin())
@@ -52,6 +53,7 @@ func eachObjectRef(e event.Event, each func(manifest.ObjectKind, canon.Digest)) 
 	}
 }
 
+// add records a reference. Zero digests are ignored.
 func (c *objectRefs) add(kind manifest.ObjectKind, ref canon.Digest) {
 	if !ref.IsZero() {
 		c.refs[kind].add(ref)
@@ -61,9 +63,10 @@ func (c *objectRefs) add(kind manifest.ObjectKind, ref canon.Digest) {
 // digests is a set of digests that takes 32 bytes for each.
 type digests struct {
 	all    [][32]byte
-	sorted int // how many stand in order, each once
+	sorted int // length of the prefix that is in order and free of duplicates
 }
 
+// add adds a digest. Duplicates are removed when the unsorted part has outgrown the sorted one.
 func (d *digests) add(ref canon.Digest) {
 	d.all = append(d.all, ref.Raw())
 	if len(d.all) >= 2*d.sorted+1024 {
@@ -71,13 +74,14 @@ func (d *digests) add(ref canon.Digest) {
 	}
 }
 
+// sort orders the set and removes duplicates.
 func (d *digests) sort() {
 	slices.SortFunc(d.all, func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) })
 	d.all = slices.Compact(d.all)
 	d.sorted = len(d.all)
 }
 
-// each calls fn with every digest, in order.
+// each calls fn with every digest, in order, until fn fails.
 func (d *digests) each(fn func(canon.Digest) error) error {
 	d.sort()
 	for _, raw := range d.all {

@@ -11,16 +11,16 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// onlooker reads what a run rests on for whoever only looks: in our forms, and where
-// another program or version wrote it, as far as it is known (R14). What it gives are
-// views, which nothing that writes can take.
+// observer reads workflows and snapshots for use cases that only display them: in the form of this
+// version and, as far as it is known, in the form of another program or version
+// (docs/design.md#foreign-stores). It returns views; no use case that appends accepts one.
 type observer struct {
 	g       *Engine
-	foreign bool // something of another form was met
+	foreign bool // an object in another form was read
 }
 
-// health is that of a log, with what was met beside it: snapshots and workflows of
-// another form make a session's version unknown as events do.
+// health combines the health of a log with the forms of its objects: a snapshot or workflow in
+// another form makes the session unknown_version, as an unknown event does.
 func (o *observer) health(h manifest.Health) manifest.Health {
 	if o.foreign && h == manifest.Healthy {
 		return manifest.UnknownVersion
@@ -28,7 +28,7 @@ func (o *observer) health(h manifest.Health) manifest.Health {
 	return h
 }
 
-// workflow is the pinned workflow; the zero View where its form says nothing to us.
+// workflow returns a pinned workflow; the zero View if its form is unknown.
 func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.View, error) {
 	w, err := o.g.workflow(ctx, hash)
 	if err == nil {
@@ -49,7 +49,7 @@ func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.Vie
 	return v, nil
 }
 
-// snapshot is a node's; the zero View where its form says nothing to us.
+// snapshot returns a snapshot; the zero View if its form is unknown.
 func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
 	s, err := o.g.state(ctx, &projections.Node{SnapshotRef: ref})
 	if err == nil {
@@ -70,9 +70,9 @@ func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.Vie
 	return v, nil
 }
 
-// tip is the pinned workflow of a run, the snapshot at its preferred tip, and what they
-// say about its status. Whether a step waits for an approval is asked only of what this
-// version runs.
+// tip returns the pinned workflow of a run, the snapshot at its preferred tip, and what both imply
+// for the run's status. Whether a step waits for an approval is computed only for forms that this
+// version can execute.
 func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.Node) (w compile.View, s snapshot.View,
 	t projections.TipState, err error) {
 	if w, err = o.workflow(ctx, r.Started.WorkflowHash); err != nil {
@@ -92,8 +92,8 @@ func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.N
 	return w, s, projections.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
 }
 
-// place is what a timeline says about a node. What cannot be read has no title:
-// history is told as far as it can be.
+// timelinePlace returns what a timeline displays about a node. A snapshot that cannot be read
+// yields a placeholder title and no error.
 func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) projections.Place {
 	s, err := o.snapshot(ctx, ref)
 	if err != nil {
@@ -112,4 +112,5 @@ func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.
 	return p
 }
 
+// unreadableStep is displayed instead of a step title that cannot be read.
 const unreadableStep = "a step that cannot be read"

@@ -24,8 +24,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// answer renders a place: a pure function of the pinned workflow and the fold,
-// which the caller has brought to the prefix that the answer speaks of (R15).
+// answer renders a position: a pure function of the pinned workflow and the fold. The caller has
+// brought the fold to the prefix that the answer describes (docs/design.md#answers).
 func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
 	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
 	if err != nil {
@@ -58,7 +58,7 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition
 	return a, nil
 }
 
-// status is the run's, read at its preferred tip.
+// status is the status of a run at its preferred tip (docs/design.md#run-status).
 func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.Run) (projections.Status, error) {
 	tip := r.Node(r.Tip)
 	if tip == nil {
@@ -71,7 +71,8 @@ func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.
 	return r.StatusAt(tip.ID, tipState(w, tip, s)), nil
 }
 
-// pend fills in the pending step and what to do about it.
+// setPending sets the pending step, its rendered prompt and the next intent. Without a pending step
+// the run is complete.
 func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.State) error {
 	pending := s.PendingStep()
 	if pending == nil {
@@ -85,6 +86,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 	}
 	vars := interpreter.Variables(w, s, p.node.Context)
 	text, absent := prompt.Render(w, step, vars)
+	// The preamble is shown once, with the first step of the run.
 	if p.node.Parent == nil {
 		if preamble := prompt.Preamble(w); preamble != "" {
 			text = preamble + "\n\n" + text
@@ -119,7 +121,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 	return nil
 }
 
-// contractOf shows a step's output contract, nil where it has none.
+// contractOf describes a step's output contract, nil where it has none.
 func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 	c := step.OutputContract
 	if c == nil {
@@ -130,8 +132,8 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 		Example: pack.Example}
 }
 
-// ask collects the context keys that the step waits for: declared inputs, and what an
-// attempt was refused for, such as the list of a loop that comes next.
+// collectInputs collects the context keys that the step waits for: missing declared inputs, and
+// keys that a refused attempt lacked, such as the list that the next loop iterates over.
 func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars canon.Value) {
 	for _, in := range missing {
 		a.missingInputs = append(a.missingInputs, in.ContextKey)
@@ -147,8 +149,8 @@ func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars
 	}
 }
 
-// noteRecommendation says that the preferences in force go beyond what the workflow
-// recommends: a person's choice, and never refused (locks section 5).
+// warnRecommendation warns about preferences that exceed what the workflow recommends. They are the
+// user's choice and never refused (docs/design.md#preferences).
 func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 	for _, e := range advance.Exceeds(w, p.node.Preferences) {
 		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
@@ -156,8 +158,8 @@ func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 	}
 }
 
-// noteTruncation reads off the log that notes were cut: by the marker at the
-// full budget, which nothing else leaves behind.
+// warnTruncation warns that notes of this node or its parent were cut. The log records it by the
+// marker at the end of the notes, which the engine alone appends.
 func (a *Answer) warnTruncation(p resolvedPosition) {
 	for _, n := range []*projections.Node{p.node, parentOf(p)} {
 		if n == nil {
@@ -171,6 +173,7 @@ func (a *Answer) warnTruncation(p resolvedPosition) {
 	}
 }
 
+// parentOf is the parent of the node in the same run, nil at the root.
 func parentOf(p resolvedPosition) *projections.Node {
 	if p.node.Parent == nil {
 		return nil
@@ -178,8 +181,8 @@ func parentOf(p resolvedPosition) *projections.Node {
 	return p.run.Node(*p.node.Parent)
 }
 
-// sign mints the tokens and the ready call. A closed run takes no attempt, so
-// its answers carry none.
+// sign adds the tokens and the next call. An answer about a run that takes no attempts has only a
+// state token.
 func (a *Answer) sign(key token.Key, open bool) {
 	a.StateToken = token.MintState(key, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
 		NodeID: a.NodeID, WorkflowHash: a.Workflow.WorkflowHash})
@@ -194,15 +197,16 @@ func (a *Answer) sign(key token.Key, open bool) {
 	a.Next = a.nextCall()
 }
 
-// call is the ready call for the pending step.
+// nextCall is the complete call for the pending step, with placeholders for what the caller has to
+// supply.
 func (a *Answer) nextCall() *Next {
 	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken}
 	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken}
 	if !a.outputsSubmitted {
 		command = append(command, "--notes", "…")
 		output := map[string]any{"notesMarkdown": "…"}
-		// Of an artifact only the kind is filled in: an example that is copied unread
-		// would pass for an answer.
+		// Of an artifact only the kind is filled in: an example that is copied unread would be
+		// accepted as an answer.
 		var artifacts []any
 		for _, kind := range a.artifactKinds {
 			command = append(command, "--artifact", "FILE")
@@ -214,7 +218,7 @@ func (a *Answer) nextCall() *Next {
 		params["output"] = output
 	}
 	if a.isCommand {
-		// Only 'waybill run' carries commands out; a tool call can look.
+		// Only 'waybill run' performs commands; the tool call can only read the step.
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
 		params = map[string]any{"stateToken": a.StateToken}
 	}
@@ -229,7 +233,8 @@ func (a *Answer) nextCall() *Next {
 	return &Next{Command: command, Tool: "continue_workflow", Params: params}
 }
 
-// warnReplay says that what was sent is not what is recorded (R15).
+// warnReplay warns when a repeated attempt carries other content than the recorded one
+// (docs/design.md#answers).
 func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 	if !recorded.IsZero() && recorded != sent {
 		a.warnDiffers("This attempt is recorded with other content; the recorded answer is returned and nothing was " +
@@ -237,12 +242,13 @@ func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 	}
 }
 
+// warnDiffers adds a REPLAY_DIFFERS warning.
 func (a *Answer) warnDiffers(message string) {
 	a.Warnings = append(a.Warnings, Warning{ReplayDiffers, message})
 }
 
-// outcome is the answer to a recorded attempt, over the fold that ends with it:
-// where it led, or what blocked it.
+// answerOutcome renders the answer to a recorded attempt over the fold that ends with it: at the
+// node it led to, or at the same node with the blockers.
 func (g *Engine) answerOutcome(ctx context.Context, keys token.Keys, p resolvedPosition,
 	o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {

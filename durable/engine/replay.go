@@ -16,24 +16,25 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ReplayReport is the document "replay": whether what callers sent comes to the
-// same events, byte by byte, when it is decided once more (R23).
+// ReplayReport is the document "replay": whether the recorded inputs of callers result in the same
+// events, byte by byte, when they are decided again (docs/design.md#ends-and-branches).
 type ReplayReport struct {
 	RunID     id.Run     `json:"runId"`
 	SessionID id.Session `json:"sessionId"`
 	OK        bool       `json:"ok"`
-	Segments  int64      `json:"segments"` // that came out the same
-	Events    int64      `json:"events"`   // in these
-	// Undecided are attempts, by the index of their first event, of which it is not
-	// known any more what they were held against: notes that are kept cut and make the
-	// difference, or an artifact that was erased. They count as neither.
+	Segments  int64      `json:"segments"` // segments with the same result
+	Events    int64      `json:"events"`   // events in these segments
+	// Undecided are segments, by their first event index, whose original inputs are not known any
+	// more: notes that were cut when they were recorded, or an erased artifact. They count neither
+	// as equal nor as different.
 	Undecided  []int64             `json:"undecided"`
 	Difference *redrive.Difference `json:"difference"` // the first one; null: none
 }
 
-// Replay decides everything in the session of a run once more, in memory, from what
-// is on record of each call, and stops at the first difference. It writes nothing.
-// The session must be healthy; objects that cannot be read are errors.
+// Replay decides every segment in the session of a run again, in memory, from the recorded inputs,
+// and stops at the first difference. It appends nothing. The session must be healthy:
+// SESSION_UNHEALTHY otherwise. Objects that cannot be read are errors, RUN_NOT_FOUND is an unknown
+// run.
 func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) {
 	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
 		return ReplayReport{}, err
@@ -55,26 +56,28 @@ func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) 
 	return r.report, nil
 }
 
+// errDiffers ends the reading at the first difference.
 var errDiffers = errors.New("a segment comes out otherwise")
 
-// again is a reading that decides each segment anew over the fold of those before.
+// replayer is a visitor that decides each segment over the fold of the segments before it.
 type replayer struct {
 	g       *Engine
 	ctx     context.Context
 	session id.Session
 	fold    *projections.Fold
 	report  ReplayReport
-	// without: approvals in front of this event do not count in the decision under way.
+	// ignoreBefore hides approvals with a smaller event index from the current decision; 0 hides
+	// none.
 	ignoreBefore int64
 }
 
-// Reset starts over.
+// Reset implements ports.Visitor.
 func (a *replayer) Reset() {
 	a.fold = projections.NewFold()
 	a.report = ReplayReport{SessionID: a.session, Undecided: []int64{}}
 }
 
-// Visit decides one more segment.
+// Visit implements ports.Visitor. It compares one segment and then folds the recorded one.
 func (a *replayer) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Foreign() {
@@ -97,7 +100,7 @@ func (a *replayer) Visit(seg manifest.Segment, head manifest.Head) error {
 	return a.fold.Visit(seg, head)
 }
 
-// redriven is how each operation is decided once more.
+// replayPlans has the function that decides each operation again.
 var replayPlans = map[redrive.Operation]func(*replayer, manifest.Segment) (plan manifest.Plan, cut bool, err error){
 	redrive.Start:      (*replayer).start,
 	redrive.Fork:       (*replayer).fork,
@@ -108,8 +111,8 @@ var replayPlans = map[redrive.Operation]func(*replayer, manifest.Segment) (plan 
 	redrive.Close:      (*replayer).close,
 }
 
-// decide compares a segment with what its inputs come to. An error is the world's:
-// what the engine refuses now is a difference.
+// decide compares a segment with the result of its inputs. An error is one of reading; what the
+// engine refuses now is a difference.
 func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	plan, ok := replayPlans[redrive.OperationOf(seg.Events)]
 	if !ok {
@@ -119,8 +122,8 @@ func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool
 	if d == nil || cut || err != nil {
 		return d, cut, err
 	}
-	// The session may have been imported before it came here, by a store in which
-	// approvals that it brought did not count: up to which event no bundle tells.
+	// The session may have passed through another store by import, where approvals from bundles
+	// were ignored. No bundle records up to which event, so each approval is tried as that bound.
 	for _, end := range a.importedApprovals(seg) {
 		a.ignoreBefore = end
 		was, cut, err := a.compare(plan, seg)
@@ -132,8 +135,8 @@ func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool
 	return d, false, nil
 }
 
-// approvals are where approvals end that stand at the node of a segment and came with a
-// bundle, as the segment did.
+// importedApprovals returns, for the approvals at the node of an imported segment, the index behind
+// each one. It is empty for segments that this store wrote.
 func (a *replayer) importedApprovals(seg manifest.Segment) (ends []int64) {
 	_, p, err := a.position(seg.Events[0].Scope)
 	if err != nil || p.node == nil || p.node.Approvals == 0 {
@@ -150,6 +153,8 @@ func (a *replayer) importedApprovals(seg manifest.Segment) (ends []int64) {
 	return ends
 }
 
+// compare runs plan and compares its events with the segment's. A refusal is a difference. An
+// erased artifact sets cut: the inputs are incomplete and the comparison proves nothing.
 func (a *replayer) compare(plan func(*replayer, manifest.Segment) (manifest.Plan, bool, error),
 	seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	now, cut, err := plan(a, seg)
@@ -165,7 +170,8 @@ func (a *replayer) compare(plan func(*replayer, manifest.Segment) (manifest.Plan
 	return redrive.Compare(seg, now), cut, nil
 }
 
-// at is the position that a segment's attempt is made at.
+// position returns the position of a segment's attempt, without the approvals that ignoreBefore
+// hides.
 func (a *replayer) position(s event.Scope) (Position, resolvedPosition, error) {
 	at := Position{a.session, s.RunID, s.NodeID}
 	p, err := resolvePosition(a.fold, at)
@@ -179,10 +185,12 @@ func (a *replayer) position(s event.Scope) (Position, resolvedPosition, error) {
 	return at, p, err
 }
 
+// artifact reads the bytes of a recorded artifact.
 func (a *replayer) artifact(ref canon.Digest) ([]byte, error) {
 	return a.g.Objects.Object(a.ctx, manifest.Artifact, ref)
 }
 
+// start decides the first segment of a started run again.
 func (a *replayer) start(seg manifest.Segment) (manifest.Plan, bool, error) {
 	s, hash := redrive.StartOf(a.session, seg.Events)
 	w, err := a.g.workflow(a.ctx, hash)
@@ -193,6 +201,8 @@ func (a *replayer) start(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
+// fork decides the first segment of a forked run again, from the source facts that the segment
+// records; the source session is not read.
 func (a *replayer) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	from, f, ref := redrive.ForkOf(a.session, seg.Events)
 	w, err := a.g.workflow(a.ctx, from.Started.WorkflowHash)
@@ -206,6 +216,7 @@ func (a *replayer) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
+// ack decides an attempt again. cut reports that its notes were cut when they were recorded.
 func (a *replayer) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	attempt, cut, err := redrive.AttemptOf(seg.Events, a.artifact)
 	if err != nil {
@@ -230,6 +241,7 @@ func (a *replayer) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return decided.Plan, cut, err
 }
 
+// checkpoint decides a checkpoint again, at the parent of its node.
 func (a *replayer) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error) {
 	parent, attempt, err := redrive.CheckpointOf(seg.Events, a.artifact)
 	if err != nil {
@@ -244,6 +256,7 @@ func (a *replayer) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error)
 	return plan, false, err
 }
 
+// approve decides an approval again.
 func (a *replayer) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
 	given, err := redrive.ApprovalOf(seg.Events, a.artifact)
 	if err != nil {
@@ -265,6 +278,7 @@ func (a *replayer) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
+// cancel decides a cancellation again.
 func (a *replayer) cancel(seg manifest.Segment) (manifest.Plan, bool, error) {
 	at, p, err := a.runPosition(seg)
 	if err != nil {
@@ -274,6 +288,7 @@ func (a *replayer) cancel(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
+// close decides the end of a cancelled run again.
 func (a *replayer) close(seg manifest.Segment) (manifest.Plan, bool, error) {
 	at, p, err := a.runPosition(seg)
 	if err != nil {
@@ -283,6 +298,7 @@ func (a *replayer) close(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
+// runPosition returns the run of a segment, without a node.
 func (a *replayer) runPosition(seg manifest.Segment) (Position, resolvedPosition, error) {
 	at := Position{Session: a.session, Run: seg.Events[0].Scope.RunID}
 	p, err := findRun(a.fold, at)

@@ -12,7 +12,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// RunSummary is one row of the document "runs".
+// RunSummary is one row of the document "runs". Status, progress and gaps are those of the
+// preferred tip.
 type RunSummary struct {
 	RunID                  id.Run             `json:"runId"`
 	SessionID              id.Session         `json:"sessionId"`
@@ -29,44 +30,46 @@ type RunSummary struct {
 	LastAtMs               int64              `json:"lastAtMs"`
 }
 
-// Progress counts acknowledged steps; Total is left out where loops make it open.
+// Progress counts acknowledged steps on the path. Total is absent for workflows with loops, whose
+// length is not known in advance.
 type Progress struct {
 	Completed int64 `json:"completed"`
 	Total     int64 `json:"total,omitzero"`
 }
 
-// Tip is a leaf of a run's DAG.
+// Tip is a leaf of a run's graph.
 type Tip struct {
 	NodeID    id.Node `json:"nodeId"`
 	Preferred bool    `json:"preferred"`
 }
 
-// AnnotationCounts is what the annotations of a run come to that stand.
+// AnnotationCounts summarizes the current annotations of a run.
 type AnnotationCounts struct {
 	Count      int64    `json:"count"`
-	MeanRating *float64 `json:"meanRating,omitzero"` // 1 to 5, two decimals; absent where nobody rated the run
+	MeanRating *float64 `json:"meanRating,omitzero"` // 1 to 5, two decimals; absent without ratings
 	Flags      int64    `json:"flags"`
-	// Incomplete says that the annotations could not be read to their end, and that there
-	// may be more.
+	// Incomplete reports that the annotations could not be read to the end, so that the counts may
+	// be too low.
 	Incomplete bool `json:"incomplete,omitzero"`
 }
 
-// Unreadable is a session that no run could be read from.
+// Unreadable is a session of which no run could be read.
 type Unreadable struct {
 	SessionID id.Session      `json:"sessionId,omitzero"`
-	Name      string          `json:"name,omitzero"` // of a session's folder whose name is no session id
+	Name      string          `json:"name,omitzero"` // directory whose name is no session id
 	Health    manifest.Health `json:"health"`
 	Message   string          `json:"message"`
 }
 
-// RunList is the document "runs": the latest activity first, by the stored time
-// of a run's last event. Sessions that cannot be read are named, never dropped.
+// RunList is the document "runs", ordered by the stored time of each run's last event, the latest
+// first. Sessions that cannot be read are listed in Unreadable and never left out.
 type RunList struct {
 	Runs       []RunSummary `json:"runs"`
 	Unreadable []Unreadable `json:"unreadable"`
 }
 
-// Runs lists the runs of the store. A damaged session is shown by its valid prefix.
+// Runs lists the runs of the store. A damaged session contributes the runs of its valid prefix. The
+// only errors are those of listing sessions.
 func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -117,6 +120,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	return out, nil
 }
 
+// lastFindingMessage is the message of the last finding: the one at which the reading stopped.
 func lastFindingMessage(v manifest.Verdict) string {
 	if len(v.Findings) == 0 {
 		return "the session holds no run"
@@ -124,8 +128,9 @@ func lastFindingMessage(v manifest.Verdict) string {
 	return v.Findings[len(v.Findings)-1].Message
 }
 
-// said sums up what was said of the runs of a session. It never fails: a run is listed
-// whatever became of its annotations, and the counts say that they may be too low.
+// annotationCounter reads the annotations of a session and returns their counts by run. It never
+// fails: a run is listed even if its annotations cannot be read, and the counts report that they
+// are incomplete.
 func (g *Engine) annotationCounter(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
 	t, whole, err := g.tally(ctx, s)
 	return func(run id.Run) AnnotationCounts {
@@ -134,7 +139,8 @@ func (g *Engine) annotationCounter(ctx context.Context, s id.Session) func(id.Ru
 	}
 }
 
-// summary reads what no event says from the tip's snapshot and the pinned workflow.
+// runSummary builds the row of a run. Status, total and workflow name come from the tip's snapshot
+// and the pinned workflow, which no event repeats.
 func (g *Engine) runSummary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary,
 	error) {
 	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
@@ -159,8 +165,8 @@ func (g *Engine) runSummary(ctx context.Context, s id.Session, r *projections.Ru
 	return row, nil
 }
 
-// foreignForm: what another program pinned or remembered says less to us, and does
-// not keep us from reading the rest (R14).
+// isForeignForm reports an object that another program or a newer version wrote. Use cases that
+// only read display less then, and do not fail (docs/design.md#foreign-stores).
 func isForeignForm(err error) bool {
 	return fault.Is(err, fault.StoreForeign) || fault.Is(err, fault.StoreNewer) || fault.Is(err, fault.SessionUnhealthy)
 }

@@ -13,19 +13,21 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Settings are the use cases of what people decide about a store itself: how it
-// is configured, and whose commands may run.
+// Settings implements the use cases that concern the configuration of a store, and the trust in
+// workflows with commands.
 type Settings struct {
 	Controls ports.Controls
-	Auditor  *Engine // of the same store, keeps the audit log; nil: nothing is audited
+	Auditor  *Engine // of the same store, writes the audit log; nil: no audit
 }
 
+// The control files of the store.
 var (
 	configFile = ports.ControlFile{Name: "config.json", Kind: config.Kind}
 	trustFile  = ports.ControlFile{Name: "trust.json", Kind: trust.Kind}
 )
 
-// Config reads the configuration; where nothing was set, it is all defaults.
+// Config reads the configuration. A store without one has the defaults. Errors: STORE_CORRUPT,
+// STORE_NEWER.
 func (s Settings) Config(ctx context.Context) (config.Config, error) {
 	c, err := s.Controls.Control(ctx, configFile)
 	if err != nil {
@@ -34,6 +36,7 @@ func (s Settings) Config(ctx context.Context) (config.Config, error) {
 	return configOf(c)
 }
 
+// configOf decodes the configuration from its control file.
 func configOf(c ports.Control) (config.Config, error) {
 	if c.V > config.Version {
 		return config.Config{}, newerControl(configFile, c.V)
@@ -41,21 +44,24 @@ func configOf(c ports.Control) (config.Config, error) {
 	return config.Read(c.Data)
 }
 
+// newerControl is STORE_NEWER for a control file of a later version.
 func newerControl(f ports.ControlFile, v int64) error {
 	return fault.New(fault.StoreNewer, "%s is of version %d, which this binary does not know", f.Name, v)
 }
 
-// SetConfig sets a key to what a person typed. What is refused changes nothing,
-// and makes no store.
+// SetConfig sets a key to the text that a user typed, and returns the setting. A refused key or
+// value (VALIDATION_ERROR) changes nothing and creates no store.
 func (s Settings) SetConfig(ctx context.Context, key, text string) (config.Setting, error) {
 	return s.changeConfig(ctx, key, func(c config.Config) (config.Config, error) { return c.With(key, text) })
 }
 
-// ResetConfig brings a key back to its default.
+// ResetConfig sets a key back to its default.
 func (s Settings) ResetConfig(ctx context.Context, key string) (config.Setting, error) {
 	return s.changeConfig(ctx, key, func(c config.Config) (config.Config, error) { return c.Without(key) })
 }
 
+// changeConfig applies a change under the lock of the control file. The change is tried on an empty
+// configuration first, so that an invalid one creates no file.
 func (s Settings) changeConfig(ctx context.Context, key string,
 	change func(config.Config) (config.Config, error)) (out config.Setting, err error) {
 	if _, err := change(config.Config{}); err != nil {
@@ -75,7 +81,7 @@ func (s Settings) changeConfig(ctx context.Context, key string,
 	return out, err
 }
 
-// Trusted reads which workflow versions are trusted.
+// Trusted reads the list of trusted workflow versions. Errors: STORE_CORRUPT, STORE_NEWER.
 func (s Settings) Trusted(ctx context.Context) (trust.List, error) {
 	c, err := s.Controls.Control(ctx, trustFile)
 	if err != nil {
@@ -84,6 +90,7 @@ func (s Settings) Trusted(ctx context.Context) (trust.List, error) {
 	return trustOf(c)
 }
 
+// trustOf decodes the list of trusted workflows from its control file.
 func trustOf(c ports.Control) (trust.List, error) {
 	if c.V > trust.Version {
 		return trust.List{}, newerControl(trustFile, c.V)
@@ -91,8 +98,9 @@ func trustOf(c ports.Control) (trust.List, error) {
 	return trust.Read(c.Data)
 }
 
-// Trust records that a person agreed to a workflow's commands (R24). Whoever
-// agreed to this version first stays on record.
+// Trust records that a person agreed to the commands of a workflow version
+// (docs/design.md#commands-and-trust). If the version is trusted already, the first entry is kept
+// and returned.
 func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (trust.Entry, error) {
 	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID}
 	for _, step := range w.Steps {
@@ -116,12 +124,12 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 	if err != nil {
 		return entry, err
 	}
-	entry, _ = list.Of(w.Hash()) // somebody may have been faster
+	entry, _ = list.Of(w.Hash()) // the entry of a concurrent call, if that was first
 	return entry, nil
 }
 
-// Revoke takes trust back and reports whether there was any. Where there is none,
-// nothing is written.
+// Revoke removes the trust in a workflow version and reports whether there was any. Without any,
+// nothing is written and no audit line is made.
 func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (bool, error) {
 	list, err := s.Trusted(ctx)
 	if err != nil {
@@ -139,8 +147,8 @@ func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (boo
 	})
 }
 
-// audited puts a change on record (R10); where nobody keeps the audit log, as where the
-// settings alone are read, it is only made.
+// withAudit makes a change between the two lines of an audited act (docs/design.md#side-logs).
+// Without an auditor the change is only made.
 func (s Settings) withAudit(ctx context.Context, by Caller, what audit.Act, change func() error) error {
 	if s.Auditor == nil {
 		return change()
@@ -148,6 +156,7 @@ func (s Settings) withAudit(ctx context.Context, by Caller, what audit.Act, chan
 	return s.Auditor.act(ctx, by, what, func() (map[string]string, error) { return nil, change() })
 }
 
+// changeTrust applies a change to the list under the lock of the control file.
 func (s Settings) changeTrust(ctx context.Context, change func(trust.List) (trust.List, error)) (out trust.List,
 	err error) {
 	err = s.Controls.UpdateControl(ctx, trustFile, func(old ports.Control) (ports.Control, error) {

@@ -12,26 +12,25 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// RunDetails is the document "run": a summary, and the details under names of
-// their own.
+// RunDetails is the document "run": the summary, and the details of the path to the preferred tip.
 type RunDetails struct {
 	RunSummary
 	Workflow    WorkflowRef       `json:"workflow"`
 	Head        manifest.Head     `json:"head"`
 	Preferences event.Preferences `json:"preferences"`
-	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // the node of another run that it went on from
+	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // source node of a fork
 	Steps       []StepRow         `json:"steps"`
 	Gaps        []OpenGap         `json:"gaps"`
-	// Blockers are what the tip's snapshot says is missing where another program stored
-	// the run as blocked; of our own, Gaps say it.
+	// Blockers are requirements that the tip's snapshot stores as unmet, in a run that another
+	// program recorded as blocked. For runs of this program Gaps lists them.
 	Blockers []snapshot.Lack    `json:"blockers,omitzero"`
 	Findings []manifest.Finding `json:"findings"`
 }
 
-// OpenGap is a gap that is open on the way to the tip.
+// OpenGap is a gap that is open on the path to the tip. Exactly one of ID and Foreign is set.
 type OpenGap struct {
 	ID       id.Gap          `json:"gapId,omitzero"`
-	Foreign  string          `json:"foreignGapId,omitzero"` // in its place, where another program recorded the gap
+	Foreign  string          `json:"foreignGapId,omitzero"` // id of a gap that another program recorded
 	Index    int64           `json:"index"`
 	Pointer  *reason.Pointer `json:"pointer,omitzero"`
 	Reason   reason.Code     `json:"reason"`
@@ -39,6 +38,7 @@ type OpenGap struct {
 	Summary  string          `json:"summary"`
 }
 
+// openGap converts a gap of a fold to a row of the document.
 func openGap(g projections.Gap) OpenGap {
 	out := OpenGap{g.ID, "", g.Index, g.Pointer, g.Reason, g.Severity, g.Summary}
 	if g.ID.IsZero() {
@@ -47,19 +47,19 @@ func openGap(g projections.Gap) OpenGap {
 	return out
 }
 
-// StepRow is one step of the run's path, done or pending, or still to come.
+// StepRow is one step of a run: done, pending, skipped or to come.
 type StepRow struct {
 	StepID          string    `json:"stepId"`
-	StepInstanceKey string    `json:"stepInstanceKey"` // with the loops around it
+	StepInstanceKey string    `json:"stepInstanceKey"` // with the iterations of the loops around it
 	Title           string    `json:"title"`
 	State           StepState `json:"state"`
-	NodeID          *id.Node  `json:"nodeId,omitzero"` // where it was or is pending
+	NodeID          *id.Node  `json:"nodeId,omitzero"` // node at which it is or was pending
 	Attempts        int       `json:"attempts"`
 	Notes           string    `json:"notes,omitzero"`
 	DoneAtMs        int64     `json:"doneAtMs,omitzero"`
 }
 
-// StepState is the closed set of what a step of a run can be.
+// StepState is the closed set of states of a step in a run.
 type StepState string
 
 // The step states.
@@ -70,7 +70,8 @@ const (
 	StepToCome  StepState = "to_come"
 )
 
-// Run shows one run by id, prefix or @last.
+// Run returns the details of one run. ref is a run id, a unique prefix of one, or @last. Errors:
+// RUN_NOT_FOUND, RUN_AMBIGUOUS; STORE_CORRUPT if the tip's snapshot or the workflow is missing.
 func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
@@ -101,8 +102,9 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	return out, err
 }
 
-// Events hands out the stored events of a run's session that are the run's or
-// the session's own, exactly as they are, with the log's table to write them.
+// Events returns the stored events of a run and those of its session that belong to no run,
+// unchanged and in order, with the verdict over the log. A damaged log yields the events of its
+// valid prefix.
 func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
@@ -113,15 +115,16 @@ func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifes
 	return c.events, v, err
 }
 
+// eventCollector is a visitor that keeps the events of one run, and those that name no run.
 type eventCollector struct {
 	run    id.Run
 	events []event.Event
 }
 
-// Reset starts over.
+// Reset implements ports.Visitor.
 func (c *eventCollector) Reset() { c.events = nil }
 
-// Visit keeps the events of the run, and those that name none.
+// Visit implements ports.Visitor.
 func (c *eventCollector) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Scope.RunID == c.run || e.Scope.RunID.IsZero() {

@@ -10,19 +10,19 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// visit is one step of a run's path: where it was or is pending, and the node that
-// it led to.
+// pathStep is one step on a run's path: the node at which it is pending, and the node that it led
+// to.
 type pathStep struct {
 	pending  snapshot.PendingStep
 	node     *projections.Node
-	done     *projections.Node
+	done     *projections.Node // nil: not acknowledged
 	attempts int
 	notes    string
 }
 
-// visits lists the steps from root to tip, in the order in which they were shown. A
-// node that another program kept a refused attempt in is the step that was tried once
-// more.
+// pathSteps lists the steps from root to tip in the order in which they became pending. A
+// blocked_attempt node, which another program writes for a refused attempt, is merged into the step
+// before it. complete reports that the tip is the end of the run.
 func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pathStep, complete bool, err error) {
 	path := r.Path(r.Tip)
 	for i, nodeID := range path {
@@ -55,10 +55,10 @@ func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pat
 	return out, complete, nil
 }
 
-// steps lays the path from root to tip over the workflow's steps: what stands
-// between two steps of the path was passed over. A loop has a row for each step that
-// was shown in it, and one of its own only where nothing was. Steps of a workflow that
-// cannot be read are those of the path.
+// steps merges the path from root to tip with the steps of the workflow. A step between two steps
+// of the path was skipped; one behind the path is to come, or skipped if the run is complete. Each
+// step that was pending in a loop has its own row; a loop in which none was has one row. If the
+// workflow cannot be read, only the steps of the path are listed.
 func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run) ([]StepRow, error) {
 	all, complete, err := o.pathSteps(ctx, r)
 	if err != nil {
@@ -84,6 +84,7 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run
 		return nil, err
 	}
 	ahead := !complete
+	// Backward, because a step without visits is to come only if no later step was reached.
 	for _, step := range slices.Backward(w.Steps()) {
 		seen := byMain[step.StepID]
 		if len(seen) == 0 {
@@ -107,8 +108,8 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run
 	return rows, nil
 }
 
-// brought lists the keys of what a forked run found done when it began: nobody did
-// it here, and it was not passed over either (R23).
+// inheritedSteps returns the keys of the steps that were completed before a forked run began
+// (docs/design.md#ends-and-branches). They have no node in this run and were not skipped.
 func (o *observer) inheritedSteps(ctx context.Context, r *projections.Run) ([]string, error) {
 	if r.Started.ForkedFrom == nil {
 		return nil, nil
@@ -117,6 +118,7 @@ func (o *observer) inheritedSteps(ctx context.Context, r *projections.Run) ([]st
 	return s.CompletedKeys(), err
 }
 
+// stepRow converts a step of the path to a row of the document.
 func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: w.Title(v.pending.StepID),
 		State:  StepPending,

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// History is the document "timeline": what happened in a run, in words.
+// History is the document "timeline": the events of a run, described in words.
 type History struct {
 	RunID    id.Run               `json:"runId"`
 	Title    string               `json:"title"`
@@ -21,8 +21,9 @@ type History struct {
 	Findings []manifest.Finding   `json:"findings"`
 }
 
-// Timeline tells what happened in a run, by id, prefix or @last. A run whose
-// workflow or snapshots cannot be read is told without the titles of its steps.
+// Timeline describes the events of a run in order. ref is a run id, a unique prefix of one, or
+// @last. If the workflow or a snapshot cannot be read, steps appear without their titles; the rest
+// of the history is still shown.
 func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 	events, v, err := g.Events(ctx, ref)
 	if err != nil {
@@ -45,6 +46,7 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 	if err == nil && out.Title == "" {
 		out.Title = cmp.Or(w.Name(), started.WorkflowID)
 	}
+	// Many events belong to one node; each snapshot is read once.
 	known := map[id.Node]projections.Place{}
 	out.Moments = projections.Timeline(events, func(n id.Node) projections.Place {
 		p, ok := known[n]
@@ -58,7 +60,8 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 	return out, nil
 }
 
-// Pinned is the workflow version with a hash that some run of the store is pinned to.
+// Pinned returns the compiled workflow with a hash that a run of the store is pinned to.
+// STORE_CORRUPT if it is missing or damaged.
 func (g *Engine) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
 	return g.workflow(ctx, hash)
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// unmarked tells of a session that came with a bundle and does not say so any more. That
-// it did is what its first event says, of one that was imported as new, or what the
-// audit log says. Without either there is nothing to tell it by. A verification of
-// digests alone decodes neither, and does not ask.
+// missingImportMark reports a session that came with a bundle and has no mark of that any more. The
+// import shows in the session's first event if it was imported as new, and in the audit log;
+// without either it cannot be detected. A verification by digests decodes neither and skips the
+// check.
 func (w *verifier) missingImportMark(ctx context.Context, s id.Session, from *event.ImportedFrom) []manifest.Finding {
 	if w.g.Marks == nil || w.o.Digests {
 		return nil
 	}
 	if c, err := w.g.Marks.SessionControl(ctx, s, ports.ImportedFile); err != nil || c.V != 0 {
-		return nil // what is wrong with one that is there is the inspection's to tell
+		return nil // the inspection reports damaged marks
 	}
 	problem := ""
 	switch {
-	case w.auditedImports(ctx)[s.String()]: // it counts in the file's place
+	case w.auditedImports(ctx)[s.String()]: // the audit log replaces the file
 		problem = "it is gone, and the audit log says that the session came with a bundle; approvals that came along " +
 			"are told by that log alone"
 	case from != nil:
@@ -38,8 +38,8 @@ func (w *verifier) missingImportMark(ctx context.Context, s id.Session, from *ev
 	return []manifest.Finding{manifest.NewFinding(manifest.ControlMissing, at, "%s", problem)}
 }
 
-// imports are the sessions that came with a bundle by what the audit log says, which is
-// read once for all of them. What cannot be read of it is told where it is verified.
+// auditedImports returns the sessions that were imported according to the audit log, which is read
+// once for all of them. Damage of the audit log is reported where that is verified.
 func (w *verifier) auditedImports(ctx context.Context) map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

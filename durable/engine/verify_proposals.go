@@ -13,9 +13,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// proposals checks the log of what was proposed: that every record is one that the model
-// allows where it stands, that the bytes of every revision are there, and those of every
-// installation, and that the runs are there which something was learned from.
+// proposals verifies the log of proposals: that each record is a valid transition, that the bytes
+// of each revision and installation exist, and that the source runs exist.
 func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Finding, error) {
 	c := newProposalCheck(proposalsLog(store))
 	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, c)
@@ -38,7 +37,7 @@ func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Fi
 	return append(out, missing...), err
 }
 
-// proposalCheck visits the log of the proposals, and keeps what its records name.
+// proposalCheck is a visitor that folds the log of proposals and collects what its records name.
 type proposalCheck struct {
 	log      manifest.Log
 	fold     *projections.Proposals
@@ -47,7 +46,7 @@ type proposalCheck struct {
 	sources  []sourceRuns
 }
 
-// sourceRuns are the runs that one record says something was learned from.
+// sourceRuns are the source runs that one record names.
 type sourceRuns struct {
 	event int64
 	runs  []id.Run
@@ -60,8 +59,8 @@ func newProposalCheck(log manifest.Log) *proposalCheck {
 // Reset implements ports.Visitor.
 func (c *proposalCheck) Reset() { *c = *newProposalCheck(c.log) }
 
-// Visit implements ports.Visitor. What a record names is looked for whether or not the
-// record is believed: a cleanup keeps it for either.
+// Visit implements ports.Visitor. Objects are collected from rejected records as well: a cleanup
+// keeps them for either.
 func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if !e.Foreign() && e.ID != id.EventOf(e.Owner, e.DedupeKey()) {
@@ -87,13 +86,14 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	return c.fold.Visit(seg, head)
 }
 
+// revision records that an event refers to the artifact of a revision.
 func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
 	use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Artifact, Ref: a.SHA256}, Event: at}
 	use.Says = event.OutputPayload{ByteLength: a.ByteLength}
 	c.uses = append(c.uses, use)
 }
 
-// proposed looks at the bytes of all revisions and installations, each once.
+// revisionFindings examines the objects of all revisions and installations, each once.
 func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
 	verdicts := make([]objectVerdict, len(c.uses))
 	forEach(len(c.uses), func(i int) {
@@ -105,23 +105,23 @@ func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out 
 		if f := verdicts[i].finding; f != nil && !reported[use.ObjectRef] {
 			reported[use.ObjectRef] = true
 			found := *f
-			found.Event = &c.uses[i].Event // the first that refers to it
+			found.Event = &c.uses[i].Event // the first event that refers to it
 			out = append(out, found)
 		}
 		if f, wrong := checkClaim(c.log, use, verdicts[i]); wrong {
 			out = append(out, f)
 		}
 		if use.Kind == manifest.Artifact {
-			// A copy that an activation left which never came to its end is no stray: its
-			// digest is that of what is proposed, and no cleanup takes it.
+			// An interrupted activation leaves a copy in installed/. Its digest is that of a
+			// proposed artifact, and no cleanup removes it, so it is no orphan.
 			w.objects.addReferenced(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
 		}
 	}
 	return out
 }
 
-// sourceRuns tells of runs that are not here any more. That is no damage: sessions are
-// deleted, and go when they are old.
+// missingSourceRuns reports source runs that do not exist any more. That is no damage: sessions are
+// deleted and expire.
 func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out []manifest.Finding, err error) {
 	if len(c.sources) == 0 {
 		return nil, nil
@@ -150,7 +150,7 @@ func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out
 	return out, nil
 }
 
-// runsHere are the runs of all sessions; all is false where one could not be read.
+// storedRuns returns the runs of all sessions; all is false if a session could not be read.
 func (w *verifier) storedRuns(ctx context.Context) (known map[id.Run]bool, all bool, err error) {
 	sessions, err := w.g.Sessions.Sessions(ctx)
 	if err != nil {

@@ -16,31 +16,35 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// verifier is one verification. Its sessions may be checked side by side.
+// verifier is one verification. Sessions may be checked in parallel; the fields below mu are
+// guarded by it.
 type verifier struct {
 	g       *Engine
 	o       VerifyOptions
 	objects *objectCache
-	pins    *pinIndex // nil but where the inspection of the store hashes all objects
+	pins    *pinIndex // not nil if the inspection hashes all objects
 
 	mu       sync.Mutex
 	done     VerifyProgress
-	imported map[string]bool // see imports
-	unclear  bool            // the log of the proposals could not be read to its end
+	imported map[string]bool // see auditedImports
+	unclear  bool            // the log of proposals could not be read to its end
 }
 
+// newVerifier prepares a verification. With Progress set it sums the sizes of the manifests, as the
+// total.
 func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {
 	w := &verifier{g: g, o: o, objects: newObjectBook()}
 	if o.Progress != nil && g.Digests != nil {
 		for _, s := range all {
-			n, _ := g.Digests.LogBytes(ctx, manifest.SessionEvents(s)) // what cannot be told is not waited for
+			n, _ := g.Digests.LogBytes(ctx, manifest.SessionEvents(s)) // unknown sizes count as 0
 			w.done.Of += n
 		}
 	}
 	return w
 }
 
-// each calls work for 0 to n-1: side by side where they are many.
+// forEach calls work for 0 to n-1, in parallel for more than parallelMin. It returns after all
+// calls.
 func forEach(n int, work func(i int)) {
 	workers := runtime.GOMAXPROCS(0)
 	if n <= parallelMin {
@@ -61,16 +65,16 @@ func forEach(n int, work func(i int)) {
 }
 
 const (
-	// manySessions is from how many sessions on they are checked side by side.
+	// parallelMin is the number of items above which they are checked in parallel.
 	parallelMin = 4
-	// fewObjects is how many objects of a session are examined as they come: most
-	// sessions have no more.
+	// inlineObjectsMax is the number of objects of a session that are examined by the goroutine
+	// that reads the log. Most sessions have no more.
 	inlineObjectsMax = 16
-	// objectsAhead bounds how many wait to be examined.
+	// objectsAhead bounds the queue of objects to be examined.
 	objectsAhead = 256
 )
 
-// moved tells of progress in one log.
+// addProgress reports progress in one log. A reading that starts over reports negative numbers.
 func (w *verifier) addProgress(events, bytes int64) {
 	if w.o.Progress == nil {
 		return
@@ -82,12 +86,12 @@ func (w *verifier) addProgress(events, bytes int64) {
 	w.o.Progress(w.done)
 }
 
-// session checks one session; nil is one to which nothing was ever committed.
+// session verifies one session; nil if nothing was ever committed to it.
 func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := manifest.SessionEvents(s)
 	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: projections.NewReferences(log)}
 	c.refs.Refer = c.referObject
-	// Looked at before the log is: a writer who is at work meanwhile is no loss.
+	// Read before the log: a head that is saved while the log is read must not look like a loss.
 	claimed, _ := w.g.brief(ctx, s, w.g.headKey(ctx))
 	v, err := c.read()
 	c.waitObjects()
@@ -117,17 +121,18 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 	return row, err
 }
 
-// sessionCheck is the check of one session's log: a visitor of it.
+// sessionCheck is a visitor that verifies one session's log. Objects are examined by other
+// goroutines, whose results mu guards.
 type sessionCheck struct {
 	w       *verifier
 	ctx     context.Context
 	log     manifest.Log
 	refs    *projections.References
 	at      manifest.Head
-	headMet bool // the head that was expected stood here once
+	headMet bool // ExpectHead was on the chain
 	from    *event.ImportedFrom
 
-	requested int // objects
+	requested int // number of objects
 	jobs      chan projections.ObjectUse
 	work      sync.WaitGroup
 
@@ -135,16 +140,18 @@ type sessionCheck struct {
 	objects []objectFinding
 	claims  []manifest.Finding
 
-	pinned projections.Fingerprints // where pins are held against the inspection
+	pinned projections.Fingerprints // compared with the inspection
 	pins   [][sha256.Size]byte
 }
 
-// objectFinding is a finding about an object, with what it is ordered by.
+// objectFinding is a finding about an object, with the object to sort by.
 type objectFinding struct {
 	manifest.Finding
 	ref projections.ObjectRef
 }
 
+// read reads the log: by digests alone if requested, else decoded, with a second reading for
+// references that point forward.
 func (c *sessionCheck) read() (manifest.Verdict, error) {
 	if c.w.o.Digests && c.w.g.Digests != nil {
 		return c.w.g.Digests.Digests(c.ctx, c.log, c)
@@ -159,7 +166,7 @@ func (c *sessionCheck) read() (manifest.Verdict, error) {
 	})
 }
 
-// lookAgain is a visitor made of functions.
+// funcVisitor is a visitor made of two functions.
 type funcVisitor struct {
 	visit func(manifest.Segment) error
 	reset func()
@@ -189,8 +196,8 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	return c.refs.Visit(seg, head)
 }
 
-// Group implements ports.DigestVisitor: of a log that is not decoded only the snapshots
-// are known that its groups pin.
+// Group implements ports.DigestVisitor. Of a log that is not decoded only the snapshots that its
+// groups pin are known.
 func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	c.advanceTo(head)
 	for _, ref := range pins {
@@ -205,12 +212,14 @@ func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	return nil
 }
 
+// advanceTo records the head that was reached.
 func (c *sessionCheck) advanceTo(head manifest.Head) {
 	c.w.addProgress(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
 	c.at = head
 	c.headMet = c.headMet || head.Digest == c.w.o.ExpectHead
 }
 
+// since relates the final head to ExpectHead.
 func (c *sessionCheck) since(now manifest.Head) HeadRelation {
 	switch {
 	case now.Digest == c.w.o.ExpectHead:
@@ -221,7 +230,7 @@ func (c *sessionCheck) since(now manifest.Head) HeadRelation {
 	return HeadOther
 }
 
-// refer has an object examined, beside the reading where there are many.
+// referObject examines an object, in other goroutines if the session has many.
 func (c *sessionCheck) referObject(use projections.ObjectUse) {
 	if c.requested++; c.requested <= inlineObjectsMax {
 		c.examineObject(use)
@@ -241,7 +250,7 @@ func (c *sessionCheck) referObject(use projections.ObjectUse) {
 	c.jobs <- use
 }
 
-// settle waits for the objects that were asked for.
+// waitObjects waits until all requested objects are examined.
 func (c *sessionCheck) waitObjects() {
 	if c.jobs != nil {
 		close(c.jobs)
@@ -251,6 +260,7 @@ func (c *sessionCheck) waitObjects() {
 	c.requested = 0
 }
 
+// examineObject examines one object and keeps the findings. It may run in several goroutines.
 func (c *sessionCheck) examineObject(use projections.ObjectUse) {
 	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
 		if c.w.o.Digests {
@@ -270,14 +280,14 @@ func (c *sessionCheck) examineObject(use projections.ObjectUse) {
 	if verdict.finding != nil && use.First {
 		f := *verdict.finding
 		if use.Event >= 0 {
-			f.Event = &use.Event // the first one that refers to it here
+			f.Event = &use.Event // the first event of this log that refers to it
 		}
 		c.objects = append(c.objects, objectFinding{f, use.ObjectRef})
 	}
 }
 
-// inOrder are the findings about objects, by their names, then those about claims, by
-// events: whoever came first examined, the answer is the same.
+// sortedFindings returns the findings about objects by kind and digest, then those about claims by
+// event. The result does not depend on the order in which goroutines finished.
 func (c *sessionCheck) sortedFindings() (out []manifest.Finding) {
 	slices.SortFunc(c.objects, func(a, b objectFinding) int {
 		return cmp.Or(cmp.Compare(a.ref.Kind, b.ref.Kind), cmp.Compare(a.ref.Ref.String(), b.ref.Ref.String()))

@@ -9,14 +9,15 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// glance reads a session for whoever wants to know only where its runs stand. What lies
-// far behind is let go of on the way, so that a session of a million events takes no
-// more memory than one of a thousand. The fold is not to be kept.
+// readWindowed reads a session for use cases that need the current state of its runs and not their
+// history. Old nodes are dropped during the reading, so that a session of a million events takes no
+// more memory than one of a thousand. The returned fold may be incomplete for older nodes and must
+// not be cached.
 func (g *Engine) readWindowed(ctx context.Context, s id.Session) (*projections.Fold, manifest.Verdict, error) {
 	f := &windowedFold{Fold: projections.NewFold(), nodesMax: foldNodesMax}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, f)
 	if err == nil && f.Missed() {
-		// An event went back to what was let go of: rare, and then all of it is needed.
+		// An event refers to a dropped node. That is rare; the log is read again without a window.
 		full := projections.NewFold()
 		v, err = g.read(ctx, s, full)
 		return full, v, err
@@ -24,16 +25,16 @@ func (g *Engine) readWindowed(ctx context.Context, s id.Session) (*projections.F
 	return f.Fold, v, err
 }
 
-// passing is a fold that keeps a window of what it has read.
+// windowedFold is a fold that keeps a window of the nodes that it has read.
 type windowedFold struct {
 	*projections.Fold
-	nodesMax int // nodes that it holds before it looks for a window
+	nodesMax int // number of nodes at which a window is taken
 }
 
 // Reset implements ports.Visitor.
 func (p *windowedFold) Reset() { p.Fold, p.nodesMax = projections.NewFold(), foldNodesMax }
 
-// Visit implements ports.Visitor.
+// Visit implements ports.Visitor. It takes a window when the number of nodes exceeds nodesMax.
 func (p *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	if err := p.Fold.Visit(seg, head); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (p *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	if w, ok := p.Window(projections.WindowNodes); ok {
 		p.Session = w
 	} else {
-		p.nodesMax *= 2 // too much of it is open; asked again when there is twice as much
+		p.nodesMax *= 2 // too many nodes are open for a window; retried at twice as many
 	}
 	return nil
 }
