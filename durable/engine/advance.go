@@ -15,12 +15,13 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Rehydrate returns what is pending at a position, with the recovery text. It appends nothing and
-// returns the same bytes for the same log (docs/design.md#answers). A missing keyring is created:
-// tokens signed by the lost one are void, runs are not.
+// Rehydrate returns what is pending at a position, with the recovery text. It
+// appends nothing and returns the same bytes for the same log
+// (docs/design.md#answers). A missing keyring is created: tokens signed by the
+// lost one are void, runs are not.
 //
-// Errors: TOKEN_UNKNOWN_NODE for a node that the log does not contain, SESSION_UNHEALTHY for a
-// damaged log.
+// Errors: TOKEN_UNKNOWN_NODE for a node that the log does not contain,
+// SESSION_UNHEALTHY for a damaged log.
 func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	fold := g.takeFold(at.Session)
 	p, err := g.openStep(ctx, at, fold)
@@ -35,20 +36,22 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	if err != nil {
 		return a, err
 	}
-	// The answer carries tokens for the node, so the events that created it must be durable first.
+	// The answer carries tokens for the node, so the events that created it
+	// must be durable first.
 	err = g.confirm(ctx, at.Session, fold)
 	g.putFold(at.Session, fold)
 	return a, err
 }
 
-// Advance makes one attempt at a position: it is decided and recorded once, and a repeated call
-// with the same attempt id is answered from the log (docs/design.md#tokens,
-// docs/design.md#answers). The returned answer is of kind "blocked" if requirements are unmet
-// (docs/design.md#blocked-attempts).
+// Advance makes one attempt at a position: it is decided and recorded once, and
+// a repeated call with the same attempt id is answered from the log
+// (docs/design.md#tokens, docs/design.md#answers). The returned answer is of
+// kind "blocked" if requirements are unmet (docs/design.md#blocked-attempts).
 //
-// The first reading takes no lock, so a repeated call never waits for a writer. Errors: RUN_CLOSED,
-// VALIDATION_ERROR for a request that can never be accepted, SESSION_LOCKED, SESSION_UNHEALTHY,
-// TOKEN_UNKNOWN_NODE; STORE_ANSWER_UNREAD if the attempt is recorded but its answer cannot be read.
+// The first reading takes no lock, so a repeated call never waits for a writer.
+// Errors: RUN_CLOSED, VALIDATION_ERROR for a request that can never be
+// accepted, SESSION_LOCKED, SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE;
+// STORE_ANSWER_UNREAD if the attempt is recorded but its answer cannot be read.
 func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
 	defer g.writePendingAudit(ctx)
@@ -83,9 +86,10 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 	return a, nil
 }
 
-// attempt repeats the lookup under the session's lock, decides and appends. It returns the recorded
-// attempt when another caller recorded it first, and nil when this call appended. A fold of another
-// history is reset and read once more from the beginning.
+// attempt repeats the lookup under the session's lock, decides and appends. It
+// returns the recorded attempt when another caller recorded it first, and nil
+// when this call appended. A fold of another history is reset and read once
+// more from the beginning.
 func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request,
 	fold *projections.Fold) (done *projections.Attempt, err error) {
 	log := manifest.SessionEvents(at.Session)
@@ -94,7 +98,8 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		if err != nil {
 			return err
 		}
-		// Another process may have recorded this attempt after the reading without a lock.
+		// Another process may have recorded this attempt after the reading
+		// without a lock.
 		if have, ok := p.node.Attempt(attempt); ok {
 			done = &have
 			return nil
@@ -129,8 +134,8 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 	return done, err
 }
 
-// cacheNextState keeps the snapshot that a decision created, so that neither the answer nor the
-// next attempt reads it from the disk.
+// cacheNextState keeps the snapshot that a decision created, so that neither
+// the answer nor the next attempt reads it from the disk.
 func (g *Engine) cacheNextState(d advance.Decided) {
 	for _, e := range d.Events {
 		if n, ok := e.Data.(event.NodeCreated); ok {
@@ -139,9 +144,10 @@ func (g *Engine) cacheNextState(d advance.Decided) {
 	}
 }
 
-// checkAttempt refuses an attempt at a closed run with RUN_CLOSED. It refuses with INVARIANT an
-// attempt id that no answer over this log can have returned: its outcome should be recorded and is
-// not, so the log has lost events or the token belongs to another one (docs/design.md#tokens).
+// checkAttempt refuses an attempt at a closed run with RUN_CLOSED. It refuses
+// with INVARIANT an attempt id that no answer over this log can have returned:
+// its outcome should be recorded and is not, so the log has lost events or the
+// token belongs to another one (docs/design.md#tokens).
 func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
@@ -154,8 +160,9 @@ func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
 	return nil
 }
 
-// facts collects the inputs of a decision about a node. An erased artifact counts as one without
-// content: a step that requires it must receive it again, other steps continue without it.
+// facts collects the inputs of a decision about a node. An erased artifact
+// counts as one without content: a step that requires it must receive it again,
+// other steps continue without it.
 func (g *Engine) facts(ctx context.Context, at Position, p resolvedPosition) (advance.Facts, error) {
 	f, err := g.completeFacts(ctx, at, p)
 	if fault.Is(err, fault.ArtifactErased) {
@@ -164,9 +171,10 @@ func (g *Engine) facts(ctx context.Context, at Position, p resolvedPosition) (ad
 	return f, err
 }
 
-// completeFacts is facts for callers that need every artifact. With the error ARTIFACT_ERASED the
-// returned facts are complete except for the erased content; with any other error they are not
-// usable. Only JSON artifacts are read, since requirements exist for those alone.
+// completeFacts is facts for callers that need every artifact. With the error
+// ARTIFACT_ERASED the returned facts are complete except for the erased
+// content; with any other error they are not usable. Only JSON artifacts are
+// read, since requirements exist for those alone.
 func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosition) (f advance.Facts, err error) {
 	state, err := g.state(ctx, p.node)
 	if err != nil {
@@ -200,8 +208,8 @@ func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosit
 	return f, erased
 }
 
-// artifact reads an artifact that an event records as JSON. Bytes that do not parse are INVARIANT:
-// the digest matched, so the event is wrong.
+// artifact reads an artifact that an event records as JSON. Bytes that do not
+// parse are INVARIANT: the digest matched, so the event is wrong.
 func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
 	data, err := g.Objects.Object(ctx, manifest.Artifact, ref)
 	if err != nil {
@@ -214,9 +222,9 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 	return v, nil
 }
 
-// replayAttempt answers a recorded attempt over the log prefix that ends with it, and makes that
-// prefix durable before it returns. Later events of the run must not change the answer
-// (docs/design.md#answers).
+// replayAttempt answers a recorded attempt over the log prefix that ends with
+// it, and makes that prefix durable before it returns. Later events of the run
+// must not change the answer (docs/design.md#answers).
 func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
 	done projections.Attempt, req advance.Request) (Answer, error) {
 	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)

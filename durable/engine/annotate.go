@@ -14,11 +14,13 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Annotate records what somebody says of a run, of one of its nodes or of one of its
-// events (RFC 0056). The run may have ended. Nothing of the session's own log changes;
-// the annotation stands in a log beside it. What is asked about must be there:
-// TARGET_NOT_FOUND, ANNOTATION_NOT_FOUND of one to supersede, VALIDATION_ERROR where
-// that one stands no more.
+// Annotate records an annotation of a run, of one of its nodes or of one of its
+// events (docs/design.md#annotations). The run may have ended. The session's
+// own log does not change; annotations have a side log.
+//
+// Errors: TARGET_NOT_FOUND for an unknown node or event, ANNOTATION_NOT_FOUND
+// for an unknown annotation to supersede, VALIDATION_ERROR if that one is not
+// current any more or the request is malformed, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Position,
 	req feedback.Request) (feedback.Annotation, error) {
 	defer g.writePendingAudit(ctx)
@@ -35,7 +37,7 @@ func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Posit
 	var all *annotationState
 	if about := req.SupersedesAnnotationID; !about.IsZero() {
 		if all, err = g.readAnnotations(ctx, n.log); err == nil {
-			err = n.checkCurrent(all, about) // before a folder is made to lock
+			err = n.checkCurrent(all, about) // before a directory for the lock is created
 		}
 		if err != nil {
 			return feedback.Annotation{}, err
@@ -50,20 +52,23 @@ func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Posit
 	return out, nil
 }
 
-// RetractRequest asks to take an annotation back.
+// RetractRequest requests to retract an annotation.
 type RetractRequest struct {
 	Annotation id.Annotation
 	Reason     string
 }
 
-// Retracted is the document "retracted": what no longer counts.
+// Retracted is the document "retracted": an annotation that does not count any
+// more.
 type Retracted struct {
 	feedback.Annotation
-	Already bool `json:"already"` // it was taken back before; nothing was recorded
+	Already bool `json:"already"` // retracted before; nothing was recorded
 }
 
-// Retract takes an annotation of a run back. It stays on record, and is shown no more
-// but in the history (R28). The same call again changes nothing.
+// Retract retracts an annotation of a run. It remains on record and is listed
+// only with the history (docs/design.md#annotations). A repeated call changes
+// nothing. Errors: ANNOTATION_NOT_FOUND, VALIDATION_ERROR if the annotation was
+// superseded, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Retract(ctx context.Context, by Caller, at Position, req RetractRequest) (Retracted, error) {
 	defer g.writePendingAudit(ctx)
 	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
@@ -86,26 +91,27 @@ func (g *Engine) Retract(ctx context.Context, by Caller, at Position, req Retrac
 			return Retracted{}, annotationNotFound(at, req.Annotation)
 		}
 		if have.State == projections.AnnotationRetracted {
-			// It is answered from the log, and nobody waits for a lock.
+			// Answered from the log, without a lock.
 			return Retracted{have.Annotation, true}, n.conflict(g.Logs.Confirm(ctx, n.log, all.sums.Head))
 		}
 		_, err = n.append(ctx, by, feedback.Retract(req.Annotation, req.Reason), all, req.Annotation)
 		if errors.Is(err, errRetracted) {
-			continue // somebody was faster: that is on record now
+			continue // a concurrent call retracted it; the next reading finds that
 		}
 		return Retracted{have.Annotation, false}, err
 	}
 }
 
-// errTakenBack says that an annotation was retracted before.
+// errRetracted reports that an annotation was retracted before.
 var errRetracted = errors.New("the annotation was retracted")
 
+// annotationNotFound is ANNOTATION_NOT_FOUND.
 func annotationNotFound(at Position, name id.Annotation) error {
 	return fault.New(fault.AnnotationNotFound, "run %s has no annotation %s", at.Run, name).
 		Suggest("See 'waybill annotations list %s --history'.", at.Run).With("annotationId", name.String())
 }
 
-// noting is one writing to a session's annotations.
+// annotationWriter appends one record to a session's annotations.
 type annotationWriter struct {
 	g     *Engine
 	at    Position
@@ -114,8 +120,9 @@ type annotationWriter struct {
 	place feedback.Place
 }
 
-// noting finds what an annotation is to be about. It must survive a power cut before
-// anything is said of it.
+// newAnnotationWriter resolves the target of an annotation and makes it
+// durable: an annotation must not survive a power cut that its target does not
+// survive. t with neither node nor event names the run at its preferred tip.
 func (g *Engine) newAnnotationWriter(ctx context.Context, at Position, t feedback.Target) (*annotationWriter, error) {
 	n := &annotationWriter{g: g, at: at, log: annotationsLog(at.Session)}
 	fold := g.takeFold(at.Session)
@@ -140,13 +147,14 @@ func (g *Engine) newAnnotationWriter(ctx context.Context, at Position, t feedbac
 			return nil, err
 		}
 		n.place.NodeID = node
-		// A snapshot that is lost or not understood keeps nobody from saying something.
+		// A missing or foreign snapshot leaves the step id empty and does not
+		// prevent the annotation.
 		switch s, err := g.state(ctx, p.node); {
 		case err == nil && s.PendingStep() != nil:
 			n.place.StepID = s.PendingStep().StepID
 		case err != nil && !isMissing(err) && !fault.Is(err, fault.StoreCorrupt) &&
 			!fault.Is(err, fault.SessionUnhealthy):
-			return nil, err // the disk could not say
+			return nil, err // an I/O error
 		}
 	}
 	if err := g.confirm(ctx, at.Session, fold); err != nil {
@@ -157,8 +165,9 @@ func (g *Engine) newAnnotationWriter(ctx context.Context, at Position, t feedbac
 	return n, nil
 }
 
-// nodeOf is the node of an event of the run; zero where the event is about the run as a
-// whole. A node that is named beside the event must be the event's own.
+// eventNode is the node of an event of the run, zero for an event about the
+// whole run. TARGET_NOT_FOUND if the run has no such event, or t names another
+// node than the event's.
 func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) (node id.Node, err error) {
 	found := false
 	visitor := funcVisitor{func(seg manifest.Segment) error {
@@ -183,10 +192,11 @@ func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) 
 	return node, nil
 }
 
-// remarks are what a log of annotations holds while one more is written: their sums and,
-// where it is about one of them, they themselves.
+// annotationState is the content of a log of annotations that one more record
+// is checked against and added to: the sums and, for a record about another
+// annotation, the annotations.
 type annotationState struct {
-	*projections.Annotations // nil: nothing is asked of them
+	*projections.Annotations // nil: the record is about no other annotation
 	sums                     *projections.AnnotationTally
 }
 
@@ -201,13 +211,14 @@ func (r *annotationState) Reset() {
 // Visit implements ports.Visitor.
 func (r *annotationState) Visit(seg manifest.Segment, head manifest.Head) error {
 	if r.Annotations != nil {
-		_ = r.Annotations.Visit(seg, head) // it never fails
+		_ = r.Annotations.Visit(seg, head) // always nil
 	}
 	return r.sums.Visit(seg, head)
 }
 
-// remarks reads all of a session's annotations. A log of which that cannot be said for
-// sure is refused.
+// readAnnotations reads all of a session's annotations. SESSION_UNHEALTHY
+// unless the log is healthy: absence of a retraction cannot be proved
+// otherwise.
 func (g *Engine) readAnnotations(ctx context.Context, log manifest.Log) (*annotationState, error) {
 	all := &annotationState{projections.NewAnnotations(), projections.NewAnnotationTally()}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, all)
@@ -217,10 +228,10 @@ func (g *Engine) readAnnotations(ctx context.Context, log manifest.Log) (*annota
 	return all, err
 }
 
-// append commits one record. Where it takes the annotation about out of what stands, all
-// are those that were read; else the log is not read again from its beginning, however
-// long it is. The session's lock is held as well, so that the session is not moved away
-// meanwhile.
+// append commits one record. For a record about another annotation, all is what
+// was read before; otherwise all is nil and only the saved sums are continued,
+// however long the log is. The session's lock is held as well, so that the
+// session is not moved to the trash meanwhile.
 func (n *annotationWriter) append(ctx context.Context, by Caller, data event.Payload, all *annotationState,
 	about id.Annotation) (e event.Event, err error) {
 	inside := func(ports.Witness, manifest.Verdict) error {
@@ -235,7 +246,7 @@ func (n *annotationWriter) append(ctx context.Context, by Caller, data event.Pay
 	return e, n.conflict(err)
 }
 
-// conflict says of a log that is another one now what that means to the caller.
+// conflict converts the report that a log was replaced to STORE_CONFLICT.
 func (n *annotationWriter) conflict(err error) error {
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		n.g.dropCached(n.at.Session)
@@ -245,6 +256,8 @@ func (n *annotationWriter) conflict(err error) error {
 	return err
 }
 
+// appendLocked takes the lock of the annotations' log, repeats the check and
+// appends.
 func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data event.Payload, all *annotationState,
 	about id.Annotation) (e event.Event, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
@@ -261,11 +274,12 @@ func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data eve
 		}
 		n.g.notePendingAudit(plan)
 		if all.sums.Missed() {
-			// Whoever took something back ended before the sums of that were saved: without
-			// new ones every call would read on from the old ones, further each time.
+			// The process that recorded a retraction ended before it saved the
+			// sums. Without saving new ones, every call would continue from the
+			// old ones and read further each time.
 			all.Reset()
 			if _, err := n.g.Logs.Read(ctx, ports.Reading{Log: n.log, Locked: true}, all); err != nil {
-				return nil // the annotation stands
+				return nil // the annotation is recorded
 			}
 		} else if all.Visit(manifest.Segment{Events: plan.Events}, head) != nil {
 			return nil
@@ -281,7 +295,8 @@ func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data eve
 	return e, err
 }
 
-// stands refuses to supersede or retract what does not stand any more.
+// checkCurrent refuses to supersede or retract an annotation that is not
+// current any more.
 func (n *annotationWriter) checkCurrent(all *annotationState, about id.Annotation) error {
 	have, ok := all.Find(about)
 	switch {

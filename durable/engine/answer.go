@@ -8,9 +8,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Answer is the result of start, continue and related calls: the document "step", or "blocked" when
-// an attempt was refused (docs/design.md#callers). It is a pure function of the pinned workflow and
-// a prefix of the log (docs/design.md#answers).
+// Answer is the result of start, continue and related calls: the document
+// "step", or "blocked" when an attempt was refused (docs/design.md#callers). It
+// is a pure function of the pinned workflow and a prefix of the log
+// (docs/design.md#answers).
 type Answer struct {
 	Session     SessionRef         `json:"session"`
 	Workflow    WorkflowRef        `json:"workflow"`
@@ -22,23 +23,26 @@ type Answer struct {
 	Preferences event.Preferences  `json:"preferences"`
 	StateToken  string             `json:"stateToken,omitzero"`
 	AckToken    string             `json:"ackToken,omitzero"`
-	// CheckpointToken records notes and artifacts at the pending step without advancing the run.
+	// CheckpointToken records notes and artifacts at the pending step without
+	// advancing the run.
 	CheckpointToken string `json:"checkpointToken,omitzero"`
 	Next            *Next  `json:"next"`
-	// Recap is the recovery text of Rehydrate: Markdown, at most limits.RecapBytesMax bytes. The
-	// answer to an attempt has none, since its caller knows the steps (docs/design.md#recovery).
+	// Recap is the recovery text of Rehydrate: Markdown, at most
+	// limits.RecapBytesMax bytes. The answer to an attempt has none, since its
+	// caller knows the steps (docs/design.md#recovery).
 	Recap    string           `json:"recap,omitzero"`
 	Blockers []reason.Blocker `json:"blockers,omitzero"`
 	Warnings []Warning        `json:"warnings"`
 
-	// AttemptID is the attempt in AckToken, CheckpointID the one in CheckpointToken, for callers
-	// that use positions instead of tokens.
+	// AttemptID is the attempt in AckToken, CheckpointID the one in
+	// CheckpointToken, for callers that use positions instead of tokens.
 	AttemptID    id.Attempt `json:"-"`
 	CheckpointID id.Attempt `json:"-"`
 
-	// isCommand: the pending step has an action, which 'waybill run' performs. missingInputs are
-	// context keys that the step requires and that have no value. artifactKinds are the kinds of
-	// the artifacts that it requires. outputsSubmitted: see OutputsSubmitted.
+	// isCommand: the pending step has an action, which 'waybill run' performs.
+	// missingInputs are context keys that the step requires and that have no
+	// value. artifactKinds are the kinds of the artifacts that it requires.
+	// outputsSubmitted: see OutputsSubmitted.
 	isCommand        bool
 	missingInputs    []string
 	artifactKinds    []string
@@ -53,11 +57,13 @@ func (a Answer) Kind() string {
 	return "step"
 }
 
-// Asked returns the context keys that the pending step requires and that have no value yet.
+// Asked returns the context keys that the pending step requires and that have
+// no value yet.
 func (a Answer) Asked() []string { return a.missingInputs }
 
-// HandedIn reports that the pending step waits for a person's approval of the node's outputs, or
-// has it. The next attempt must carry no notes and no artifacts, or it voids the approval
+// HandedIn reports that the pending step waits for a person's approval of the
+// node's outputs, or has it. The next attempt must carry no notes and no
+// artifacts, or it voids the approval
 // (docs/design.md#requirements-on-the-caller).
 func (a Answer) HandedIn() bool { return a.outputsSubmitted }
 
@@ -90,8 +96,8 @@ type Pending struct {
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
 }
 
-// OutputContract describes the artifact that a step requests. One that is not required is checked
-// only when it is sent.
+// OutputContract describes the artifact that a step requests. One that is not
+// required is checked only when it is sent.
 type OutputContract struct {
 	ContractRef  string      `json:"contractRef"`
 	ArtifactKind string      `json:"artifactKind"` // the artifact's "kind" member
@@ -99,7 +105,8 @@ type OutputContract struct {
 	Example      canon.Value `json:"example,omitzero"` // satisfies the contract
 }
 
-// NextIntent is the closed set of what a caller should do next (docs/design.md#closed-sets).
+// NextIntent is the closed set of what a caller should do next
+// (docs/design.md#closed-sets).
 type NextIntent string
 
 // The next intents.
@@ -110,8 +117,9 @@ const (
 	CompleteIntent      NextIntent = "complete"
 )
 
-// Next is a complete call to copy: the same one as a command line and as a tool call
-// (docs/design.md#tokens). The renderer adds the store flags of the current call to the command.
+// Next is a complete call to copy: the same one as a command line and as a tool
+// call (docs/design.md#tokens). The renderer adds the store flags of the
+// current call to the command.
 type Next struct {
 	Command []string       `json:"command"`
 	Tool    string         `json:"tool"`

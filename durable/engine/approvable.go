@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Approvable is the content that a person is about to approve: the step, the notes and the
-// artifacts of its node.
+// Approvable is the content that a person is about to approve: the step, the
+// notes and the artifacts of its node.
 type Approvable struct {
 	Position  Position
 	Workflow  WorkflowRef
@@ -24,9 +24,9 @@ type Approvable struct {
 	digest canon.Digest // of all outputs, compared by ApproveShown
 }
 
-// Approvable returns the outputs that an approval at a position would be bound to. It appends
-// nothing and refuses what Approve would refuse; ARTIFACT_ERASED if an output cannot be shown any
-// more.
+// Approvable returns the outputs that an approval at a position would be bound
+// to. It appends nothing and refuses what Approve would refuse; ARTIFACT_ERASED
+// if an output cannot be shown any more.
 func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
 	fold := g.takeFold(at.Session)
 	p, err := g.openStep(ctx, at, fold)

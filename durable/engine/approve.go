@@ -18,25 +18,27 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Approve records a person's approval of the human_approval step that is pending at a position,
-// bound to the outputs that the node holds now (docs/design.md#requirements-on-the-caller). If they
-// are approved already, it appends nothing and returns the answer. The run advances with the next
+// Approve records a person's approval of the human_approval step that is
+// pending at a position, bound to the outputs that the node holds now
+// (docs/design.md#requirements-on-the-caller). If they are approved already, it
+// appends nothing and returns the answer. The run advances with the next
 // attempt at the step, not with the approval.
 //
-// Errors: RUN_WAITING if the actor is not a person or the outputs do not satisfy the step yet,
-// VALIDATION_ERROR if the pending step needs no approval, RUN_CLOSED.
+// Errors: RUN_WAITING if the actor is not a person or the outputs do not
+// satisfy the step yet, VALIDATION_ERROR if the pending step needs no approval,
+// RUN_CLOSED.
 func (g *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
 	return g.approve(ctx, by, at, comment, canon.Digest{})
 }
 
-// ApproveShown approves the content that was shown to a person. If the node holds other outputs by
-// now, it is refused with RUN_WAITING.
+// ApproveShown approves the content that was shown to a person. If the node
+// holds other outputs by now, it is refused with RUN_WAITING.
 func (g *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, comment string) (Answer, error) {
 	return g.approve(ctx, by, shown.Position, comment, shown.digest)
 }
 
-// approve records the approval. A non-zero shown is the digest of the outputs that were displayed;
-// advance.Approve compares it under the lock.
+// approve records the approval. A non-zero shown is the digest of the outputs
+// that were displayed; advance.Approve compares it under the lock.
 func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, shown canon.Digest) (Answer,
 	error) {
 	defer g.writePendingAudit(ctx)
@@ -83,9 +85,10 @@ func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 	return a, g.confirm(ctx, at.Session, fold)
 }
 
-// setApproval sets in an answer how far the approval of the pending step is. A refused attempt
-// leaves the node's outputs for a person to approve. After that the next attempt must carry no
-// notes and no artifacts, because new outputs void the approval.
+// setApproval sets in an answer how far the approval of the pending step is. A
+// refused attempt leaves the node's outputs for a person to approve. After that
+// the next attempt must carry no notes and no artifacts, because new outputs
+// void the approval.
 func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p resolvedPosition,
 	s snapshot.State) error {
 	if a.Pending == nil {
@@ -101,8 +104,9 @@ func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 	if err != nil {
 		return err
 	}
-	// The blockers of the last attempt count, not the open gaps: a gap that an attempt has filled
-	// stays open until an attempt is accepted (docs/design.md#blocked-attempts).
+	// The blockers of the last attempt count, not the open gaps: a gap that an
+	// attempt has filled stays open until an attempt is accepted
+	// (docs/design.md#blocked-attempts).
 	var blockers []reason.Blocker
 	if n := len(p.node.Attempts); n > 0 && p.node.Attempts[n-1].Outcome.Kind == event.Blocked {
 		blockers = p.node.Attempts[n-1].Outcome.Blockers.Blockers
@@ -120,8 +124,9 @@ func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 	return nil
 }
 
-// isApproved reports whether a recorded approval is valid for the node's current outputs. Only the
-// approval artifact is read; of the others the digests suffice.
+// isApproved reports whether a recorded approval is valid for the node's
+// current outputs. Only the approval artifact is read; of the others the
+// digests suffice.
 func (g *Engine) isApproved(ctx context.Context, s id.Session, p resolvedPosition, instance string) (bool, error) {
 	current, err := g.countedOutputs(ctx, s, p.node, p.fold.Next)
 	if err != nil {

@@ -12,18 +12,20 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// act performs an operation that has no log of its own between two lines of the audit log: the
-// intention, and the outcome (docs/design.md#side-logs). A crash in between leaves the intention
-// alone, which a reader sees as an act with an unknown outcome. The details that do returns are
-// recorded with the outcome; of its error only the code is. If the intention cannot be recorded, do
-// is not called.
+// act performs an operation that has no log of its own between two lines of the
+// audit log: the intention, and the outcome (docs/design.md#side-logs). A crash
+// in between leaves the intention alone, which a reader sees as an act with an
+// unknown outcome. The details that do returns are recorded with the outcome;
+// of its error only the code is. If the intention cannot be recorded, do is not
+// called.
 //
-// The returned error is that of do, or the reason why do was not called. A failure to record the
-// outcome is no error: the act is done, and the intention shows that it was begun.
+// The returned error is that of do, or the reason why do was not called. A
+// failure to record the outcome is no error: the act is done, and the intention
+// shows that it was begun.
 //
-// The caller must have refused what is refused in any case: a recorded intention cannot be
-// withdrawn, and actions that create a store leave it behind. Neither the lock of a log nor that of
-// the store may be held.
+// The caller must have refused what is refused in any case: a recorded
+// intention cannot be withdrawn, and actions that create a store leave it
+// behind. Neither the lock of a log nor that of the store may be held.
 func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
 	do func() (details map[string]string, err error)) error {
 	unrecorded := func() error { _, err := do(); return err }
@@ -51,8 +53,8 @@ func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
 	return failure
 }
 
-// intend commits the intention. The lines of all facts that have none are written before it, so
-// that the audit log is in order.
+// intend commits the intention. The lines of all facts that have none are
+// written before it, so that the audit log is in order.
 func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what audit.Act) (intended id.Event, err error) {
 	c, err := g.newAuditWriter(ctx, store)
 	if err != nil {
@@ -88,9 +90,9 @@ func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intend
 	})
 }
 
-// notePendingAudit remembers that a committed plan contains facts that need a line in the audit
-// log. The caller holds the lock of another log, so the line is written later, by
-// writePendingAudit.
+// notePendingAudit remembers that a committed plan contains facts that need a
+// line in the audit log. The caller holds the lock of another log, so the line
+// is written later, by writePendingAudit.
 func (g *Engine) notePendingAudit(plan manifest.Plan) {
 	if g.Controls == nil {
 		return
@@ -108,8 +110,8 @@ func (g *Engine) notePendingAudit(plan manifest.Plan) {
 	}
 }
 
-// auditedLogs lists the logs whose facts have audit lines: the events and annotations of every
-// session, and the store's proposals.
+// auditedLogs lists the logs whose facts have audit lines: the events and
+// annotations of every session, and the store's proposals.
 func (g *Engine) auditedLogs(ctx context.Context, store id.Store) (out []manifest.Log, err error) {
 	all, err := g.Sessions.Sessions(ctx)
 	for _, s := range all {
@@ -118,9 +120,10 @@ func (g *Engine) auditedLogs(ctx context.Context, store id.Store) (out []manifes
 	return append(out, proposalsLog(store)), err
 }
 
-// writePendingAudit writes the lines that notePendingAudit remembered. Use cases defer it, so that
-// it runs after their locks are released. It is best effort: the facts are committed, the call has
-// succeeded, and the next writer of the audit log adds lines that are missing.
+// writePendingAudit writes the lines that notePendingAudit remembered. Use
+// cases defer it, so that it runs after their locks are released. It is best
+// effort: the facts are committed, the call has succeeded, and the next writer
+// of the audit log adds lines that are missing.
 func (g *Engine) writePendingAudit(ctx context.Context) {
 	g.mu.Lock()
 	pending := g.pendingAudit
@@ -146,8 +149,8 @@ func (g *Engine) writePendingAudit(ctx context.Context) {
 	_ = c.write(ctx, nil)
 }
 
-// auditFault describes an unhealthy audit log. Nothing that must be audited is done until it is
-// repaired.
+// auditFault describes an unhealthy audit log. Nothing that must be audited is
+// done until it is repaired.
 func auditFault(err error) error {
 	if !fault.Is(err, fault.SessionUnhealthy) {
 		return err

@@ -17,17 +17,19 @@ type AuditQuery struct {
 	Limit   int          // only the newest entries; 0: all
 }
 
-// AuditTrail is the document "audit": the decisions about a store, the newest last. Complete
-// reports that none can be missing: every log was read to its end and understood.
+// AuditTrail is the document "audit": the decisions about a store, the newest
+// last. Complete reports that none can be missing: every log was read to its
+// end and understood.
 type AuditTrail struct {
 	Entries  []projections.AuditEntry `json:"entries"`
 	Complete bool                     `json:"complete"`
 	Findings []manifest.Finding       `json:"findings"`
 }
 
-// AuditList returns the recorded acts. Facts whose lines are not written yet are included: a reader
-// completes the trail in memory from all other logs, read from their beginnings, so that no cache
-// can hide an entry (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
+// AuditList returns the recorded acts. Facts whose lines are not written yet
+// are included: a reader completes the trail in memory from all other logs,
+// read from their beginnings, so that no cache can hide an entry
+// (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
 // the trail incomplete and are named in Findings.
 func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
 	out := AuditTrail{Entries: []projections.AuditEntry{}, Complete: true, Findings: []manifest.Finding{}}
@@ -73,9 +75,9 @@ type auditedLog struct {
 	finding  *manifest.Finding       // why it may contain more facts than these
 }
 
-// readAudit reads the audit log, and then every log with facts. In this order each line that was
-// read has its fact in a log that is read later. It is nil in a directory without a store of this
-// program.
+// readAudit reads the audit log, and then every log with facts. In this order
+// each line that was read has its fact in a log that is read later. It is nil
+// in a directory without a store of this program.
 func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
@@ -100,8 +102,8 @@ func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	return out, nil
 }
 
-// auditedLog reads one log from its beginning. A log that cannot be read is a finding and no error,
-// so that the others are still reported.
+// auditedLog reads one log from its beginning. A log that cannot be read is a
+// finding and no error, so that the others are still reported.
 func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *importIndex) (auditedLog, error) {
 	found, v, err := g.auditFacts(ctx, log, manifest.Head{}, imports)
 	out := auditedLog{root: log.Root, facts: found.facts, imported: found.imported}
@@ -113,8 +115,8 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *impo
 			fault.Of(err).Message)
 		out.finding, out.facts = &f, nil // it is not known which facts are this store's
 	case v.Health == manifest.UnknownVersion && g.allImported(ctx, log, v.Head, imports):
-		// A session of another program that was imported in full: its decisions were made elsewhere
-		// and need no lines here.
+		// A session of another program that was imported in full: its decisions
+		// were made elsewhere and need no lines here.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root,
 			"the log is %s: there may be more that was decided here", v.Health)

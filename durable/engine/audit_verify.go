@@ -10,7 +10,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// AuditVerification is the document "audit_verification". OK reports that no finding is an error.
+// AuditVerification is the document "audit_verification". OK reports that no
+// finding is an error.
 type AuditVerification struct {
 	OK       bool               `json:"ok"`
 	Health   manifest.Health    `json:"health"`
@@ -19,9 +20,9 @@ type AuditVerification struct {
 	Findings []manifest.Finding `json:"findings"`
 }
 
-// AuditVerify verifies the audit log: its chain and digests, that every line has the fact it names,
-// and that every fact has a line. A store without an audit log is valid. Errors are those of
-// reading; damage is a finding.
+// AuditVerify verifies the audit log: its chain and digests, that every line
+// has the fact it names, and that every fact has a line. A store without an
+// audit log is valid. Errors are those of reading; damage is a finding.
 func (g *Engine) AuditVerify(ctx context.Context) (AuditVerification, error) {
 	out := AuditVerification{OK: true, Health: manifest.Healthy, Findings: []manifest.Finding{}}
 	read, err := g.readAudit(ctx)
@@ -42,9 +43,9 @@ func (g *Engine) verifyAudit(ctx context.Context) ([]manifest.Finding, manifest.
 	return v.Findings, v.Head, err
 }
 
-// auditFindings compares lines and facts in both directions. A missing line is a warning, because
-// the next writer adds it; a line without a fact is an error unless a recorded act explains the
-// loss.
+// auditFindings compares lines and facts in both directions. A missing line is
+// a warning, because the next writer adds it; a line without a fact is an error
+// unless a recorded act explains the loss.
 func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.trail.Findings)
 	rows := map[string]auditedLog{}
@@ -90,10 +91,11 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 	return out
 }
 
-// lossExplainer returns a function that reports whether a recorded act explains that a fact is
-// absent. A session that does not exist was deleted or is in the trash; a cleanup and the emptying
-// of the trash are recorded without session ids and explain any. An existing session may have lost
-// its end to a repair, or be an older copy that was restored.
+// lossExplainer returns a function that reports whether a recorded act explains
+// that a fact is absent. A session that does not exist was deleted or is in the
+// trash; a cleanup and the emptying of the trash are recorded without session
+// ids and explain any. An existing session may have lost its end to a repair,
+// or be an older copy that was restored.
 func (g *Engine) lossExplainer(ctx context.Context, read *auditContents) func(from audit.Source, exists bool) bool {
 	acted := map[audit.Action]map[string]bool{}
 	for _, e := range read.trail.Entries {

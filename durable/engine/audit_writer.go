@@ -15,11 +15,13 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// auditSeal is the context under which the key for the seal of the saved ledger is derived.
+// auditSeal is the context under which the key for the seal of the saved ledger
+// is derived.
 const auditSeal = "waybill 2026 v1 audit cache"
 
-// auditWriter appends to the audit log. It first reads other logs for facts without a line, without
-// holding a lock, and then appends under the lock of the audit log.
+// auditWriter appends to the audit log. It first reads other logs for facts
+// without a line, without holding a lock, and then appends under the lock of
+// the audit log.
 type auditWriter struct {
 	g         *Engine
 	log       manifest.Log
@@ -42,16 +44,18 @@ type logFacts struct {
 // auditLog is the audit log of a store.
 func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, audit.Table) }
 
-// newAuditWriter reads the audit log into a ledger of the facts that have lines. It starts from the
-// saved ledger if its seal is valid under the store's keys, because a forged one could leave facts
-// without a line. Otherwise it reads the log from the beginning. SESSION_UNHEALTHY if the audit log
-// is damaged.
+// newAuditWriter reads the audit log into a ledger of the facts that have
+// lines. It starts from the saved ledger if its seal is valid under the store's
+// keys, because a forged one could leave facts without a line. Otherwise it
+// reads the log from the beginning. SESSION_UNHEALTHY if the audit log is
+// damaged.
 func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWriter, error) {
 	c := &auditWriter{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)),
 		imports: &importIndex{g: g}}
 	c.savedHead = c.ledger.Head
-	// This reading takes no lock. It shows which facts already have lines, and from which heads the
-	// other logs have to be read; append verifies it under the lock.
+	// This reading takes no lock. It shows which facts already have lines, and
+	// from which heads the other logs have to be read; append verifies it under
+	// the lock.
 	r := &ledgerReader{AuditLedger: c.ledger, until: c.savedHead}
 	reading := ports.Reading{Log: c.log, From: c.savedHead}
 	if c.savedHead.NextRecord <= shortLog {
@@ -71,16 +75,18 @@ func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWrit
 	return c, err
 }
 
-// ledgerReader folds the audit log from its beginning past the head at which a ledger was saved.
-// The heads of other logs that the saved ledger contains are taken over when that head is met: the
-// ledger is known to belong to this log then.
+// ledgerReader folds the audit log from its beginning past the head at which a
+// ledger was saved. The heads of other logs that the saved ledger contains are
+// taken over when that head is met: the ledger is known to belong to this log
+// then.
 type ledgerReader struct {
 	*projections.AuditLedger
 	until manifest.Head
 	seen  map[string]manifest.Head
 }
 
-// restart begins with an empty ledger and keeps the saved heads aside until their head is met.
+// restart begins with an empty ledger and keeps the saved heads aside until
+// their head is met.
 func (r *ledgerReader) restart() {
 	r.seen = r.Seen
 	r.AuditLedger = projections.NewAuditLedger()
@@ -97,7 +103,8 @@ func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
 	return r.AuditLedger.Visit(seg, head)
 }
 
-// auditKey is the key that seals the saved ledger, nil without a head cache or a usable keyring.
+// auditKey is the key that seals the saved ledger, nil without a head cache or
+// a usable keyring.
 func (g *Engine) auditKey(ctx context.Context) *token.Key {
 	if g.Heads == nil {
 		return nil
@@ -109,8 +116,9 @@ func (g *Engine) auditKey(ctx context.Context) *token.Key {
 	return &keys.Current
 }
 
-// savedLedger loads the saved ledger of the audit log. Anything wrong with it (absent, too long,
-// another format, another seal) results in an empty ledger and costs a reading.
+// savedLedger loads the saved ledger of the audit log. Anything wrong with it
+// (absent, too long, another format, another seal) results in an empty ledger
+// and costs a reading.
 func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections.AuditLedger {
 	empty := projections.NewAuditLedger()
 	key := g.auditKey(ctx)
@@ -131,9 +139,10 @@ func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections
 	return empty
 }
 
-// collectFacts reads the facts of a log that may have no line. A log that cannot be read, or whose
-// facts cannot be made durable, is skipped, so that it does not block the lines of others; a later
-// writer finds them. The only error is the end of the context.
+// collectFacts reads the facts of a log that may have no line. A log that
+// cannot be read, or whose facts cannot be made durable, is skipped, so that it
+// does not block the lines of others; a later writer finds them. The only error
+// is the end of the context.
 func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error {
 	from := c.ledger.Seen[log.Root]
 	found, v, err := c.g.auditFacts(ctx, log, from, c.imports)
@@ -144,14 +153,16 @@ func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error 
 		return nil
 	}
 	if found.reread && c.ledger.Partial {
-		// Lines that the pruned ledger left out decide which of the facts have lines.
+		// Lines that the pruned ledger left out decide which of the facts have
+		// lines.
 		if err := c.reload(ctx); err != nil {
 			return nil
 		}
 	}
 	if len(c.ledger.Missing(found.facts)) > 0 {
-		// A line must not survive a power cut that its fact does not survive, and the reading may
-		// have seen unsynced bytes (docs/design.md#reading).
+		// A line must not survive a power cut that its fact does not survive,
+		// and the reading may have seen unsynced bytes
+		// (docs/design.md#reading).
 		if err := c.g.Logs.Confirm(ctx, log, v.Head); err != nil {
 			return nil
 		}
@@ -160,8 +171,8 @@ func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error 
 	return nil
 }
 
-// reload replaces a pruned ledger by one folded from the beginning of the audit log. The heads of
-// the other logs remain.
+// reload replaces a pruned ledger by one folded from the beginning of the audit
+// log. The heads of the other logs remain.
 func (c *auditWriter) reload(ctx context.Context) error {
 	l := projections.NewAuditLedger()
 	v, err := c.g.Logs.Read(ctx, ports.Reading{Log: c.log}, l)
@@ -175,9 +186,9 @@ func (c *auditWriter) reload(ctx context.Context) error {
 	return err
 }
 
-// auditFacts reads the facts of a log behind a head, or from its beginning if the log does not
-// contain that head. Facts with an index below the number of imported events were decided in
-// another store and are returned separately.
+// auditFacts reads the facts of a log behind a head, or from its beginning if
+// the log does not contain that head. Facts with an index below the number of
+// imported events were decided in another store and are returned separately.
 func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head,
 	imports *importIndex) (out logFacts, v manifest.Verdict, err error) {
 	facts := projections.NewAuditFacts(log, from)
@@ -202,9 +213,9 @@ func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest
 	return out, v, err
 }
 
-// write appends the missing lines and, if last is not nil, the event that last creates for the next
-// index. If there is nothing to append, it takes no lock. STORE_CONFLICT if the audit log was
-// replaced since it was read.
+// write appends the missing lines and, if last is not nil, the event that last
+// creates for the next index. If there is nothing to append, it takes no lock.
+// STORE_CONFLICT if the audit log was replaced since it was read.
 func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Event) error {
 	facts := 0
 	for _, f := range c.found {
@@ -216,7 +227,8 @@ func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Eve
 	inside := func(w ports.Witness, _ manifest.Verdict) error { return c.append(ctx, w, last) }
 	err := ports.WithHealthySession(ctx, c.g.Locks, c.g.Logs, c.log, c.ledger.Head, c.ledger, inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		// The log that the ledger was read from is gone, and the list of missing lines with it.
+		// The log that the ledger was read from is gone, and the list of
+		// missing lines with it.
 		return fault.New(fault.StoreConflict, "the audit log changed while it was written to")
 	}
 	if err != nil {
@@ -229,9 +241,9 @@ func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Eve
 	return nil
 }
 
-// append commits under the lock. The gate has brought the ledger to the head of the log, so that of
-// two writers that read the same fact the second one finds its line. Lines are committed in groups
-// of at most limits.AuditLinesMax.
+// append commits under the lock. The gate has brought the ledger to the head of
+// the log, so that of two writers that read the same fact the second one finds
+// its line. Lines are committed in groups of at most limits.AuditLinesMax.
 func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(next int64) event.Event) error {
 	var missing []projections.AuditFact
 	for _, f := range c.found {
@@ -260,11 +272,13 @@ func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(nex
 	return nil
 }
 
-// auditSaveShare limits how often the ledger is saved: it is written once more than one sixteenth
-// of the known logs has news. Reading these again costs no more than writing all of them.
+// auditSaveShare limits how often the ledger is saved: it is written once more
+// than one sixteenth of the known logs has news. Reading these again costs no
+// more than writing all of them.
 const auditSaveShare = 16
 
-// save writes the ledger to the cache. Errors are ignored: the cache saves time only.
+// save writes the ledger to the cache. Errors are ignored: the cache saves time
+// only.
 func (c *auditWriter) save(ctx context.Context) {
 	unsaved := int64(len(c.found)) + c.ledger.Head.NextRecord - c.savedHead.NextRecord
 	key := c.g.auditKey(ctx)

@@ -12,7 +12,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// BundleShown is the document "bundle": what the envelope of a bundle states, and the runs in it.
+// BundleShown is the document "bundle": what the envelope of a bundle states,
+// and the runs in it.
 type BundleShown struct {
 	BundleID   string           `json:"bundleId"`
 	ExportedAt string           `json:"exportedAt"`
@@ -27,8 +28,9 @@ type BundleShown struct {
 	Runs       []RunDetails     `json:"runs"`
 }
 
-// ShowBundle describes a bundle without importing it. A bundle whose log is damaged is refused with
-// the code that an import would return (BUNDLE_INTEGRITY_FAILED and others).
+// ShowBundle describes a bundle without importing it. A bundle whose log is
+// damaged is refused with the code that an import would return
+// (BUNDLE_INTEGRITY_FAILED and others).
 func ShowBundle(ctx context.Context, src ports.Bundle) (BundleShown, error) {
 	g, e := ReadOnly(src), src.Envelope()
 	out := BundleShown{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
@@ -79,9 +81,9 @@ type DiffedEvent struct {
 // diffedMax bounds how many events of each side a diff lists.
 const diffedMax = 10
 
-// DiffBundles compares two logs, in stores or bundles. The heads of their groups form chains of
-// digests, which are equal up to the last common group. SESSION_NOT_FOUND if one of the sessions
-// has no events.
+// DiffBundles compares two logs, in stores or bundles. The heads of their
+// groups form chains of digests, which are equal up to the last common group.
+// SESSION_NOT_FOUND if one of the sessions has no events.
 func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t id.Session) (out BundleDiff,
 	err error) {
 	sides := [...]struct {
@@ -126,7 +128,8 @@ func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t 
 	return out, nil
 }
 
-// chain is a visitor that keeps the heads of a log's groups, as little of each as identifies it.
+// chain is a visitor that keeps the heads of a log's groups, as little of each
+// as identifies it.
 type chain struct{ heads []link }
 
 // link identifies a head.
@@ -144,7 +147,8 @@ func (c *chain) Visit(_ manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// laterEvents is a visitor that keeps the first diffedMax events from an index on.
+// laterEvents is a visitor that keeps the first diffedMax events from an index
+// on.
 type laterEvents struct {
 	from   int64
 	events []DiffedEvent
@@ -163,8 +167,8 @@ func (b *laterEvents) Visit(seg manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
-// SessionOf finds a session by its id, or by a run in it: a run id, a unique prefix of one, or
-// @last.
+// SessionOf finds a session by its id, or by a run in it: a run id, a unique
+// prefix of one, or @last.
 func (g *Engine) SessionOf(ctx context.Context, ref string) (id.Session, error) {
 	return g.resolveSession(ctx, ref)
 }

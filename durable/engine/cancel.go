@@ -19,24 +19,26 @@ type CancelRequest struct {
 	Failed bool   // the outcome is failed, not cancelled
 }
 
-// Cancelled is the state of a run after its end was requested. Status is cancelling while a
-// performer still has to stop.
+// Cancelled is the state of a run after its end was requested. Status is
+// cancelling while a performer still has to stop.
 type Cancelled struct {
 	RunID     id.Run             `json:"runId"`
 	SessionID id.Session         `json:"sessionId"`
 	Status    projections.Status `json:"status"`
 	Reason    string             `json:"reason"` // the recorded one
-	// Already reports that the call appended nothing: the end was recorded before.
+	// Already reports that the call appended nothing: the end was recorded
+	// before.
 	Already bool `json:"already"`
 }
 
 // Cancel ends the run of a position; the position's node is ignored
-// (docs/design.md#ends-and-branches). A run that no process performs is closed at once. Otherwise a
-// request is recorded, and the performer closes the run after it has stopped. Repeated calls return
-// what is recorded.
+// (docs/design.md#ends-and-branches). A run that no process performs is closed
+// at once. Otherwise a request is recorded, and the performer closes the run
+// after it has stopped. Repeated calls return what is recorded.
 //
-// Errors: RUN_CLOSED if the run ended with another outcome, VALIDATION_ERROR if it is complete or
-// the reason is not valid UTF-8, RUN_NOT_FOUND, SESSION_UNHEALTHY.
+// Errors: RUN_CLOSED if the run ended with another outcome, VALIDATION_ERROR if
+// it is complete or the reason is not valid UTF-8, RUN_NOT_FOUND,
+// SESSION_UNHEALTHY.
 func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position,
 	req CancelRequest) (Cancelled, error) {
 	defer g.writePendingAudit(ctx)
@@ -44,7 +46,8 @@ func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 	if req.Failed {
 		c.Outcome = event.OutcomeFailed
 	}
-	// Checked first without a lock, so that a refused request creates no lock file.
+	// Checked first without a lock, so that a refused request creates no lock
+	// file.
 	if err := g.checkCancel(ctx, at, c); err != nil {
 		return Cancelled{}, err
 	}
@@ -52,9 +55,10 @@ func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 	if err != nil || out.Status != projections.Cancelling {
 		return out, err
 	}
-	// The performer may have released its lock between the attempt to take it and the record of the
-	// request. It checks for a request after the release, and this call tries the lock again after
-	// the record: one of the two finds the other.
+	// The performer may have released its lock between the attempt to take it
+	// and the record of the request. It checks for a request after the release,
+	// and this call tries the lock again after the record: one of the two finds
+	// the other.
 	again, err := g.cancel(ctx, performers, at, c)
 	if err != nil {
 		return out, nil // the request is recorded; a failed second attempt does not undo it
@@ -63,7 +67,8 @@ func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 	return again, nil
 }
 
-// checkCancel reads the run without a lock and refuses what Cancel would refuse under it.
+// checkCancel reads the run without a lock and refuses what Cancel would refuse
+// under it.
 func (g *Engine) checkCancel(ctx context.Context, at Position, c advance.Cancellation) error {
 	fold := g.takeFold(at.Session)
 	p, err := g.openRun(ctx, at, fold)
@@ -78,8 +83,9 @@ func (g *Engine) checkCancel(ctx context.Context, at Position, c advance.Cancell
 	return err
 }
 
-// cancel appends what is missing: the request, and the end of the run when no performer holds it.
-// The performer's lock is held until the events are committed.
+// cancel appends what is missing: the request, and the end of the run when no
+// performer holds it. The performer's lock is held until the events are
+// committed.
 func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Position,
 	c advance.Cancellation) (Cancelled, error) {
 	release, err := performers.Hold(ctx, at.Session)
@@ -98,16 +104,16 @@ func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 	})
 }
 
-// Close ends a run whose cancellation was requested. A performer calls it after it has stopped. A
-// run that is closed already is left as it is.
+// Close ends a run whose cancellation was requested. A performer calls it after
+// it has stopped. A run that is closed already is left as it is.
 func (g *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
 	defer g.writePendingAudit(ctx)
 	return g.appendEnding(ctx, at,
 		func(p resolvedPosition) (manifest.Plan, error) { return advance.Close(endingOf(at, p), by.AtMs) })
 }
 
-// appendEnding appends the events that plan returns under the session's lock, and returns the
-// resulting state of the run. An empty plan sets Already.
+// appendEnding appends the events that plan returns under the session's lock,
+// and returns the resulting state of the run. An empty plan sets Already.
 func (g *Engine) appendEnding(ctx context.Context, at Position,
 	plan func(resolvedPosition) (manifest.Plan, error)) (out Cancelled,
 	err error) {
@@ -147,7 +153,8 @@ func (g *Engine) appendEnding(ctx context.Context, at Position,
 		out.Reason = r.CancelRequested.Reason
 	}
 	if out.Already {
-		// Another process wrote the events that this answer reports: make them durable first.
+		// Another process wrote the events that this answer reports: make them
+		// durable first.
 		if err := g.confirm(ctx, at.Session, fold); err != nil {
 			return out, err
 		}
@@ -156,8 +163,9 @@ func (g *Engine) appendEnding(ctx context.Context, at Position,
 	return out, nil
 }
 
-// notComplete refuses with VALIDATION_ERROR to cancel a run that is complete at its preferred tip.
-// A run that is closed or being cancelled passes: advance.Cancel decides about it.
+// notComplete refuses with VALIDATION_ERROR to cancel a run that is complete at
+// its preferred tip. A run that is closed or being cancelled passes:
+// advance.Cancel decides about it.
 func (g *Engine) notComplete(ctx context.Context, p resolvedPosition) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return nil
@@ -174,14 +182,15 @@ func (g *Engine) notComplete(ctx context.Context, p resolvedPosition) error {
 		Suggest("See 'waybill runs show %s'.", p.run.ID).With("runId", p.run.ID.String())
 }
 
-// endingOf collects what advance.Cancel and advance.Close need to know about a run.
+// endingOf collects what advance.Cancel and advance.Close need to know about a
+// run.
 func endingOf(at Position, p resolvedPosition) advance.Ending {
 	return advance.Ending{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested,
 		Closed: p.run.Closed}
 }
 
-// openRun is openPosition for use cases that concern a run as a whole: the returned position has no
-// node. Errors: SESSION_UNHEALTHY, RUN_NOT_FOUND.
+// openRun is openPosition for use cases that concern a run as a whole: the
+// returned position has no node. Errors: SESSION_UNHEALTHY, RUN_NOT_FOUND.
 func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
 	v, err := g.readFromSaved(ctx, at.Session, f)
 	if err != nil {
@@ -193,8 +202,9 @@ func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) 
 	return findRun(f, at)
 }
 
-// findRun looks a run up in a fold. A fold always contains every run, but one that skipped an event
-// may have an outdated state of it, which is errFoldIncomplete.
+// findRun looks a run up in a fold. A fold always contains every run, but one
+// that skipped an event may have an outdated state of it, which is
+// errFoldIncomplete.
 func findRun(f *projections.Fold, at Position) (resolvedPosition, error) {
 	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	switch {

@@ -15,18 +15,19 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// CheckpointCall is a call with tokens that records work in progress at a pending step. Request may
-// carry notes and artifacts, and nothing else.
+// CheckpointCall is a call with tokens that records work in progress at a
+// pending step. Request may carry notes and artifacts, and nothing else.
 type CheckpointCall struct {
 	StateToken      string
 	CheckpointToken string
 	Request         advance.Request
 }
 
-// Checkpoint records a checkpoint at the node that the tokens name. The answer is of kind "step"
-// and its tokens name the parent node of the checkpoint, where the run continues
-// (docs/design.md#edges-and-tips). Errors: TOKEN_* for tokens that are malformed, of another store
-// or of two nodes; otherwise as CheckpointAt.
+// Checkpoint records a checkpoint at the node that the tokens name. The answer
+// is of kind "step" and its tokens name the parent node of the checkpoint,
+// where the run continues (docs/design.md#edges-and-tips). Errors: TOKEN_* for
+// tokens that are malformed, of another store or of two nodes; otherwise as
+// CheckpointAt.
 func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (Answer, error) {
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
 	if err != nil {
@@ -48,10 +49,11 @@ func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 	return a, tokenFault(err)
 }
 
-// CheckpointAt records a checkpoint at a position, for callers that need no token. attempt is the
-// CheckpointID of an answer. A repeated call with the same one is answered from the log prefix that
-// ends with the checkpoint (docs/design.md#answers). Errors: RUN_CLOSED, VALIDATION_ERROR, and
-// INVARIANT for a checkpoint id that is not the next one.
+// CheckpointAt records a checkpoint at a position, for callers that need no
+// token. attempt is the CheckpointID of an answer. A repeated call with the
+// same one is answered from the log prefix that ends with the checkpoint
+// (docs/design.md#answers). Errors: RUN_CLOSED, VALIDATION_ERROR, and INVARIANT
+// for a checkpoint id that is not the next one.
 func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attempt id.Attempt,
 	req advance.Request) (Answer, error) {
 	fold := g.takeFold(at.Session)
@@ -84,8 +86,8 @@ func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 	return g.answerCommitted(ctx, keys, at, fold)
 }
 
-// planCheckpoint decides a checkpoint over the fold as it is under the lock. Replay uses it with
-// recorded inputs.
+// planCheckpoint decides a checkpoint over the fold as it is under the lock.
+// Replay uses it with recorded inputs.
 func (g *Engine) planCheckpoint(ctx context.Context, p resolvedPosition, at Position, a advance.Attempt) (manifest.Plan,
 	error) {
 	if err := checkTakesFacts(p); err != nil {
@@ -110,9 +112,9 @@ func (g *Engine) planCheckpoint(ctx context.Context, p resolvedPosition, at Posi
 	return advance.Checkpoint(w, facts, a)
 }
 
-// openStep opens a position at the node where the run continues. A token can name a checkpoint
-// node; the run continues at its parent, so that is the returned node
-// (docs/design.md#edges-and-tips).
+// openStep opens a position at the node where the run continues. A token can
+// name a checkpoint node; the run continues at its parent, so that is the
+// returned node (docs/design.md#edges-and-tips).
 func (g *Engine) openStep(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
 	p, err := g.openPosition(ctx, at, f)
 	if err != nil || p.node.Kind != event.CheckpointNode || p.node.Parent == nil {
@@ -127,14 +129,14 @@ func (p resolvedPosition) hasCheckpoint(point id.Node) bool {
 	return slices.Contains(p.node.Checkpoints, point)
 }
 
-// nextCheckpoint is the checkpoint id that answers about the node carry now. It is derived from the
-// node and its number of checkpoints (docs/design.md#ids).
+// nextCheckpoint is the checkpoint id that answers about the node carry now. It
+// is derived from the node and its number of checkpoints (docs/design.md#ids).
 func nextCheckpoint(n *projections.Node) id.Attempt {
 	return id.NextAttempt(n.ID, id.OpCheckpoint, len(n.Checkpoints))
 }
 
-// checkTakesFacts refuses with RUN_CLOSED to add events to a run that is closed or whose
-// cancellation was requested (docs/design.md#ends-and-branches).
+// checkTakesFacts refuses with RUN_CLOSED to add events to a run that is closed
+// or whose cancellation was requested (docs/design.md#ends-and-branches).
 func checkTakesFacts(p resolvedPosition) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
@@ -142,8 +144,9 @@ func checkTakesFacts(p resolvedPosition) error {
 	return nil
 }
 
-// commitPlanned looks a position up again under the session's lock and appends the plan for it. An
-// empty plan appends nothing and leaves appended false: what was requested is recorded already.
+// commitPlanned looks a position up again under the session's lock and appends
+// the plan for it. An empty plan appends nothing and leaves appended false:
+// what was requested is recorded already.
 func (g *Engine) commitPlanned(ctx context.Context, at Position, fold *projections.Fold,
 	plan func(resolvedPosition) (manifest.Plan, error)) (appended bool, err error) {
 	log := manifest.SessionEvents(at.Session)
@@ -167,8 +170,9 @@ func (g *Engine) commitPlanned(ctx context.Context, at Position, fold *projectio
 	return appended, err
 }
 
-// answerCommitted renders the answer over a fold that contains the events just appended. Its errors
-// become STORE_ANSWER_UNREAD, because the call itself succeeded.
+// answerCommitted renders the answer over a fold that contains the events just
+// appended. Its errors become STORE_ANSWER_UNREAD, because the call itself
+// succeeded.
 func (g *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold) (Answer,
 	error) {
 	p, err := resolvePosition(fold, at)
@@ -183,8 +187,9 @@ func (g *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Positi
 	return a, nil
 }
 
-// replayCheckpoint answers a recorded checkpoint over the log prefix that ends with it, and warns
-// if the request carries other notes or artifacts than the recorded ones.
+// replayCheckpoint answers a recorded checkpoint over the log prefix that ends
+// with it, and warns if the request carries other notes or artifacts than the
+// recorded ones.
 func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, point id.Node,
 	req advance.Request) (Answer, error) {
 	prefix, err := g.foldPrefix(ctx, at.Session, func(seg manifest.Segment) bool {

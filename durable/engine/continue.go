@@ -12,17 +12,19 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Continue is a call with tokens. Without AckToken it rehydrates, and Request must be empty.
+// Continue is a call with tokens. Without AckToken it rehydrates, and Request
+// must be empty.
 type Continue struct {
 	StateToken string
 	AckToken   string
 	Request    advance.Request
 }
 
-// Continue rehydrates or advances the node that the tokens name. Token and lock errors have TOKEN_*
-// codes here (docs/design.md#errors): TOKEN_SESSION_LOCKED instead of SESSION_LOCKED,
-// TOKEN_SCOPE_MISMATCH for tokens of two nodes, TOKEN_BAD_SIGNATURE, TOKEN_WORKFLOW_HASH_MISMATCH.
-// A request without an ack token is VALIDATION_ERROR.
+// Continue rehydrates or advances the node that the tokens name. Token and lock
+// errors have TOKEN_* codes here (docs/design.md#errors): TOKEN_SESSION_LOCKED
+// instead of SESSION_LOCKED, TOKEN_SCOPE_MISMATCH for tokens of two nodes,
+// TOKEN_BAD_SIGNATURE, TOKEN_WORKFLOW_HASH_MISMATCH. A request without an ack
+// token is VALIDATION_ERROR.
 func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, error) {
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
 	if err != nil {
@@ -58,8 +60,9 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 	return a, tokenFault(err)
 }
 
-// resolveTokens returns the position that a state token and an ack or checkpoint token name
-// together. The state token may name a checkpoint node; its parent is the position then.
+// resolveTokens returns the position that a state token and an ack or
+// checkpoint token name together. The state token may name a checkpoint node;
+// its parent is the position then.
 func (g *Engine) resolveTokens(ctx context.Context, state token.State, t token.Attempt) (Position, error) {
 	if t.SessionID != state.SessionID || t.RunID != state.RunID {
 		return Position{}, g.tokenMismatch(ctx, state, t)
@@ -71,8 +74,9 @@ func (g *Engine) resolveTokens(ctx context.Context, state token.State, t token.A
 	return at, err
 }
 
-// faultWithoutKeys explains why a token cannot be verified when the keyring cannot be read: first a
-// malformed token, then the absence of a store, and otherwise cause.
+// faultWithoutKeys explains why a token cannot be verified when the keyring
+// cannot be read: first a malformed token, then the absence of a store, and
+// otherwise cause.
 func (g *Engine) faultWithoutKeys(ctx context.Context, stateToken string, cause error) error {
 	if err := token.CheckState(stateToken); err != nil {
 		return err
@@ -83,10 +87,11 @@ func (g *Engine) faultWithoutKeys(ctx context.Context, stateToken string, cause 
 	return cause
 }
 
-// checkWorkflowHash refuses a token whose workflow hash is not that of its run, and returns the
-// position at which the run continues. With a valid signature that means that the session's log was
-// replaced by another one, so the check comes before anything is written. The fold is cached for
-// the call that follows.
+// checkWorkflowHash refuses a token whose workflow hash is not that of its run,
+// and returns the position at which the run continues. With a valid signature
+// that means that the session's log was replaced by another one, so the check
+// comes before anything is written. The fold is cached for the call that
+// follows.
 func (g *Engine) checkWorkflowHash(ctx context.Context, at Position, state token.State) (Position, error) {
 	fold := g.takeFold(at.Session)
 	p, err := g.openStep(ctx, at, fold)
@@ -113,9 +118,10 @@ func tokenFault(err error) error {
 	return &out
 }
 
-// tokenMismatch explains a pair of tokens from two nodes. With two workflows in one conversation
-// tokens are easily mixed up, so the message names both runs and the suggestion the token to send
-// instead (docs/design.md#tokens). t is an ack or a checkpoint token.
+// tokenMismatch explains a pair of tokens from two nodes. With two workflows in
+// one conversation tokens are easily mixed up, so the message names both runs
+// and the suggestion the token to send instead (docs/design.md#tokens). t is an
+// ack or a checkpoint token.
 func (g *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Attempt) error {
 	if st.RunID == t.RunID {
 		return fault.New(fault.TokenScopeMismatch,
@@ -133,8 +139,8 @@ func (g *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Atte
 		With(t.TokenKind+"Title", b)
 }
 
-// runTitle is the title of a run for messages, its workflow id without one, and "unknown" if it
-// cannot be read.
+// runTitle is the title of a run for messages, its workflow id without one, and
+// "unknown" if it cannot be read.
 func (g *Engine) runTitle(ctx context.Context, s id.Session, r id.Run) string {
 	f := projections.NewFold()
 	if _, err := g.readFromSaved(ctx, s, f); err != nil || f.Runs[r] == nil {

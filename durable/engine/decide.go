@@ -15,24 +15,25 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// DecideRequest asks to decide something about a proposal.
+// DecideRequest requests a decision about a proposal.
 type DecideRequest struct {
 	Ref       string
 	Workspace string
 	Reason    string
-	// AtTerminal says that a person sits at a terminal, and no pipe or program answers
-	// for them. Only whoever asks knows.
+	// AtTerminal reports that a person types at a terminal and the answer does
+	// not come from a pipe or a program. Only the caller knows.
 	AtTerminal bool
 }
 
+// principal is the decider as the policy sees it.
 func (r DecideRequest) principal(by Caller) proposal.Principal {
 	return proposal.PrincipalOf(by.Actor, r.AtTerminal)
 }
 
-// ApproveProposal records a person's approval of exactly the artifact that they were
-// shown: PROPOSAL_CHANGED where it was revised meanwhile, PROPOSAL_FORBIDDEN for whoever
-// does not hold the role, or is not at a terminal. The same approval again changes
-// nothing.
+// ApproveProposal records a person's approval of exactly the artifact that was
+// shown to them. A repeated approval changes nothing. Errors: PROPOSAL_CHANGED
+// if the proposal was revised since, PROPOSAL_FORBIDDEN without the approver's
+// role or a terminal.
 func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideRequest, shown canon.Digest) (Proposed,
 	error) {
 	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
@@ -51,25 +52,26 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 		gate := d.policy.Gate(shown, d.one.Given())
 		for _, a := range d.one.Approvals {
 			if a.Principal == d.principal.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
-				return nil, nil, nil // they have approved it
+				return nil, nil, nil // approved by the same principal already
 			}
 		}
 		return proposal.Approve(d.store, d.at, by.Actor, shown, d.policy.ApproverRole), nil, nil
 	})
 }
 
-// ApplyRequest asks to activate a proposal.
+// ApplyRequest requests to activate a proposal.
 type ApplyRequest struct {
 	DecideRequest
-	Override bool // past the approval gate: a person's, with a reason
-	// Check finds what is unsound about an artifact, beside what is installed.
+	Override bool // bypass the approval gate; requires a person and a reason
+	// Check returns the problems of an artifact in combination with the
+	// installed ones; nil: not checked.
 	Check func(kind proposal.Kind, artifact canon.Value, installed []InstalledArtifact) []problem.Problem
 }
 
-// ApplyProposal installs what was last proposed, byte for byte. Record and installation
-// are one commit. PROPOSAL_PENDING where approvals are missing, PROPOSAL_FORBIDDEN where
-// the caller lacks the scope, PROPOSAL_INVALID for an artifact that is unsound for its
-// kind; nothing changes then.
+// ApplyProposal installs the last revision, byte for byte. The record and the
+// installed object are one commit. Errors: PROPOSAL_PENDING if approvals are
+// missing, PROPOSAL_FORBIDDEN without the required scope, PROPOSAL_INVALID if
+// the artifact is not valid for its kind; nothing changes then.
 func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest) (Proposed, error) {
 	return g.decideProposal(ctx, by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveApply); err != nil {
@@ -92,7 +94,8 @@ func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest)
 	})
 }
 
-// mayApply asks what the store's mode asks for.
+// authorizeApply checks what the store's mode requires to activate a proposal,
+// and records in a by which approvals it is activated.
 func (d decision) authorizeApply(req ApplyRequest, a *proposal.Activation) error {
 	if d.policy.Mode == proposal.DirectRBAC {
 		if req.Override {
@@ -110,7 +113,8 @@ func (d decision) authorizeApply(req ApplyRequest, a *proposal.Activation) error
 	return gate.Err(d.one.ID)
 }
 
-// sound refuses an artifact that is unsound for its kind, or in the way of another.
+// checkArtifact refuses with PROPOSAL_INVALID an artifact that is not valid for
+// its kind or conflicts with an installed one.
 func (g *Engine) checkArtifact(ctx context.Context, d decision, req ApplyRequest, data []byte) error {
 	artifact, err := canon.Parse(data)
 	if err != nil {
@@ -126,7 +130,7 @@ func (g *Engine) checkArtifact(ctx context.Context, d decision, req ApplyRequest
 	displaced := d.all.Displaced(d.one)
 	for _, i := range d.all.Installed(req.Workspace) {
 		if displaced != nil && i == *displaced {
-			continue // it goes in its place
+			continue // replaced by this proposal
 		}
 		if v, err := g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256); err == nil {
 			others = append(others, InstalledArtifact{i, v})
@@ -144,7 +148,7 @@ func (g *Engine) checkArtifact(ctx context.Context, d decision, req ApplyRequest
 	return f.With("proposalId", d.one.ID.String()).With("problems", found)
 }
 
-// RejectProposal refuses a proposal; it can be revised or archived afterwards.
+// RejectProposal rejects a proposal. It can be revised or archived afterwards.
 func (g *Engine) RejectProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
 	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveReject)
@@ -152,7 +156,7 @@ func (g *Engine) RejectProposal(ctx context.Context, by Caller, req DecideReques
 	})
 }
 
-// ArchiveProposal puts a proposal away; it can be revised afterwards.
+// ArchiveProposal archives a proposal. It can be revised afterwards.
 func (g *Engine) ArchiveProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
 	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveArchive)
@@ -160,9 +164,9 @@ func (g *Engine) ArchiveProposal(ctx context.Context, by Caller, req DecideReque
 	})
 }
 
-// RollBackProposal takes an applied proposal out of use: what was in its slot before is
-// in use again. It takes what applying took: the approver's role at a terminal, or the
-// scope.
+// RollBackProposal takes an applied proposal out of use; the previous content
+// of its slot is in use again. It requires the approver's role, or the scope in
+// stores without an approval gate.
 func (g *Engine) RollBackProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
 	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveRollBack); err != nil {
@@ -176,8 +180,8 @@ func (g *Engine) RollBackProposal(ctx context.Context, by Caller, req DecideRequ
 	})
 }
 
-// mayRollBack asks for what activating asks for, and not for a terminal: what somebody
-// may bring in they may take out.
+// authorizeRollBack checks what activation requires, except for the terminal:
+// removing a change is less critical than making it.
 func (d decision) authorizeRollBack() error {
 	if d.policy.Mode == proposal.DirectRBAC {
 		return d.policy.CheckScope(d.principal, config.ScopeApply)
@@ -185,7 +189,7 @@ func (d decision) authorizeRollBack() error {
 	return d.policy.CheckRole(d.principal)
 }
 
-// decision is what somebody decides about, as it stands under the lock.
+// decision is the state under the lock that a decision is made about.
 type decision struct {
 	store     id.Store
 	policy    proposal.Policy
@@ -195,7 +199,8 @@ type decision struct {
 	principal proposal.Principal
 }
 
-// decide records one decision, and gives the proposal as it stands then.
+// decideProposal records one decision and returns the proposal afterwards. plan
+// returns a nil record if the decision is recorded already.
 func (g *Engine) decideProposal(ctx context.Context, by Caller, req DecideRequest,
 	plan func(decision) (proposal.Record, []manifest.Object, error)) (Proposed, error) {
 	defer g.writePendingAudit(ctx)
@@ -217,7 +222,8 @@ func (g *Engine) decideProposal(ctx context.Context, by Caller, req DecideReques
 		return record, objects, err
 	})
 	if err == nil && !written {
-		// It is answered from the log: whoever wrote that may not have come to make it durable.
+		// The decision was written by another process, which may have ended
+		// before the bytes were synced.
 		err = g.Logs.Confirm(ctx, proposalsLog(d.store), d.all.Head)
 	}
 	if err != nil {
@@ -226,7 +232,8 @@ func (g *Engine) decideProposal(ctx context.Context, by Caller, req DecideReques
 	return g.readProposed(ctx, req.Workspace, name, nil)
 }
 
-// MayApprove refuses whoever may not approve, before they are shown anything to decide.
+// MayApprove refuses callers who may not approve, before anything is shown to
+// them. Errors: PROPOSAL_FORBIDDEN, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) MayApprove(ctx context.Context, by Caller, req DecideRequest) error {
 	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Usage is the document "du": disk usage by sessions, objects and directories, the largest first.
-// Sizes are those of files in bytes; the overhead of the filesystem is not included.
+// Usage is the document "du": disk usage by sessions, objects and directories,
+// the largest first. Sizes are those of files in bytes; the overhead of the
+// filesystem is not included.
 type Usage struct {
 	TotalBytes int64          `json:"totalBytes"`
 	TotalFiles int64          `json:"totalFiles"`
@@ -61,7 +62,8 @@ type ObjectShare struct {
 // add adds one object.
 func (s *ObjectShare) add(bytes int64) { s.Count, s.Bytes = s.Count+1, s.Bytes+bytes }
 
-// ObjectUsage is the usage by objects of one kind. Unused ones are not named in any log.
+// ObjectUsage is the usage by objects of one kind. Unused ones are not named in
+// any log.
 type ObjectUsage struct {
 	Kind   manifest.ObjectKind `json:"kind"`
 	Count  int64               `json:"count"`
@@ -75,8 +77,8 @@ type FolderUsage struct {
 	Amount
 }
 
-// DU measures the disk usage of a store. It takes no lock and changes nothing. Logs that cannot be
-// read are listed in Unclear.
+// DU measures the disk usage of a store. It takes no lock and changes nothing.
+// Logs that cannot be read are listed in Unclear.
 func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	out := Usage{Sessions: []SessionUsage{}, Trash: []SessionUsage{}, Objects: []ObjectUsage{},
 		Folders: []FolderUsage{}, Unclear: []Unclear{}}
@@ -115,8 +117,8 @@ type usageCounter struct {
 	stored map[[sha256.Size]byte]*owners
 }
 
-// owners are the sessions that refer to an object. Nearly all objects have one, so the first is
-// stored without a slice: a store has many objects.
+// owners are the sessions that refer to an object. Nearly all objects have one,
+// so the first is stored without a slice: a store has many objects.
 type owners struct {
 	bytes int64
 	first *SessionUsage
@@ -124,8 +126,8 @@ type owners struct {
 	store bool // a log of the store refers to it
 }
 
-// countLogs reads every log, creates the row of each session and records which objects it names. A
-// log that cannot be read is added to out.Unclear.
+// countLogs reads every log, creates the row of each session and records which
+// objects it names. A log that cannot be read is added to out.Unclear.
 func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	roots, err := m.g.Retention.LogRoots(ctx)
 	if err != nil {
@@ -161,14 +163,16 @@ func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	return nil
 }
 
-// ownerVisitor is a visitor that records the objects a log names as owned by a session.
+// ownerVisitor is a visitor that records the objects a log names as owned by a
+// session.
 type ownerVisitor struct {
 	*usageCounter
 	usage *SessionUsage     // nil: a log of the store
 	fold  *projections.Fold // nil for a side log
 }
 
-// Reset implements ports.Visitor. Recorded owners remain: each is recorded once.
+// Reset implements ports.Visitor. Recorded owners remain: each is recorded
+// once.
 func (c *ownerVisitor) Reset() {
 	if c.fold != nil {
 		c.fold.Reset()
@@ -202,8 +206,8 @@ func (o *owners) addOwner(usage *SessionUsage) {
 	}
 }
 
-// countFolders adds up directories: below a session by log and cache, below the store by their top
-// directory.
+// countFolders adds up directories: below a session by log and cache, below the
+// store by their top directory.
 func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	tops := map[string]*Amount{}
 	for _, f := range survey.Folders {
@@ -237,7 +241,8 @@ func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	}
 }
 
-// countOwnedObjects adds each object to the share of its owners and completes the totals.
+// countOwnedObjects adds each object to the share of its owners and completes
+// the totals.
 func (m *usageCounter) countOwnedObjects(objects []retention.Object, out *Usage) {
 	for _, kind := range manifest.ObjectKinds() {
 		row := ObjectUsage{Kind: kind}

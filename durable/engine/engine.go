@@ -1,15 +1,17 @@
-// Package engine implements the use cases of one store: starting, advancing, cancelling, forking
-// and showing runs, moving sessions between stores, verification, repair, cleanup, annotations and
-// proposals. Each use case is a method of Engine that takes a context, the caller, a clock reading
-// and, where ids are made, one seed.
+// Package engine implements the use cases of one store: starting, advancing,
+// cancelling, forking and showing runs, moving sessions between stores,
+// verification, repair, cleanup, annotations and proposals. Each use case is a
+// method of Engine that takes a context, the caller, a clock reading and, where
+// ids are made, one seed.
 //
-// The package works over ports only. It never runs a command, opens a file, reads a clock or draws
-// entropy itself, and it does not parse command lines or print anything. Decisions are made by
-// plain functions in durable/run/advance; this package collects their inputs under a lock and
-// appends the result.
+// The package works over ports only. It never runs a command, opens a file,
+// reads a clock or draws entropy itself, and it does not parse command lines or
+// print anything. Decisions are made by plain functions in durable/run/advance;
+// this package collects their inputs under a lock and appends the result.
 //
-// Start reading at Engine.Advance in advance.go. Answer (answer.go) is the document that most run
-// operations return; Position (position.go) names where a caller is.
+// Start reading at Engine.Advance in advance.go. Answer (answer.go) is the
+// document that most run operations return; Position (position.go) names where
+// a caller is.
 package engine
 
 import (
@@ -29,8 +31,9 @@ import (
 
 // Engine implements the use cases of one store. It is safe for concurrent use.
 //
-// A nil port turns the use cases that need it off; the comment of each field names them. The
-// unexported fields are caches: losing them costs a reading, never a fact (docs/design.md#engine).
+// A nil port turns the use cases that need it off; the comment of each field
+// names them. The unexported fields are caches: losing them costs a reading,
+// never a fact (docs/design.md#engine).
 type Engine struct {
 	Logs      ports.Logs
 	Locks     ports.Locks
@@ -60,20 +63,22 @@ type Engine struct {
 	pendingAudit map[string]manifest.Log // by their roots: those with a fact that has no audit line yet
 }
 
-// Caller identifies who makes a call, and when. Both end in the events that the call appends.
+// Caller identifies who makes a call, and when. Both end in the events that the
+// call appends.
 type Caller struct {
 	Actor event.Actor
 	AtMs  int64 // clock reading in milliseconds since 1970
 }
 
-// foldsMax bounds how many sessions' folds are kept between calls: enough for a few workflows in
-// one conversation.
+// foldsMax bounds how many sessions' folds are kept between calls: enough for a
+// few workflows in one conversation.
 const foldsMax = 8
 
-// takeFold removes the cached fold of a session from the cache and returns it, or returns an empty
-// fold. Two concurrent calls therefore never fold into one state; the second one starts from an
-// empty fold. The caller returns the fold with putFold after success; a fold is dropped on error
-// because it may be ahead of what was committed.
+// takeFold removes the cached fold of a session from the cache and returns it,
+// or returns an empty fold. Two concurrent calls therefore never fold into one
+// state; the second one starts from an empty fold. The caller returns the fold
+// with putFold after success; a fold is dropped on error because it may be
+// ahead of what was committed.
 func (g *Engine) takeFold(s id.Session) *projections.Fold {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -85,9 +90,9 @@ func (g *Engine) takeFold(s id.Session) *projections.Fold {
 	return f
 }
 
-// putFold caches a fold that reaches the head of its log, and writes it to the head cache once it
-// is saveEvery segments ahead of the saved one. When the cache is full it is emptied: an evicted
-// session costs one reading.
+// putFold caches a fold that reaches the head of its log, and writes it to the
+// head cache once it is saveEvery segments ahead of the saved one. When the
+// cache is full it is emptied: an evicted session costs one reading.
 func (g *Engine) putFold(s id.Session, f *projections.Fold) {
 	if f.Ahead >= saveEvery {
 		f = g.saveHead(context.Background(), s, f)
@@ -100,9 +105,10 @@ func (g *Engine) putFold(s id.Session, f *projections.Fold) {
 	g.folds[s] = f
 }
 
-// read continues a fold to the end of its log and returns the log's verdict. If the log does not
-// contain the fold's head, or the fold skipped an event that it needs, the fold belongs to another
-// history or is incomplete; it is reset and read from the beginning.
+// read continues a fold to the end of its log and returns the log's verdict. If
+// the log does not contain the fold's head, or the fold skipped an event that
+// it needs, the fold belongs to another history or is incomplete; it is reset
+// and read from the beginning.
 func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
 	log := manifest.SessionEvents(s)
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: log, From: f.Head}, f)
@@ -113,10 +119,11 @@ func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (m
 	return v, err
 }
 
-// readFromSaved is read for callers that continue a run and do not show its history: an empty fold
-// starts from the head cache when that matches the log and the log is longer than shortLog. A log
-// that ends before the head of its saved fold has lost acknowledged events, and its verdict is
-// changed accordingly (docs/design.md#log-tail).
+// readFromSaved is read for callers that continue a run and do not show its
+// history: an empty fold starts from the head cache when that matches the log
+// and the log is longer than shortLog. A log that ends before the head of its
+// saved fold has lost acknowledged events, and its verdict is changed
+// accordingly (docs/design.md#log-tail).
 func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
 	var claimed manifest.Head
 	if f.Head.IsZero() {
@@ -131,9 +138,9 @@ func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *projections
 	return lostTail(manifest.SessionEvents(s), v, claimed), err
 }
 
-// workflow loads a pinned workflow by its hash, from memory if possible. The object port checks the
-// digest. Errors are those of the port (STORE_CORRUPT for a missing or damaged object) and of
-// compile.Decode.
+// workflow loads a pinned workflow by its hash, from memory if possible. The
+// object port checks the digest. Errors are those of the port (STORE_CORRUPT
+// for a missing or damaged object) and of compile.Decode.
 func (g *Engine) workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
 	g.mu.Lock()
 	w, ok := g.compiled[hash]
@@ -152,8 +159,8 @@ func (g *Engine) workflow(ctx context.Context, hash canon.Digest) (compile.Compi
 	return w, nil
 }
 
-// cacheWorkflow keeps a compiled workflow for later calls. The map is not bounded: a process uses
-// few workflows.
+// cacheWorkflow keeps a compiled workflow for later calls. The map is not
+// bounded: a process uses few workflows.
 func (g *Engine) cacheWorkflow(w compile.Compiled) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

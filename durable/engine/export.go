@@ -16,7 +16,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// ExportRequest selects what to export, and what the envelope of the bundle states.
+// ExportRequest selects what to export, and what the envelope of the bundle
+// states.
 type ExportRequest struct {
 	Ref        string // session or run id, unique prefix, or @last
 	ExportedAt string // RFC 3339, informative
@@ -43,14 +44,16 @@ type Export struct {
 	File        string           `json:"file,omitzero"`     // as the caller named it
 }
 
-// Export writes one session as a bundle (docs/design.md#bundles). The session is read several
-// times, each time up to the head of the first reading, and little of it is in memory at a time.
-// Nothing in the store changes. Events of another program are exported unchanged.
+// Export writes one session as a bundle (docs/design.md#bundles). The session
+// is read several times, each time up to the head of the first reading, and
+// little of it is in memory at a time. Nothing in the store changes. Events of
+// another program are exported unchanged.
 //
-// A damaged session is SESSION_UNHEALTHY unless req.Salvage is set. Then the bundle contains the
-// events before the damage, and before the first event of which an object is lost, and its envelope
-// records both. STORE_CONFLICT if a log is replaced during the export; w has an incomplete bundle
-// then, which no import accepts.
+// A damaged session is SESSION_UNHEALTHY unless req.Salvage is set. Then the
+// bundle contains the events before the damage, and before the first event of
+// which an object is lost, and its envelope records both. STORE_CONFLICT if a
+// log is replaced during the export; w has an incomplete bundle then, which no
+// import accepts.
 func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w io.Writer) (Export, error) {
 	s, err := g.resolveSession(ctx, req.Ref)
 	if err != nil {
@@ -102,8 +105,9 @@ type exportedLog struct {
 	head manifest.Head
 }
 
-// surveySession reads every log of the session once, for health, heads and references. Later
-// readings stop at the heads that it found, so that concurrent appends do not enter the bundle.
+// surveySession reads every log of the session once, for health, heads and
+// references. Later readings stop at the heads that it found, so that
+// concurrent appends do not enter the bundle.
 func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequest) (*exporter, error) {
 	x := &exporter{g: g, session: s, req: req, refs: newObjectRefs(), out: Export{SessionID: s, SideLogs: []string{}}}
 	own := manifest.SessionEvents(s)
@@ -111,8 +115,8 @@ func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequ
 	if err != nil {
 		return nil, err
 	}
-	// The saved head is read after the log: a writer may save a later head meanwhile, which is no
-	// loss, so the log is read again in that case.
+	// The saved head is read after the log: a writer may save a later head
+	// meanwhile, which is no loss, so the log is read again in that case.
 	claimed, _ := g.brief(ctx, s, g.headKey(ctx))
 	if claimed.Head.Next > v.Head.Next {
 		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs); err != nil {
@@ -137,7 +141,8 @@ func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequ
 	return x, x.surveySideLogs(ctx)
 }
 
-// surveySideLogs reads the side logs of the session. Empty ones are not exported.
+// surveySideLogs reads the side logs of the session. Empty ones are not
+// exported.
 func (x *exporter) surveySideLogs(ctx context.Context) error {
 	if x.g.SideLogs == nil {
 		return nil
@@ -179,8 +184,8 @@ func (x *exporter) countAnnotations(ctx context.Context) error {
 	return err
 }
 
-// checkHealth refuses a damaged log, or records the damage if a salvage was requested. A session
-// whose own log has no valid prefix cannot be salvaged.
+// checkHealth refuses a damaged log, or records the damage if a salvage was
+// requested. A session whose own log has no valid prefix cannot be salvaged.
 func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	if !v.Damaged() {
 		return nil
@@ -196,8 +201,8 @@ func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	return nil
 }
 
-// noteSalvage records why the bundle is incomplete. Health and findings become a part of its
-// envelope.
+// noteSalvage records why the bundle is incomplete. Health and findings become
+// a part of its envelope.
 func (x *exporter) noteSalvage(health manifest.Health, found []manifest.Finding) {
 	if x.out.Salvage == nil {
 		x.out.Salvage = &bundle.Salvage{Health: health}

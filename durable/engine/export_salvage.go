@@ -12,9 +12,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// salvagePrefix returns the verdict over the part of a log that can be salvaged: it ends before the
-// first segment that refers to a missing or damaged object. An import would refuse a bundle without
-// that object. All objects are read to their ends, which only a salvage does.
+// salvagePrefix returns the verdict over the part of a log that can be
+// salvaged: it ends before the first segment that refers to a missing or
+// damaged object. An import would refuse a bundle without that object. All
+// objects are read to their ends, which only a salvage does.
 func (x *exporter) salvagePrefix(ctx context.Context, own manifest.Log, v manifest.Verdict) (manifest.Verdict, error) {
 	gone, err := x.lostObjects(ctx)
 	if err != nil || len(gone) == 0 {
@@ -38,8 +39,9 @@ func (x *exporter) salvagePrefix(ctx context.Context, own manifest.Log, v manife
 	return v, nil
 }
 
-// lostObjects returns the objects of the log that are missing or damaged, each with its finding.
-// Erased artifacts, and artifacts that another program keeps elsewhere, are not lost.
+// lostObjects returns the objects of the log that are missing or damaged, each
+// with its finding. Erased artifacts, and artifacts that another program keeps
+// elsewhere, are not lost.
 func (x *exporter) lostObjects(ctx context.Context) (map[projections.ObjectRef]manifest.Finding, error) {
 	out := map[projections.ObjectRef]manifest.Finding{}
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
@@ -73,8 +75,8 @@ func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) er
 	return errors.Join(err, r.Close())
 }
 
-// salvageVisitor is a visitor that ends the salvaged part at the first segment that refers to a
-// lost object.
+// salvageVisitor is a visitor that ends the salvaged part at the first segment
+// that refers to a lost object.
 type salvageVisitor struct {
 	gone     map[projections.ObjectRef]manifest.Finding
 	end      manifest.Head // segments behind it are ignored

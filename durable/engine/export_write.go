@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// write writes all members of the bundle in their order: events, manifest records, objects, side
-// logs.
+// write writes all members of the bundle in their order: events, manifest
+// records, objects, side logs.
 func (x *exporter) write(ctx context.Context) error {
 	own := x.logs[0]
 	if err := x.writeLog(ctx, own, x.events); err != nil {
@@ -61,9 +61,10 @@ func eachLine(b []byte, fn func([]byte) error) error {
 	return nil
 }
 
-// writeLog passes each segment of a log to put, up to the head of the survey. For a redacted export
-// the segments are rewritten first and chained again, so the exported head differs from the
-// session's. STORE_CONFLICT if the log does not contain the head any more.
+// writeLog passes each segment of a log to put, up to the head of the survey.
+// For a redacted export the segments are rewritten first and chained again, so
+// the exported head differs from the session's. STORE_CONFLICT if the log does
+// not contain the head any more.
 func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifest.Segment) error) error {
 	v := &untilHead{head: t.head, put: put}
 	var chain *rewrite.Chain
@@ -105,8 +106,8 @@ type untilHead struct {
 	done    bool
 }
 
-// Reset implements ports.Visitor. Segments that were passed on cannot be withdrawn; Reset cannot
-// return an error, so the next Visit does.
+// Reset implements ports.Visitor. Segments that were passed on cannot be
+// withdrawn; Reset cannot return an error, so the next Visit does.
 func (u *untilHead) Reset() { u.started = u.started || u.done }
 
 // Visit implements ports.Visitor.
@@ -121,8 +122,9 @@ func (u *untilHead) Visit(seg manifest.Segment, head manifest.Head) error {
 	return u.put(seg)
 }
 
-// loadForRedaction returns a function that reads an artifact for redaction. An artifact that
-// another program keeps elsewhere is reported as erased: no bytes of it have to be redacted.
+// loadForRedaction returns a function that reads an artifact for redaction. An
+// artifact that another program keeps elsewhere is reported as erased: no bytes
+// of it have to be redacted.
 func (x *exporter) loadForRedaction(ctx context.Context) func(canon.Digest) ([]byte, error) {
 	return func(ref canon.Digest) ([]byte, error) {
 		b, err := x.g.Objects.Object(ctx, manifest.Artifact, ref)
@@ -133,8 +135,8 @@ func (x *exporter) loadForRedaction(ctx context.Context) func(canon.Digest) ([]b
 	}
 }
 
-// countRedactions applies the redaction to everything once without writing, because the envelope
-// that states the counts comes first in the bundle.
+// countRedactions applies the redaction to everything once without writing,
+// because the envelope that states the counts comes first in the bundle.
 func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error) {
 	total := map[string]int64{}
 	for _, t := range x.logs {
@@ -207,13 +209,13 @@ func (x *exporter) countObject(kind manifest.ObjectKind) {
 	}
 }
 
-// isMissing reports that an object does not exist in the store, in contrast to one that is damaged
-// or cannot be read.
+// isMissing reports that an object does not exist in the store, in contrast to
+// one that is damaged or cannot be read.
 func isMissing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }
 
-// redactedArtifacts writes the redacted form of each artifact under its new digest, in order of the
-// new digests. Only one artifact is in memory at a time. Artifacts with the same redacted form are
-// written once.
+// redactedArtifacts writes the redacted form of each artifact under its new
+// digest, in order of the new digests. Only one artifact is in memory at a
+// time. Artifacts with the same redacted form are written once.
 func (x *exporter) redactedArtifacts(ctx context.Context) error {
 	type renamed struct{ to, from canon.Digest }
 	var all []renamed

@@ -12,7 +12,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Following reads the new events of one run repeatedly. It is for one goroutine at a time.
+// Following reads the new events of one run repeatedly. It is for one goroutine
+// at a time.
 type Following struct {
 	g               *Engine
 	Session         id.Session
@@ -22,9 +23,10 @@ type Following struct {
 	annotationsHead manifest.Head // annotations before it are not reported
 }
 
-// Follow begins to follow a run behind its current events, or from its first event if whole is set.
-// Annotations are reported from now on in either case: they are notifications and not part of the
-// run's history (docs/design.md#annotations). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS,
+// Follow begins to follow a run behind its current events, or from its first
+// event if whole is set. Annotations are reported from now on in either case:
+// they are notifications and not part of the run's history
+// (docs/design.md#annotations). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS,
 // SESSION_UNHEALTHY.
 func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following, error) {
 	at, err := g.lookup(ctx, ref)
@@ -49,17 +51,17 @@ type Fact struct {
 	Moment projections.Moment
 }
 
-// Next returns the events since the last call, nil if the log has no new ones. If the log is
-// another history than before, it is reported from its beginning. SESSION_UNHEALTHY for a damaged
-// log.
+// Next returns the events since the last call, nil if the log has no new ones.
+// If the log is another history than before, it is reported from its beginning.
+// SESSION_UNHEALTHY for a damaged log.
 func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	c := &eventCollector{run: f.Run}
 	both := tee{c, f.fold}
 	log := manifest.SessionEvents(f.Session)
 	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.fold.Head}, both)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		// The log was replaced after a power cut or by a restored copy. It is another history, and
-		// is reported from its beginning.
+		// The log was replaced after a power cut or by a restored copy. It is
+		// another history, and is reported from its beginning.
 		both.Reset()
 		v, err = f.g.Logs.Read(ctx, ports.Reading{Log: log}, both)
 	}
@@ -88,8 +90,8 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	return out, nil
 }
 
-// Over reports that no events will follow except after a rewind: the run is complete at its
-// preferred tip, or closed.
+// Over reports that no events will follow except after a rewind: the run is
+// complete at its preferred tip, or closed.
 func (f *Following) Over(ctx context.Context) (bool, error) {
 	run := f.fold.Runs[f.Run]
 	if run == nil {

@@ -14,21 +14,22 @@ type Said struct {
 	feedback.Annotation
 	About feedback.About
 	AtMs  int64
-	// Step is the title of the annotated step, its id if the workflow cannot be read, "" if the
-	// annotation is about no step.
+	// Step is the title of the annotated step, its id if the workflow cannot be
+	// read, "" if the annotation is about no step.
 	Step string
 }
 
-// Annotated returns the annotations of the run since the last call, without retractions. For a
-// damaged log it returns those before the damage with SESSION_UNHEALTHY; the events of the run can
-// still be followed.
+// Annotated returns the annotations of the run since the last call, without
+// retractions. For a damaged log it returns those before the damage with
+// SESSION_UNHEALTHY; the events of the run can still be followed.
 func (f *Following) Annotated(ctx context.Context) ([]Said, error) {
 	log := annotationsLog(f.Session)
 	c := &annotationCollector{f: f, from: f.annotationsHead.Next}
 	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.annotationsHead}, c)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		// The log was replaced by another one. Which of its annotations are new cannot be
-		// determined, so none is reported and the next call continues behind them.
+		// The log was replaced by another one. Which of its annotations are new
+		// cannot be determined, so none is reported and the next call continues
+		// behind them.
 		t, _, err := f.g.tally(ctx, f.Session)
 		f.annotationsHead = t.Head
 		return nil, err
@@ -49,8 +50,9 @@ func (f *Following) Annotated(ctx context.Context) ([]Said, error) {
 	return c.rows, nil
 }
 
-// annotationCollector collects annotations from an event index on. A reading may restart at the
-// beginning of the log and must not report annotations twice.
+// annotationCollector collects annotations from an event index on. A reading
+// may restart at the beginning of the log and must not report annotations
+// twice.
 type annotationCollector struct {
 	f    *Following
 	from int64

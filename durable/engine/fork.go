@@ -22,12 +22,14 @@ type ForkRequest struct {
 	Observations []event.ObservationRecorded
 }
 
-// Fork creates a session with a run that continues from a node of another run, and returns the
-// answer for its first step (docs/design.md#ends-and-branches). The source is read and never
-// written. It must be healthy, and may be complete or closed at its tip. A repeated call with the
-// same seed returns the answer of the first.
+// Fork creates a session with a run that continues from a node of another run,
+// and returns the answer for its first step (docs/design.md#ends-and-branches).
+// The source is read and never written. It must be healthy, and may be complete
+// or closed at its tip. A repeated call with the same seed returns the answer
+// of the first.
 //
-// Errors: VALIDATION_ERROR if no step is pending at the node, RUN_NOT_FOUND, SESSION_UNHEALTHY.
+// Errors: VALIDATION_ERROR if no step is pending at the node, RUN_NOT_FOUND,
+// SESSION_UNHEALTHY.
 func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequest) (Answer, error) {
 	w, source, err := g.forkSource(ctx, req.At)
 	if err != nil {
@@ -72,10 +74,12 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	return a, nil
 }
 
-// forkSource collects the recorded inputs of a fork from the source session and makes them durable:
-// the first event of the fork names the source's head, which a power cut must not remove.
+// forkSource collects the recorded inputs of a fork from the source session and
+// makes them durable: the first event of the fork names the source's head,
+// which a power cut must not remove.
 func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
-	// A saved head may prove a loss that the log alone does not show, so health is checked first.
+	// A saved head may prove a loss that the log alone does not show, so health
+	// is checked first.
 	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
 		return w, out, err
 	}
@@ -109,8 +113,8 @@ func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compile
 	return w, out, g.confirm(ctx, at.Session, history.Fold)
 }
 
-// lineage folds a log and also keeps its strong capability observations. The fold keeps those
-// without their provenance, which the fork has to copy.
+// lineage folds a log and also keeps its strong capability observations. The
+// fold keeps those without their provenance, which the fork has to copy.
 type lineage struct {
 	*projections.Fold
 	run      id.Run
@@ -134,9 +138,10 @@ func (l *lineage) Visit(seg manifest.Segment, head manifest.Head) error {
 	return l.Fold.Visit(seg, head)
 }
 
-// capabilities returns the observations that are valid at a node, one per capability, in order of
-// their names: the latest one made at the node, or at an ancestor before the path left it
-// (docs/design.md#capabilities). Event indexes grow along a path, so the last match is the nearest.
+// capabilities returns the observations that are valid at a node, one per
+// capability, in order of their names: the latest one made at the node, or at
+// an ancestor before the path left it (docs/design.md#capabilities). Event
+// indexes grow along a path, so the last match is the nearest.
 func (l *lineage) capabilities(r *projections.Run, n *projections.Node) []event.CapabilityObserved {
 	left := map[id.Node]int64{n.ID: l.Next} // the index at which the path left a node
 	path := r.Path(n.ID)

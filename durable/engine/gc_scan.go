@@ -13,33 +13,35 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Unclear is something that could not be read, or not be understood: it may need
-// anything, so nothing is removed as long as it is there (locks section 2.2).
+// Unclear is a log that could not be read or not be understood. It may refer to
+// any object, so nothing is removed as long as it exists
+// (docs/design.md#retention).
 type Unclear struct {
 	Path    string `json:"path"` // relative to the store
 	Message string `json:"message"`
 }
 
-// scan reads every log of a store for what it names. It can be repeated, and then
-// reads only what is new: under the lock that keeps writers out there is no time for
-// more.
+// logScan reads every log of a store for the digests in it. It can be repeated
+// and then reads only what is new, because the repetition holds the lock that
+// blocks all writers.
 type logScan struct {
 	g        *Engine
 	sieve    *retention.Sieve
-	skip     func(ports.LogRoot) bool // logs that need not be read
-	heads    map[string]manifest.Head // by root, of what was read
+	skip     func(ports.LogRoot) bool // logs whose references do not count
+	heads    map[string]manifest.Head // last head that was read, by directory
 	sessions map[id.Session]*scannedSession
 	order    []id.Session
 	unclear  []Unclear
 }
 
-// scanned is what the logs of a session outside the trash come to.
+// scannedSession is the result for a session outside the trash.
 type scannedSession struct {
 	retention.Session
 	head manifest.Head // of its own log
 }
 
-// storedObjects lists what could go.
+// storedObjects lists the objects of all kinds with their sizes: the candidates
+// for removal.
 func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err error) {
 	for _, kind := range manifest.ObjectKinds() {
 		sizes, err := g.Retention.Sizes(ctx, kind)
@@ -53,14 +55,17 @@ func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err
 	return out, nil
 }
 
+// newScan lists the candidates. Logs for which skip returns true are not read.
 func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*logScan, error) {
-	// Objects first: one that is stored while the logs are read is no candidate.
+	// The objects are listed before any log is read: one that is stored later
+	// is no candidate.
 	objects, err := g.storedObjects(ctx)
 	return &logScan{g: g, sieve: retention.NewSieve(objects), skip: pass, heads: map[string]manifest.Head{},
 		sessions: map[id.Session]*scannedSession{}}, err
 }
 
-// run reads on in every log. With alone nobody writes, and no lock may be taken.
+// run continues the reading of every log. With exclusive no process writes, and
+// no lock may be taken.
 func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 	sc.unclear = nil
 	roots, err := sc.g.Retention.LogRoots(ctx)
@@ -87,15 +92,16 @@ func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 	return nil
 }
 
+// addUnclear records a log that may refer to anything.
 func (sc *logScan) addUnclear(path, message string) {
 	sc.unclear = append(sc.unclear, Unclear{path, message})
 }
 
-// read reads one log from where it was read to before.
+// read reads one log from where the previous run ended.
 func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) error {
 	log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
 	if r.Name != "" {
-		// What a side log means is not needed here: whatever it names is kept.
+		// The events of a side log are not decoded; every digest in it counts.
 		log.Table = event.Opaque(r.Name, ownerField(r))
 	}
 	own := r.Name == "" && r.Trash == ""
@@ -126,6 +132,7 @@ func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) er
 	return sc.recordSession(ctx, r, v, visitor)
 }
 
+// describeHealth is a verdict in words, with its last finding.
 func describeHealth(v manifest.Verdict) string {
 	out := string(v.Health)
 	if len(v.Findings) > 0 {
@@ -134,6 +141,7 @@ func describeHealth(v manifest.Verdict) string {
 	return out
 }
 
+// ownerField is the name of the member that carries the owner in a log's lines.
 func ownerField(r ports.LogRoot) string {
 	if r.Session.IsZero() {
 		return "storeId"
@@ -141,8 +149,8 @@ func ownerField(r ports.LogRoot) string {
 	return "sessionId"
 }
 
-// note keeps what retention wants to know about a session: whatever is in its logs,
-// what people said about it included, makes it younger.
+// recordSession records what the retention policy needs to know about a
+// session. Every event in its logs counts as activity, annotations included.
 func (sc *logScan) recordSession(ctx context.Context, r ports.LogRoot, v manifest.Verdict,
 	visitor *mentionVisitor) error {
 	s := sc.sessions[r.Session]
@@ -166,7 +174,8 @@ func (sc *logScan) recordSession(ctx context.Context, r ports.LogRoot, v manifes
 	return err
 }
 
-// importedAtMs is when a session came as a bundle: what is old elsewhere is new here.
+// importedAtMs is the time at which a session was imported, 0 if it was not.
+// Retention begins with the import, however old the events are.
 func (g *Engine) importedAtMs(ctx context.Context, s id.Session) int64 {
 	if g.Marks == nil {
 		return 0
@@ -182,17 +191,18 @@ func (g *Engine) importedAtMs(ctx context.Context, s id.Session) int64 {
 	return mark.AtMs
 }
 
-// sift visits a log and keeps whatever it names.
+// mentionVisitor is a visitor that removes from the candidates every object
+// whose digest is in a log, in event lines or in group records.
 type mentionVisitor struct {
 	sieve    *retention.Sieve
 	head     manifest.Head
 	lastAtMs int64
 }
 
-// Reset starts over; what was named stays kept.
+// Reset implements ports.Visitor. Objects that were found in use remain so.
 func (s *mentionVisitor) Reset() { s.head, s.lastAtMs = manifest.Head{}, 0 }
 
-// Visit looks through a segment, and through the lines that pin its snapshots.
+// Visit implements ports.Visitor.
 func (s *mentionVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	s.sieve.Keep(seg.Group)
 	s.sieve.Keep(seg.Bytes)

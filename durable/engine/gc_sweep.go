@@ -12,15 +12,17 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// sweepMax is how many objects are removed while writers wait: some tenths of a
-// second, well below what a writer waits for a lock.
+// sweepMax bounds how many objects are removed while writers are blocked: it
+// takes some tenths of a second, well below the time that a writer waits for a
+// lock.
 const sweepMax = 4096
 
-// errUsed says that a session is younger than it was when the plan was made.
+// errUsed reports that a session received events since the plan was made.
 var errUsed = errors.New("something new came meanwhile")
 
-// sweep carries the plan out, sessions first: whatever a crash leaves of it refers to
-// nothing that is gone.
+// sweep executes the plan, sessions first: after a crash at any point, no
+// remaining log refers to a removed object. The report then lists what was
+// removed.
 func (c *cleanup) sweep(ctx context.Context) error {
 	plan := c.report
 	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{},
@@ -43,6 +45,7 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		}
 		c.report.Trash = append(c.report.Trash, t)
 	}
+	// Objects are removed in portions; writers can proceed between two of them.
 	for first, more := true, true; more; first = false {
 		err := c.g.Retention.Alone(ctx, func(b ports.Broom) (err error) {
 			if first {
@@ -60,7 +63,8 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	return nil
 }
 
-// expire moves a session to the trash unless somebody used or kept it meanwhile.
+// expire moves a session to the trash unless it was used or kept since the plan
+// was made.
 func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 	was := c.scan.sessions[s.SessionID].head
 	n := Note{Actor: c.by.Actor, AtMs: c.by.AtMs, Reason: "nothing new for longer than sessions are kept"}
@@ -83,7 +87,8 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 	})
 }
 
-// skips notes what somebody is at work with, or was. Anything else ends the cleanup.
+// skip records an entry that is in use and returns true. Any other error
+// returns false and ends the cleanup.
 func (c *cleanup) skip(what string, err error) bool {
 	message := ""
 	switch code := fault.CodeOf(err); {
@@ -99,6 +104,8 @@ func (c *cleanup) skip(what string, err error) bool {
 	return true
 }
 
+// removeLeftovers removes temporary files and sessions without events. Entries
+// that an active process may own are skipped.
 func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 	for _, l := range plan.Leftover {
 		gone, err := b.Leftover(l.Path)
@@ -129,10 +136,11 @@ func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 	return nil
 }
 
-// objects looks once more, now that nobody can commit, at what no log names, and
-// removes some of that; more says that there may be more to remove.
+// removeObjects repeats the scan while no process can commit, and removes a
+// portion of the objects that no log refers to. more reports that others may
+// remain.
 func (c *cleanup) removeObjects(ctx context.Context, b ports.Broom) (more bool, err error) {
-	c.scan.skip = func(ports.LogRoot) bool { return false } // what is still in the trash stays
+	c.scan.skip = func(ports.LogRoot) bool { return false } // what is in the trash now remains
 	if err := c.scan.run(ctx, true); err != nil {
 		return false, err
 	}
@@ -150,6 +158,7 @@ func (c *cleanup) removeObjects(ctx context.Context, b ports.Broom) (more bool, 
 	return len(now) == sweepMax, nil
 }
 
+// countRemoved adds a removed object to the report.
 func (c *cleanup) countRemoved(o retention.Object) {
 	for _, row := range countObjects([]retention.Object{o}) {
 		for i := range c.report.Objects {
@@ -163,7 +172,7 @@ func (c *cleanup) countRemoved(o retention.Object) {
 	}
 }
 
-// details is what the audit log says about a cleanup.
+// details are the details of the cleanup in the audit log.
 func (r GCReport) details() map[string]string {
 	objects := int64(0)
 	for _, o := range r.Objects {

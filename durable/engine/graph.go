@@ -12,21 +12,21 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Graph is the document "graph": the nodes of a run in the order of their creation, and the edges
-// between them (docs/design.md#preferred-tip).
+// Graph is the document "graph": the nodes of a run in the order of their
+// creation, and the edges between them (docs/design.md#preferred-tip).
 type Graph struct {
 	RunID     id.Run      `json:"runId"`
 	SessionID id.Session  `json:"sessionId"`
 	Title     string      `json:"title"`
 	Nodes     []GraphNode `json:"nodes"`
 	Edges     []GraphEdge `json:"edges"`
-	// Health is the health of the run's session, or unknown_version if a snapshot or the workflow
-	// was written by another program.
+	// Health is the health of the run's session, or unknown_version if a
+	// snapshot or the workflow was written by another program.
 	Health manifest.Health `json:"health"`
 }
 
-// GraphNode is one node of a run. Tip marks every leaf, PreferredTip the one where the run
-// continues.
+// GraphNode is one node of a run. Tip marks every leaf, PreferredTip the one
+// where the run continues.
 type GraphNode struct {
 	NodeID          id.Node        `json:"nodeId"`
 	NodeKind        event.NodeKind `json:"nodeKind"`
@@ -49,8 +49,8 @@ type GraphEdge struct {
 	Cause event.CauseKind `json:"cause"`
 }
 
-// Graph returns a run as its graph. ref is a run id, a unique prefix of one, or @last. Errors:
-// RUN_NOT_FOUND, RUN_AMBIGUOUS.
+// Graph returns a run as its graph. ref is a run id, a unique prefix of one, or
+// @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
 func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
@@ -91,8 +91,8 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	}
 	events, _, err := g.Events(ctx, run.ID.String())
 	for _, e := range events {
-		// The events are read a second time; an edge that was added since the first reading has no
-		// node here.
+		// The events are read a second time; an edge that was added since the
+		// first reading has no node here.
 		if p, ok := e.Data.(event.EdgeCreated); ok && run.Node(p.ToNodeID) != nil {
 			out.Edges = append(out.Edges, GraphEdge{p.FromNodeID, p.ToNodeID, p.EdgeKind, p.Cause.Kind})
 		}
@@ -100,10 +100,11 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	return out, err
 }
 
-// LocateNode resolves a reference to a node of a run: "" for the preferred tip, a step id or step
-// instance key, or a node id or unique prefix of one. Of several nodes at the same step, the last
-// one on the path to the preferred tip is returned. A step name is preferred to a node id with that
-// prefix, because names are chosen and ids are random.
+// LocateNode resolves a reference to a node of a run: "" for the preferred tip,
+// a step id or step instance key, or a node id or unique prefix of one. Of
+// several nodes at the same step, the last one on the path to the preferred tip
+// is returned. A step name is preferred to a node id with that prefix, because
+// names are chosen and ids are random.
 //
 // Errors: TOKEN_UNKNOWN_NODE, RUN_AMBIGUOUS for a prefix of several ids.
 func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Position, error) {
@@ -135,7 +136,8 @@ func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Positi
 	return here, fault.New(fault.RunAmbiguous, "%d nodes of run %s begin with %q", len(found), at.run.ID, nodeRef)
 }
 
-// locateStep searches the path from the tip to the root for a node at which the step is pending.
+// locateStep searches the path from the tip to the root for a node at which the
+// step is pending.
 func (g *Engine) locateStep(ctx context.Context, r *projections.Run, here Position, ref string) (Position, error) {
 	path := r.Path(r.Tip)
 	for i := len(path) - 1; i >= 0; i-- {

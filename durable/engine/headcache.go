@@ -16,38 +16,43 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// The head cache of a session (docs/design.md#head-cache) has two lines, each "<seal> <JCS>": a
-// brief for use cases that search for a run, and the fold for those that continue it. A cache with
-// any defect counts as absent: the log is read instead, with the same result.
+// The head cache of a session (docs/design.md#head-cache) has two lines, each
+// "<seal> <JCS>": a brief for use cases that search for a run, and the fold for
+// those that continue it. A cache with any defect counts as absent: the log is
+// read instead, with the same result.
 
-// The contexts under which the keys for the seals are derived. Each line has its own, so that one
-// cannot be put in place of the other.
+// The contexts under which the keys for the seals are derived. Each line has
+// its own, so that one cannot be put in place of the other.
 const (
 	briefSeal = "waybill 2026 v1 head cache brief"
 	foldSeal  = "waybill 2026 v1 head cache fold"
 )
 
-// saveEvery is the number of segments that a fold may be ahead of the saved one while the process
-// runs. Reading them again costs less than saving after every step.
+// saveEvery is the number of segments that a fold may be ahead of the saved one
+// while the process runs. Reading them again costs less than saving after every
+// step.
 const saveEvery = 16
 
-// shortLog is the number of manifest records up to which a log is read from its beginning although
-// a fold of it was saved. That takes no longer and detects damage.
+// shortLog is the number of manifest records up to which a log is read from its
+// beginning although a fold of it was saved. That takes no longer and detects
+// damage.
 const shortLog = 16
 
-// foldNodesMax bounds the nodes of a fold that is kept between calls; beyond it a window of the
-// fold is kept. A process that makes 100,000 steps needs no more memory than one that makes a
-// hundred.
+// foldNodesMax bounds the nodes of a fold that is kept between calls; beyond it
+// a window of the fold is kept. A process that makes 100,000 steps needs no
+// more memory than one that makes a hundred.
 const foldNodesMax = 1024
 
-// durableHead is the head up to which a log is known to survive a power cut. Only such heads are
-// saved: one that could vanish would later prove a loss that did not happen.
+// durableHead is the head up to which a log is known to survive a power cut.
+// Only such heads are saved: one that could vanish would later prove a loss
+// that did not happen.
 type durableHead struct {
 	head     manifest.Head
 	appended bool // this process appended since it last saved
 }
 
-// noteDurable records that a log is durable up to a head. Heads only move forward.
+// noteDurable records that a log is durable up to a head. Heads only move
+// forward.
 func (g *Engine) noteDurable(log manifest.Log, head manifest.Head, appended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,8 +67,9 @@ func (g *Engine) noteDurable(log manifest.Log, head manifest.Head, appended bool
 	g.durable[log.Owner] = have
 }
 
-// Flush writes the folds of the sessions that this process has appended to. A process calls it
-// last. Errors are ignored: the log is the truth, and the next process can save as well.
+// Flush writes the folds of the sessions that this process has appended to. A
+// process calls it last. Errors are ignored: the log is the truth, and the next
+// process can save as well.
 func (g *Engine) Flush(ctx context.Context) {
 	g.mu.Lock()
 	memo := g.folds
@@ -87,8 +93,9 @@ func (g *Engine) Flush(ctx context.Context) {
 	}
 }
 
-// saveHead writes a fold to the session's head cache if its head is known to be durable. It returns
-// the fold to use from now on: a window of the given one if that has too many nodes.
+// saveHead writes a fold to the session's head cache if its head is known to be
+// durable. It returns the fold to use from now on: a window of the given one if
+// that has too many nodes.
 func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold) *projections.Fold {
 	g.mu.Lock()
 	have := g.durable[s.String()]
@@ -119,7 +126,8 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 	return f
 }
 
-// headLines encodes the file. A brief that exceeds its limit is replaced by an empty one.
+// headLines encodes the file. A brief that exceeds its limit is replaced by an
+// empty one.
 func headLines(key *token.Key, b projections.Brief, fold []byte) ([]byte, error) {
 	brief, err := canon.Marshal(b)
 	if err == nil && len(brief) > limits.HeadBriefBytesMax-2*derive.SealBytes-2 {
@@ -131,15 +139,16 @@ func headLines(key *token.Key, b projections.Brief, fold []byte) ([]byte, error)
 	return appendSealed(appendSealed(nil, briefSeal, key, brief), foldSeal, key, fold), nil
 }
 
-// appendSealed appends "<seal> <doc>\n". The seal is a keyed digest of the document in its context.
+// appendSealed appends "<seal> <doc>\n". The seal is a keyed digest of the
+// document in its context.
 func appendSealed(dst []byte, context string, key *token.Key, doc []byte) []byte {
 	seal := derive.Seal(context, key[:], doc)
 	dst = append(hex.AppendEncode(dst, seal[:]), ' ')
 	return append(append(dst, doc...), '\n')
 }
 
-// openSealed returns the document of a sealed line; ok is false if the seal was not made with this
-// key and context. The comparison takes constant time.
+// openSealed returns the document of a sealed line; ok is false if the seal was
+// not made with this key and context. The comparison takes constant time.
 func openSealed(line []byte, context string, key *token.Key) ([]byte, bool) {
 	const start = 2*derive.SealBytes + 1
 	if len(line) < start+1 || line[start-1] != ' ' || line[len(line)-1] != '\n' {
@@ -150,8 +159,8 @@ func openSealed(line []byte, context string, key *token.Key) ([]byte, bool) {
 	return doc, subtle.ConstantTimeCompare(hex.AppendEncode(nil, seal[:]), line[:start-1]) == 1
 }
 
-// headKey is the key that seals head caches: the current signing key. Without a keyring, and after
-// a rotation, no cache is valid.
+// headKey is the key that seals head caches: the current signing key. Without a
+// keyring, and after a rotation, no cache is valid.
 func (g *Engine) headKey(ctx context.Context) *token.Key {
 	if g.Heads == nil {
 		return nil
@@ -163,8 +172,8 @@ func (g *Engine) headKey(ctx context.Context) *token.Key {
 	return &keys.Current
 }
 
-// savedFold loads a session's saved fold. Whether the session's log still contains its head is
-// found out by the reading that continues from it.
+// savedFold loads a session's saved fold. Whether the session's log still
+// contains its head is found out by the reading that continues from it.
 func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold, bool) {
 	key := g.headKey(ctx)
 	if key == nil {
@@ -183,7 +192,8 @@ func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold
 	return f, err == nil && f.ID == s.String()
 }
 
-// brief loads the first line of the head cache; ok is false without a valid one.
+// brief loads the first line of the head cache; ok is false without a valid
+// one.
 func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b projections.Brief, ok bool) {
 	if key == nil {
 		return b, false
@@ -200,8 +210,9 @@ func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b pro
 	return b, true
 }
 
-// lostTail changes the verdict over a log that ends before a head that was saved once: the events
-// in between were acknowledged and are lost (docs/design.md#log-tail). A verdict of damage is kept.
+// lostTail changes the verdict over a log that ends before a head that was
+// saved once: the events in between were acknowledged and are lost
+// (docs/design.md#log-tail). A verdict of damage is kept.
 func lostTail(log manifest.Log, v manifest.Verdict, claimed manifest.Head) manifest.Verdict {
 	if claimed.Next <= v.Head.Next || v.Damaged() {
 		return v

@@ -18,8 +18,8 @@ import (
 // Relation is the closed set of results of an import.
 type Relation string
 
-// The relations. Same, Ahead and Behind relate the session of this store to the bundle's; nothing
-// is written in these cases.
+// The relations. Same, Ahead and Behind relate the session of this store to the
+// bundle's; nothing is written in these cases.
 const (
 	Imported      Relation = "imported"        // was absent, and was imported under its own ids
 	ImportedAsNew Relation = "imported_as_new" // was imported under new ids
@@ -42,7 +42,8 @@ type Import struct {
 	Warnings  []string         `json:"warnings"`
 }
 
-// ImportedRun is a run of the imported session. Its tokens are signed by this store.
+// ImportedRun is a run of the imported session. Its tokens are signed by this
+// store.
 type ImportedRun struct {
 	RunSummary
 	StateToken string `json:"stateToken,omitzero"` // absent if the run cannot be continued
@@ -54,15 +55,18 @@ type ImportRequest struct {
 	AsNew bool // under new ids in any case
 }
 
-// Import imports a bundle's session into the store (docs/design.md#bundles). The bundle is verified
-// completely before the first byte is written. If the session exists, the two logs are compared by
-// their chains and the store's is not changed. A session of the same id with another history is
-// imported under new ids. These are derived from the bundle's head and the store, so that a
-// repeated import finds the result of the first. A crash leaves nothing visible.
+// Import imports a bundle's session into the store (docs/design.md#bundles).
+// The bundle is verified completely before the first byte is written. If the
+// session exists, the two logs are compared by their chains and the store's is
+// not changed. A session of the same id with another history is imported under
+// new ids. These are derived from the bundle's head and the store, so that a
+// repeated import finds the result of the first. A crash leaves nothing
+// visible.
 //
-// Errors: BUNDLE_INTEGRITY_FAILED, BUNDLE_MISSING_SNAPSHOT, BUNDLE_MISSING_PINNED_WORKFLOW and
-// BUNDLE_INVALID_FORMAT for an invalid bundle; BUNDLE_COLLISION if the session cannot have the ids
-// it needs; STORE_CONFLICT if another session appears under the id meanwhile.
+// Errors: BUNDLE_INTEGRITY_FAILED, BUNDLE_MISSING_SNAPSHOT,
+// BUNDLE_MISSING_PINNED_WORKFLOW and BUNDLE_INVALID_FORMAT for an invalid
+// bundle; BUNDLE_COLLISION if the session cannot have the ids it needs;
+// STORE_CONFLICT if another session appears under the id meanwhile.
 func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req ImportRequest) (Import, error) {
 	m := &importer{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(),
 		Warnings: []string{}}}
@@ -106,8 +110,9 @@ type importer struct {
 	out      Import
 }
 
-// verify verifies the bundle like a store, and refuses it for any finding that is an error there. A
-// bundle with an uncommitted tail is refused as well: no exporter writes one.
+// verify verifies the bundle like a store, and refuses it for any finding that
+// is an error there. A bundle with an uncommitted tail is refused as well: no
+// exporter writes one.
 func (m *importer) verify(ctx context.Context) error {
 	v, err := VerifyBundle(ctx, m.src)
 	if err != nil {
@@ -148,8 +153,8 @@ func VerifyBundle(ctx context.Context, src ports.Bundle) (Verification, error) {
 	return ReadOnly(src).Verify(ctx)
 }
 
-// ReadOnly returns an engine over a bundle. Use cases that only read work as on a store; the ports
-// for the others are nil.
+// ReadOnly returns an engine over a bundle. Use cases that only read work as on
+// a store; the ports for the others are nil.
 func ReadOnly(src ports.Bundle) *Engine {
 	return &Engine{Logs: src, Objects: src, Streams: src, Graves: src, SideLogs: src, Sessions: src, Identity: src,
 		Inspector: src, Keyring: noKeys{}}
@@ -161,9 +166,9 @@ func (m *importer) reportExisting(ctx context.Context, s id.Session, relation Re
 	return m.out, m.describe(ctx)
 }
 
-// importSession writes the session between the two lines of an audited act, and completes the
-// result. With asNew an earlier import of the same log is looked for first; finding one is no act
-// and leaves no audit line.
+// importSession writes the session between the two lines of an audited act, and
+// completes the result. With asNew an earlier import of the same log is looked
+// for first; finding one is no act and leaves no audit line.
 func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error) {
 	target := audit.Target{Kind: audit.OfSession, ID: m.src.Session().String()}
 	committed := false
@@ -216,8 +221,8 @@ func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error
 	return m.out, err
 }
 
-// compareAgain relates a session that appeared during the import to the bundle. STORE_CONFLICT if
-// its history is another one.
+// compareAgain relates a session that appeared during the import to the bundle.
+// STORE_CONFLICT if its history is another one.
 func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relation, err error) {
 	if asNew {
 		relation, err = m.compareNew(ctx)
@@ -231,7 +236,8 @@ func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relat
 	return relation, err
 }
 
-// describe fills in the session as this store shows it, and warnings about the bundle.
+// describe fills in the session as this store shows it, and warnings about the
+// bundle.
 func (m *importer) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Salvage != nil {
 		m.out.Warnings = append(m.out.Warnings,

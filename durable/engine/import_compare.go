@@ -12,9 +12,9 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// compare relates the store's session of the bundle's id to the bundle, "" if the store has none.
-// Of two logs one is a prefix of the other exactly if its head is on the other's chain
-// (docs/design.md#lines-and-files).
+// compare relates the store's session of the bundle's id to the bundle, "" if
+// the store has none. Of two logs one is a prefix of the other exactly if its
+// head is on the other's chain (docs/design.md#lines-and-files).
 func (m *importer) compare(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.src.Session()) {
@@ -59,10 +59,12 @@ func (m *headSearch) Visit(_ manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// compareNew relates an earlier import of the same log under new ids to the bundle, "" if there was
-// none. Its lines have other ids and therefore another chain. The first event of a session is not
-// sufficient proof, since a bundle may have been made under that very id; the import mark does not
-// travel with bundles, and names the head that was imported. The number of events decides the rest.
+// compareNew relates an earlier import of the same log under new ids to the
+// bundle, "" if there was none. Its lines have other ids and therefore another
+// chain. The first event of a session is not sufficient proof, since a bundle
+// may have been made under that very id; the import mark does not travel with
+// bundles, and names the head that was imported. The number of events decides
+// the rest.
 func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.out.SessionID) {
@@ -95,8 +97,8 @@ func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 	return Same, nil
 }
 
-// importedHead is the head of the bundle that a session was imported from, according to its mark;
-// zero without a mark.
+// importedHead is the head of the bundle that a session was imported from,
+// according to its mark; zero without a mark.
 func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, error) {
 	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil || c.V == 0 {
@@ -109,7 +111,8 @@ func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, 
 	return mark.Head, err
 }
 
-// importOrigin is a visitor that keeps the origin stated by a session's first event.
+// importOrigin is a visitor that keeps the origin stated by a session's first
+// event.
 type importOrigin struct{ from *event.ImportedFrom }
 
 // Reset implements ports.Visitor.

@@ -11,9 +11,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// describeImport fills in the runs of an imported session as this store shows them, with tokens if
-// it can be continued. The import is complete at that time, so a run that cannot be shown is a
-// warning.
+// describeImport fills in the runs of an imported session as this store shows
+// them, with tokens if it can be continued. The import is complete at that
+// time, so a run that cannot be shown is a warning.
 func (g *Engine) describeImport(ctx context.Context, out *Import) error {
 	fold, v, err := g.readWindowed(ctx, out.SessionID)
 	if err != nil {
@@ -33,8 +33,8 @@ func (g *Engine) describeImport(ctx context.Context, out *Import) error {
 	return nil
 }
 
-// withToken adds the token and the call to continue a run. It leaves both out on any error, and for
-// unhealthy sessions.
+// withToken adds the token and the call to continue a run. It leaves both out
+// on any error, and for unhealthy sessions.
 func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projections.Fold) ImportedRun {
 	run := ImportedRun{RunSummary: row}
 	if row.Health != manifest.Healthy {
@@ -58,7 +58,8 @@ func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projection
 	return run
 }
 
-// noKeys is the keyring of an engine over a bundle: its sessions cannot be continued.
+// noKeys is the keyring of an engine over a bundle: its sessions cannot be
+// continued.
 type noKeys struct{ ports.Keyring }
 
 // Keys implements ports.Keyring.

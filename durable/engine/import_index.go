@@ -13,10 +13,11 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// countedOutputs returns a node's outputs without the approvals that came with a bundle: these are
-// displayed, but no person of this store gave them (docs/design.md#requirements-on-the-caller).
-// next is the index of the event that a decision would create. A decision that was made before the
-// import counted those approvals, so replay passes its original index.
+// countedOutputs returns a node's outputs without the approvals that came with
+// a bundle: these are displayed, but no person of this store gave them
+// (docs/design.md#requirements-on-the-caller). next is the index of the event
+// that a decision would create. A decision that was made before the import
+// counted those approvals, so replay passes its original index.
 func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projections.Node,
 	next int64) ([]projections.Output,
 	error) {
@@ -36,9 +37,10 @@ func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projection
 	return out, nil
 }
 
-// importedEvents returns how many events of a log came with a bundle; these are its first ones. The
-// session's import mark records the number. Without the mark the audit record of the import counts,
-// so that a lost file does not turn imported approvals into valid ones.
+// importedEvents returns how many events of a log came with a bundle; these are
+// its first ones. The session's import mark records the number. Without the
+// mark the audit record of the import counts, so that a lost file does not turn
+// imported approvals into valid ones.
 func (g *Engine) importedEvents(ctx context.Context, log manifest.Log, records *importIndex) (int64, error) {
 	s, err := id.ParseSession(log.Owner)
 	if err != nil || g.Marks == nil {
@@ -74,8 +76,8 @@ func (g *Engine) importedSessionEvents(ctx context.Context, s id.Session) (int64
 	return g.importedEvents(ctx, manifest.SessionEvents(s), &importIndex{g: g})
 }
 
-// importIndex is a visitor that collects the imports recorded in the audit log. It is read when
-// first needed; callers that ask about many sessions share one.
+// importIndex is a visitor that collects the imports recorded in the audit log.
+// It is read when first needed; callers that ask about many sessions share one.
 type importIndex struct {
 	g        *Engine
 	records  map[string]importRecord // by session
@@ -88,7 +90,8 @@ type importRecord struct {
 	annotations int64
 }
 
-// record returns the record of a session's import, zero without one. A nil index has no records.
+// record returns the record of a session's import, zero without one. A nil
+// index has no records.
 func (b *importIndex) record(ctx context.Context, s id.Session) (importRecord, error) {
 	if b == nil {
 		return importRecord{}, nil

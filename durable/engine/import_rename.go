@@ -16,9 +16,10 @@ func (m *importer) sideLog(name string) manifest.Log {
 	return manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId"))
 }
 
-// newRenaming prepares an import under new ids. It reads the log and the named side logs once, to
-// find which ids they refer to. That costs a reading; collecting the ids while renaming would take
-// memory in proportion to the session.
+// newRenaming prepares an import under new ids. It reads the log and the named
+// side logs once, to find which ids they refer to. That costs a reading;
+// collecting the ids while renaming would take memory in proportion to the
+// session.
 func (m *importer) newRenaming(ctx context.Context, store id.Store, names []string) (*rewrite.Renaming, error) {
 	renaming := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest)
 	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
@@ -45,8 +46,8 @@ func (m *importer) newRenaming(ctx context.Context, store id.Store, names []stri
 	return renaming, nil
 }
 
-// recomputeRenaming computes the new ids of an import that was made earlier, for the mapping in the
-// result.
+// recomputeRenaming computes the new ids of an import that was made earlier,
+// for the mapping in the result.
 func (m *importer) recomputeRenaming(ctx context.Context, store id.Store) error {
 	renaming, err := m.newRenaming(ctx, store, nil)
 	if err != nil {
@@ -61,8 +62,8 @@ func (m *importer) recomputeRenaming(ctx context.Context, store id.Store) error 
 	return err
 }
 
-// setMapping adds the mapping of ids to the result. It is built last because of its size: a million
-// events may have some hundred thousand nodes.
+// setMapping adds the mapping of ids to the result. It is built last because of
+// its size: a million events may have some hundred thousand nodes.
 func (m *importer) setMapping() {
 	if m.renaming != nil {
 		mapping := m.renaming.Mapping()

@@ -15,15 +15,16 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// writeArrival writes objects, logs and the import mark to an arrival and commits it at once.
-// committed is false if the session appeared meanwhile.
+// writeArrival writes objects, logs and the import mark to an arrival and
+// commits it at once. committed is false if the session appeared meanwhile.
 func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool) (committed bool, err error) {
 	arrival, err := m.g.Arrivals.Arrive(ctx, m.out.SessionID)
 	if err != nil {
 		return false, err
 	}
 	defer func() {
-		// Remains of an arrival are not part of any session; a cleanup removes them.
+		// Remains of an arrival are not part of any session; a cleanup removes
+		// them.
 		if endErr := arrival.End(); err == nil && !committed {
 			err = endErr
 		}
@@ -60,7 +61,8 @@ func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool)
 	return arrival.Commit(ctx)
 }
 
-// writeObjects copies the objects that the log refers to: workflows and snapshots before artifacts.
+// writeObjects copies the objects that the log refers to: workflows and
+// snapshots before artifacts.
 func (m *importer) writeObjects(ctx context.Context, arrival ports.Arrival) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Workflow, manifest.Snapshot, manifest.Artifact} {
 		for ref := range m.src.Each(kind) {
@@ -81,8 +83,8 @@ func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind 
 			return err
 		}
 		if erased {
-			// The erasure was decided in another store. Marked as imported, it does not prevent the
-			// same bytes from being stored here.
+			// The erasure was decided in another store. Marked as imported, it
+			// does not prevent the same bytes from being stored here.
 			return arrival.Tombstone(ctx, ref, data.With("imported", canon.OfBool(true)))
 		}
 	}
@@ -93,8 +95,9 @@ func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind 
 	return errors.Join(arrival.Object(ctx, kind, ref, r), r.Close())
 }
 
-// writeLog copies one log, unchanged or under the session's new ids. The bundle was verified
-// before; that it did not change since is checked by its head. It returns the number of events.
+// writeLog copies one log, unchanged or under the session's new ids. The bundle
+// was verified before; that it did not change since is checked by its head. It
+// returns the number of events.
 func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name string, log manifest.Log,
 	renaming *rewrite.Renaming) (events int64, err error) {
 	put := func(seg manifest.Segment) error { return arrival.Segment(ctx, name, seg) }
@@ -125,8 +128,9 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name str
 	return v.Head.Next, err
 }
 
-// renameEvents returns a segment's events under the session's new ids. The events of side logs are
-// rewritten as text, because their kinds are not known here.
+// renameEvents returns a segment's events under the session's new ids. The
+// events of side logs are rewritten as text, because their kinds are not known
+// here.
 func renameEvents(r *rewrite.Renaming, name string, log manifest.Log, seg manifest.Segment) ([]event.Event, error) {
 	if name == "" {
 		return r.Segment(seg.Events)

@@ -19,15 +19,17 @@ const (
 	KeysUnusable KeyState = "unusable" // damaged, or readable by other users
 )
 
-// KeyList is the document "keys". Keys are named by their fingerprints; no key is ever printed.
+// KeyList is the document "keys". Keys are named by their fingerprints; no key
+// is ever printed.
 type KeyList struct {
 	State    KeyState `json:"state"`
 	Current  string   `json:"current,omitzero"`
 	Previous string   `json:"previous,omitzero"`
 	Problem  string   `json:"problem,omitzero"` // why it is unusable
-	// Rotated reports that this call replaced the keys. Worthless is the fingerprint of the key
-	// whose tokens are void since then, "" if that is none or not known. Quarantine is the
-	// directory of a keyring that could not be used.
+	// Rotated reports that this call replaced the keys. Worthless is the
+	// fingerprint of the key whose tokens are void since then, "" if that is
+	// none or not known. Quarantine is the directory of a keyring that could
+	// not be used.
 	Rotated    bool   `json:"rotated"`
 	Worthless  string `json:"worthless,omitzero"`
 	Quarantine string `json:"quarantine,omitzero"`
@@ -35,8 +37,8 @@ type KeyList struct {
 	from *token.Key
 }
 
-// ListKeys returns which keys tokens are signed with. It creates none: a store without a keyring is
-// in state missing.
+// ListKeys returns which keys tokens are signed with. It creates none: a store
+// without a keyring is in state missing.
 func (g *Engine) ListKeys(ctx context.Context) (KeyList, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
@@ -68,18 +70,20 @@ func keyList(keys token.Keys) KeyList {
 	return out
 }
 
-// RotateKeys replaces the keys that have describes: the current key becomes the previous one, and a
-// keyring that cannot be used is moved to the quarantine. The caller has confirmed the loss of
-// have.Previous, so a keyring that changed since is STORE_CONFLICT. Without a store it is
-// TARGET_NOT_FOUND, in a store of another program STORE_FOREIGN; nothing is created there.
+// RotateKeys replaces the keys that have describes: the current key becomes the
+// previous one, and a keyring that cannot be used is moved to the quarantine.
+// The caller has confirmed the loss of have.Previous, so a keyring that changed
+// since is STORE_CONFLICT. Without a store it is TARGET_NOT_FOUND, in a store
+// of another program STORE_FOREIGN; nothing is created there.
 func (g *Engine) RotateKeys(ctx context.Context, by Caller, have KeyList) (KeyList, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return have, err
 	}
 	if store.IsZero() {
-		// The port returns the error for a missing or foreign store. A key that no keyring has is
-		// passed as the current one, so that a concurrently created keyring is not replaced.
+		// The port returns the error for a missing or foreign store. A key that
+		// no keyring has is passed as the current one, so that a concurrently
+		// created keyring is not replaced.
 		_, err := g.Keyring.Rotate(ctx, ports.Rotation{By: by.Actor, AtMs: by.AtMs, From: &token.Key{}})
 		return have, err
 	}

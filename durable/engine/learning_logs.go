@@ -11,14 +11,15 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// annotationsLog is the side log of a session that holds what people say of its runs.
+// annotationsLog is the side log of a session with its annotations.
 func annotationsLog(s id.Session) manifest.Log { return manifest.SessionSide(s, feedback.Table) }
 
-// proposalsLog is the log of the store that holds what was proposed.
+// proposalsLog is the log of a store with its proposals.
 func proposalsLog(s id.Store) manifest.Log { return manifest.StoreLog(s, proposal.Table) }
 
-// provides refuses a family of commands that the store's configuration turns off, and
-// one that cannot be read does: a family is open only where it is known to be.
+// requireProvided refuses with CAPABILITY_NOT_PROVIDED a family of commands
+// that the store's configuration turns off. A configuration that cannot be read
+// is an error as well. It returns the configuration.
 func (g *Engine) requireProvided(ctx context.Context, family config.Key, on func(config.Config) bool) (config.Config,
 	error) {
 	c, err := g.config(ctx)

@@ -17,15 +17,16 @@ import (
 // Last is the reference to the run with the latest activity.
 const Last = "@last"
 
-// Locate finds a run by its id, a unique prefix of it (with or without "run_"), or @last, and
-// returns its preferred tip (docs/design.md#tokens). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
+// Locate finds a run by its id, a unique prefix of it (with or without "run_"),
+// or @last, and returns its preferred tip (docs/design.md#tokens). Errors:
+// RUN_NOT_FOUND, RUN_AMBIGUOUS.
 func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
 	at, err := g.searchRun(ctx, ref)
 	if err != nil {
 		return Position{}, err
 	}
-	// Only a healthy fold is cached: a reading that continues from an unhealthy one would not meet
-	// the damage before its head.
+	// Only a healthy fold is cached: a reading that continues from an unhealthy
+	// one would not meet the damage before its head.
 	if at.fold != nil && at.verdict.Health == manifest.Healthy {
 		g.putFold(at.session, at.fold)
 	}
@@ -40,7 +41,8 @@ type foundRun struct {
 	verdict manifest.Verdict
 }
 
-// lookup finds a run and reads its whole session, as the use cases do that show history and health.
+// lookup finds a run and reads its whole session, as the use cases do that show
+// history and health.
 func (g *Engine) lookup(ctx context.Context, ref string) (foundRun, error) {
 	found, err := g.searchRun(ctx, ref)
 	if err != nil {
@@ -59,8 +61,8 @@ func (g *Engine) lookup(ctx context.Context, ref string) (foundRun, error) {
 	return at, nil
 }
 
-// runMatch is a run that matched a reference. fold is nil when the brief in the session's head
-// cache was sufficient.
+// runMatch is a run that matched a reference. fold is nil when the brief in the
+// session's head cache was sufficient.
 type runMatch struct {
 	session id.Session
 	brief   projections.BriefRun
@@ -68,9 +70,9 @@ type runMatch struct {
 	verdict manifest.Verdict
 }
 
-// searchRun searches every session for a run, because a run id does not contain its session. A
-// session that cannot be read does not hide runs in others; but @last is RUN_AMBIGUOUS then, since
-// the latest run may be in it.
+// searchRun searches every session for a run, because a run id does not contain
+// its session. A session that cannot be read does not hide runs in others; but
+// @last is RUN_AMBIGUOUS then, since the latest run may be in it.
 func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err error) {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
@@ -106,8 +108,8 @@ func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err er
 	case at.brief.Tip.IsZero():
 		return runMatch{}, runNotFound(ref, unread)
 	case ref == Last && unread > 0:
-		// The latest run may be in what could not be read: what is meant for it must
-		// not reach another.
+		// The latest run may be in what could not be read: what is meant for it
+		// must not reach another.
 		return runMatch{}, fault.New(fault.RunAmbiguous,
 			"which run is the last one cannot be told: %s could not be read", sessionCount(unread)).
 			Suggest("Name the run; 'waybill runs list' shows which there are.")
@@ -115,8 +117,9 @@ func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err er
 	return at, nil
 }
 
-// cachedFirst moves the sessions whose folds this process holds to the front: a run named by its
-// full id is usually in one of them, and the search ends there.
+// cachedFirst moves the sessions whose folds this process holds to the front: a
+// run named by its full id is usually in one of them, and the search ends
+// there.
 func (g *Engine) cachedFirst(all []id.Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -129,8 +132,9 @@ func (g *Engine) cachedFirst(all []id.Session) {
 	}
 }
 
-// sessionRuns returns the runs of a session: from its brief if nothing was committed since that was
-// written, else by reading the session. ok is false if the session cannot be read.
+// sessionRuns returns the runs of a session: from its brief if nothing was
+// committed since that was written, else by reading the session. ok is false if
+// the session cannot be read.
 func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) (runs []projections.BriefRun,
 	at runMatch,
 	ok bool) {
@@ -150,8 +154,8 @@ func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) 
 	return at.fold.Brief().Runs, at, true
 }
 
-// newSegmentProbe is a visitor that stops at the first segment: the reading ends with
-// errStopReading if the log continues behind the given head.
+// newSegmentProbe is a visitor that stops at the first segment: the reading
+// ends with errStopReading if the log continues behind the given head.
 type newSegmentProbe struct{}
 
 // Reset implements ports.Visitor.
@@ -168,21 +172,23 @@ func sessionCount(n int) string {
 	return fmt.Sprintf("%d sessions", n)
 }
 
-// isLater orders runs by stored time, then event index, then id, so that @last is the same run in
-// every process.
+// isLater orders runs by stored time, then event index, then id, so that @last
+// is the same run in every process.
 func isLater(a, b projections.BriefRun) bool {
 	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex),
 		cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
 }
 
-// matchesPrefix reports whether ref is a prefix of the run's id, with or without "run_".
+// matchesPrefix reports whether ref is a prefix of the run's id, with or
+// without "run_".
 func matchesPrefix(r id.Run, ref string) bool {
 	const prefix = "run_"
 	return ref != "" && ref != prefix &&
 		(strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
 }
 
-// runNotFound is RUN_NOT_FOUND. With unread sessions it adds that the run may be in one of them.
+// runNotFound is RUN_NOT_FOUND. With unread sessions it adds that the run may
+// be in one of them.
 func runNotFound(ref string, unread int) error {
 	if unread > 0 {
 		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %s could not be read", ref,

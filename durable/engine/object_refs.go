@@ -8,9 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// objectRefs is a visitor that collects the objects that a log's events refer to, which an export
-// has to contain. A long session refers to hundreds of thousands of snapshots, so digests are kept
-// raw and each once.
+// objectRefs is a visitor that collects the objects that a log's events refer
+// to, which an export has to contain. A long session refers to hundreds of
+// thousands of snapshots, so digests are kept raw and each once.
 type objectRefs struct {
 	head manifest.Head
 	refs map[manifest.ObjectKind]*digests
@@ -38,7 +38,8 @@ func (c *objectRefs) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// eachObjectRef calls each for the objects that an event refers to. A zero digest stands for none.
+// eachObjectRef calls each for the objects that an event refers to. A zero
+// digest stands for none.
 func eachObjectRef(e event.Event, each func(manifest.ObjectKind, canon.Digest)) {
 	if p, ok := e.Data.(event.Pinner); ok {
 		each(manifest.Snapshot, p.Pin())
@@ -66,7 +67,8 @@ type digests struct {
 	sorted int // length of the prefix that is in order and free of duplicates
 }
 
-// add adds a digest. Duplicates are removed when the unsorted part has outgrown the sorted one.
+// add adds a digest. Duplicates are removed when the unsorted part has outgrown
+// the sorted one.
 func (d *digests) add(ref canon.Digest) {
 	d.all = append(d.all, ref.Raw())
 	if len(d.all) >= 2*d.sorted+1024 {

@@ -11,16 +11,18 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// observer reads workflows and snapshots for use cases that only display them: in the form of this
-// version and, as far as it is known, in the form of another program or version
-// (docs/design.md#foreign-stores). It returns views; no use case that appends accepts one.
+// observer reads workflows and snapshots for use cases that only display them:
+// in the form of this version and, as far as it is known, in the form of
+// another program or version (docs/design.md#foreign-stores). It returns views;
+// no use case that appends accepts one.
 type observer struct {
 	g       *Engine
 	foreign bool // an object in another form was read
 }
 
-// health combines the health of a log with the forms of its objects: a snapshot or workflow in
-// another form makes the session unknown_version, as an unknown event does.
+// health combines the health of a log with the forms of its objects: a snapshot
+// or workflow in another form makes the session unknown_version, as an unknown
+// event does.
 func (o *observer) health(h manifest.Health) manifest.Health {
 	if o.foreign && h == manifest.Healthy {
 		return manifest.UnknownVersion
@@ -70,9 +72,9 @@ func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.Vie
 	return v, nil
 }
 
-// tip returns the pinned workflow of a run, the snapshot at its preferred tip, and what both imply
-// for the run's status. Whether a step waits for an approval is computed only for forms that this
-// version can execute.
+// tip returns the pinned workflow of a run, the snapshot at its preferred tip,
+// and what both imply for the run's status. Whether a step waits for an
+// approval is computed only for forms that this version can execute.
 func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.Node) (w compile.View, s snapshot.View,
 	t projections.TipState, err error) {
 	if w, err = o.workflow(ctx, r.Started.WorkflowHash); err != nil {
@@ -92,8 +94,8 @@ func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.N
 	return w, s, projections.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
 }
 
-// timelinePlace returns what a timeline displays about a node. A snapshot that cannot be read
-// yields a placeholder title and no error.
+// timelinePlace returns what a timeline displays about a node. A snapshot that
+// cannot be read yields a placeholder title and no error.
 func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) projections.Place {
 	s, err := o.snapshot(ctx, ref)
 	if err != nil {

@@ -23,9 +23,10 @@ func Statuses() []projections.Status {
 		projections.Cancelling, projections.Cancelled, projections.Failed}
 }
 
-// Select returns the page of l that s selects, with the cursor of the next page. A cursor names the
-// row before the page and not an offset, so that runs which change between two pages neither repeat
-// a row nor hide an unchanged one. A malformed cursor is VALIDATION_ERROR.
+// Select returns the page of l that s selects, with the cursor of the next
+// page. A cursor names the row before the page and not an offset, so that runs
+// which change between two pages neither repeat a row nor hide an unchanged
+// one. A malformed cursor is VALIDATION_ERROR.
 func (l RunList) Select(s Selection) (RunPage, error) {
 	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: l.Unreadable}}
 	from, err := firstAfter(l.Runs, s.Cursor)
@@ -57,7 +58,8 @@ func cursorOf(r RunSummary) string {
 	return fmt.Sprintf("%d.%d.%s", r.LastAtMs, r.LastActivityEventIndex, r.RunID)
 }
 
-// firstAfter is the index of the first row behind a cursor, len(rows) if none is.
+// firstAfter is the index of the first row behind a cursor, len(rows) if none
+// is.
 func firstAfter(rows []RunSummary, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil

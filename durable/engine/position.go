@@ -17,29 +17,31 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Position names a node of a run durably. It remains valid as long as the session exists.
+// Position names a node of a run durably. It remains valid as long as the
+// session exists.
 type Position struct {
 	Session id.Session
 	Run     id.Run
 	Node    id.Node
 }
 
-// resolvedPosition is a position with its run and node in a fold. node is nil when a run as a whole
-// was looked up.
+// resolvedPosition is a position with its run and node in a fold. node is nil
+// when a run as a whole was looked up.
 type resolvedPosition struct {
 	fold *projections.Fold
 	run  *projections.Run
 	node *projections.Node
 }
 
-// errFoldIncomplete reports that a fold skipped events that an answer may need. It wraps
-// manifest.ErrNotOnChain: callers reset the fold and read the log from its beginning, as for a head
-// of another history.
+// errFoldIncomplete reports that a fold skipped events that an answer may need.
+// It wraps manifest.ErrNotOnChain: callers reset the fold and read the log from
+// its beginning, as for a head of another history.
 var errFoldIncomplete = fmt.Errorf("the fold left out what is asked about: %w", manifest.ErrNotOnChain)
 
-// resolvePosition looks a position up in a fold. An unknown node is TOKEN_UNKNOWN_NODE: the
-// caller's token was made from a longer log (docs/design.md#log-tail). A fold that skipped events
-// cannot prove that, and returns errFoldIncomplete.
+// resolvePosition looks a position up in a fold. An unknown node is
+// TOKEN_UNKNOWN_NODE: the caller's token was made from a longer log
+// (docs/design.md#log-tail). A fold that skipped events cannot prove that, and
+// returns errFoldIncomplete.
 func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error) {
 	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	if f.Missed() || !f.Knows(at.Run, at.Node) {
@@ -55,8 +57,8 @@ func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error)
 	return p, nil
 }
 
-// openPosition reads a session, requires it to be healthy and looks a position up. An incomplete
-// saved fold is replaced by a full reading.
+// openPosition reads a session, requires it to be healthy and looks a position
+// up. An incomplete saved fold is replaced by a full reading.
 func (g *Engine) openPosition(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
 	p, err := resolveHealthy(at, f, func() (manifest.Verdict, error) { return g.readFromSaved(ctx, at.Session, f) })
 	if errors.Is(err, errFoldIncomplete) {
@@ -66,8 +68,8 @@ func (g *Engine) openPosition(ctx context.Context, at Position, f *projections.F
 	return p, err
 }
 
-// resolveHealthy calls read and resolves the position if the verdict is healthy. Any other verdict
-// is SESSION_UNHEALTHY with the findings.
+// resolveHealthy calls read and resolves the position if the verdict is
+// healthy. Any other verdict is SESSION_UNHEALTHY with the findings.
 func resolveHealthy(at Position, f *projections.Fold, read func() (manifest.Verdict, error)) (resolvedPosition, error) {
 	v, err := read()
 	if err != nil {
@@ -79,13 +81,13 @@ func resolveHealthy(at Position, f *projections.Fold, read func() (manifest.Verd
 	return resolvePosition(f, at)
 }
 
-// statesMax bounds how many decoded snapshots are kept between calls. One step uses two of them,
-// and the next step one of these again.
+// statesMax bounds how many decoded snapshots are kept between calls. One step
+// uses two of them, and the next step one of these again.
 const statesMax = 64
 
-// state returns the snapshot of a node, from memory if possible; a snapshot is named by its digest
-// and cannot change. One in a form that this version does not write is SESSION_UNHEALTHY: no step
-// can be decided from it.
+// state returns the snapshot of a node, from memory if possible; a snapshot is
+// named by its digest and cannot change. One in a form that this version does
+// not write is SESSION_UNHEALTHY: no step can be decided from it.
 func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State, error) {
 	g.mu.Lock()
 	s, ok := g.states[n.SnapshotRef]
@@ -120,9 +122,9 @@ func tipState(w compile.Compiled, n *projections.Node, s snapshot.State) project
 	return projections.TipState{Complete: s.IsComplete(), NeedsApproval: interpreter.NeedsApproval(w, s, n.Context)}
 }
 
-// needsConfirmation reports whether the pending step waits for a person's confirmation. Only the
-// guided mode waits; the attempt that follows is the confirmation
-// (docs/design.md#requirements-on-the-caller).
+// needsConfirmation reports whether the pending step waits for a person's
+// confirmation. Only the guided mode waits; the attempt that follows is the
+// confirmation (docs/design.md#requirements-on-the-caller).
 func needsConfirmation(w compile.Compiled, s snapshot.State, n *projections.Node) bool {
 	return n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context)
 }

@@ -14,7 +14,8 @@ import (
 // errStopReading ends a reading early. It never leaves the package.
 var errStopReading = errors.New("enough")
 
-// prefixVisitor folds a log up to and including the first segment for which isLast returns true.
+// prefixVisitor folds a log up to and including the first segment for which
+// isLast returns true.
 type prefixVisitor struct {
 	*projections.Fold
 	isLast func(manifest.Segment) bool
@@ -31,9 +32,10 @@ func (u prefixVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// foldPrefix folds the log of a session up to and including the first segment for which last
-// returns true. Answers to repeated calls are rendered over such a prefix. A segment that an
-// earlier reading saw and this one does not is INVARIANT.
+// foldPrefix folds the log of a session up to and including the first segment
+// for which last returns true. Answers to repeated calls are rendered over such
+// a prefix. A segment that an earlier reading saw and this one does not is
+// INVARIANT.
 func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
 	error) {
 	u := prefixVisitor{projections.NewFold(), last}
@@ -47,9 +49,10 @@ func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifes
 	return nil, fault.New(fault.Invariant, "session %s does not hold a segment that was read before", s)
 }
 
-// confirm makes the log durable up to the fold's head. Every answer that acknowledges events calls
-// it before it is returned, unless this call appended them (docs/design.md#reading). A session that
-// was moved away since the reading is STORE_CONFLICT.
+// confirm makes the log durable up to the fold's head. Every answer that
+// acknowledges events calls it before it is returned, unless this call appended
+// them (docs/design.md#reading). A session that was moved away since the
+// reading is STORE_CONFLICT.
 func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold) error {
 	log := manifest.SessionEvents(s)
 	err := g.Logs.Confirm(ctx, log, f.Head)
@@ -63,8 +66,9 @@ func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold)
 	return err
 }
 
-// attemptPrefix returns the prefix that ends with a recorded attempt. When the attempt is the last
-// event, as after a lost answer, the current fold is that prefix and nothing is read.
+// attemptPrefix returns the prefix that ends with a recorded attempt. When the
+// attempt is the last event, as after a lost answer, the current fold is that
+// prefix and nothing is read.
 func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *projections.Fold, index int64) (*projections.Fold,
 	error) {
 	if index >= f.Last {

@@ -15,12 +15,13 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ProposalQuery says which proposals are asked for. Those of another workspace are not
-// there, whatever names them.
+// ProposalQuery selects proposals. Proposals of other workspaces are never
+// selected, even by id.
 type ProposalQuery = projections.ProposalFilter
 
-// ProposalList is the document "proposals": the newest first, each as RFC 0096 shows it.
-// About has by id what the wire has no member for.
+// ProposalList is the document "proposals": the newest first, in the form of
+// the wire protocol (docs/design.md#proposals). About adds by id what that has
+// no member for.
 type ProposalList struct {
 	Proposals []proposal.Proposal      `json:"proposals"`
 	About     map[string]ProposalAbout `json:"about"`
@@ -28,20 +29,23 @@ type ProposalList struct {
 	Findings  []manifest.Finding       `json:"findings"`
 }
 
-// ProposalAbout is what is known of a proposal beside what the wire shows.
+// ProposalAbout is what is known of a proposal besides its form on the wire.
 type ProposalAbout struct {
 	Revision       int64                `json:"revision"`
 	Slot           proposal.Slot        `json:"slot"`
 	Version        string               `json:"version,omitzero"`
 	ArtifactSHA256 canon.Digest         `json:"artifactSha256"`
-	Duplicates     []proposal.Duplicate `json:"duplicates"` // ranked, the nearest first (R29)
-	Approvals      int64                `json:"approvals"`  // that count now
+	Duplicates     []proposal.Duplicate `json:"duplicates"` // similar artifacts, the most similar first (docs/design.md#proposals)
+	Approvals      int64                `json:"approvals"`  // that are valid now
 	ApprovalsWant  int64                `json:"approvalsWanted"`
-	// Unreadable says why the artifact is not shown: it was erased, or is damaged.
+	// Unreadable is the reason why the artifact is not shown: it was erased or
+	// is damaged.
 	Unreadable string `json:"unreadable,omitzero"`
 }
 
-// Proposals lists the proposals of a workspace.
+// Proposals lists the proposals of a workspace. Of a damaged log the valid
+// prefix is listed, and Health and Findings report the damage.
+// CAPABILITY_NOT_PROVIDED if proposals are turned off.
 func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, error) {
 	out := ProposalList{Proposals: []proposal.Proposal{}, About: map[string]ProposalAbout{},
 		Findings: []manifest.Finding{}}
@@ -61,17 +65,18 @@ func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, 
 	return out, nil
 }
 
-// ProposalDetails is the document "proposal_history": everything on record about one.
+// ProposalDetails is the document "proposal_history": everything recorded about
+// one proposal.
 type ProposalDetails struct {
 	*projections.Proposal
 	About ProposalAbout   `json:"about"`
 	Gate  ProposalGate    `json:"gate"`
 	Now   canon.Value     `json:"artifact"`           // of the last revision
-	Was   canon.Value     `json:"installed,omitzero"` // what is in its slot now, where that is something else
+	Was   canon.Value     `json:"installed,omitzero"` // content of its slot, where that differs
 	Found manifest.Health `json:"health"`
 }
 
-// ProposalGate is how far the approvals of a proposal have come.
+// ProposalGate is the state of a proposal's approvals.
 type ProposalGate struct {
 	Mode    proposal.Mode `json:"mode"`
 	Role    string        `json:"role"`
@@ -80,8 +85,9 @@ type ProposalGate struct {
 	Granted bool          `json:"granted"`
 }
 
-// Proposal is one proposal, by its id or the beginning of one: as the wire shows it, and
-// everything on record about it.
+// Proposal returns one proposal, by its id or a unique prefix of one: in the
+// form of the wire protocol, and with everything recorded about it.
+// PROPOSAL_NOT_FOUND otherwise.
 func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.Proposal, ProposalDetails, error) {
 	read, err := g.readProposals(ctx)
 	if err != nil {
@@ -102,7 +108,8 @@ func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.
 	return wire, d, nil
 }
 
-// weighed are the approvals with what the policy of this moment says of them.
+// markVoid returns the approvals with the reasons for which the current policy
+// ignores some of them.
 func markVoid(all []projections.ProposalApproval, gate proposal.Gate) []projections.ProposalApproval {
 	out := append([]projections.ProposalApproval{}, all...)
 	for i := range out {
@@ -115,6 +122,8 @@ func markVoid(all []projections.ProposalApproval, gate proposal.Gate) []projecti
 	return out
 }
 
+// proposalView renders one proposal. An artifact that cannot be read is shown
+// as an empty object, with the reason in Unreadable.
 func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
 	one *projections.Proposal) (proposal.Proposal, ProposalAbout) {
 	last := one.Last()
@@ -132,6 +141,7 @@ func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
 	return one.Wire(artifact), about
 }
 
+// parsedObject reads and parses an object that holds JSON.
 func (g *Engine) parsedObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (canon.Value, error) {
 	data, err := g.Objects.Object(ctx, kind, ref)
 	if err != nil {
@@ -140,16 +150,17 @@ func (g *Engine) parsedObject(ctx context.Context, kind manifest.ObjectKind, ref
 	return canon.Parse(data)
 }
 
-// proposalsRead is the log of the proposals as it was read.
+// proposalsReading is the log of proposals as it was read.
 type proposalsReading struct {
-	log     manifest.Log // of no owner where no store is
+	log     manifest.Log // without an owner if no store exists
 	fold    *projections.Proposals
 	verdict manifest.Verdict
 	policy  proposal.Policy
 }
 
-// proposals reads the log. A damaged one is read as far as it holds; where no store is,
-// there are none.
+// readProposals reads the log of proposals, of a damaged one the valid prefix.
+// Without a store there are no proposals. CAPABILITY_NOT_PROVIDED if the
+// configuration turns proposals off.
 func (g *Engine) readProposals(ctx context.Context) (proposalsReading, error) {
 	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {
@@ -158,8 +169,9 @@ func (g *Engine) readProposals(ctx context.Context) (proposalsReading, error) {
 	return g.readProposalLog(ctx, conf)
 }
 
-// proposalsAnyway is proposals for what was installed: turning the family off takes
-// nothing out of use that people approved.
+// readProposalLog is readProposals without the check of the configuration.
+// Installed artifacts use it: turning proposals off does not uninstall what was
+// approved.
 func (g *Engine) readProposalLog(ctx context.Context, conf config.Config) (out proposalsReading, err error) {
 	out.policy, out.verdict = proposal.PolicyOf(conf), manifest.Verdict{Health: manifest.Healthy}
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
@@ -173,9 +185,11 @@ func (g *Engine) readProposalLog(ctx context.Context, conf config.Config) (out p
 	return out, err
 }
 
-// changeProposals appends one record under the log's lock, with the log as it is then:
-// whatever was seen before may have changed. plan gives the record, and the objects that
-// it brings; no record is no change.
+// changeProposals appends one record under the log's lock. plan receives the
+// log as it is under the lock, which may differ from an earlier reading, and
+// returns the record with the objects to store; a nil record appends nothing.
+// SESSION_UNHEALTHY if the log has records that this version does not know,
+// STORE_CONFLICT if it was replaced.
 func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 	plan func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error)) error {
 	log := proposalsLog(store)

@@ -17,26 +17,28 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ProposeRequest asks to record a new proposal, or a revision of one.
+// ProposeRequest requests to record a new proposal, or a revision of one.
 type ProposeRequest struct {
 	Draft     proposal.Draft
-	FromRuns  []string // ids, prefixes or @last: beside those that the draft names
+	FromRuns  []string // ids, prefixes or @last, in addition to those in the draft
 	Tenant    string
 	Workspace string
 	Reason    string
-	// Like are the workflows of other sources, which a proposal may be like.
+	// Like are workflows of other sources to compare with for similarity.
 	Like []similar.Candidate
 }
 
-// Proposed is a proposal as it is after a call, and what was left out of what was sent.
+// Proposed is a proposal after a call, with what was redacted from the request.
 type Proposed struct {
 	Proposal proposal.Proposal
 	About    ProposalAbout
 	Redacted []proposal.Redaction
 }
 
-// Propose records a draft (RFC 0096). It has no effect on anything before a person has
-// it applied. The runs that it was made from must be there: RUN_NOT_FOUND.
+// Propose records a draft as a new proposal (docs/design.md#proposals). It has
+// no effect until a person applies it. Errors: RUN_NOT_FOUND for an unknown
+// source run, ARTIFACT_ERASED for bytes that were erased before,
+// VALIDATION_ERROR, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Propose(ctx context.Context, by Caller, seed id.Seed, req ProposeRequest) (Proposed, error) {
 	defer g.writePendingAudit(ctx)
 	if err := g.checkPropose(ctx, &req); err != nil {
@@ -60,7 +62,8 @@ func (g *Engine) Propose(ctx context.Context, by Caller, seed id.Seed, req Propo
 	return g.readProposed(ctx, req.Workspace, name.String(), req.Draft.Redacted)
 }
 
-// ReviseProposal records a further revision. Approvals of the former ones are void.
+// ReviseProposal records a further revision of a proposal. Approvals of earlier
+// revisions do not count for it.
 func (g *Engine) ReviseProposal(ctx context.Context, by Caller, ref string, req ProposeRequest) (Proposed, error) {
 	defer g.writePendingAudit(ctx)
 	if err := g.checkPropose(ctx, &req); err != nil {
@@ -86,8 +89,9 @@ func (g *Engine) ReviseProposal(ctx context.Context, by Caller, ref string, req 
 	return g.readProposed(ctx, req.Workspace, name, req.Draft.Redacted)
 }
 
-// mayPropose refuses what would be refused in any case, before a store is made or a
-// lock is touched.
+// checkPropose refuses what is refused in any case, before a store is created
+// or a lock is taken. It replaces the source runs in the draft by their full
+// ids.
 func (g *Engine) checkPropose(ctx context.Context, req *ProposeRequest) error {
 	if _, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals); err != nil {
 		return err
@@ -95,7 +99,8 @@ func (g *Engine) checkPropose(ctx context.Context, req *ProposeRequest) error {
 	if err := proposal.CheckReason(req.Reason); err != nil {
 		return err
 	}
-	// What somebody erased is not brought back under the same digest: nobody could be shown it.
+	// Erased bytes are not stored again under the same digest, because a reader
+	// could not be shown them.
 	if _, err := g.Objects.Object(ctx, manifest.Artifact, req.Draft.Artifact.SHA256); fault.Is(err,
 		fault.ArtifactErased) {
 		return fault.Wrap(err, fault.ArtifactErased, "it cannot be proposed again: %s", fault.Of(err).Message).
@@ -124,13 +129,14 @@ func (g *Engine) checkPropose(ctx context.Context, req *ProposeRequest) error {
 	return nil
 }
 
-// objects is the artifact as it is stored.
+// objects is the artifact in the form in which it is stored.
 func (req ProposeRequest) objects() []manifest.Object {
 	return []manifest.Object{{Kind: manifest.Artifact, Bytes: req.Draft.Bytes}}
 }
 
-// likenesses compares a draft with what is installed, with the other proposals of its
-// kind that somebody may still apply, and with what the caller knows of other sources.
+// duplicates ranks the similarity of a draft to installed artifacts, to open
+// proposals of its kind, and to the workflows that the caller passes. The
+// result is recorded with the revision.
 func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req ProposeRequest,
 	self id.Proposal) []proposal.Duplicate {
 	draft, err := canon.Parse(req.Draft.Bytes)
@@ -166,7 +172,8 @@ func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req
 	return out
 }
 
-// change is a proposal under the log's lock, and the record that is to be made about it.
+// proposalChange is a proposal as it is under the log's lock, and the position
+// of the record to append.
 type proposalChange struct {
 	store id.Store
 	all   *projections.Proposals
@@ -174,14 +181,14 @@ type proposalChange struct {
 	at    proposal.At
 }
 
-// changeOne is changeProposals for a proposal that is there.
+// changeProposal is changeProposals for one existing proposal.
 func (g *Engine) changeProposal(ctx context.Context, by Caller, workspace, ref string,
 	plan func(proposalChange) (proposal.Record, []manifest.Object, error)) error {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return err
 	}
-	// What is not there is refused before a lock is touched.
+	// An unknown proposal is refused before a lock is taken.
 	if found, err := g.readProposals(ctx); err != nil {
 		return err
 	} else if _, err := found.fold.Find(workspace, ref); err != nil {
@@ -197,7 +204,8 @@ func (g *Engine) changeProposal(ctx context.Context, by Caller, workspace, ref s
 	})
 }
 
-// proposed is how a proposal stands after a call.
+// readProposed returns a proposal after a call. Errors become
+// STORE_ANSWER_UNREAD, because the change is recorded.
 func (g *Engine) readProposed(ctx context.Context, workspace, ref string, redactions []proposal.Redaction) (Proposed,
 	error) {
 	wire, d, err := g.Proposal(ctx, workspace, ref)

@@ -17,9 +17,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// answerWithRecap is answer with the recovery text, for callers that rehydrate and may not know the
-// steps before. Like every answer it is a function of the pinned workflow and the fold
-// (docs/design.md#answers, docs/design.md#recovery).
+// answerWithRecap is answer with the recovery text, for callers that rehydrate
+// and may not know the steps before. Like every answer it is a function of the
+// pinned workflow and the fold (docs/design.md#answers,
+// docs/design.md#recovery).
 func (g *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
@@ -37,8 +38,8 @@ func (g *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p resolve
 	return a, nil
 }
 
-// recovery collects the input of the recovery text: the steps before, what is open, what is
-// recorded at the node, and the branches that leave it.
+// recovery collects the input of the recovery text: the steps before, what is
+// open, what is recorded at the node, and the branches that leave it.
 func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p resolvedPosition) (prompt.Recovery, error) {
 	s, err := g.state(ctx, p.node)
 	if err != nil {
@@ -57,8 +58,8 @@ func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p resolvedPos
 	return r, err
 }
 
-// notesBefore collects the notes of the last limits.RecapAncestorsMax nodes before a node, the
-// nearest one last.
+// notesBefore collects the notes of the last limits.RecapAncestorsMax nodes
+// before a node, the nearest one last.
 func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Told, error) {
 	var out []prompt.Told
 	for range limits.RecapAncestorsMax {
@@ -77,8 +78,8 @@ func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolved
 	return out, nil
 }
 
-// notesAt returns the notes of a node under the label of the step that was pending there; zero
-// without notes, so that no snapshot is read for nothing.
+// notesAt returns the notes of a node under the label of the step that was
+// pending there; zero without notes, so that no snapshot is read for nothing.
 func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told,
 	step compile.Step,
 	err error) {
@@ -94,7 +95,8 @@ func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections
 	return prompt.Told{Heading: heading, Text: o.Payload.NotesMarkdown}, step, nil
 }
 
-// stepLabel returns the label of the step that is pending in a state, "" at the end of a run.
+// stepLabel returns the label of the step that is pending in a state, "" at the
+// end of a run.
 func stepLabel(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 	pending := s.PendingStep()
 	if pending == nil {
@@ -104,8 +106,8 @@ func stepLabel(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 	return prompt.Label(step.Title, pending.Key()), step
 }
 
-// openGapsAt lists open gaps: the critical ones from the root to the node, then the others of the
-// node itself.
+// openGapsAt lists open gaps: the critical ones from the root to the node, then
+// the others of the node itself.
 func openGapsAt(p resolvedPosition) []string {
 	var out []string
 	for _, gap := range p.run.CriticalOnPath(p.node.ID) {
@@ -119,8 +121,8 @@ func openGapsAt(p resolvedPosition) []string {
 	return out
 }
 
-// recordedAt lists what is recorded at a node without advancing from it: the outputs of refused
-// attempts, and checkpoints, the latest one last.
+// recordedAt lists what is recorded at a node without advancing from it: the
+// outputs of refused attempts, and checkpoints, the latest one last.
 func recordedAt(p resolvedPosition) []prompt.Told {
 	var out []prompt.Told
 	if text := outputsText(p.node); text != "" {
@@ -157,9 +159,10 @@ func outputsText(n *projections.Node) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// branches summarizes where a run went from a node that was left before: one summary for each
-// acknowledged step, the branch of the preferred tip first, then the newest. Beyond
-// limits.RecapBranchesMax the summaries are empty: the text states their number only.
+// branches summarizes where a run went from a node that was left before: one
+// summary for each acknowledged step, the branch of the preferred tip first,
+// then the newest. Beyond limits.RecapBranchesMax the summaries are empty: the
+// text states their number only.
 func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Branch, error) {
 	if p.node.AckedChildren == 0 {
 		return nil, nil
@@ -180,8 +183,8 @@ func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPos
 	return out, nil
 }
 
-// tipsBelow returns one tip for each branch that leaves a node: the preferred tip if it is among
-// them, else the tip that was created last.
+// tipsBelow returns one tip for each branch that leaves a node: the preferred
+// tip if it is among them, else the tip that was created last.
 func tipsBelow(p resolvedPosition) []*projections.Node {
 	var out []*projections.Node
 	at := map[id.Node]int{} // by the child of the node that the branch begins with
@@ -209,8 +212,8 @@ func tipsBelow(p resolvedPosition) []*projections.Node {
 	return out
 }
 
-// childTowards returns the first node after p on the path to a tip below it; ok is false if the tip
-// is not below p.
+// childTowards returns the first node after p on the path to a tip below it; ok
+// is false if the tip is not below p.
 func childTowards(p resolvedPosition, tip id.Node) (child id.Node, ok bool) {
 	for n := (resolvedPosition{p.fold, p.run, p.run.Node(tip)}); n.node != nil &&
 		n.node.CreatedIndex > p.node.CreatedIndex; n.node = parentOf(n) {
@@ -221,8 +224,8 @@ func childTowards(p resolvedPosition, tip id.Node) (child id.Node, ok bool) {
 	return child, false
 }
 
-// branch summarizes one branch: status and pending step at its tip, and the latest notes between
-// the node and the tip.
+// branch summarizes one branch: status and pending step at its tip, and the
+// latest notes between the node and the tip.
 func (g *Engine) branch(ctx context.Context, w compile.Compiled, p resolvedPosition,
 	tip *projections.Node) (prompt.Branch,
 	error) {

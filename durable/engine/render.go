@@ -24,8 +24,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// answer renders a position: a pure function of the pinned workflow and the fold. The caller has
-// brought the fold to the prefix that the answer describes (docs/design.md#answers).
+// answer renders a position: a pure function of the pinned workflow and the
+// fold. The caller has brought the fold to the prefix that the answer describes
+// (docs/design.md#answers).
 func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
 	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
 	if err != nil {
@@ -58,7 +59,8 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition
 	return a, nil
 }
 
-// status is the status of a run at its preferred tip (docs/design.md#run-status).
+// status is the status of a run at its preferred tip
+// (docs/design.md#run-status).
 func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.Run) (projections.Status, error) {
 	tip := r.Node(r.Tip)
 	if tip == nil {
@@ -71,8 +73,8 @@ func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.
 	return r.StatusAt(tip.ID, tipState(w, tip, s)), nil
 }
 
-// setPending sets the pending step, its rendered prompt and the next intent. Without a pending step
-// the run is complete.
+// setPending sets the pending step, its rendered prompt and the next intent.
+// Without a pending step the run is complete.
 func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.State) error {
 	pending := s.PendingStep()
 	if pending == nil {
@@ -132,8 +134,9 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 		Example: pack.Example}
 }
 
-// collectInputs collects the context keys that the step waits for: missing declared inputs, and
-// keys that a refused attempt lacked, such as the list that the next loop iterates over.
+// collectInputs collects the context keys that the step waits for: missing
+// declared inputs, and keys that a refused attempt lacked, such as the list
+// that the next loop iterates over.
 func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars canon.Value) {
 	for _, in := range missing {
 		a.missingInputs = append(a.missingInputs, in.ContextKey)
@@ -149,8 +152,9 @@ func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars
 	}
 }
 
-// warnRecommendation warns about preferences that exceed what the workflow recommends. They are the
-// user's choice and never refused (docs/design.md#preferences).
+// warnRecommendation warns about preferences that exceed what the workflow
+// recommends. They are the user's choice and never refused
+// (docs/design.md#preferences).
 func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 	for _, e := range advance.Exceeds(w, p.node.Preferences) {
 		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
@@ -158,8 +162,9 @@ func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 	}
 }
 
-// warnTruncation warns that notes of this node or its parent were cut. The log records it by the
-// marker at the end of the notes, which the engine alone appends.
+// warnTruncation warns that notes of this node or its parent were cut. The log
+// records it by the marker at the end of the notes, which the engine alone
+// appends.
 func (a *Answer) warnTruncation(p resolvedPosition) {
 	for _, n := range []*projections.Node{p.node, parentOf(p)} {
 		if n == nil {
@@ -181,8 +186,8 @@ func parentOf(p resolvedPosition) *projections.Node {
 	return p.run.Node(*p.node.Parent)
 }
 
-// sign adds the tokens and the next call. An answer about a run that takes no attempts has only a
-// state token.
+// sign adds the tokens and the next call. An answer about a run that takes no
+// attempts has only a state token.
 func (a *Answer) sign(key token.Key, open bool) {
 	a.StateToken = token.MintState(key, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
 		NodeID: a.NodeID, WorkflowHash: a.Workflow.WorkflowHash})
@@ -197,16 +202,16 @@ func (a *Answer) sign(key token.Key, open bool) {
 	a.Next = a.nextCall()
 }
 
-// nextCall is the complete call for the pending step, with placeholders for what the caller has to
-// supply.
+// nextCall is the complete call for the pending step, with placeholders for
+// what the caller has to supply.
 func (a *Answer) nextCall() *Next {
 	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken}
 	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken}
 	if !a.outputsSubmitted {
 		command = append(command, "--notes", "…")
 		output := map[string]any{"notesMarkdown": "…"}
-		// Of an artifact only the kind is filled in: an example that is copied unread would be
-		// accepted as an answer.
+		// Of an artifact only the kind is filled in: an example that is copied
+		// unread would be accepted as an answer.
 		var artifacts []any
 		for _, kind := range a.artifactKinds {
 			command = append(command, "--artifact", "FILE")
@@ -218,7 +223,8 @@ func (a *Answer) nextCall() *Next {
 		params["output"] = output
 	}
 	if a.isCommand {
-		// Only 'waybill run' performs commands; the tool call can only read the step.
+		// Only 'waybill run' performs commands; the tool call can only read the
+		// step.
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
 		params = map[string]any{"stateToken": a.StateToken}
 	}
@@ -233,8 +239,8 @@ func (a *Answer) nextCall() *Next {
 	return &Next{Command: command, Tool: "continue_workflow", Params: params}
 }
 
-// warnReplay warns when a repeated attempt carries other content than the recorded one
-// (docs/design.md#answers).
+// warnReplay warns when a repeated attempt carries other content than the
+// recorded one (docs/design.md#answers).
 func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 	if !recorded.IsZero() && recorded != sent {
 		a.warnDiffers("This attempt is recorded with other content; the recorded answer is returned and nothing was " +
@@ -247,8 +253,8 @@ func (a *Answer) warnDiffers(message string) {
 	a.Warnings = append(a.Warnings, Warning{ReplayDiffers, message})
 }
 
-// answerOutcome renders the answer to a recorded attempt over the fold that ends with it: at the
-// node it led to, or at the same node with the blockers.
+// answerOutcome renders the answer to a recorded attempt over the fold that
+// ends with it: at the node it led to, or at the same node with the blockers.
 func (g *Engine) answerOutcome(ctx context.Context, keys token.Keys, p resolvedPosition,
 	o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {

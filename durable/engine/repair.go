@@ -13,36 +13,36 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// RepairCall says what is to be repaired: "" for all of the store, or a session by its
-// own id or by a run. Without Apply nothing changes.
+// RepairCall selects what to repair: the whole store, or one session by session
+// or run id. Without Apply nothing changes.
 type RepairCall struct {
 	Ref   string
 	Apply bool
 }
 
-// RepairReport is the document "repair": what was done, or would be, what is lost, and
-// what else verification sees. Applied says that the steps were taken.
+// RepairReport is the document "repair": the steps that were or would be
+// executed, what is lost, and the findings of the verification afterwards.
 type RepairReport struct {
 	Applied  bool            `json:"applied"`
 	Steps    []RepairStep    `json:"steps"`
 	Lost     Lost            `json:"lost"`
-	Findings []RepairFinding `json:"findings"` // after what was applied
+	Findings []RepairFinding `json:"findings"` // after the steps were executed
 }
 
-// RepairStep is one step, and which log or file it is for.
+// RepairStep is one step, with the log or file that it concerns.
 type RepairStep struct {
-	SessionID string          `json:"sessionId,omitzero"` // "" where it is about the store
-	Log       string          `json:"log"`                // the folder of the log, or the control file
+	SessionID string          `json:"sessionId,omitzero"` // "" for a file of the store
+	Log       string          `json:"log"`                // directory of the log, or name of the control file
 	What      ports.RepairAct `json:"what"`
 	From      string          `json:"from"`
 	To        string          `json:"to"`
 	Bytes     int64           `json:"bytes"`
 }
 
-// Waiting reports that something can be repaired and was not.
+// Waiting reports that steps exist and were not executed.
 func (r RepairReport) Waiting() bool { return !r.Applied && len(r.Steps) > 0 }
 
-// Hopeless reports errors that no repair takes away.
+// Hopeless reports errors that no repair can remove.
 func (r RepairReport) Hopeless() bool {
 	return slices.ContainsFunc(r.Findings, func(f RepairFinding) bool {
 		return f.Severity == manifest.SeverityError && f.Outlook != Repairable
@@ -58,9 +58,14 @@ type repair struct {
 	withSteps map[string]bool // logs and files that have steps
 }
 
-// Repair takes damage out of the way (R9), or says how it would. It deletes nothing and
-// makes nothing up: what cannot be brought back is told. Each log is repaired for
-// itself, so that a call that fails has done some, and the next one does the rest.
+// Repair moves damaged parts of logs and control files to the quarantine, or
+// reports how it would (docs/design.md#log-tail). It deletes nothing and
+// invents nothing; what cannot be recovered is reported as lost. Each log is
+// repaired on its own: a call that fails may have repaired some, and the next
+// one continues.
+//
+// Errors: those of the repair port. SESSION_LOCKED if a process writes to the
+// log. What verification finds afterwards is in the report.
 func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (RepairReport, error) {
 	r := &repair{g: g, by: by, call: call, withSteps: map[string]bool{},
 		out: RepairReport{Applied: call.Apply, Steps: []RepairStep{}, Lost: Lost{Logs: []LostOfLog{}},
@@ -82,7 +87,7 @@ func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (Repair
 	switch {
 	case call.Ref == "":
 		v, err = g.Verify(ctx)
-	case r.absent(ctx, only): // all of it lies in the quarantine
+	case r.absent(ctx, only): // the whole session was moved to the quarantine
 	default:
 		v, err = g.VerifySession(ctx, only.String())
 	}
@@ -90,20 +95,21 @@ func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (Repair
 	return r.out, err
 }
 
+// absent reports that a session is not listed any more.
 func (r *repair) absent(ctx context.Context, s id.Session) bool {
 	all, err := r.g.Sessions.Sessions(ctx)
 	return err == nil && !slices.Contains(all, s)
 }
 
-// everything repairs what belongs to the store, then its sessions. The audit log comes
-// first: the others are put on record there.
+// repairStore repairs the logs and settings of the store, then its sessions.
+// The audit log comes first, because the other repairs are recorded there.
 func (r *repair) repairStore(ctx context.Context) error {
 	store, err := r.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return err
 	}
 	var logs []string
-	if !store.IsZero() { // another program's store has none, and refuses the rest below
+	if !store.IsZero() { // another program's store has no logs here; the steps below refuse it
 		if logs, err = r.sideLogs(ctx, store.String()); err != nil {
 			return err
 		}
@@ -131,7 +137,7 @@ func (r *repair) repairStore(ctx context.Context) error {
 	return nil
 }
 
-// before sorts what is so in front of what is not.
+// trueFirst orders true before false.
 func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
@@ -142,6 +148,7 @@ func trueFirst(a, b bool) int {
 	return 1
 }
 
+// sideLogs lists the side logs of a session or of the store.
 func (r *repair) sideLogs(ctx context.Context, owner string) ([]string, error) {
 	if r.g.SideLogs == nil {
 		return nil, nil
@@ -149,7 +156,7 @@ func (r *repair) sideLogs(ctx context.Context, owner string) ([]string, error) {
 	return r.g.SideLogs.SideLogs(ctx, owner)
 }
 
-// session repairs a session's own log and then those beside it, where they still are.
+// repairSession repairs a session's own log and then its side logs.
 func (r *repair) repairSession(ctx context.Context, s id.Session) error {
 	target := audit.Target{Kind: audit.OfSession, ID: s.String()}
 	logs, err := r.sideLogs(ctx, s.String())
@@ -167,8 +174,9 @@ func (r *repair) repairSession(ctx context.Context, s id.Session) error {
 	return r.trimImportMark(ctx, s)
 }
 
-// log repairs one log. One that cannot even be read, or is of a later version, must not
-// keep the others from being repaired: verification tells of it.
+// repairLog repairs one log: first a dry run that finds the steps, then the
+// steps as an audited act. A log that cannot be read at all, or has a later
+// version, is left to the verification, so that it does not block the others.
 func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.Target, s id.Session) error {
 	lost := newLoss(log)
 	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Aside: lost.readQuarantined}
@@ -191,7 +199,8 @@ func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.T
 		}
 		what := audit.Act{Action: audit.Repair, Target: target, Details: map[string]string{"log": log.Root}}
 		if log.Table.Name == audit.Table.Name && log.Table.OwnerField == "storeId" {
-			// A damaged audit log takes no intention: what was done is told once it can.
+			// A damaged audit log does not accept an intention; the repair is
+			// recorded after it.
 			var details map[string]string
 			if details, err = do(); err == nil {
 				err = r.g.act(ctx, r.by, what, func() (map[string]string, error) { return details, nil })
@@ -212,6 +221,7 @@ func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.T
 	return nil
 }
 
+// addSteps adds the steps of a log or file to the report.
 func (r *repair) addSteps(sessionID, log string, steps []ports.RepairStep) {
 	r.withSteps[log] = true
 	for _, s := range steps {
@@ -220,8 +230,8 @@ func (r *repair) addSteps(sessionID, log string, steps []ports.RepairStep) {
 	}
 }
 
-// settings sets aside what cannot be read of how the store is configured and whose
-// commands may run: then the defaults hold, and nothing is trusted.
+// repairSettings moves unreadable configuration and trust files to the
+// quarantine. The defaults apply afterwards, and no workflow is trusted.
 func (r *repair) repairSettings(ctx context.Context) error {
 	for _, c := range []struct {
 		file  ports.ControlFile

@@ -16,13 +16,13 @@ type Outlook string
 
 // The outlooks.
 const (
-	Repairable Outlook = "repairable" // the steps of this report take it away
-	NotNeeded  Outlook = "not_needed" // nothing has to be repaired
-	Elsewhere  Outlook = "elsewhere"  // another command, or another program, is for it
-	Impossible Outlook = "impossible" // the store does not hold what was lost
+	Repairable Outlook = "repairable" // the steps of this report remove it
+	NotNeeded  Outlook = "not_needed" // no action is required
+	Elsewhere  Outlook = "elsewhere"  // another command or program can remove it
+	Impossible Outlook = "impossible" // the store does not contain what was lost
 )
 
-// RepairFinding is a finding of verification, and what to do about it.
+// RepairFinding is a finding of the verification with advice.
 type RepairFinding struct {
 	manifest.Finding
 	SessionID string  `json:"sessionId,omitzero"`
@@ -30,7 +30,7 @@ type RepairFinding struct {
 	Advice    string  `json:"advice"`
 }
 
-// judge tells what verification sees, each with what to do about it.
+// addFindings adds all findings of a verification.
 func (r *repair) addFindings(v Verification) {
 	for _, s := range v.Sessions {
 		for _, f := range s.Findings {
@@ -42,17 +42,19 @@ func (r *repair) addFindings(v Verification) {
 	}
 }
 
+// addFinding adds one finding with what can be done about it.
 func (r *repair) addFinding(f manifest.Finding, sessionID string) {
 	out := RepairFinding{Finding: f, SessionID: sessionID}
 	out.Outlook, out.Advice = outlook(f)
-	// What has steps is repaired by them; afterwards the same finding would be another.
+	// An error that the planned steps remove has its own advice. After they
+	// were executed the verification no longer reports it.
 	if !r.call.Apply && f.Severity == manifest.SeverityError && r.covers(f) {
 		out.Outlook, out.Advice = Repairable, "The steps above take it away: 'waybill repair --apply'."
 	}
 	r.out.Findings = append(r.out.Findings, out)
 }
 
-// covers reports that a log or file with steps is what f is about.
+// covers reports that a finding concerns a log or file with steps.
 func (r *repair) covers(f manifest.Finding) bool {
 	switch f.Code {
 	case manifest.ManifestDamaged, manifest.SegmentMissing, manifest.SegmentDamaged, manifest.LostTail,
@@ -69,7 +71,8 @@ func (r *repair) covers(f manifest.Finding) bool {
 	return r.withSteps[at]
 }
 
-// outlook is what can be done about a finding that has no steps.
+// outlook returns what can be done about a finding without steps, and advice in
+// one sentence.
 func outlook(f manifest.Finding) (Outlook, string) {
 	switch f.Code {
 	case manifest.UncommittedTail, manifest.OrphanSegment:
@@ -116,8 +119,8 @@ func outlook(f manifest.Finding) (Outlook, string) {
 	return Impossible, "It cannot be read. See whether the disk is in order, or restore it from a backup."
 }
 
-// objectAdvice says where the bytes may come from: whoever brings an object with the
-// same digest puts it in its place.
+// objectAdvice describes where the bytes of a missing object may come from:
+// storing an object with the same digest again replaces it.
 func objectAdvice(name string) string {
 	const bundle = "Its bytes cannot be made again. Any copy with the same digest does: import a bundle of this " +
 		"session with --as-new, or a bundle of another one that has it"
@@ -133,17 +136,19 @@ func objectAdvice(name string) string {
 	return bundle + ", or copy the file from a backup; a step that hands in the same artifact brings it back as well."
 }
 
-// unmark brings the mark of an import back within a log that was cut off inside of what
-// was imported: what is done here from now on is not part of that (R20). It is done
-// after the repair, and by the next one where that was cut off: the other way round,
-// approvals that travelled could come to count.
+// trimImportMark reduces the number of imported events in a session's mark to
+// the length of its log, after a repair removed the end of the imported part.
+// Events that are appended from then on were made here and do not belong to the
+// import (docs/design.md#requirements-on-the-caller). It comes after the
+// repair: done first, a crash between both would let imported approvals count.
+// An interrupted repair is completed by the next one.
 func (r *repair) trimImportMark(ctx context.Context, s id.Session) error {
 	if !r.call.Apply || r.g.Marks == nil {
 		return nil
 	}
 	v, err := r.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, nothing{})
 	if err != nil || v.Health != manifest.Healthy || len(v.Findings) > 0 || v.Unborn() {
-		return nil // nothing that the repair has to do with
+		return nil // not a log that this repair shortened
 	}
 	c, err := r.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil || c.V != imported.Version {

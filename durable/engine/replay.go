@@ -16,25 +16,26 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ReplayReport is the document "replay": whether the recorded inputs of callers result in the same
-// events, byte by byte, when they are decided again (docs/design.md#ends-and-branches).
+// ReplayReport is the document "replay": whether the recorded inputs of callers
+// result in the same events, byte by byte, when they are decided again
+// (docs/design.md#ends-and-branches).
 type ReplayReport struct {
 	RunID     id.Run     `json:"runId"`
 	SessionID id.Session `json:"sessionId"`
 	OK        bool       `json:"ok"`
 	Segments  int64      `json:"segments"` // segments with the same result
 	Events    int64      `json:"events"`   // events in these segments
-	// Undecided are segments, by their first event index, whose original inputs are not known any
-	// more: notes that were cut when they were recorded, or an erased artifact. They count neither
-	// as equal nor as different.
+	// Undecided are segments, by their first event index, whose original inputs
+	// are not known any more: notes that were cut when they were recorded, or
+	// an erased artifact. They count neither as equal nor as different.
 	Undecided  []int64             `json:"undecided"`
 	Difference *redrive.Difference `json:"difference"` // the first one; null: none
 }
 
-// Replay decides every segment in the session of a run again, in memory, from the recorded inputs,
-// and stops at the first difference. It appends nothing. The session must be healthy:
-// SESSION_UNHEALTHY otherwise. Objects that cannot be read are errors, RUN_NOT_FOUND is an unknown
-// run.
+// Replay decides every segment in the session of a run again, in memory, from
+// the recorded inputs, and stops at the first difference. It appends nothing.
+// The session must be healthy: SESSION_UNHEALTHY otherwise. Objects that cannot
+// be read are errors, RUN_NOT_FOUND is an unknown run.
 func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) {
 	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
 		return ReplayReport{}, err
@@ -59,15 +60,16 @@ func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) 
 // errDiffers ends the reading at the first difference.
 var errDiffers = errors.New("a segment comes out otherwise")
 
-// replayer is a visitor that decides each segment over the fold of the segments before it.
+// replayer is a visitor that decides each segment over the fold of the segments
+// before it.
 type replayer struct {
 	g       *Engine
 	ctx     context.Context
 	session id.Session
 	fold    *projections.Fold
 	report  ReplayReport
-	// ignoreBefore hides approvals with a smaller event index from the current decision; 0 hides
-	// none.
+	// ignoreBefore hides approvals with a smaller event index from the current
+	// decision; 0 hides none.
 	ignoreBefore int64
 }
 
@@ -77,7 +79,8 @@ func (a *replayer) Reset() {
 	a.report = ReplayReport{SessionID: a.session, Undecided: []int64{}}
 }
 
-// Visit implements ports.Visitor. It compares one segment and then folds the recorded one.
+// Visit implements ports.Visitor. It compares one segment and then folds the
+// recorded one.
 func (a *replayer) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Foreign() {
@@ -111,8 +114,8 @@ var replayPlans = map[redrive.Operation]func(*replayer, manifest.Segment) (plan 
 	redrive.Close:      (*replayer).close,
 }
 
-// decide compares a segment with the result of its inputs. An error is one of reading; what the
-// engine refuses now is a difference.
+// decide compares a segment with the result of its inputs. An error is one of
+// reading; what the engine refuses now is a difference.
 func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	plan, ok := replayPlans[redrive.OperationOf(seg.Events)]
 	if !ok {
@@ -122,8 +125,9 @@ func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool
 	if d == nil || cut || err != nil {
 		return d, cut, err
 	}
-	// The session may have passed through another store by import, where approvals from bundles
-	// were ignored. No bundle records up to which event, so each approval is tried as that bound.
+	// The session may have passed through another store by import, where
+	// approvals from bundles were ignored. No bundle records up to which event,
+	// so each approval is tried as that bound.
 	for _, end := range a.importedApprovals(seg) {
 		a.ignoreBefore = end
 		was, cut, err := a.compare(plan, seg)
@@ -135,8 +139,9 @@ func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool
 	return d, false, nil
 }
 
-// importedApprovals returns, for the approvals at the node of an imported segment, the index behind
-// each one. It is empty for segments that this store wrote.
+// importedApprovals returns, for the approvals at the node of an imported
+// segment, the index behind each one. It is empty for segments that this store
+// wrote.
 func (a *replayer) importedApprovals(seg manifest.Segment) (ends []int64) {
 	_, p, err := a.position(seg.Events[0].Scope)
 	if err != nil || p.node == nil || p.node.Approvals == 0 {
@@ -153,8 +158,9 @@ func (a *replayer) importedApprovals(seg manifest.Segment) (ends []int64) {
 	return ends
 }
 
-// compare runs plan and compares its events with the segment's. A refusal is a difference. An
-// erased artifact sets cut: the inputs are incomplete and the comparison proves nothing.
+// compare runs plan and compares its events with the segment's. A refusal is a
+// difference. An erased artifact sets cut: the inputs are incomplete and the
+// comparison proves nothing.
 func (a *replayer) compare(plan func(*replayer, manifest.Segment) (manifest.Plan, bool, error),
 	seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	now, cut, err := plan(a, seg)
@@ -170,8 +176,8 @@ func (a *replayer) compare(plan func(*replayer, manifest.Segment) (manifest.Plan
 	return redrive.Compare(seg, now), cut, nil
 }
 
-// position returns the position of a segment's attempt, without the approvals that ignoreBefore
-// hides.
+// position returns the position of a segment's attempt, without the approvals
+// that ignoreBefore hides.
 func (a *replayer) position(s event.Scope) (Position, resolvedPosition, error) {
 	at := Position{a.session, s.RunID, s.NodeID}
 	p, err := resolvePosition(a.fold, at)
@@ -201,8 +207,8 @@ func (a *replayer) start(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-// fork decides the first segment of a forked run again, from the source facts that the segment
-// records; the source session is not read.
+// fork decides the first segment of a forked run again, from the source facts
+// that the segment records; the source session is not read.
 func (a *replayer) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	from, f, ref := redrive.ForkOf(a.session, seg.Events)
 	w, err := a.g.workflow(a.ctx, from.Started.WorkflowHash)
@@ -216,7 +222,8 @@ func (a *replayer) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-// ack decides an attempt again. cut reports that its notes were cut when they were recorded.
+// ack decides an attempt again. cut reports that its notes were cut when they
+// were recorded.
 func (a *replayer) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	attempt, cut, err := redrive.AttemptOf(seg.Events, a.artifact)
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ResumeList is the document "candidates": the runs that a query most likely refers to, the best
-// one first (docs/design.md#resume-ranking).
+// ResumeList is the document "candidates": the runs that a query most likely
+// refers to, the best one first (docs/design.md#resume-ranking).
 type ResumeList struct {
 	Candidates []ResumeCandidate `json:"candidates"`
 	Considered int64             `json:"considered"` // runs that were ranked
 	Skipped    int64             `json:"skipped"`    // sessions that cannot be continued
 }
 
-// ResumeCandidate is a run at its preferred tip. Finished runs are included; Status distinguishes
-// them.
+// ResumeCandidate is a run at its preferred tip. Finished runs are included;
+// Status distinguishes them.
 type ResumeCandidate struct {
 	RunID                  id.Run             `json:"runId"`
 	SessionID              id.Session         `json:"sessionId"`
@@ -43,8 +43,8 @@ type ResumeCandidate struct {
 	Next                   *Next              `json:"next"` // call that shows the pending step
 }
 
-// Anchored adds the observed git head and branch of the caller's workspace to a query. Values that
-// the query has already are kept.
+// Anchored adds the observed git head and branch of the caller's workspace to a
+// query. Values that the query has already are kept.
 func Anchored(q resume.Query, observed []event.ObservationRecorded) resume.Query {
 	for _, o := range observed {
 		switch o.Key {
@@ -57,9 +57,10 @@ func Anchored(q resume.Query, observed []event.ObservationRecorded) resume.Query
 	return q
 }
 
-// Resume ranks the runs of the store by a query and returns the best ones. Every session is read;
-// unhealthy ones are counted in Skipped and never returned. It appends nothing. The result is a
-// function of the store's logs and the query.
+// Resume ranks the runs of the store by a query and returns the best ones.
+// Every session is read; unhealthy ones are counted in Skipped and never
+// returned. It appends nothing. The result is a function of the store's logs
+// and the query.
 func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
 	out := ResumeList{Candidates: []ResumeCandidate{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -105,15 +106,16 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 	return out, nil
 }
 
-// isUnreadable reports an error that concerns one run: its objects cannot be read, or its session
-// is not healthy any more. Such a run must not hide the others.
+// isUnreadable reports an error that concerns one run: its objects cannot be
+// read, or its session is not healthy any more. Such a run must not hide the
+// others.
 func isUnreadable(err error) bool {
 	return isForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
 		fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
 }
 
-// workflowNames caches the names of pinned workflows by hash while sessions are read. A nil name
-// marks a workflow that cannot be read.
+// workflowNames caches the names of pinned workflows by hash while sessions are
+// read. A nil name marks a workflow that cannot be read.
 type workflowNames map[string]*string
 
 // workflowName is the name of a run's workflow, nil if that cannot be read.
@@ -134,8 +136,8 @@ func (g *Engine) workflowName(ctx context.Context, r *projections.Run, known wor
 	return known[hash], nil
 }
 
-// candidates returns the runs of a session. ok is false for a session that cannot be continued. The
-// only error is the end of the context.
+// candidates returns the runs of a session. ok is false for a session that
+// cannot be continued. The only error is the end of the context.
 func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
 	err error) {
 	fold := projections.NewFold()
@@ -169,9 +171,10 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 	return out, true, nil
 }
 
-// candidate builds the row of a ranked run. Its session is read again, because keeping the folds of
-// all ranked sessions would take memory in proportion to the store. The log is made durable before
-// a token for it is returned (docs/design.md#reading).
+// candidate builds the row of a ranked run. Its session is read again, because
+// keeping the folds of all ranked sessions would take memory in proportion to
+// the store. The log is made durable before a token for it is returned
+// (docs/design.md#reading).
 func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c ResumeCandidate, err error) {
 	fold := projections.NewFold()
 	at := Position{Session: r.Session, Run: r.Run}

@@ -12,8 +12,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// RunSummary is one row of the document "runs". Status, progress and gaps are those of the
-// preferred tip.
+// RunSummary is one row of the document "runs". Status, progress and gaps are
+// those of the preferred tip.
 type RunSummary struct {
 	RunID                  id.Run             `json:"runId"`
 	SessionID              id.Session         `json:"sessionId"`
@@ -30,8 +30,8 @@ type RunSummary struct {
 	LastAtMs               int64              `json:"lastAtMs"`
 }
 
-// Progress counts acknowledged steps on the path. Total is absent for workflows with loops, whose
-// length is not known in advance.
+// Progress counts acknowledged steps on the path. Total is absent for workflows
+// with loops, whose length is not known in advance.
 type Progress struct {
 	Completed int64 `json:"completed"`
 	Total     int64 `json:"total,omitzero"`
@@ -48,8 +48,8 @@ type AnnotationCounts struct {
 	Count      int64    `json:"count"`
 	MeanRating *float64 `json:"meanRating,omitzero"` // 1 to 5, two decimals; absent without ratings
 	Flags      int64    `json:"flags"`
-	// Incomplete reports that the annotations could not be read to the end, so that the counts may
-	// be too low.
+	// Incomplete reports that the annotations could not be read to the end, so
+	// that the counts may be too low.
 	Incomplete bool `json:"incomplete,omitzero"`
 }
 
@@ -61,15 +61,16 @@ type Unreadable struct {
 	Message   string          `json:"message"`
 }
 
-// RunList is the document "runs", ordered by the stored time of each run's last event, the latest
-// first. Sessions that cannot be read are listed in Unreadable and never left out.
+// RunList is the document "runs", ordered by the stored time of each run's last
+// event, the latest first. Sessions that cannot be read are listed in
+// Unreadable and never left out.
 type RunList struct {
 	Runs       []RunSummary `json:"runs"`
 	Unreadable []Unreadable `json:"unreadable"`
 }
 
-// Runs lists the runs of the store. A damaged session contributes the runs of its valid prefix. The
-// only errors are those of listing sessions.
+// Runs lists the runs of the store. A damaged session contributes the runs of
+// its valid prefix. The only errors are those of listing sessions.
 func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -120,7 +121,8 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	return out, nil
 }
 
-// lastFindingMessage is the message of the last finding: the one at which the reading stopped.
+// lastFindingMessage is the message of the last finding: the one at which the
+// reading stopped.
 func lastFindingMessage(v manifest.Verdict) string {
 	if len(v.Findings) == 0 {
 		return "the session holds no run"
@@ -128,9 +130,9 @@ func lastFindingMessage(v manifest.Verdict) string {
 	return v.Findings[len(v.Findings)-1].Message
 }
 
-// annotationCounter reads the annotations of a session and returns their counts by run. It never
-// fails: a run is listed even if its annotations cannot be read, and the counts report that they
-// are incomplete.
+// annotationCounter reads the annotations of a session and returns their counts
+// by run. It never fails: a run is listed even if its annotations cannot be
+// read, and the counts report that they are incomplete.
 func (g *Engine) annotationCounter(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
 	t, whole, err := g.tally(ctx, s)
 	return func(run id.Run) AnnotationCounts {
@@ -139,8 +141,8 @@ func (g *Engine) annotationCounter(ctx context.Context, s id.Session) func(id.Ru
 	}
 }
 
-// runSummary builds the row of a run. Status, total and workflow name come from the tip's snapshot
-// and the pinned workflow, which no event repeats.
+// runSummary builds the row of a run. Status, total and workflow name come from
+// the tip's snapshot and the pinned workflow, which no event repeats.
 func (g *Engine) runSummary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary,
 	error) {
 	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
@@ -165,8 +167,9 @@ func (g *Engine) runSummary(ctx context.Context, s id.Session, r *projections.Ru
 	return row, nil
 }
 
-// isForeignForm reports an object that another program or a newer version wrote. Use cases that
-// only read display less then, and do not fail (docs/design.md#foreign-stores).
+// isForeignForm reports an object that another program or a newer version
+// wrote. Use cases that only read display less then, and do not fail
+// (docs/design.md#foreign-stores).
 func isForeignForm(err error) bool {
 	return fault.Is(err, fault.StoreForeign) || fault.Is(err, fault.StoreNewer) || fault.Is(err, fault.SessionUnhealthy)
 }

@@ -22,14 +22,16 @@ type SessionRow struct {
 	Note      *Note           `json:"note,omitzero"` // who keeps the session, and why
 }
 
-// SessionList is the document "sessions": the latest activity first, and the content of the trash.
+// SessionList is the document "sessions": the latest activity first, and the
+// content of the trash.
 type SessionList struct {
 	Sessions []SessionRow     `json:"sessions"`
 	Trash    []TrashedSession `json:"trash"`
 }
 
-// SessionList lists the sessions of the store and the trash. Damaged sessions are listed with the
-// runs of their valid prefix. A session to which nothing was committed is left out.
+// SessionList lists the sessions of the store and the trash. Damaged sessions
+// are listed with the runs of their valid prefix. A session to which nothing
+// was committed is left out.
 func (g *Engine) SessionList(ctx context.Context) (SessionList, error) {
 	out := SessionList{Sessions: []SessionRow{}, Trash: []TrashedSession{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -49,8 +51,8 @@ func (g *Engine) SessionList(ctx context.Context) (SessionList, error) {
 	return out, err
 }
 
-// sessionRow builds the row of one session. An unreadable keep mark counts as kept, as it does for
-// deletion.
+// sessionRow builds the row of one session. An unreadable keep mark counts as
+// kept, as it does for deletion.
 func (g *Engine) sessionRow(ctx context.Context, s id.Session) SessionRow {
 	fold := projections.NewFold()
 	v, err := g.read(ctx, s, fold)
@@ -66,8 +68,8 @@ func (g *Engine) sessionRow(ctx context.Context, s id.Session) SessionRow {
 	return row
 }
 
-// runNames lists the runs of a fold with their titles: the run's own, else the workflow's name,
-// else the workflow id.
+// runNames lists the runs of a fold with their titles: the run's own, else the
+// workflow's name, else the workflow id.
 func (g *Engine) runNames(ctx context.Context, f *projections.Fold) []RunName {
 	out := []RunName{}
 	for _, r := range f.Order {

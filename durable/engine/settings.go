@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Settings implements the use cases that concern the configuration of a store, and the trust in
-// workflows with commands.
+// Settings implements the use cases that concern the configuration of a store,
+// and the trust in workflows with commands.
 type Settings struct {
 	Controls ports.Controls
 	Auditor  *Engine // of the same store, writes the audit log; nil: no audit
@@ -26,8 +26,8 @@ var (
 	trustFile  = ports.ControlFile{Name: "trust.json", Kind: trust.Kind}
 )
 
-// Config reads the configuration. A store without one has the defaults. Errors: STORE_CORRUPT,
-// STORE_NEWER.
+// Config reads the configuration. A store without one has the defaults. Errors:
+// STORE_CORRUPT, STORE_NEWER.
 func (s Settings) Config(ctx context.Context) (config.Config, error) {
 	c, err := s.Controls.Control(ctx, configFile)
 	if err != nil {
@@ -49,8 +49,8 @@ func newerControl(f ports.ControlFile, v int64) error {
 	return fault.New(fault.StoreNewer, "%s is of version %d, which this binary does not know", f.Name, v)
 }
 
-// SetConfig sets a key to the text that a user typed, and returns the setting. A refused key or
-// value (VALIDATION_ERROR) changes nothing and creates no store.
+// SetConfig sets a key to the text that a user typed, and returns the setting.
+// A refused key or value (CONFIG_INVALID) changes nothing and creates no store.
 func (s Settings) SetConfig(ctx context.Context, key, text string) (config.Setting, error) {
 	return s.changeConfig(ctx, key, func(c config.Config) (config.Config, error) { return c.With(key, text) })
 }
@@ -60,8 +60,9 @@ func (s Settings) ResetConfig(ctx context.Context, key string) (config.Setting, 
 	return s.changeConfig(ctx, key, func(c config.Config) (config.Config, error) { return c.Without(key) })
 }
 
-// changeConfig applies a change under the lock of the control file. The change is tried on an empty
-// configuration first, so that an invalid one creates no file.
+// changeConfig applies a change under the lock of the control file. The change
+// is tried on an empty configuration first, so that an invalid one creates no
+// file.
 func (s Settings) changeConfig(ctx context.Context, key string,
 	change func(config.Config) (config.Config, error)) (out config.Setting, err error) {
 	if _, err := change(config.Config{}); err != nil {
@@ -81,7 +82,8 @@ func (s Settings) changeConfig(ctx context.Context, key string,
 	return out, err
 }
 
-// Trusted reads the list of trusted workflow versions. Errors: STORE_CORRUPT, STORE_NEWER.
+// Trusted reads the list of trusted workflow versions. Errors: STORE_CORRUPT,
+// STORE_NEWER.
 func (s Settings) Trusted(ctx context.Context) (trust.List, error) {
 	c, err := s.Controls.Control(ctx, trustFile)
 	if err != nil {
@@ -99,8 +101,8 @@ func trustOf(c ports.Control) (trust.List, error) {
 }
 
 // Trust records that a person agreed to the commands of a workflow version
-// (docs/design.md#commands-and-trust). If the version is trusted already, the first entry is kept
-// and returned.
+// (docs/design.md#commands-and-trust). If the version is trusted already, the
+// first entry is kept and returned.
 func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (trust.Entry, error) {
 	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID}
 	for _, step := range w.Steps {
@@ -128,8 +130,8 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 	return entry, nil
 }
 
-// Revoke removes the trust in a workflow version and reports whether there was any. Without any,
-// nothing is written and no audit line is made.
+// Revoke removes the trust in a workflow version and reports whether there was
+// any. Without any, nothing is written and no audit line is made.
 func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (bool, error) {
 	list, err := s.Trusted(ctx)
 	if err != nil {
@@ -147,8 +149,8 @@ func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (boo
 	})
 }
 
-// withAudit makes a change between the two lines of an audited act (docs/design.md#side-logs).
-// Without an auditor the change is only made.
+// withAudit makes a change between the two lines of an audited act
+// (docs/design.md#side-logs). Without an auditor the change is only made.
 func (s Settings) withAudit(ctx context.Context, by Caller, what audit.Act, change func() error) error {
 	if s.Auditor == nil {
 		return change()

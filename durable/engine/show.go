@@ -12,7 +12,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// RunDetails is the document "run": the summary, and the details of the path to the preferred tip.
+// RunDetails is the document "run": the summary, and the details of the path to
+// the preferred tip.
 type RunDetails struct {
 	RunSummary
 	Workflow    WorkflowRef       `json:"workflow"`
@@ -21,13 +22,15 @@ type RunDetails struct {
 	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // source node of a fork
 	Steps       []StepRow         `json:"steps"`
 	Gaps        []OpenGap         `json:"gaps"`
-	// Blockers are requirements that the tip's snapshot stores as unmet, in a run that another
-	// program recorded as blocked. For runs of this program Gaps lists them.
+	// Blockers are requirements that the tip's snapshot stores as unmet, in a
+	// run that another program recorded as blocked. For runs of this program
+	// Gaps lists them.
 	Blockers []snapshot.Lack    `json:"blockers,omitzero"`
 	Findings []manifest.Finding `json:"findings"`
 }
 
-// OpenGap is a gap that is open on the path to the tip. Exactly one of ID and Foreign is set.
+// OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
+// Foreign is set.
 type OpenGap struct {
 	ID       id.Gap          `json:"gapId,omitzero"`
 	Foreign  string          `json:"foreignGapId,omitzero"` // id of a gap that another program recorded
@@ -70,8 +73,9 @@ const (
 	StepToCome  StepState = "to_come"
 )
 
-// Run returns the details of one run. ref is a run id, a unique prefix of one, or @last. Errors:
-// RUN_NOT_FOUND, RUN_AMBIGUOUS; STORE_CORRUPT if the tip's snapshot or the workflow is missing.
+// Run returns the details of one run. ref is a run id, a unique prefix of one,
+// or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS; STORE_CORRUPT if the tip's
+// snapshot or the workflow is missing.
 func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
@@ -102,9 +106,9 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	return out, err
 }
 
-// Events returns the stored events of a run and those of its session that belong to no run,
-// unchanged and in order, with the verdict over the log. A damaged log yields the events of its
-// valid prefix.
+// Events returns the stored events of a run and those of its session that
+// belong to no run, unchanged and in order, with the verdict over the log. A
+// damaged log yields the events of its valid prefix.
 func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
@@ -115,7 +119,8 @@ func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifes
 	return c.events, v, err
 }
 
-// eventCollector is a visitor that keeps the events of one run, and those that name no run.
+// eventCollector is a visitor that keeps the events of one run, and those that
+// name no run.
 type eventCollector struct {
 	run    id.Run
 	events []event.Event

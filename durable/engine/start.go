@@ -16,8 +16,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Start is a request to begin a run. Context and Preferences are those of its first node;
-// Observations describe the workspace and are dropped where they exceed their limits.
+// Start is a request to begin a run. Context and Preferences are those of its
+// first node; Observations describe the workspace and are dropped where they
+// exceed their limits.
 type Start struct {
 	Workflow     compile.Compiled
 	SourceKind   event.SourceKind
@@ -29,16 +30,17 @@ type Start struct {
 	Observations []event.ObservationRecorded
 }
 
-// startKeyMax bounds a start key, in bytes. The key is hashed, but messages show it in full.
+// startKeyMax bounds a start key, in bytes. The key is hashed, but messages
+// show it in full.
 const startKeyMax = 256
 
-// Start creates a session with one run and returns the answer for its first step. With a key that
-// is recorded already it returns the recorded answer, and warns if workflow, title, context or
-// preferences differ.
+// Start creates a session with one run and returns the answer for its first
+// step. With a key that is recorded already it returns the recorded answer, and
+// warns if workflow, title, context or preferences differ.
 //
-// Errors: VALIDATION_ERROR for a request that does not fit the workflow; no store is created for
-// it. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean that the run may exist; their suggestion
-// depends on whether a key was given.
+// Errors: VALIDATION_ERROR for a request that does not fit the workflow; no
+// store is created for it. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean
+// that the run may exist; their suggestion depends on whether a key was given.
 func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
 	defer g.writePendingAudit(ctx)
 	if len(s.Key) > startKeyMax {
@@ -50,8 +52,8 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		Title:     s.Title, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
 		Actor: by.Actor,
 		AtMs:  by.AtMs}
-	// Validated before the store, its id and its keys are created: an invalid request leaves
-	// nothing.
+	// Validated before the store, its id and its keys are created: an invalid
+	// request leaves nothing.
 	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
 		return Answer{}, err
 	}
@@ -74,7 +76,8 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	fold, recorded := projections.NewFold(), false
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
 		func(w ports.Witness, v manifest.Verdict) error {
-			// A log that has events was written by an earlier start with the same key or seed.
+			// A log that has events was written by an earlier start with the
+			// same key or seed.
 			if recorded = !v.Unborn(); recorded {
 				return nil
 			}
@@ -103,8 +106,8 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	return a, nil
 }
 
-// cacheStates keeps the snapshots that a plan contains: an answer about committed events does not
-// need to read them back.
+// cacheStates keeps the snapshots that a plan contains: an answer about
+// committed events does not need to read them back.
 func (g *Engine) cacheStates(plan manifest.Plan) {
 	for _, o := range plan.Objects {
 		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
@@ -113,15 +116,17 @@ func (g *Engine) cacheStates(plan manifest.Plan) {
 	}
 }
 
-// answerUnread wraps an error of reading the answer to a call whose events are committed, as
-// STORE_ANSWER_UNREAD. Callers may repeat the call; it is idempotent.
+// answerUnread wraps an error of reading the answer to a call whose events are
+// committed, as STORE_ANSWER_UNREAD. Callers may repeat the call; it is
+// idempotent.
 func answerUnread(err error) error {
 	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s",
 		fault.Of(err).Message)
 }
 
-// adviseOnRestart adds a suggestion to errors after which a run may or may not exist. Without a
-// key, a repeated start creates a second run, so the user must check the list of runs first.
+// adviseOnRestart adds a suggestion to errors after which a run may or may not
+// exist. Without a key, a repeated start creates a second run, so the user must
+// check the list of runs first.
 func adviseOnRestart(err error, key string) error {
 	f := fault.Of(err)
 	if key != "" || f.Code != fault.StoreOutcomeUnknown && f.Code != fault.StoreAnswerUnread {
@@ -132,8 +137,8 @@ func adviseOnRestart(err error, key string) error {
 		"a start can be repeated safely.")
 }
 
-// warnDropped adds a warning when observations were dropped because they exceed their limits
-// (docs/design.md#observations).
+// warnDropped adds a warning when observations were dropped because they exceed
+// their limits (docs/design.md#observations).
 func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
@@ -141,9 +146,10 @@ func (a *Answer) warnDropped(n int) {
 	}
 }
 
-// append commits a plan under the witness of a lock and applies it to the fold, so that the fold's
-// head equals the log's. It also notes the new head as durable and the plan's facts as due for the
-// audit log; writePendingAudit writes those after the lock is released.
+// append commits a plan under the witness of a lock and applies it to the fold,
+// so that the fold's head equals the log's. It also notes the new head as
+// durable and the plan's facts as due for the audit log; writePendingAudit
+// writes those after the lock is released.
 func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fold, plan manifest.Plan) error {
 	head, err := g.Logs.Append(ctx, w, f.Head, plan)
 	if err != nil {
@@ -154,8 +160,9 @@ func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fol
 	return f.Visit(manifest.Segment{Events: plan.Events}, head)
 }
 
-// replayStart answers a keyed start that is recorded. The answer is rendered over the first
-// segment, however many steps the run has taken since (docs/design.md#answers).
+// replayStart answers a keyed start that is recorded. The answer is rendered
+// over the first segment, however many steps the run has taken since
+// (docs/design.md#answers).
 func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan) (Answer, error) {
 	prefix, err := g.foldPrefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
 	if err != nil {
@@ -177,8 +184,9 @@ func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 	return a, g.confirm(ctx, at.Session, prefix)
 }
 
-// sameStart compares what a caller chooses: workflow, title, context and preferences. Observations
-// describe the workspace at the moment of the call and may differ.
+// sameStart compares what a caller chooses: workflow, title, context and
+// preferences. Observations describe the workspace at the moment of the call
+// and may differ.
 func sameStart(p resolvedPosition, sent manifest.Plan) bool {
 	other := projections.NewSession()
 	for _, e := range sent.Events {

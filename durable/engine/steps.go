@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// pathStep is one step on a run's path: the node at which it is pending, and the node that it led
-// to.
+// pathStep is one step on a run's path: the node at which it is pending, and
+// the node that it led to.
 type pathStep struct {
 	pending  snapshot.PendingStep
 	node     *projections.Node
@@ -20,9 +20,10 @@ type pathStep struct {
 	notes    string
 }
 
-// pathSteps lists the steps from root to tip in the order in which they became pending. A
-// blocked_attempt node, which another program writes for a refused attempt, is merged into the step
-// before it. complete reports that the tip is the end of the run.
+// pathSteps lists the steps from root to tip in the order in which they became
+// pending. A blocked_attempt node, which another program writes for a refused
+// attempt, is merged into the step before it. complete reports that the tip is
+// the end of the run.
 func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pathStep, complete bool, err error) {
 	path := r.Path(r.Tip)
 	for i, nodeID := range path {
@@ -55,10 +56,11 @@ func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pat
 	return out, complete, nil
 }
 
-// steps merges the path from root to tip with the steps of the workflow. A step between two steps
-// of the path was skipped; one behind the path is to come, or skipped if the run is complete. Each
-// step that was pending in a loop has its own row; a loop in which none was has one row. If the
-// workflow cannot be read, only the steps of the path are listed.
+// steps merges the path from root to tip with the steps of the workflow. A step
+// between two steps of the path was skipped; one behind the path is to come, or
+// skipped if the run is complete. Each step that was pending in a loop has its
+// own row; a loop in which none was has one row. If the workflow cannot be
+// read, only the steps of the path are listed.
 func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run) ([]StepRow, error) {
 	all, complete, err := o.pathSteps(ctx, r)
 	if err != nil {
@@ -84,7 +86,8 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run
 		return nil, err
 	}
 	ahead := !complete
-	// Backward, because a step without visits is to come only if no later step was reached.
+	// Backward, because a step without visits is to come only if no later step
+	// was reached.
 	for _, step := range slices.Backward(w.Steps()) {
 		seen := byMain[step.StepID]
 		if len(seen) == 0 {
@@ -108,8 +111,9 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run
 	return rows, nil
 }
 
-// inheritedSteps returns the keys of the steps that were completed before a forked run began
-// (docs/design.md#ends-and-branches). They have no node in this run and were not skipped.
+// inheritedSteps returns the keys of the steps that were completed before a
+// forked run began (docs/design.md#ends-and-branches). They have no node in
+// this run and were not skipped.
 func (o *observer) inheritedSteps(ctx context.Context, r *projections.Run) ([]string, error) {
 	if r.Started.ForkedFrom == nil {
 		return nil, nil

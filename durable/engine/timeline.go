@@ -21,9 +21,9 @@ type History struct {
 	Findings []manifest.Finding   `json:"findings"`
 }
 
-// Timeline describes the events of a run in order. ref is a run id, a unique prefix of one, or
-// @last. If the workflow or a snapshot cannot be read, steps appear without their titles; the rest
-// of the history is still shown.
+// Timeline describes the events of a run in order. ref is a run id, a unique
+// prefix of one, or @last. If the workflow or a snapshot cannot be read, steps
+// appear without their titles; the rest of the history is still shown.
 func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 	events, v, err := g.Events(ctx, ref)
 	if err != nil {
@@ -60,8 +60,8 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 	return out, nil
 }
 
-// Pinned returns the compiled workflow with a hash that a run of the store is pinned to.
-// STORE_CORRUPT if it is missing or damaged.
+// Pinned returns the compiled workflow with a hash that a run of the store is
+// pinned to. STORE_CORRUPT if it is missing or damaged.
 func (g *Engine) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
 	return g.workflow(ctx, hash)
 }

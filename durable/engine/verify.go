@@ -12,14 +12,14 @@ import (
 
 // VerifyOptions selects what a verification does.
 type VerifyOptions struct {
-	// Digests reads and hashes every byte and decodes nothing. It detects changed bytes, and not
-	// that what was written is inconsistent.
+	// Digests reads and hashes every byte and decodes nothing. It detects
+	// changed bytes, and not that what was written is inconsistent.
 	Digests bool
-	// ExpectHead is a head that the session's log had earlier; the verdict reports whether the log
-	// still contains it. Zero: none.
+	// ExpectHead is a head that the session's log had earlier; the verdict
+	// reports whether the log still contains it. Zero: none.
 	ExpectHead canon.Digest
-	// Progress is called at times with the state so far, by one goroutine at a time; nil: not
-	// called.
+	// Progress is called at times with the state so far, by one goroutine at a
+	// time; nil: not called.
 	Progress func(VerifyProgress)
 }
 
@@ -29,7 +29,8 @@ type VerifyProgress struct {
 	Bytes, Of int64 // of all manifests; segments progress at the same rate
 }
 
-// Verification is the document "verification". OK reports that no finding is an error.
+// Verification is the document "verification". OK reports that no finding is an
+// error.
 type Verification struct {
 	OK       bool               `json:"ok"`
 	Sessions []SessionVerdict   `json:"sessions"`
@@ -57,15 +58,15 @@ const (
 	HeadOther HeadRelation = "other" // the log does not contain the head: its events are gone
 )
 
-// Verify verifies the whole store: every log, every object that one refers to, every reference
-// between events, and unknown files in its directory. It takes no lock and changes nothing. Damage
-// is a finding and not an error.
+// Verify verifies the whole store: every log, every object that one refers to,
+// every reference between events, and unknown files in its directory. It takes
+// no lock and changes nothing. Damage is a finding and not an error.
 func (g *Engine) Verify(ctx context.Context) (Verification, error) {
 	return g.VerifyWith(ctx, VerifyOptions{})
 }
 
-// VerifyWith is Verify with options. Sessions are checked in parallel if they are many; the order
-// of the result does not depend on it.
+// VerifyWith is Verify with options. Sessions are checked in parallel if they
+// are many; the order of the result does not depend on it.
 func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification, error) {
 	out := Verification{OK: true, Sessions: []SessionVerdict{}, Findings: []manifest.Finding{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -97,8 +98,8 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 		side, err = w.storeLogs(ctx) // before orphans, because it records references too
 	}
 	if err == nil && !o.Digests && !out.hasUnclear() && !w.unclear {
-		// A log that could not be read may refer to any object, so orphans are reported only if all
-		// were read.
+		// A log that could not be read may refer to any object, so orphans are
+		// reported only if all were read.
 		var orphans []manifest.Finding
 		orphans, err = w.orphans(ctx)
 		found = append(found, orphans...)
@@ -109,8 +110,8 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 	return out, err
 }
 
-// VerifySession verifies one session, by session id, run id, prefix of a run id or @last. Errors:
-// SESSION_NOT_FOUND, RUN_NOT_FOUND, RUN_AMBIGUOUS.
+// VerifySession verifies one session, by session id, run id, prefix of a run id
+// or @last. Errors: SESSION_NOT_FOUND, RUN_NOT_FOUND, RUN_AMBIGUOUS.
 func (g *Engine) VerifySession(ctx context.Context, ref string) (Verification, error) {
 	return g.VerifySessionWith(ctx, ref, VerifyOptions{})
 }
@@ -141,8 +142,8 @@ func (g *Engine) VerifySessionWith(ctx context.Context, ref string, o VerifyOpti
 	return out, nil
 }
 
-// sessionInspector is an inspector that can inspect the directory of one session. For a whole store
-// the same findings are among those of the store.
+// sessionInspector is an inspector that can inspect the directory of one
+// session. For a whole store the same findings are among those of the store.
 type sessionInspector interface {
 	InspectSession(ctx context.Context, s id.Session) ([]manifest.Finding, error)
 }

@@ -15,9 +15,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// annotations verifies a session's annotations: that the run, node and event that each names exist,
-// and the annotations it supersedes or retracts. The annotations are read before the session:
-// everything that they name was durable before they were written.
+// annotations verifies a session's annotations: that the run, node and event
+// that each names exist, and the annotations it supersedes or retracts. The
+// annotations are read before the session: everything that they name was
+// durable before they were written.
 func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	c := newAnnotationCheck(annotationsLog(s))
 	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, funcVisitor{c.visit, c.reset})
@@ -42,8 +43,9 @@ func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Fi
 	return append(v.Findings, c.findings...), nil
 }
 
-// truncatedOnRecord reports that the end of a session was removed on record, by a repair here or by
-// a salvage before its import. What annotations name may have been removed with it.
+// truncatedOnRecord reports that the end of a session was removed on record, by
+// a repair here or by a salvage before its import. What annotations name may
+// have been removed with it.
 func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 	if w.g.Marks != nil {
 		c, err := w.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
@@ -62,9 +64,10 @@ func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 	})
 }
 
-// missingSessionLog returns the verdict over a session whose own log is empty: nil, because such a
-// session does not exist yet, unless it has annotations. These are written only after the session's
-// events are durable, so the session existed and its log is lost.
+// missingSessionLog returns the verdict over a session whose own log is empty:
+// nil, because such a session does not exist yet, unless it has annotations.
+// These are written only after the session's events are durable, so the session
+// existed and its log is lost.
 func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := annotationsLog(s)
 	recorded, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, &verdictVisitor{})
@@ -80,8 +83,8 @@ func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*Sessio
 	return &SessionVerdict{SessionID: s, Health: own.Health, Findings: []manifest.Finding{f}}, nil
 }
 
-// annotationCheck verifies one log of annotations. Its memory grows with the annotations and not
-// with the session.
+// annotationCheck verifies one log of annotations. Its memory grows with the
+// annotations and not with the session.
 type annotationCheck struct {
 	log      manifest.Log
 	findings []manifest.Finding
@@ -89,8 +92,8 @@ type annotationCheck struct {
 	keys     map[string]bool
 	owners   map[id.Annotation]id.Run
 	lines    []annotationLine
-	// What the lines name, with what the session records about it: the zero value until it is
-	// found.
+	// What the lines name, with what the session records about it: the zero
+	// value until it is found.
 	runs   map[id.Run]bool
 	nodes  map[id.Node]id.Run
 	events map[id.Event]event.Scope
@@ -152,8 +155,8 @@ func (c *annotationCheck) visit(seg manifest.Segment) error {
 	return nil
 }
 
-// identity checks that the event id follows from the dedupe key, and that the key is unique.
-// Foreign lines derive their keys differently and are skipped.
+// identity checks that the event id follows from the dedupe key, and that the
+// key is unique. Foreign lines derive their keys differently and are skipped.
 func (c *annotationCheck) identity(e event.Event) {
 	if e.Foreign() {
 		return
@@ -168,8 +171,8 @@ func (c *annotationCheck) identity(e event.Event) {
 	}
 }
 
-// checkReference adds a finding if a line names an annotation that is not among those of the same
-// run before it.
+// checkReference adds a finding if a line names an annotation that is not among
+// those of the same run before it.
 func (c *annotationCheck) checkReference(e event.Event, name id.Annotation, relation string) {
 	if run, ok := c.owners[name]; !name.IsZero() && !c.unread && (!ok || run != e.Scope.RunID) {
 		c.find(manifest.BrokenReference, e, "it %s annotation %s, and its run had none of that id", relation, name)
@@ -219,7 +222,8 @@ func (c *annotationCheck) resetMatches() {
 	}
 }
 
-// missing returns one finding per line: the first thing it names that the session does not contain.
+// missing returns one finding per line: the first thing it names that the
+// session does not contain.
 func (c *annotationCheck) missing() (out []manifest.Finding) {
 	for _, l := range c.lines {
 		t := l.target

@@ -11,10 +11,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// missingImportMark reports a session that came with a bundle and has no mark of that any more. The
-// import shows in the session's first event if it was imported as new, and in the audit log;
-// without either it cannot be detected. A verification by digests decodes neither and skips the
-// check.
+// missingImportMark reports a session that came with a bundle and has no mark
+// of that any more. The import shows in the session's first event if it was
+// imported as new, and in the audit log; without either it cannot be detected.
+// A verification by digests decodes neither and skips the check.
 func (w *verifier) missingImportMark(ctx context.Context, s id.Session, from *event.ImportedFrom) []manifest.Finding {
 	if w.g.Marks == nil || w.o.Digests {
 		return nil
@@ -38,8 +38,9 @@ func (w *verifier) missingImportMark(ctx context.Context, s id.Session, from *ev
 	return []manifest.Finding{manifest.NewFinding(manifest.ControlMissing, at, "%s", problem)}
 }
 
-// auditedImports returns the sessions that were imported according to the audit log, which is read
-// once for all of them. Damage of the audit log is reported where that is verified.
+// auditedImports returns the sessions that were imported according to the audit
+// log, which is read once for all of them. Damage of the audit log is reported
+// where that is verified.
 func (w *verifier) auditedImports(ctx context.Context) map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// objectCache caches the verdict over each object, since many sessions share snapshots and
-// workflows. An object in it is referred to by some log. A valid object takes some ten bytes.
+// objectCache caches the verdict over each object, since many sessions share
+// snapshots and workflows. An object in it is referred to by some log. A valid
+// object takes some ten bytes.
 type objectCache struct {
 	mu         sync.Mutex
 	seen       projections.Fingerprints
@@ -46,8 +47,8 @@ func newObjectBook() *objectCache {
 		kinds: map[string]string{}, inProgress: map[uint64]chan struct{}{}}
 }
 
-// verdict returns the verdict over an object. Of several goroutines that request the same object,
-// one examines it and the others wait.
+// verdict returns the verdict over an object. Of several goroutines that
+// request the same object, one examines it and the others wait.
 func (b *objectCache) verdict(ref projections.ObjectRef, examine func() objectVerdict) objectVerdict {
 	key := ref.Fingerprint()
 	b.mu.Lock()
@@ -100,9 +101,9 @@ func (b *objectCache) store(key uint64, kind manifest.ObjectKind, v objectVerdic
 	b.facts[key] = artifactFacts{v.bytes, text}
 }
 
-// examine reads an object, which verifies its digest, and decodes it. A snapshot or workflow in an
-// unknown form is a finding that makes its sessions unknown_version
-// (docs/design.md#foreign-stores).
+// examine reads an object, which verifies its digest, and decodes it. A
+// snapshot or workflow in an unknown form is a finding that makes its sessions
+// unknown_version (docs/design.md#foreign-stores).
 func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectVerdict {
 	at := objectPath(ref)
 	data, err := g.Objects.Object(ctx, ref.Kind, ref.Ref)
@@ -131,8 +132,8 @@ func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectV
 	return out
 }
 
-// unreadObject is the verdict over an object that the store did not return: erased, missing or
-// damaged.
+// unreadObject is the verdict over an object that the store did not return:
+// erased, missing or damaged.
 func unreadObject(at string, err error) objectVerdict {
 	code := manifest.ObjectDamaged
 	switch {
@@ -183,8 +184,9 @@ func checkClaim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (
 	return f, true
 }
 
-// orphans returns a finding for each stored object that no session and no proposal refers to. A
-// crash during a start leaves such objects, and a cleanup removes them.
+// orphans returns a finding for each stored object that no session and no
+// proposal refers to. A crash during a start leaves such objects, and a cleanup
+// removes them.
 func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err error) {
 	for _, kind := range manifest.ObjectKinds() {
 		var found []manifest.Finding
@@ -207,8 +209,8 @@ func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err err
 	return out, nil
 }
 
-// eachStored calls each for every stored object of a kind, one by one if the store can list that
-// way.
+// eachStored calls each for every stored object of a kind, one by one if the
+// store can list that way.
 func (w *verifier) eachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error {
 	if w.g.Digests != nil {
 		return w.g.Digests.EachStored(ctx, kind, each)

@@ -11,8 +11,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// pinIndex compares the snapshots that groups pin with those that the inspection of the store
-// hashes at the same time. No file is read twice, and neither side waits for the other.
+// pinIndex compares the snapshots that groups pin with those that the
+// inspection of the store hashes at the same time. No file is read twice, and
+// neither side waits for the other.
 type pinIndex struct {
 	mu   sync.Mutex
 	seen projections.Fingerprints
@@ -37,8 +38,8 @@ func (b *pinIndex) addSeen(kind manifest.ObjectKind, ref canon.Digest) {
 	b.seen.Add(f)
 }
 
-// startInspection starts the inspection of the store in a goroutine and returns a function that
-// waits for its result.
+// startInspection starts the inspection of the store in a goroutine and returns
+// a function that waits for its result.
 func (w *verifier) startInspection(ctx context.Context) func() ([]manifest.Finding, error) {
 	w.pins = &pinIndex{pins: map[id.Session][][sha256.Size]byte{}}
 	var found []manifest.Finding
@@ -51,8 +52,9 @@ func (w *verifier) startInspection(ctx context.Context) func() ([]manifest.Findi
 	return func() ([]manifest.Finding, error) { <-done; return found, err }
 }
 
-// unseenPins examines the snapshots that a session pins and the inspection did not find valid. Some
-// may have been stored while the inspection ran; for the others it returns findings.
+// unseenPins examines the snapshots that a session pins and the inspection did
+// not find valid. Some may have been stored while the inspection ran; for the
+// others it returns findings.
 func (w *verifier) unseenPins(ctx context.Context, s id.Session) (out []manifest.Finding) {
 	if w.pins == nil {
 		return nil

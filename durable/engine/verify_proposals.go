@@ -13,8 +13,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// proposals verifies the log of proposals: that each record is a valid transition, that the bytes
-// of each revision and installation exist, and that the source runs exist.
+// proposals verifies the log of proposals: that each record is a valid
+// transition, that the bytes of each revision and installation exist, and that
+// the source runs exist.
 func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Finding, error) {
 	c := newProposalCheck(proposalsLog(store))
 	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, c)
@@ -37,7 +38,8 @@ func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Fi
 	return append(out, missing...), err
 }
 
-// proposalCheck is a visitor that folds the log of proposals and collects what its records name.
+// proposalCheck is a visitor that folds the log of proposals and collects what
+// its records name.
 type proposalCheck struct {
 	log      manifest.Log
 	fold     *projections.Proposals
@@ -59,8 +61,8 @@ func newProposalCheck(log manifest.Log) *proposalCheck {
 // Reset implements ports.Visitor.
 func (c *proposalCheck) Reset() { *c = *newProposalCheck(c.log) }
 
-// Visit implements ports.Visitor. Objects are collected from rejected records as well: a cleanup
-// keeps them for either.
+// Visit implements ports.Visitor. Objects are collected from rejected records
+// as well: a cleanup keeps them for either.
 func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if !e.Foreign() && e.ID != id.EventOf(e.Owner, e.DedupeKey()) {
@@ -93,7 +95,8 @@ func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
 	c.uses = append(c.uses, use)
 }
 
-// revisionFindings examines the objects of all revisions and installations, each once.
+// revisionFindings examines the objects of all revisions and installations,
+// each once.
 func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
 	verdicts := make([]objectVerdict, len(c.uses))
 	forEach(len(c.uses), func(i int) {
@@ -112,16 +115,17 @@ func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out 
 			out = append(out, f)
 		}
 		if use.Kind == manifest.Artifact {
-			// An interrupted activation leaves a copy in installed/. Its digest is that of a
-			// proposed artifact, and no cleanup removes it, so it is no orphan.
+			// An interrupted activation leaves a copy in installed/. Its digest
+			// is that of a proposed artifact, and no cleanup removes it, so it
+			// is no orphan.
 			w.objects.addReferenced(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
 		}
 	}
 	return out
 }
 
-// missingSourceRuns reports source runs that do not exist any more. That is no damage: sessions are
-// deleted and expire.
+// missingSourceRuns reports source runs that do not exist any more. That is no
+// damage: sessions are deleted and expire.
 func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out []manifest.Finding, err error) {
 	if len(c.sources) == 0 {
 		return nil, nil
@@ -150,7 +154,8 @@ func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out
 	return out, nil
 }
 
-// storedRuns returns the runs of all sessions; all is false if a session could not be read.
+// storedRuns returns the runs of all sessions; all is false if a session could
+// not be read.
 func (w *verifier) storedRuns(ctx context.Context) (known map[id.Run]bool, all bool, err error) {
 	sessions, err := w.g.Sessions.Sessions(ctx)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// verifier is one verification. Sessions may be checked in parallel; the fields below mu are
-// guarded by it.
+// verifier is one verification. Sessions may be checked in parallel; the fields
+// below mu are guarded by it.
 type verifier struct {
 	g       *Engine
 	o       VerifyOptions
@@ -30,8 +30,8 @@ type verifier struct {
 	unclear  bool            // the log of proposals could not be read to its end
 }
 
-// newVerifier prepares a verification. With Progress set it sums the sizes of the manifests, as the
-// total.
+// newVerifier prepares a verification. With Progress set it sums the sizes of
+// the manifests, as the total.
 func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {
 	w := &verifier{g: g, o: o, objects: newObjectBook()}
 	if o.Progress != nil && g.Digests != nil {
@@ -43,8 +43,8 @@ func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Sessi
 	return w
 }
 
-// forEach calls work for 0 to n-1, in parallel for more than parallelMin. It returns after all
-// calls.
+// forEach calls work for 0 to n-1, in parallel for more than parallelMin. It
+// returns after all calls.
 func forEach(n int, work func(i int)) {
 	workers := runtime.GOMAXPROCS(0)
 	if n <= parallelMin {
@@ -65,16 +65,18 @@ func forEach(n int, work func(i int)) {
 }
 
 const (
-	// parallelMin is the number of items above which they are checked in parallel.
+	// parallelMin is the number of items above which they are checked in
+	// parallel.
 	parallelMin = 4
-	// inlineObjectsMax is the number of objects of a session that are examined by the goroutine
-	// that reads the log. Most sessions have no more.
+	// inlineObjectsMax is the number of objects of a session that are examined
+	// by the goroutine that reads the log. Most sessions have no more.
 	inlineObjectsMax = 16
 	// objectsAhead bounds the queue of objects to be examined.
 	objectsAhead = 256
 )
 
-// addProgress reports progress in one log. A reading that starts over reports negative numbers.
+// addProgress reports progress in one log. A reading that starts over reports
+// negative numbers.
 func (w *verifier) addProgress(events, bytes int64) {
 	if w.o.Progress == nil {
 		return
@@ -91,7 +93,8 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 	log := manifest.SessionEvents(s)
 	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: projections.NewReferences(log)}
 	c.refs.Refer = c.referObject
-	// Read before the log: a head that is saved while the log is read must not look like a loss.
+	// Read before the log: a head that is saved while the log is read must not
+	// look like a loss.
 	claimed, _ := w.g.brief(ctx, s, w.g.headKey(ctx))
 	v, err := c.read()
 	c.waitObjects()
@@ -121,8 +124,8 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 	return row, err
 }
 
-// sessionCheck is a visitor that verifies one session's log. Objects are examined by other
-// goroutines, whose results mu guards.
+// sessionCheck is a visitor that verifies one session's log. Objects are
+// examined by other goroutines, whose results mu guards.
 type sessionCheck struct {
 	w       *verifier
 	ctx     context.Context
@@ -150,8 +153,8 @@ type objectFinding struct {
 	ref projections.ObjectRef
 }
 
-// read reads the log: by digests alone if requested, else decoded, with a second reading for
-// references that point forward.
+// read reads the log: by digests alone if requested, else decoded, with a
+// second reading for references that point forward.
 func (c *sessionCheck) read() (manifest.Verdict, error) {
 	if c.w.o.Digests && c.w.g.Digests != nil {
 		return c.w.g.Digests.Digests(c.ctx, c.log, c)
@@ -196,8 +199,8 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	return c.refs.Visit(seg, head)
 }
 
-// Group implements ports.DigestVisitor. Of a log that is not decoded only the snapshots that its
-// groups pin are known.
+// Group implements ports.DigestVisitor. Of a log that is not decoded only the
+// snapshots that its groups pin are known.
 func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	c.advanceTo(head)
 	for _, ref := range pins {
@@ -260,7 +263,8 @@ func (c *sessionCheck) waitObjects() {
 	c.requested = 0
 }
 
-// examineObject examines one object and keeps the findings. It may run in several goroutines.
+// examineObject examines one object and keeps the findings. It may run in
+// several goroutines.
 func (c *sessionCheck) examineObject(use projections.ObjectUse) {
 	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
 		if c.w.o.Digests {
@@ -286,8 +290,9 @@ func (c *sessionCheck) examineObject(use projections.ObjectUse) {
 	}
 }
 
-// sortedFindings returns the findings about objects by kind and digest, then those about claims by
-// event. The result does not depend on the order in which goroutines finished.
+// sortedFindings returns the findings about objects by kind and digest, then
+// those about claims by event. The result does not depend on the order in which
+// goroutines finished.
 func (c *sessionCheck) sortedFindings() (out []manifest.Finding) {
 	slices.SortFunc(c.objects, func(a, b objectFinding) int {
 		return cmp.Or(cmp.Compare(a.ref.Kind, b.ref.Kind), cmp.Compare(a.ref.Ref.String(), b.ref.Ref.String()))

@@ -13,9 +13,9 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// sideLogs verifies the side logs of a session by their chains and digests, and its annotations by
-// content. Damage in one of them does not affect the health of the session's own log
-// (docs/design.md#side-logs).
+// sideLogs verifies the side logs of a session by their chains and digests, and
+// its annotations by content. Damage in one of them does not affect the health
+// of the session's own log (docs/design.md#side-logs).
 func (w *verifier) sideLogs(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	return w.side(ctx, s.String(),
 		func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) })
@@ -34,8 +34,8 @@ func (w *verifier) storeLogs(ctx context.Context) (out []manifest.Finding, err e
 		func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) })
 }
 
-// side verifies the side logs of an owner, a session or the store. Logs of known content have their
-// own checks, unless only digests are verified.
+// side verifies the side logs of an owner, a session or the store. Logs of
+// known content have their own checks, unless only digests are verified.
 func (w *verifier) side(ctx context.Context, owner string,
 	logOf func(name string) manifest.Log) (out []manifest.Finding, err error) {
 	if w.g.SideLogs == nil {

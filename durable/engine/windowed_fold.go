@@ -9,15 +9,16 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// readWindowed reads a session for use cases that need the current state of its runs and not their
-// history. Old nodes are dropped during the reading, so that a session of a million events takes no
-// more memory than one of a thousand. The returned fold may be incomplete for older nodes and must
-// not be cached.
+// readWindowed reads a session for use cases that need the current state of its
+// runs and not their history. Old nodes are dropped during the reading, so that
+// a session of a million events takes no more memory than one of a thousand.
+// The returned fold may be incomplete for older nodes and must not be cached.
 func (g *Engine) readWindowed(ctx context.Context, s id.Session) (*projections.Fold, manifest.Verdict, error) {
 	f := &windowedFold{Fold: projections.NewFold(), nodesMax: foldNodesMax}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, f)
 	if err == nil && f.Missed() {
-		// An event refers to a dropped node. That is rare; the log is read again without a window.
+		// An event refers to a dropped node. That is rare; the log is read
+		// again without a window.
 		full := projections.NewFold()
 		v, err = g.read(ctx, s, full)
 		return full, v, err
@@ -34,7 +35,8 @@ type windowedFold struct {
 // Reset implements ports.Visitor.
 func (p *windowedFold) Reset() { p.Fold, p.nodesMax = projections.NewFold(), foldNodesMax }
 
-// Visit implements ports.Visitor. It takes a window when the number of nodes exceeds nodesMax.
+// Visit implements ports.Visitor. It takes a window when the number of nodes
+// exceeds nodesMax.
 func (p *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	if err := p.Fold.Visit(seg, head); err != nil {
 		return err
