@@ -64,6 +64,7 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 	if err != nil {
 		return Answer{}, err
 	}
+	// The attempt is recorded: answer it without a lock.
 	if done, ok := p.node.Attempt(attempt); ok {
 		return g.replayAttempt(ctx, keys, at, fold, done, req)
 	}
@@ -77,6 +78,8 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 	if p, err = resolvePosition(fold, at); err != nil {
 		return Answer{}, err
 	}
+	// The outcome is read back from the fold, so that the first answer and a
+	// repeated one are rendered by the same code.
 	recorded, _ := p.node.Attempt(attempt)
 	a, err := g.answerOutcome(ctx, keys, p, recorded.Outcome)
 	if err != nil {
@@ -126,6 +129,8 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		g.cacheNextState(plan)
 		return nil
 	}
+	// The gate brings the fold up to the head under the lock before it calls
+	// inside.
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		fold.Reset()
@@ -195,6 +200,7 @@ func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosit
 	}
 	for _, o := range outputs {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
+		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
 			out.JSON, err = g.artifact(ctx, o.Payload.SHA256)
 			if fault.Is(err, fault.ArtifactErased) {
@@ -239,6 +245,7 @@ func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position
 	if err != nil {
 		return a, err
 	}
+	// A repeated attempt with other content is answered, not refused.
 	a.warnReplay(done.Request, req.Digest())
 	err = g.confirm(ctx, at.Session, prefix)
 	g.putFold(at.Session, fold)

@@ -62,7 +62,8 @@ type RetractRequest struct {
 // more.
 type Retracted struct {
 	feedback.Annotation
-	Already bool `json:"already"` // retracted before; nothing was recorded
+	// Already: retracted before; nothing was recorded.
+	Already bool `json:"already"`
 }
 
 // Retract retracts an annotation of a run. It remains on record and is listed
@@ -113,10 +114,11 @@ func annotationNotFound(at Position, name id.Annotation) error {
 
 // annotationWriter appends one record to a session's annotations.
 type annotationWriter struct {
-	g     *Engine
-	at    Position
-	log   manifest.Log
-	head  manifest.Head // of the session's own log, durable
+	g   *Engine
+	at  Position
+	log manifest.Log
+	// head: of the session's own log, durable.
+	head  manifest.Head
 	place feedback.Place
 }
 
@@ -196,8 +198,9 @@ func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) 
 // is checked against and added to: the sums and, for a record about another
 // annotation, the annotations.
 type annotationState struct {
-	*projections.Annotations // nil: the record is about no other annotation
-	sums                     *projections.AnnotationTally
+	// Annotations: nil for a record about no other annotation.
+	*projections.Annotations
+	sums *projections.AnnotationTally
 }
 
 // Reset implements ports.Visitor.
@@ -273,6 +276,7 @@ func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data eve
 			return err
 		}
 		n.g.notePendingAudit(plan)
+		// A retraction refers to an annotation that the saved sums left out.
 		if all.sums.Missed() {
 			// The process that recorded a retraction ended before it saved the
 			// sums. Without saving new ones, every call would continue from the

@@ -20,10 +20,13 @@ import (
 // AnnotationQuery selects annotations of a run. The zero query selects the
 // current ones.
 type AnnotationQuery struct {
-	History bool                // superseded and retracted ones as well
+	// History: superseded and retracted ones as well.
+	History bool
 	Signal  feedback.SignalKind // "": every kind
-	Limit   int                 // 1 to limits.AnnotationsPageMax; 0: limits.AnnotationsPage
-	Cursor  string              // NextCursor of the previous page
+	// Limit: 1 to limits.AnnotationsPageMax; 0: limits.AnnotationsPage.
+	Limit int
+	// Cursor: NextCursor of the previous page.
+	Cursor string
 }
 
 // AnnotationList is the document "annotations": one page, in the order of

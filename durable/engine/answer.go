@@ -13,16 +13,22 @@ import (
 // is a pure function of the pinned workflow and a prefix of the log
 // (docs/design.md#answers).
 type Answer struct {
-	Session     SessionRef         `json:"session"`
-	Workflow    WorkflowRef        `json:"workflow"`
-	NodeID      id.Node            `json:"nodeId"`
-	Status      projections.Status `json:"status"`
-	IsComplete  bool               `json:"isComplete"`
-	Pending     *Pending           `json:"pending"`
-	NextIntent  NextIntent         `json:"nextIntent"`
-	Preferences event.Preferences  `json:"preferences"`
-	StateToken  string             `json:"stateToken,omitzero"`
-	AckToken    string             `json:"ackToken,omitzero"`
+	Session  SessionRef  `json:"session"`
+	Workflow WorkflowRef `json:"workflow"`
+	NodeID   id.Node     `json:"nodeId"`
+	// Status is that of the run at its preferred tip, which may be another node
+	// than NodeID.
+	Status     projections.Status `json:"status"`
+	IsComplete bool               `json:"isComplete"`
+	// Pending is null at the end of the run.
+	Pending    *Pending   `json:"pending"`
+	NextIntent NextIntent `json:"nextIntent"`
+	// Preferences are those in force at the node.
+	Preferences event.Preferences `json:"preferences"`
+	// StateToken names the node; AckToken permits one attempt at it. A closed
+	// run has no AckToken.
+	StateToken string `json:"stateToken,omitzero"`
+	AckToken   string `json:"ackToken,omitzero"`
 	// CheckpointToken records notes and artifacts at the pending step without
 	// advancing the run.
 	CheckpointToken string `json:"checkpointToken,omitzero"`
@@ -30,7 +36,8 @@ type Answer struct {
 	// Recap is the recovery text of Rehydrate: Markdown, at most
 	// limits.RecapBytesMax bytes. The answer to an attempt has none, since its
 	// caller knows the steps (docs/design.md#recovery).
-	Recap    string           `json:"recap,omitzero"`
+	Recap string `json:"recap,omitzero"`
+	// Blockers are the unmet requirements of a refused attempt.
 	Blockers []reason.Blocker `json:"blockers,omitzero"`
 	Warnings []Warning        `json:"warnings"`
 
@@ -87,11 +94,14 @@ type WorkflowRef struct {
 
 // Pending is the step that waits for an attempt, as its performer sees it.
 type Pending struct {
-	StepID              string `json:"stepId"`
-	StepInstanceKey     string `json:"stepInstanceKey"`
-	Title               string `json:"title"`
-	Prompt              string `json:"prompt"`
-	RequireConfirmation bool   `json:"requireConfirmation"`
+	StepID string `json:"stepId"`
+	// StepInstanceKey is the step id with the loop iterations around it.
+	StepInstanceKey string `json:"stepInstanceKey"`
+	Title           string `json:"title"`
+	// Prompt is rendered Markdown, with the preamble at the first step.
+	Prompt string `json:"prompt"`
+	// RequireConfirmation is set in guided mode only.
+	RequireConfirmation bool `json:"requireConfirmation"`
 	// OutputContract is the contract of the step's artifact; nil: none.
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
 }
@@ -99,8 +109,9 @@ type Pending struct {
 // OutputContract describes the artifact that a step requests. One that is not
 // required is checked only when it is sent.
 type OutputContract struct {
-	ContractRef  string      `json:"contractRef"`
-	ArtifactKind string      `json:"artifactKind"` // the artifact's "kind" member
+	ContractRef string `json:"contractRef"`
+	// ArtifactKind: the artifact's "kind" member.
+	ArtifactKind string      `json:"artifactKind"`
 	Required     bool        `json:"required"`
 	Example      canon.Value `json:"example,omitzero"` // satisfies the contract
 }
@@ -111,10 +122,14 @@ type NextIntent string
 
 // The next intents.
 const (
+	// The caller performs the step and sends an attempt.
 	PerformThenContinue NextIntent = "perform_pending_then_continue"
-	AwaitConfirmation   NextIntent = "await_user_confirmation"
-	RehydrateOnly       NextIntent = "rehydrate_only"
-	CompleteIntent      NextIntent = "complete"
+	// A person must confirm or approve before the next attempt.
+	AwaitConfirmation NextIntent = "await_user_confirmation"
+	// The run is closed: it can be read, and takes no attempts.
+	RehydrateOnly NextIntent = "rehydrate_only"
+	// No step is pending.
+	CompleteIntent NextIntent = "complete"
 )
 
 // Next is a complete call to copy: the same one as a command line and as a tool
@@ -137,10 +152,15 @@ type WarningCode string
 
 // The warning codes.
 const (
-	ReplayDiffers       WarningCode = "REPLAY_DIFFERS"
-	NotesTruncated      WarningCode = "NOTES_TRUNCATED"
-	VariableAbsent      WarningCode = "VARIABLE_ABSENT"
-	CompiledOtherwise   WarningCode = "COMPILED_WARNING"
+	// ReplayDiffers: the call is recorded with other content.
+	ReplayDiffers WarningCode = "REPLAY_DIFFERS"
+	// NotesTruncated: recorded notes were cut at their limit.
+	NotesTruncated WarningCode = "NOTES_TRUNCATED"
+	// VariableAbsent: the prompt refers to a variable without a value.
+	VariableAbsent WarningCode = "VARIABLE_ABSENT"
+	// CompiledOtherwise: the compiler warned about the workflow.
+	CompiledOtherwise WarningCode = "COMPILED_WARNING"
+	// ObservationsDropped: an observation exceeded its limits.
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"

@@ -19,9 +19,11 @@ type Approvable struct {
 	Step      Pending
 	Notes     string
 	Artifacts []ports.Result
-	Approved  bool // exactly this content is approved already
+	// Approved: exactly this content is approved already.
+	Approved bool
 
-	digest canon.Digest // of all outputs, compared by ApproveShown
+	// digest: of all outputs, compared by ApproveShown.
+	digest canon.Digest
 }
 
 // Approvable returns the outputs that an approval at a position would be bound

@@ -67,6 +67,7 @@ func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 		}
 		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs,
 			Seen: shown})
+		// The content is approved already; only the comment can differ.
 		if err == nil && len(plan.Events) == 0 {
 			recordedComment = advance.ApprovalComment(facts.Outputs)
 		}

@@ -12,9 +12,11 @@ import (
 
 // AuditQuery selects audit entries. The zero query selects all.
 type AuditQuery struct {
-	SinceMs int64        // milliseconds since 1970; 0: from the first entry on
+	// SinceMs: milliseconds since 1970; 0: from the first entry on.
+	SinceMs int64
 	Action  audit.Action // "": every action
-	Limit   int          // only the newest entries; 0: all
+	// Limit: only the newest entries; 0: all.
+	Limit int
 }
 
 // AuditTrail is the document "audit": the decisions about a store, the newest
@@ -72,7 +74,8 @@ type auditedLog struct {
 	root     string
 	facts    []projections.AuditFact
 	imported []projections.AuditFact // came with a bundle
-	finding  *manifest.Finding       // why it may contain more facts than these
+	// finding: why it may contain more facts than these.
+	finding *manifest.Finding
 }
 
 // readAudit reads the audit log, and then every log with facts. In this order

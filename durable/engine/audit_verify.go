@@ -73,6 +73,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 	}
 	explained := g.lossExplainer(ctx, read)
 	for _, e := range read.trail.Entries {
+		// Acts have no source; a line must match its fact in all members.
 		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f projections.AuditFact) bool {
 			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
 		}) {

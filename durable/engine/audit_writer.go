@@ -23,10 +23,11 @@ const auditSeal = "waybill 2026 v1 audit cache"
 // without a line, without holding a lock, and then appends under the lock of
 // the audit log.
 type auditWriter struct {
-	g         *Engine
-	log       manifest.Log
-	ledger    *projections.AuditLedger
-	savedHead manifest.Head // head of the ledger in the cache
+	g      *Engine
+	log    manifest.Log
+	ledger *projections.AuditLedger
+	// savedHead: head of the ledger in the cache.
+	savedHead manifest.Head
 	found     []logFacts
 
 	imports *importIndex
@@ -34,11 +35,13 @@ type auditWriter struct {
 
 // logFacts are the facts of one log behind a head.
 type logFacts struct {
-	root     string
-	reread   bool // read from the beginning, since the log has another history
-	to       manifest.Head
-	facts    []projections.AuditFact
-	imported []projections.AuditFact // came with a bundle and were decided in another store
+	root string
+	// reread: read from the beginning, since the log has another history.
+	reread bool
+	to     manifest.Head
+	facts  []projections.AuditFact
+	// imported: came with a bundle and were decided in another store.
+	imported []projections.AuditFact
 }
 
 // auditLog is the audit log of a store.
@@ -97,6 +100,7 @@ func (r *ledgerReader) Reset() { r.AuditLedger, r.seen = projections.NewAuditLed
 
 // Visit implements ports.Visitor.
 func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
+	// The saved head is on this log's chain.
 	if head == r.until && r.seen != nil {
 		r.Seen = r.seen
 	}
@@ -205,6 +209,7 @@ func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest
 		imports = nil // the facts behind a known head were classified before
 	}
 	foreign, err := g.importedEvents(ctx, log, imports)
+	// Facts are in order of their indexes, so the imported ones come first.
 	n := 0
 	for n < len(out.facts) && out.facts[n].Source.EventIndex < foreign {
 		n++
@@ -221,6 +226,7 @@ func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Eve
 	for _, f := range c.found {
 		facts += len(f.facts)
 	}
+	// Without lines to add, the heads are not worth a write.
 	if facts == 0 && last == nil {
 		return nil
 	}
@@ -257,6 +263,7 @@ func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(nex
 			plan.Events = append(plan.Events, event.New(c.log.Owner, next, event.Scope{}, f.Actor, f.AtMs, f.Recorded))
 			next, missing = next+1, missing[1:]
 		}
+		// The last event follows all lines, also in a group of its own.
 		if len(missing) == 0 && last != nil {
 			plan.Events = append(plan.Events, last(next))
 			last = nil

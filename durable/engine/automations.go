@@ -19,8 +19,9 @@ import (
 // workspace, by their ids.
 type AutomationList struct {
 	Automations []AutomationRow `json:"automations"`
-	AtMs        int64           `json:"atMs"`   // the time they were evaluated for
-	Health      manifest.Health `json:"health"` // of the log of proposals
+	// AtMs: the time they were evaluated for.
+	AtMs   int64           `json:"atMs"`
+	Health manifest.Health `json:"health"` // of the log of proposals
 }
 
 // AutomationRow is one automation, evaluated at a time.
@@ -43,7 +44,8 @@ type AutomationRow struct {
 	// however often it is used, one session is started.
 	StartKey  string     `json:"startKey,omitzero"`
 	SessionID id.Session `json:"sessionId,omitzero"` // started for that time
-	Problem   string     `json:"problem,omitzero"`   // why it cannot be evaluated
+	// Problem: why it cannot be evaluated.
+	Problem string `json:"problem,omitzero"`
 }
 
 // Automations evaluates the installed automations at a time. The engine has no
@@ -121,6 +123,8 @@ func evaluateAutomation(times ports.Schedules, store id.Store, i InstalledArtifa
 	if !fired || last <= i.AtMs {
 		return row
 	}
+	// The session id follows from the key, so a start can be found without a
+	// record of it.
 	row.ScheduledAtMs, row.StartKey = last, automationKey(i, last)
 	if session := id.KeyedSession(store, row.StartKey); started[session] {
 		row.SessionID = session

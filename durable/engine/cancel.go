@@ -15,8 +15,10 @@ import (
 
 // CancelRequest requests the end of a run.
 type CancelRequest struct {
-	Reason string // at most limits.SummaryBytesMax bytes; "": recorded as none given
-	Failed bool   // the outcome is failed, not cancelled
+	// Reason: at most limits.SummaryBytesMax bytes; "": recorded as none given.
+	Reason string
+	// Failed: the outcome is failed, not cancelled.
+	Failed bool
 }
 
 // Cancelled is the state of a run after its end was requested. Status is

@@ -49,6 +49,7 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 				shown, now).
 				With("proposalId", d.one.ID.String()).With("shown", shown.String()).With("now", now.String())
 		}
+		// Void approvals do not make a new one redundant.
 		gate := d.policy.Gate(shown, d.one.Given())
 		for _, a := range d.one.Approvals {
 			if a.Principal == d.principal.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
@@ -62,7 +63,8 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 // ApplyRequest requests to activate a proposal.
 type ApplyRequest struct {
 	DecideRequest
-	Override bool // bypass the approval gate; requires a person and a reason
+	// Override: bypass the approval gate; requires a person and a reason.
+	Override bool
 	// Check returns the problems of an artifact in combination with the
 	// installed ones; nil: not checked.
 	Check func(kind proposal.Kind, artifact canon.Value, installed []InstalledArtifact) []problem.Problem

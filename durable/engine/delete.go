@@ -16,7 +16,8 @@ import (
 
 // DeleteRequest requests to move sessions to the trash.
 type DeleteRequest struct {
-	Refs   []string // each a session id, run id, prefix of a run id, or @last
+	// Refs: each a session id, run id, prefix of a run id, or @last.
+	Refs   []string
 	Reason string
 }
 
@@ -28,7 +29,8 @@ type DeletedSessions struct {
 
 // TrashedSession is a session in the trash.
 type TrashedSession struct {
-	Name        string     `json:"name"` // directory in the trash; 'sessions restore' accepts it
+	// Name: directory in the trash; 'sessions restore' accepts it.
+	Name        string     `json:"name"`
 	SessionID   id.Session `json:"sessionId"`
 	TrashedAtMs int64      `json:"trashedAtMs"`
 	Note        *Note      `json:"note,omitzero"`
@@ -72,6 +74,7 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 	if err != nil {
 		return out, err
 	}
+	// Validated before the first act is recorded.
 	n, err := newNote(by, req.Reason)
 	if err != nil {
 		return out, err

@@ -25,23 +25,28 @@ type Usage struct {
 	Sessions   []SessionUsage `json:"sessions"`
 	Trash      []SessionUsage `json:"trash"`
 	Objects    []ObjectUsage  `json:"objects"`
-	Folders    []FolderUsage  `json:"folders"` // top-level directories of the store
-	Leftover   int64          `json:"leftoverBytes"`
-	Unclear    []Unclear      `json:"unclear"` // could not be read: shares of objects may be wrong
+	// Folders: top-level directories of the store.
+	Folders  []FolderUsage `json:"folders"`
+	Leftover int64         `json:"leftoverBytes"`
+	// Unclear: could not be read: shares of objects may be wrong.
+	Unclear []Unclear `json:"unclear"`
 }
 
 // SessionUsage is the disk usage of a session, in the trash or not.
 type SessionUsage struct {
-	SessionID  id.Session  `json:"sessionId"`
-	Name       string      `json:"name,omitzero"` // name in the trash
-	Runs       []RunName   `json:"runs"`
-	TotalBytes int64       `json:"totalBytes"` // its directory, and the objects that only it refers to
-	Events     Amount      `json:"events"`     // its own log
-	SideLogs   Amount      `json:"sideLogs"`
-	Cache      Amount      `json:"cache"`
-	Other      Amount      `json:"other"`
-	Own        ObjectShare `json:"ownObjects"`    // referred to by this session only
-	Shared     ObjectShare `json:"sharedObjects"` // referred to by others as well
+	SessionID id.Session `json:"sessionId"`
+	Name      string     `json:"name,omitzero"` // name in the trash
+	Runs      []RunName  `json:"runs"`
+	// TotalBytes: its directory, and the objects that only it refers to.
+	TotalBytes int64  `json:"totalBytes"`
+	Events     Amount `json:"events"` // its own log
+	SideLogs   Amount `json:"sideLogs"`
+	Cache      Amount `json:"cache"`
+	Other      Amount `json:"other"`
+	// Own: referred to by this session only.
+	Own ObjectShare `json:"ownObjects"`
+	// Shared: referred to by others as well.
+	Shared ObjectShare `json:"sharedObjects"`
 }
 
 // Amount is a number of files and their size.
@@ -123,7 +128,8 @@ type owners struct {
 	bytes int64
 	first *SessionUsage
 	more  []*SessionUsage
-	store bool // a log of the store refers to it
+	// store: a log of the store refers to it.
+	store bool
 }
 
 // countLogs reads every log, creates the row of each session and records which

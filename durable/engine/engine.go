@@ -35,6 +35,8 @@ import (
 // names them. The unexported fields are caches: losing them costs a reading,
 // never a fact (docs/design.md#engine).
 type Engine struct {
+	// The ports below are required.
+
 	Logs      ports.Logs
 	Locks     ports.Locks
 	Objects   ports.Objects
@@ -42,32 +44,53 @@ type Engine struct {
 	Identity  ports.Identity
 	Keyring   ports.Keyring
 	Inspector ports.Inspector
-	Digests   ports.Digests         // nil: verification by digests alone decodes as well
-	Controls  ports.Controls        // control files of the store; nil: no audit log, no configuration
-	Streams   ports.ObjectStreams   // objects too large for memory, read by export
-	Marks     ports.SessionControls // nil: no session is kept or imported
-	Graves    ports.Tombstones      // of erased artifacts; nil: nothing is erased
-	SideLogs  ports.SideLogs        // nil: no side logs
-	Arrivals  ports.Arrivals        // nil: nothing is imported
-	Trash     ports.Trash           // nil: nothing is deleted
-	Retention ports.Retention       // nil: no cleanup and no erasure
-	Repairs   ports.Repairs         // nil: nothing is repaired
-	Heads     ports.HeadCache       // nil: every reading starts at the beginning of the log
+
+	// The ports below may be nil.
+
+	// Without it, verification by digests alone decodes the logs as well.
+	Digests ports.Digests
+	// Control files of the store: configuration, trust. Without it there is no
+	// audit log either.
+	Controls ports.Controls
+	// Objects too large for memory; export requires it.
+	Streams ports.ObjectStreams
+	// Control files of sessions. Without it no session is kept or imported.
+	Marks ports.SessionControls
+	// Records of erased artifacts; export requires it.
+	Graves ports.Tombstones
+	// Without it sessions have no side logs.
+	SideLogs ports.SideLogs
+	// Import requires it.
+	Arrivals ports.Arrivals
+	// Deletion and cleanup require it.
+	Trash ports.Trash
+	// Cleanup, erasure and disk usage require it.
+	Retention ports.Retention
+	// Repair requires it.
+	Repairs ports.Repairs
+	// Without it every reading starts at the beginning of the log.
+	Heads ports.HeadCache
 
 	// mu guards the fields below. It is never held while a port is called.
-	mu           sync.Mutex
-	compiled     map[canon.Digest]compile.Compiled
-	states       map[canon.Digest]snapshot.State
-	folds        map[id.Session]*projections.Fold
-	durable      map[string]durableHead  // by the log's owner; see headcache.go
-	pendingAudit map[string]manifest.Log // by their roots: those with a fact that has no audit line yet
+	mu sync.Mutex
+	// Pinned workflows, snapshots and folds by what names them.
+	compiled map[canon.Digest]compile.Compiled
+	states   map[canon.Digest]snapshot.State
+	folds    map[id.Session]*projections.Fold
+	// durable is keyed by the owner of a log.
+	durable map[string]durableHead
+	// pendingAudit has the logs with facts whose audit lines are not written
+	// yet, by the directory of each.
+	pendingAudit map[string]manifest.Log
 }
 
 // Caller identifies who makes a call, and when. Both end in the events that the
 // call appends.
 type Caller struct {
+	// Actor is recorded in every event that the call appends.
 	Actor event.Actor
-	AtMs  int64 // clock reading in milliseconds since 1970
+	// AtMs is the clock reading, in milliseconds since 1970.
+	AtMs int64
 }
 
 // foldsMax bounds how many sessions' folds are kept between calls: enough for a
@@ -129,6 +152,8 @@ func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *projections
 	if f.Head.IsZero() {
 		if saved, ok := g.savedFold(ctx, s); ok {
 			claimed = saved.Head
+			// The head of a short log is still compared, but its fold is read
+			// anew.
 			if claimed.NextRecord > shortLog {
 				*f = *saved
 			}

@@ -13,17 +13,20 @@ import (
 
 // ErasedArtifact is the document "erased": the result for one artifact.
 type ErasedArtifact struct {
-	SHA256  canon.Digest `json:"sha256"`
-	Bytes   int64        `json:"bytes"`   // size before it was erased
-	Already bool         `json:"already"` // erased by an earlier call
-	Note    *Note        `json:"note,omitzero"`
+	SHA256 canon.Digest `json:"sha256"`
+	// Bytes: size before it was erased.
+	Bytes int64 `json:"bytes"`
+	// Already: erased by an earlier call.
+	Already bool  `json:"already"`
+	Note    *Note `json:"note,omitzero"`
 }
 
 // Tombstone is the content of the control file that replaces the bytes of an
 // erased artifact.
 type Tombstone struct {
 	Note
-	Bytes int64 `json:"bytes"` // size before it was erased
+	// Bytes: size before it was erased.
+	Bytes int64 `json:"bytes"`
 	// Imported reports that the tombstone came with a bundle. It does not
 	// prevent the same bytes from being stored here.
 	Imported bool         `json:"imported,omitzero"`

@@ -19,29 +19,34 @@ import (
 // ExportRequest selects what to export, and what the envelope of the bundle
 // states.
 type ExportRequest struct {
-	Ref        string // session or run id, unique prefix, or @last
+	// Ref: session or run id, unique prefix, or @last.
+	Ref        string
 	ExportedAt string // RFC 3339, informative
 	AppVersion string
-	Salvage    bool // export the valid prefix of a damaged session
-	Redact     bool // remove secrets (docs/design.md#redaction)
+	// Salvage: export the valid prefix of a damaged session.
+	Salvage bool
+	// Redact: remove secrets (docs/design.md#redaction).
+	Redact bool
 }
 
 // Export is the document "export": what the bundle contains.
 type Export struct {
-	BundleID  id.Bundle    `json:"bundleId"`
-	SessionID id.Session   `json:"sessionId"`
-	Head      canon.Digest `json:"head"` // of the session's log as it is exported
+	BundleID  id.Bundle  `json:"bundleId"`
+	SessionID id.Session `json:"sessionId"`
+	// Head: of the session's log as it is exported.
+	Head      canon.Digest `json:"head"`
 	Events    int64        `json:"events"`
 	Snapshots int64        `json:"snapshots"`
 	Workflows int64        `json:"workflows"`
 	Artifacts int64        `json:"artifacts"`
 	SideLogs  []string     `json:"sideLogs"`
 	// Annotations is the number of exported annotations that are current.
-	Annotations int64            `json:"annotations"`
-	Bytes       int64            `json:"bytes"` // of the bundle
-	Salvage     *bundle.Salvage  `json:"salvage,omitzero"`
-	Redacted    map[string]int64 `json:"redacted,omitzero"` // matches by redaction rule
-	File        string           `json:"file,omitzero"`     // as the caller named it
+	Annotations int64           `json:"annotations"`
+	Bytes       int64           `json:"bytes"` // of the bundle
+	Salvage     *bundle.Salvage `json:"salvage,omitzero"`
+	// Redacted: matches by redaction rule.
+	Redacted map[string]int64 `json:"redacted,omitzero"`
+	File     string           `json:"file,omitzero"` // as the caller named it
 }
 
 // Export writes one session as a bundle (docs/design.md#bundles). The session
@@ -89,18 +94,22 @@ type exporter struct {
 	g       *Engine
 	session id.Session
 	req     ExportRequest
-	logs    []exportedLog // the session's own log first, then its side logs
-	refs    *objectRefs
-	unknown bool // the session contains events of another program
+	// logs: the session's own log first, then its side logs.
+	logs []exportedLog
+	refs *objectRefs
+	// unknown: the session contains events of another program.
+	unknown bool
 	w       *bundle.Writer
 	out     Export
 
-	redaction *rewrite.Redaction // of the session's own log, known after its events are written
+	// redaction: of the session's own log, known after its events are written.
+	redaction *rewrite.Redaction
 }
 
 // exportedLog is a log with the head up to which it is exported.
 type exportedLog struct {
-	name string // "": the session's own log
+	// name: "" for the session's own log.
+	name string
 	log  manifest.Log
 	head manifest.Head
 }
@@ -118,6 +127,7 @@ func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequ
 	// The saved head is read after the log: a writer may save a later head
 	// meanwhile, which is no loss, so the log is read again in that case.
 	claimed, _ := g.brief(ctx, s, g.headKey(ctx))
+	// Either the log lost its end, or it grew since it was read.
 	if claimed.Head.Next > v.Head.Next {
 		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs); err != nil {
 			return nil, err

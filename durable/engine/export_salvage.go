@@ -78,12 +78,14 @@ func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) er
 // salvageVisitor is a visitor that ends the salvaged part at the first segment
 // that refers to a lost object.
 type salvageVisitor struct {
-	gone     map[projections.ObjectRef]manifest.Finding
-	end      manifest.Head // segments behind it are ignored
-	refs     *objectRefs   // of the prefix
-	head     manifest.Head // of the prefix
-	cut      bool
-	findings []manifest.Finding // of the first segment that is left out
+	gone map[projections.ObjectRef]manifest.Finding
+	// end: segments behind it are ignored.
+	end  manifest.Head
+	refs *objectRefs   // of the prefix
+	head manifest.Head // of the prefix
+	cut  bool
+	// findings: of the first segment that is left out.
+	findings []manifest.Finding
 }
 
 // Reset implements ports.Visitor.

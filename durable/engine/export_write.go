@@ -230,6 +230,7 @@ func (x *exporter) redactedArtifacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A bundle lists objects in the order of their digests.
 	slices.SortFunc(all, func(a, b renamed) int { return strings.Compare(a.to.String(), b.to.String()) })
 	all = slices.CompactFunc(all, func(a, b renamed) bool { return a.to == b.to })
 	for _, a := range all {

@@ -15,12 +15,13 @@ import (
 // Following reads the new events of one run repeatedly. It is for one goroutine
 // at a time.
 type Following struct {
-	g               *Engine
-	Session         id.Session
-	Run             id.Run
-	fold            *projections.Fold
-	refs            map[id.Node]canon.Digest
-	annotationsHead manifest.Head // annotations before it are not reported
+	g       *Engine
+	Session id.Session
+	Run     id.Run
+	fold    *projections.Fold
+	refs    map[id.Node]canon.Digest
+	// annotationsHead: annotations before it are not reported.
+	annotationsHead manifest.Head
 }
 
 // Follow begins to follow a run behind its current events, or from its first
@@ -71,6 +72,7 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	if v.Damaged() {
 		return nil, ports.Unhealthy(manifest.SessionEvents(f.Session), v)
 	}
+	// Snapshots are remembered for descriptions of later events.
 	for _, e := range c.events {
 		if p, ok := e.Data.(event.NodeCreated); ok {
 			f.refs[e.Scope.NodeID] = p.SnapshotRef

@@ -17,8 +17,9 @@ import (
 
 // ForkRequest requests a run that continues from a node of another run.
 type ForkRequest struct {
-	At           Position
-	Title        string // "": the title of the source run
+	At Position
+	// Title: "" for the title of the source run.
+	Title        string
 	Observations []event.ObservationRecorded
 }
 

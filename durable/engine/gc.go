@@ -17,18 +17,20 @@ import (
 
 // GCRequest selects what a cleanup does. Without Apply it only reports.
 type GCRequest struct {
-	Apply      bool
-	EmptyTrash bool // remove sessions from the trash regardless of their age
+	Apply bool
+	// EmptyTrash: remove sessions from the trash regardless of their age.
+	EmptyTrash bool
 }
 
 // GCReport is the document "gc": what would be removed and why, or what was
 // removed. In safe mode nothing is removed, and Unclear lists the reasons.
 type GCReport struct {
-	Applied  bool         `json:"applied"`
-	SafeMode bool         `json:"safeMode"`
-	Unclear  []Unclear    `json:"unclear"`
-	Sessions []GCSession  `json:"sessions"` // expired ones are moved to the trash
-	Trash    []GCTrash    `json:"trash"`    // removed permanently
+	Applied  bool      `json:"applied"`
+	SafeMode bool      `json:"safeMode"`
+	Unclear  []Unclear `json:"unclear"`
+	// Sessions: expired ones are moved to the trash.
+	Sessions []GCSession  `json:"sessions"`
+	Trash    []GCTrash    `json:"trash"` // removed permanently
 	Objects  []GCObjects  `json:"objects"`
 	Leftover []GCLeftover `json:"leftovers"`
 	Skipped  []GCSkipped  `json:"skipped"` // in use by a process
@@ -169,6 +171,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	if err := c.scan.run(ctx, false); err != nil {
 		return err
 	}
+	// One unclear log is enough: it may refer to any object.
 	if len(c.scan.unclear) > 0 {
 		c.enterSafeMode()
 		return nil

@@ -25,10 +25,12 @@ type Unclear struct {
 // and then reads only what is new, because the repetition holds the lock that
 // blocks all writers.
 type logScan struct {
-	g        *Engine
-	sieve    *retention.Sieve
-	skip     func(ports.LogRoot) bool // logs whose references do not count
-	heads    map[string]manifest.Head // last head that was read, by directory
+	g     *Engine
+	sieve *retention.Sieve
+	// skip: logs whose references do not count.
+	skip func(ports.LogRoot) bool
+	// heads: last head that was read, by directory.
+	heads    map[string]manifest.Head
 	sessions map[id.Session]*scannedSession
 	order    []id.Session
 	unclear  []Unclear
@@ -122,7 +124,9 @@ func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) er
 	if own {
 		v = lostTail(log, v, claimed)
 	}
+	// A later run continues behind this head.
 	sc.heads[r.Root] = v.Head
+	// Unknown events of a side log do no harm: digests were found in its text.
 	if v.Damaged() || r.Name == "" && v.Health != manifest.Healthy {
 		sc.addUnclear(r.Root, describeHealth(v))
 	}
@@ -164,6 +168,7 @@ func (sc *logScan) recordSession(ctx context.Context, r ports.LogRoot, v manifes
 		s.Unborn = s.Unborn && v.Unborn()
 		return nil
 	}
+	// The head is compared before the session is moved to the trash.
 	s.Unborn, s.head = v.Unborn(), v.Head
 	err := sc.g.checkNotKept(ctx, r.Session)
 	s.Kept = fault.Is(err, fault.SessionKept)

@@ -24,6 +24,7 @@ var errUsed = errors.New("something new came meanwhile")
 // remaining log refers to a removed object. The report then lists what was
 // removed.
 func (c *cleanup) sweep(ctx context.Context) error {
+	// From here on the report lists what was done.
 	plan := c.report
 	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{},
 		[]GCLeftover{}

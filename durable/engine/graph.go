@@ -28,24 +28,28 @@ type Graph struct {
 // GraphNode is one node of a run. Tip marks every leaf, PreferredTip the one
 // where the run continues.
 type GraphNode struct {
-	NodeID          id.Node        `json:"nodeId"`
-	NodeKind        event.NodeKind `json:"nodeKind"`
-	ParentNodeID    *id.Node       `json:"parentNodeId,omitzero"`
-	StepInstanceKey string         `json:"stepInstanceKey,omitzero"` // pending step; absent at the end
-	Title           string         `json:"title"`
-	Complete        bool           `json:"complete,omitzero"`
-	Tip             bool           `json:"tip,omitzero"`
-	PreferredTip    bool           `json:"preferredTip,omitzero"`
-	Attempts        int            `json:"attempts"`
-	OpenGaps        int            `json:"openGaps"`
-	CreatedAtMs     int64          `json:"createdAtMs"`
+	NodeID       id.Node        `json:"nodeId"`
+	NodeKind     event.NodeKind `json:"nodeKind"`
+	ParentNodeID *id.Node       `json:"parentNodeId,omitzero"`
+	// StepInstanceKey: pending step; absent at the end.
+	StepInstanceKey string `json:"stepInstanceKey,omitzero"`
+	Title           string `json:"title"`
+	// Complete marks a node at which the run ended.
+	Complete     bool `json:"complete,omitzero"`
+	Tip          bool `json:"tip,omitzero"`
+	PreferredTip bool `json:"preferredTip,omitzero"`
+	// Attempts and OpenGaps are counts at this node alone.
+	Attempts    int   `json:"attempts"`
+	OpenGaps    int   `json:"openGaps"`
+	CreatedAtMs int64 `json:"createdAtMs"`
 }
 
 // GraphEdge is an edge between two nodes, with the reason why it was created.
 type GraphEdge struct {
-	From  id.Node         `json:"fromNodeId"`
-	To    id.Node         `json:"toNodeId"`
-	Kind  event.EdgeKind  `json:"edgeKind"`
+	From id.Node        `json:"fromNodeId"`
+	To   id.Node        `json:"toNodeId"`
+	Kind event.EdgeKind `json:"edgeKind"`
+	// Cause is the operation that created the edge.
 	Cause event.CauseKind `json:"cause"`
 }
 
@@ -82,6 +86,7 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 		out.Nodes = append(out.Nodes, row)
 	}
 	out.Health = obs.health(at.verdict.Health)
+	// Tips is O(nodes); it is called once and not for each row.
 	tips := map[id.Node]bool{}
 	for _, n := range run.Tips() {
 		tips[n] = true

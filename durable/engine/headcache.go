@@ -47,8 +47,9 @@ const foldNodesMax = 1024
 // Only such heads are saved: one that could vanish would later prove a loss
 // that did not happen.
 type durableHead struct {
-	head     manifest.Head
-	appended bool // this process appended since it last saved
+	head manifest.Head
+	// appended: this process appended since it last saved.
+	appended bool
 }
 
 // noteDurable records that a log is durable up to a head. Heads only move
@@ -99,6 +100,7 @@ func (g *Engine) Flush(ctx context.Context) {
 func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold) *projections.Fold {
 	g.mu.Lock()
 	have := g.durable[s.String()]
+	// The entry has served: another append creates a new one.
 	if have.head == f.Head {
 		delete(g.durable, s.String())
 	}
@@ -151,6 +153,7 @@ func appendSealed(dst []byte, context string, key *token.Key, doc []byte) []byte
 // not made with this key and context. The comparison takes constant time.
 func openSealed(line []byte, context string, key *token.Key) ([]byte, bool) {
 	const start = 2*derive.SealBytes + 1
+	// A line that was cut off by a crash has no newline.
 	if len(line) < start+1 || line[start-1] != ' ' || line[len(line)-1] != '\n' {
 		return nil, false
 	}

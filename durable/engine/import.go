@@ -21,38 +21,48 @@ type Relation string
 // The relations. Same, Ahead and Behind relate the session of this store to the
 // bundle's; nothing is written in these cases.
 const (
-	Imported      Relation = "imported"        // was absent, and was imported under its own ids
-	ImportedAsNew Relation = "imported_as_new" // was imported under new ids
-	Same          Relation = "same"            // the store has exactly the bundle's events
-	Ahead         Relation = "ahead"           // the store has the bundle's events and more
-	Behind        Relation = "behind"          // the bundle has the store's events and more
+	// Imported: was absent, and was imported under its own ids.
+	Imported Relation = "imported"
+	// ImportedAsNew: was imported under new ids.
+	ImportedAsNew Relation = "imported_as_new"
+	// Same: the store has exactly the bundle's events.
+	Same Relation = "same"
+	// Ahead: the store has the bundle's events and more.
+	Ahead Relation = "ahead"
+	// Behind: the bundle has the store's events and more.
+	Behind Relation = "behind"
 )
 
 // Import is the document "import".
 type Import struct {
-	Relation  Relation         `json:"relation"`
-	SessionID id.Session       `json:"sessionId"` // in this store
-	BundleID  string           `json:"bundleId"`
-	Was       id.Session       `json:"bundleSessionId"`
-	Head      canon.Digest     `json:"head"` // of the session in this store
-	Events    int64            `json:"events"`
-	Health    manifest.Health  `json:"health"`
-	Runs      []ImportedRun    `json:"runs"`
-	Mapping   *rewrite.Mapping `json:"mapping,omitzero"` // old ids to new ids, when imported as new
-	Warnings  []string         `json:"warnings"`
+	Relation  Relation   `json:"relation"`
+	SessionID id.Session `json:"sessionId"` // in this store
+	BundleID  string     `json:"bundleId"`
+	Was       id.Session `json:"bundleSessionId"`
+	// Head and Events are those of the session in this store.
+	Head   canon.Digest    `json:"head"` // of the session in this store
+	Events int64           `json:"events"`
+	Health manifest.Health `json:"health"`
+	Runs   []ImportedRun   `json:"runs"`
+	// Mapping: old ids to new ids, when imported as new.
+	Mapping *rewrite.Mapping `json:"mapping,omitzero"`
+	// Warnings are sentences for people.
+	Warnings []string `json:"warnings"`
 }
 
 // ImportedRun is a run of the imported session. Its tokens are signed by this
 // store.
 type ImportedRun struct {
 	RunSummary
-	StateToken string `json:"stateToken,omitzero"` // absent if the run cannot be continued
+	// StateToken: absent if the run cannot be continued.
+	StateToken string `json:"stateToken,omitzero"`
 	Next       *Next  `json:"next"`
 }
 
 // ImportRequest selects how to import.
 type ImportRequest struct {
-	AsNew bool // under new ids in any case
+	// AsNew: under new ids in any case.
+	AsNew bool
 }
 
 // Import imports a bundle's session into the store (docs/design.md#bundles).
@@ -100,14 +110,16 @@ const diverged Relation = "diverged"
 
 // importer is one import in progress.
 type importer struct {
-	g        *Engine
-	by       Caller
-	src      ports.Bundle
-	head     manifest.Head
-	foreign  bool // contains events that this version does not know
+	g    *Engine
+	by   Caller
+	src  ports.Bundle
+	head manifest.Head
+	// foreign: contains events that this version does not know.
+	foreign  bool
 	renaming *rewrite.Renaming
-	logs     map[string]int64 // number of imported events by side log
-	out      Import
+	// logs: number of imported events by side log.
+	logs map[string]int64
+	out  Import
 }
 
 // verify verifies the bundle like a store, and refuses it for any finding that
@@ -134,6 +146,7 @@ func (m *importer) verify(ctx context.Context) error {
 
 // bundleFault converts a finding about a bundle to the error that refuses it.
 func bundleFault(f manifest.Finding) error {
+	// Missing objects have codes of their own, because the sender can fix them.
 	code := fault.BundleIntegrityFailed
 	switch kind, _, _ := strings.Cut(f.Path, "/"); {
 	case f.Code == manifest.ObjectMissing && kind == manifest.ObjectDir(manifest.Snapshot):

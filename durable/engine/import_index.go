@@ -86,7 +86,8 @@ type importIndex struct {
 
 // importRecord states how many events of a session's logs were imported.
 type importRecord struct {
-	events      int64 // of the session's own log
+	// events: of the session's own log.
+	events      int64
 	annotations int64
 }
 

@@ -52,6 +52,7 @@ func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool)
 		}
 	}
 	m.renaming = renaming
+	// The mark is a part of the arrival: no session is visible without it.
 	mark := imported.Mark{BundleID: m.out.BundleID, Head: m.head.Digest, Events: m.head.Next, Logs: m.logs,
 		AtMs: m.by.AtMs, Salvage: m.src.Envelope().Salvage != nil}
 	if err := arrival.Control(ctx, ports.ImportedFile,

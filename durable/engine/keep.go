@@ -60,7 +60,8 @@ func (n Note) data() canon.Value {
 
 // KeepRequest requests to keep a session, or with Off to stop keeping it.
 type KeepRequest struct {
-	Ref    string // session id, run id, prefix of a run id, or @last
+	// Ref: session id, run id, prefix of a run id, or @last.
+	Ref    string
 	Off    bool
 	Reason string
 }
@@ -91,6 +92,7 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 		return KeptSession{}, err
 	}
 	unreadable := err != nil // a mark that cannot be read counts, and is replaced
+	// Already in the requested state: no act is recorded.
 	if kept := current != nil || unreadable; kept != req.Off && !unreadable {
 		return KeptSession{SessionID: s, Kept: kept, Note: current, Already: true}, nil
 	}

@@ -14,9 +14,11 @@ type KeyState string
 
 // The states of a keyring.
 const (
-	KeysReady    KeyState = "ready"
-	KeysMissing  KeyState = "missing"  // no file; the next answer with a token creates one
-	KeysUnusable KeyState = "unusable" // damaged, or readable by other users
+	KeysReady KeyState = "ready"
+	// KeysMissing: no file; the next answer with a token creates one.
+	KeysMissing KeyState = "missing"
+	// KeysUnusable: damaged, or readable by other users.
+	KeysUnusable KeyState = "unusable"
 )
 
 // KeyList is the document "keys". Keys are named by their fingerprints; no key
@@ -44,6 +46,7 @@ func (g *Engine) ListKeys(ctx context.Context) (KeyList, error) {
 	if err != nil {
 		return KeyList{}, err
 	}
+	// A keyring belongs to a store; without one there can be none.
 	if store.IsZero() {
 		return KeyList{State: KeysMissing}, nil
 	}

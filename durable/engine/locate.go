@@ -92,6 +92,7 @@ func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err er
 		for _, this.brief = range runs {
 			runID := this.brief.RunID
 			switch {
+			// Run ids are unique in a store, so the search can end.
 			case runID.String() == ref:
 				return this, nil
 			case ref == Last && (at.session.IsZero() || isLater(this.brief, at.brief)):

@@ -63,8 +63,9 @@ func (c *objectRefs) add(kind manifest.ObjectKind, ref canon.Digest) {
 
 // digests is a set of digests that takes 32 bytes for each.
 type digests struct {
-	all    [][32]byte
-	sorted int // length of the prefix that is in order and free of duplicates
+	all [][32]byte
+	// sorted: length of the prefix that is in order and free of duplicates.
+	sorted int
 }
 
 // add adds a digest. Duplicates are removed when the unsorted part has outgrown

@@ -16,8 +16,9 @@ import (
 // another program or version (docs/design.md#foreign-stores). It returns views;
 // no use case that appends accepts one.
 type observer struct {
-	g       *Engine
-	foreign bool // an object in another form was read
+	g *Engine
+	// foreign: an object in another form was read.
+	foreign bool
 }
 
 // health combines the health of a log with the forms of its objects: a snapshot

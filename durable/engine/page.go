@@ -13,7 +13,8 @@ import (
 type Selection struct {
 	Status []projections.Status // empty: every status
 	Limit  int                  // 0: no limit
-	Cursor string               // NextCursor of the previous page
+	// Cursor: NextCursor of the previous page.
+	Cursor string
 }
 
 // Statuses is the closed set that runs can be selected by.

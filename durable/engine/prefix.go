@@ -40,6 +40,7 @@ func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifes
 	error) {
 	u := prefixVisitor{projections.NewFold(), last}
 	_, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, u)
+	// The visitor stopped at the segment, so the fold ends with it.
 	if errors.Is(err, errStopReading) {
 		return u.Fold, nil
 	}

@@ -31,13 +31,15 @@ type ProposalList struct {
 
 // ProposalAbout is what is known of a proposal besides its form on the wire.
 type ProposalAbout struct {
-	Revision       int64                `json:"revision"`
-	Slot           proposal.Slot        `json:"slot"`
-	Version        string               `json:"version,omitzero"`
-	ArtifactSHA256 canon.Digest         `json:"artifactSha256"`
-	Duplicates     []proposal.Duplicate `json:"duplicates"` // similar artifacts, the most similar first (docs/design.md#proposals)
-	Approvals      int64                `json:"approvals"`  // that are valid now
-	ApprovalsWant  int64                `json:"approvalsWanted"`
+	Revision       int64         `json:"revision"`
+	Slot           proposal.Slot `json:"slot"`
+	Version        string        `json:"version,omitzero"`
+	ArtifactSHA256 canon.Digest  `json:"artifactSha256"`
+	// Duplicates: similar artifacts, the most similar first
+	// (docs/design.md#proposals).
+	Duplicates    []proposal.Duplicate `json:"duplicates"`
+	Approvals     int64                `json:"approvals"` // that are valid now
+	ApprovalsWant int64                `json:"approvalsWanted"`
 	// Unreadable is the reason why the artifact is not shown: it was erased or
 	// is damaged.
 	Unreadable string `json:"unreadable,omitzero"`
@@ -69,10 +71,11 @@ func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, 
 // one proposal.
 type ProposalDetails struct {
 	*projections.Proposal
-	About ProposalAbout   `json:"about"`
-	Gate  ProposalGate    `json:"gate"`
-	Now   canon.Value     `json:"artifact"`           // of the last revision
-	Was   canon.Value     `json:"installed,omitzero"` // content of its slot, where that differs
+	About ProposalAbout `json:"about"`
+	Gate  ProposalGate  `json:"gate"`
+	Now   canon.Value   `json:"artifact"` // of the last revision
+	// Was: content of its slot, where that differs.
+	Was   canon.Value     `json:"installed,omitzero"`
 	Found manifest.Health `json:"health"`
 }
 
@@ -152,7 +155,8 @@ func (g *Engine) parsedObject(ctx context.Context, kind manifest.ObjectKind, ref
 
 // proposalsReading is the log of proposals as it was read.
 type proposalsReading struct {
-	log     manifest.Log // without an owner if no store exists
+	// log: without an owner if no store exists.
+	log     manifest.Log
 	fold    *projections.Proposals
 	verdict manifest.Verdict
 	policy  proposal.Policy
@@ -195,6 +199,7 @@ func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 	log := proposalsLog(store)
 	fold := projections.NewProposals(log)
 	inside := func(w ports.Witness, v manifest.Verdict) error {
+		// An unknown record may have decided about this proposal.
 		if fold.Blind() {
 			return fault.New(fault.SessionUnhealthy,
 				"the log of the proposals holds records that this version does not know; nothing is written to it").

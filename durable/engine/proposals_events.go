@@ -20,7 +20,8 @@ type ProposalEvents struct {
 
 // ProposalEvent is one notification. Type determines which members are set.
 type ProposalEvent struct {
-	Type                 string        `json:"type"` // proposal.created or proposal.activated
+	// Type: proposal.created or proposal.activated.
+	Type                 string        `json:"type"`
 	AtMs                 int64         `json:"atMs"`
 	ProposalID           id.Proposal   `json:"proposalId"`
 	Kind                 proposal.Kind `json:"kind"`

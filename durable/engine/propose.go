@@ -19,8 +19,9 @@ import (
 
 // ProposeRequest requests to record a new proposal, or a revision of one.
 type ProposeRequest struct {
-	Draft     proposal.Draft
-	FromRuns  []string // ids, prefixes or @last, in addition to those in the draft
+	Draft proposal.Draft
+	// FromRuns: ids, prefixes or @last, in addition to those in the draft.
+	FromRuns  []string
 	Tenant    string
 	Workspace string
 	Reason    string
@@ -157,6 +158,7 @@ func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req
 		}
 	}
 	for _, one := range all.List(ProposalQuery{Workspace: req.Workspace, Kind: req.Draft.Kind}) {
+		// An installed artifact is listed once, not also as a proposal.
 		if one.ID != self && one.State.Open() && !inUse[one.Last().Artifact.SHA256] {
 			add("proposal:"+one.ID.String(), one.Last().Artifact.SHA256)
 		}

@@ -62,6 +62,7 @@ func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p resolvedPos
 // before a node, the nearest one last.
 func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Told, error) {
 	var out []prompt.Told
+	// Nodes without notes count towards the limit as well.
 	for range limits.RecapAncestorsMax {
 		if p.node = parentOf(p); p.node == nil {
 			break

@@ -87,6 +87,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 			pending.StepID)
 	}
 	vars := interpreter.Variables(w, s, p.node.Context)
+	// Absent variables are rendered visibly; the warning names them.
 	text, absent := prompt.Render(w, step, vars)
 	// The preamble is shown once, with the first step of the run.
 	if p.node.Parent == nil {
@@ -100,6 +101,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 	confirm := needsConfirmation(w, s, p.node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text,
 		RequireConfirmation: confirm}
+	// A closed run takes no attempts, whatever the step needs.
 	switch {
 	case checkTakesFacts(p) != nil:
 		a.NextIntent = RehydrateOnly
@@ -146,6 +148,7 @@ func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars
 			slices.Contains(a.missingInputs, gap.Pointer.Key) {
 			continue
 		}
+		// A key that has a value by now is not requested again.
 		if v, _ := condition.Lookup(vars, gap.Pointer.Key); v.IsNull() {
 			a.missingInputs = append(a.missingInputs, gap.Pointer.Key)
 		}
@@ -194,6 +197,7 @@ func (a *Answer) sign(key token.Key, open bool) {
 	if a.Pending == nil || !open {
 		return
 	}
+	// Ack and checkpoint token name the same node with different ids.
 	attempt := token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID,
 		AttemptID: a.AttemptID}
 	a.AckToken = token.MintAck(key, attempt)

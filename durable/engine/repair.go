@@ -23,20 +23,23 @@ type RepairCall struct {
 // RepairReport is the document "repair": the steps that were or would be
 // executed, what is lost, and the findings of the verification afterwards.
 type RepairReport struct {
-	Applied  bool            `json:"applied"`
-	Steps    []RepairStep    `json:"steps"`
-	Lost     Lost            `json:"lost"`
-	Findings []RepairFinding `json:"findings"` // after the steps were executed
+	Applied bool         `json:"applied"`
+	Steps   []RepairStep `json:"steps"`
+	Lost    Lost         `json:"lost"`
+	// Findings: after the steps were executed.
+	Findings []RepairFinding `json:"findings"`
 }
 
 // RepairStep is one step, with the log or file that it concerns.
 type RepairStep struct {
-	SessionID string          `json:"sessionId,omitzero"` // "" for a file of the store
-	Log       string          `json:"log"`                // directory of the log, or name of the control file
-	What      ports.RepairAct `json:"what"`
-	From      string          `json:"from"`
-	To        string          `json:"to"`
-	Bytes     int64           `json:"bytes"`
+	// SessionID: "" for a file of the store.
+	SessionID string `json:"sessionId,omitzero"`
+	// Log: directory of the log, or name of the control file.
+	Log   string          `json:"log"`
+	What  ports.RepairAct `json:"what"`
+	From  string          `json:"from"`
+	To    string          `json:"to"`
+	Bytes int64           `json:"bytes"`
 }
 
 // Waiting reports that steps exist and were not executed.
@@ -51,11 +54,12 @@ func (r RepairReport) Hopeless() bool {
 
 // repair is one call under way.
 type repair struct {
-	g         *Engine
-	by        Caller
-	call      RepairCall
-	out       RepairReport
-	withSteps map[string]bool // logs and files that have steps
+	g    *Engine
+	by   Caller
+	call RepairCall
+	out  RepairReport
+	// withSteps: logs and files that have steps.
+	withSteps map[string]bool
 }
 
 // Repair moves damaged parts of logs and control files to the quarantine, or
@@ -180,6 +184,7 @@ func (r *repair) repairSession(ctx context.Context, s id.Session) error {
 func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.Target, s id.Session) error {
 	lost := newLoss(log)
 	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Aside: lost.readQuarantined}
+	// Only session logs have a head cache that can prove a loss.
 	if log.Table == event.Domain {
 		b, _ := r.g.brief(ctx, s, r.g.headKey(ctx))
 		call.Claimed = b.Head.Next
@@ -189,6 +194,8 @@ func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.T
 		return nil
 	}
 	if err == nil && len(done.Steps) > 0 && r.call.Apply {
+		// The port finds the damage again under its lock: it may differ from
+		// the dry run.
 		call.DryRun = false
 		do := func() (map[string]string, error) {
 			lost.reset()

@@ -16,10 +16,13 @@ type Outlook string
 
 // The outlooks.
 const (
-	Repairable Outlook = "repairable" // the steps of this report remove it
+	// Repairable: the steps of this report remove it.
+	Repairable Outlook = "repairable"
 	NotNeeded  Outlook = "not_needed" // no action is required
-	Elsewhere  Outlook = "elsewhere"  // another command or program can remove it
-	Impossible Outlook = "impossible" // the store does not contain what was lost
+	// Elsewhere: another command or program can remove it.
+	Elsewhere Outlook = "elsewhere"
+	// Impossible: the store does not contain what was lost.
+	Impossible Outlook = "impossible"
 )
 
 // RepairFinding is a finding of the verification with advice.

@@ -18,12 +18,13 @@ type Lost struct {
 // LostOfLog is what one log lost. Runs are listed as far as the quarantined
 // bytes can be read.
 type LostOfLog struct {
-	SessionID  string    `json:"sessionId,omitzero"`
-	Log        string    `json:"log"`
-	FirstEvent int64     `json:"firstEvent"`
-	Events     int64     `json:"events"`   // lower bound
-	Readable   int64     `json:"readable"` // of them, decoded from the quarantined bytes
-	Runs       []LostRun `json:"runs"`
+	SessionID  string `json:"sessionId,omitzero"`
+	Log        string `json:"log"`
+	FirstEvent int64  `json:"firstEvent"`
+	Events     int64  `json:"events"` // lower bound
+	// Readable: of them, decoded from the quarantined bytes.
+	Readable int64     `json:"readable"`
+	Runs     []LostRun `json:"runs"`
 }
 
 // LostRun is what one run lost: the number of its nodes and the first of them.
@@ -45,8 +46,9 @@ func (l *Lost) add(one LostOfLog) {
 
 // loss collects what a repair moves out of a log.
 type loss struct {
-	log      manifest.Log
-	end      int64 // one more than the highest event index found
+	log manifest.Log
+	// end: one more than the highest event index found.
+	end      int64
 	readable int64
 	order    []id.Run
 	runs     map[id.Run]*LostRun
@@ -85,6 +87,7 @@ func (l *loss) readQuarantined(name string, data []byte) {
 		l.end = max(l.end, last+1)
 	}
 	for line := range bytes.Lines(data) {
+		// Lines of another owner may be remains of a foreign file.
 		e, err := l.log.Table.DecodeLine(bytes.TrimSuffix(line, []byte{'\n'}))
 		if err != nil || e.Owner != l.log.Owner {
 			continue

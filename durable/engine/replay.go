@@ -23,13 +23,16 @@ type ReplayReport struct {
 	RunID     id.Run     `json:"runId"`
 	SessionID id.Session `json:"sessionId"`
 	OK        bool       `json:"ok"`
-	Segments  int64      `json:"segments"` // segments with the same result
-	Events    int64      `json:"events"`   // events in these segments
+	// Segments: segments with the same result.
+	Segments int64 `json:"segments"`
+	// Events: events in these segments.
+	Events int64 `json:"events"`
 	// Undecided are segments, by their first event index, whose original inputs
 	// are not known any more: notes that were cut when they were recorded, or
 	// an erased artifact. They count neither as equal nor as different.
-	Undecided  []int64             `json:"undecided"`
-	Difference *redrive.Difference `json:"difference"` // the first one; null: none
+	Undecided []int64 `json:"undecided"`
+	// Difference: the first one; null: none.
+	Difference *redrive.Difference `json:"difference"`
 }
 
 // Replay decides every segment in the session of a run again, in memory, from
@@ -87,6 +90,8 @@ func (a *replayer) Visit(seg manifest.Segment, head manifest.Head) error {
 			return ports.Unhealthy(manifest.SessionEvents(a.session), manifest.Verdict{Health: manifest.UnknownVersion})
 		}
 	}
+	// The segment is compared before it is folded: a decision sees the events
+	// before it.
 	d, cut, err := a.decide(seg)
 	switch {
 	case err != nil:
@@ -164,6 +169,7 @@ func (a *replayer) importedApprovals(seg manifest.Segment) (ends []int64) {
 func (a *replayer) compare(plan func(*replayer, manifest.Segment) (manifest.Plan, bool, error),
 	seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	now, cut, err := plan(a, seg)
+	// These codes are decisions; any other error is one of reading.
 	switch code := fault.CodeOf(err); {
 	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting ||
 		code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:

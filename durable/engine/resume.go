@@ -20,27 +20,30 @@ import (
 type ResumeList struct {
 	Candidates []ResumeCandidate `json:"candidates"`
 	Considered int64             `json:"considered"` // runs that were ranked
-	Skipped    int64             `json:"skipped"`    // sessions that cannot be continued
+	// Skipped: sessions that cannot be continued.
+	Skipped int64 `json:"skipped"`
 }
 
 // ResumeCandidate is a run at its preferred tip. Finished runs are included;
 // Status distinguishes them.
 type ResumeCandidate struct {
-	RunID                  id.Run             `json:"runId"`
-	SessionID              id.Session         `json:"sessionId"`
-	WorkflowID             string             `json:"workflowId"`
-	WorkflowName           string             `json:"workflowName"`
-	Title                  string             `json:"title"`
-	Status                 projections.Status `json:"status"`
-	WhyMatched             []resume.Reason    `json:"whyMatched"`
-	Snippet                string             `json:"snippet"` // of the current notes
-	NodeID                 id.Node            `json:"nodeId"`
-	StepID                 string             `json:"stepId,omitzero"` // pending step; absent without one
-	StepTitle              string             `json:"stepTitle,omitzero"`
-	StateToken             string             `json:"stateToken"`
-	LastActivityEventIndex int64              `json:"lastActivityEventIndex"`
-	LastAtMs               int64              `json:"lastAtMs"`
-	Next                   *Next              `json:"next"` // call that shows the pending step
+	RunID        id.Run             `json:"runId"`
+	SessionID    id.Session         `json:"sessionId"`
+	WorkflowID   string             `json:"workflowId"`
+	WorkflowName string             `json:"workflowName"`
+	Title        string             `json:"title"`
+	Status       projections.Status `json:"status"`
+	WhyMatched   []resume.Reason    `json:"whyMatched"`
+	Snippet      string             `json:"snippet"` // of the current notes
+	NodeID       id.Node            `json:"nodeId"`
+	// StepID: pending step; absent without one.
+	StepID                 string `json:"stepId,omitzero"`
+	StepTitle              string `json:"stepTitle,omitzero"`
+	StateToken             string `json:"stateToken"`
+	LastActivityEventIndex int64  `json:"lastActivityEventIndex"`
+	LastAtMs               int64  `json:"lastAtMs"`
+	// Next: call that shows the pending step.
+	Next *Next `json:"next"`
 }
 
 // Anchored adds the observed git head and branch of the caller's workspace to a
@@ -83,6 +86,7 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 	if len(runs) == 0 {
 		return out, nil
 	}
+	// Keys are created only if a candidate needs a token.
 	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return out, err
@@ -150,6 +154,7 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 	}
 	for _, runID := range fold.Order {
 		run := fold.Runs[runID]
+		// A run without a node cannot be continued.
 		if run.Tip.IsZero() {
 			continue
 		}

@@ -15,19 +15,24 @@ import (
 // RunSummary is one row of the document "runs". Status, progress and gaps are
 // those of the preferred tip.
 type RunSummary struct {
-	RunID                  id.Run             `json:"runId"`
-	SessionID              id.Session         `json:"sessionId"`
-	WorkflowID             string             `json:"workflowId"`
-	Title                  string             `json:"title"`
-	Status                 projections.Status `json:"status"`
-	Health                 manifest.Health    `json:"health"`
-	Progress               Progress           `json:"progress"`
-	Tips                   []Tip              `json:"tips"`
-	OpenCriticalGaps       int                `json:"openCriticalGaps"`
-	Annotations            AnnotationCounts   `json:"annotations"`
-	LastActivityEventIndex int64              `json:"lastActivityEventIndex"`
-	StartedAtMs            int64              `json:"startedAtMs"`
-	LastAtMs               int64              `json:"lastAtMs"`
+	RunID      id.Run     `json:"runId"`
+	SessionID  id.Session `json:"sessionId"`
+	WorkflowID string     `json:"workflowId"`
+	Title      string     `json:"title"`
+	// Status is that of the preferred tip.
+	Status projections.Status `json:"status"`
+	// Health is the session's; the runs of one session share it.
+	Health   manifest.Health `json:"health"`
+	Progress Progress        `json:"progress"`
+	Tips     []Tip           `json:"tips"`
+	// OpenCriticalGaps counts those on the path to the preferred tip.
+	OpenCriticalGaps int              `json:"openCriticalGaps"`
+	Annotations      AnnotationCounts `json:"annotations"`
+	// LastActivityEventIndex orders runs of one session with equal times.
+	LastActivityEventIndex int64 `json:"lastActivityEventIndex"`
+	// Times are milliseconds since 1970, as recorded by the callers.
+	StartedAtMs int64 `json:"startedAtMs"`
+	LastAtMs    int64 `json:"lastAtMs"`
 }
 
 // Progress counts acknowledged steps on the path. Total is absent for workflows
@@ -45,8 +50,9 @@ type Tip struct {
 
 // AnnotationCounts summarizes the current annotations of a run.
 type AnnotationCounts struct {
-	Count      int64    `json:"count"`
-	MeanRating *float64 `json:"meanRating,omitzero"` // 1 to 5, two decimals; absent without ratings
+	Count int64 `json:"count"`
+	// MeanRating: 1 to 5, two decimals; absent without ratings.
+	MeanRating *float64 `json:"meanRating,omitzero"`
 	Flags      int64    `json:"flags"`
 	// Incomplete reports that the annotations could not be read to the end, so
 	// that the counts may be too low.
@@ -55,10 +61,11 @@ type AnnotationCounts struct {
 
 // Unreadable is a session of which no run could be read.
 type Unreadable struct {
-	SessionID id.Session      `json:"sessionId,omitzero"`
-	Name      string          `json:"name,omitzero"` // directory whose name is no session id
-	Health    manifest.Health `json:"health"`
-	Message   string          `json:"message"`
+	SessionID id.Session `json:"sessionId,omitzero"`
+	// Name: directory whose name is no session id.
+	Name    string          `json:"name,omitzero"`
+	Health  manifest.Health `json:"health"`
+	Message string          `json:"message"`
 }
 
 // RunList is the document "runs", ordered by the stored time of each run's last
@@ -87,6 +94,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		if v.Unborn() {
 			continue
 		}
+		// Events without a run: the log is damaged before its first run.
 		if len(fold.Order) == 0 {
 			out.Unreadable = append(out.Unreadable,
 				Unreadable{SessionID: s, Health: v.Health, Message: lastFindingMessage(v)})
@@ -103,6 +111,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 			out.Runs = append(out.Runs, row)
 		}
 	}
+	// Directories with other names may be sessions of another program.
 	if all, ok := g.Sessions.(ports.Strangers); ok {
 		names, err := all.Strangers(ctx)
 		if err != nil {

@@ -16,10 +16,14 @@ type SessionRow struct {
 	SessionID id.Session      `json:"sessionId"`
 	Health    manifest.Health `json:"health"`
 	Runs      []RunName       `json:"runs"`
-	Events    int64           `json:"events"`
-	LastAtMs  int64           `json:"lastAtMs"`
-	Kept      bool            `json:"kept"`
-	Note      *Note           `json:"note,omitzero"` // who keeps the session, and why
+	// Events counts those of the valid prefix.
+	Events int64 `json:"events"`
+	// LastAtMs is the latest activity of its runs, 0 without runs.
+	LastAtMs int64 `json:"lastAtMs"`
+	// Kept sessions are exempt from cleanup and deletion.
+	Kept bool `json:"kept"`
+	// Note: who keeps the session, and why.
+	Note *Note `json:"note,omitzero"`
 }
 
 // SessionList is the document "sessions": the latest activity first, and the

@@ -17,7 +17,8 @@ import (
 // and the trust in workflows with commands.
 type Settings struct {
 	Controls ports.Controls
-	Auditor  *Engine // of the same store, writes the audit log; nil: no audit
+	// Auditor: of the same store, writes the audit log; nil: no audit.
+	Auditor *Engine
 }
 
 // The control files of the store.
@@ -114,6 +115,7 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 	if err != nil {
 		return entry, err
 	}
+	// Trusted already: no act is recorded.
 	if have, ok := list.Of(w.Hash()); ok {
 		return have, nil
 	}

@@ -16,12 +16,15 @@ import (
 // the preferred tip.
 type RunDetails struct {
 	RunSummary
-	Workflow    WorkflowRef       `json:"workflow"`
+	Workflow WorkflowRef `json:"workflow"`
+	// Head identifies the log as it was read; verification accepts it as the
+	// expected head.
 	Head        manifest.Head     `json:"head"`
 	Preferences event.Preferences `json:"preferences"`
 	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // source node of a fork
 	Steps       []StepRow         `json:"steps"`
-	Gaps        []OpenGap         `json:"gaps"`
+	// Gaps are listed from the root to the tip.
+	Gaps []OpenGap `json:"gaps"`
 	// Blockers are requirements that the tip's snapshot stores as unmet, in a
 	// run that another program recorded as blocked. For runs of this program
 	// Gaps lists them.
@@ -32,8 +35,9 @@ type RunDetails struct {
 // OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
 // Foreign is set.
 type OpenGap struct {
-	ID       id.Gap          `json:"gapId,omitzero"`
-	Foreign  string          `json:"foreignGapId,omitzero"` // id of a gap that another program recorded
+	ID id.Gap `json:"gapId,omitzero"`
+	// Foreign: id of a gap that another program recorded.
+	Foreign  string          `json:"foreignGapId,omitzero"`
 	Index    int64           `json:"index"`
 	Pointer  *reason.Pointer `json:"pointer,omitzero"`
 	Reason   reason.Code     `json:"reason"`
@@ -52,14 +56,16 @@ func openGap(g projections.Gap) OpenGap {
 
 // StepRow is one step of a run: done, pending, skipped or to come.
 type StepRow struct {
-	StepID          string    `json:"stepId"`
-	StepInstanceKey string    `json:"stepInstanceKey"` // with the iterations of the loops around it
+	StepID string `json:"stepId"`
+	// StepInstanceKey: with the iterations of the loops around it.
+	StepInstanceKey string    `json:"stepInstanceKey"`
 	Title           string    `json:"title"`
 	State           StepState `json:"state"`
-	NodeID          *id.Node  `json:"nodeId,omitzero"` // node at which it is or was pending
-	Attempts        int       `json:"attempts"`
-	Notes           string    `json:"notes,omitzero"`
-	DoneAtMs        int64     `json:"doneAtMs,omitzero"`
+	// NodeID: node at which it is or was pending.
+	NodeID   *id.Node `json:"nodeId,omitzero"`
+	Attempts int      `json:"attempts"`
+	Notes    string   `json:"notes,omitzero"`
+	DoneAtMs int64    `json:"doneAtMs,omitzero"`
 }
 
 // StepState is the closed set of states of a step in a run.
@@ -67,10 +73,14 @@ type StepState string
 
 // The step states.
 const (
-	StepDone    StepState = "done"
+	// StepDone: an attempt at it was accepted.
+	StepDone StepState = "done"
+	// StepPending: the run waits for an attempt at it.
 	StepPending StepState = "pending"
+	// StepSkipped: the run passed it without an attempt.
 	StepSkipped StepState = "skipped"
-	StepToCome  StepState = "to_come"
+	// StepToCome: the run has not reached it.
+	StepToCome StepState = "to_come"
 )
 
 // Run returns the details of one run. ref is a run id, a unique prefix of one,

@@ -20,11 +20,14 @@ import (
 // first node; Observations describe the workspace and are dropped where they
 // exceed their limits.
 type Start struct {
-	Workflow     compile.Compiled
-	SourceKind   event.SourceKind
-	SourceRef    string // opaque; a file path is relative
-	Title        string
-	Key          string // idempotency key: a repeated start finds the first (docs/design.md#ids)
+	Workflow   compile.Compiled
+	SourceKind event.SourceKind
+	// SourceRef: opaque; a file path is relative.
+	SourceRef string
+	Title     string
+	// Key: idempotency key: a repeated start finds the first
+	// (docs/design.md#ids).
+	Key          string
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Observations []event.ObservationRecorded
@@ -47,6 +50,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
 			len(s.Key), startKeyMax)
 	}
+	// Ids from the seed: used as they are without a key.
 	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind,
 		SourceRef: s.SourceRef,
 		Title:     s.Title, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
@@ -66,8 +70,10 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		return Answer{}, err
 	}
 	if s.Key != "" {
+		// The same key in the same store results in the same ids.
 		begin.Session, begin.Run = id.KeyedSession(store, s.Key), id.KeyedRun(store, s.Key)
 	}
+	// Planned again: the ids may have changed since the validation.
 	plan, dropped, err := advance.Begin(s.Workflow, begin)
 	if err != nil {
 		return Answer{}, err
@@ -188,6 +194,8 @@ func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 // preferences. Observations describe the workspace at the moment of the call
 // and may differ.
 func sameStart(p resolvedPosition, sent manifest.Plan) bool {
+	// The plan's events are folded, so that both sides are compared in one
+	// form.
 	other := projections.NewSession()
 	for _, e := range sent.Events {
 		other.Apply(e)

@@ -25,8 +25,9 @@ type VerifyOptions struct {
 
 // VerifyProgress is the progress of a verification.
 type VerifyProgress struct {
-	Events    int64 // checked so far
-	Bytes, Of int64 // of all manifests; segments progress at the same rate
+	Events int64 // checked so far
+	// Bytes, Of: of all manifests; segments progress at the same rate.
+	Bytes, Of int64
 }
 
 // Verification is the document "verification". OK reports that no finding is an
@@ -53,9 +54,11 @@ type HeadRelation string
 
 // The relations of a log to an earlier head.
 const (
-	HeadSame  HeadRelation = "same"
-	HeadAhead HeadRelation = "ahead" // the log contains the head and was continued
-	HeadOther HeadRelation = "other" // the log does not contain the head: its events are gone
+	HeadSame HeadRelation = "same"
+	// HeadAhead: the log contains the head and was continued.
+	HeadAhead HeadRelation = "ahead"
+	// HeadOther: the log does not contain the head: its events are gone.
+	HeadOther HeadRelation = "other"
 )
 
 // Verify verifies the whole store: every log, every object that one refers to,

@@ -88,10 +88,11 @@ func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*Sessio
 type annotationCheck struct {
 	log      manifest.Log
 	findings []manifest.Finding
-	unread   bool // a line was not decoded: an unknown annotation id may be its
-	keys     map[string]bool
-	owners   map[id.Annotation]id.Run
-	lines    []annotationLine
+	// unread: a line was not decoded: an unknown annotation id may be its.
+	unread bool
+	keys   map[string]bool
+	owners map[id.Annotation]id.Run
+	lines  []annotationLine
 	// What the lines name, with what the session records about it: the zero
 	// value until it is found.
 	runs   map[id.Run]bool
@@ -108,12 +109,14 @@ type annotationLine struct {
 	at     id.Node
 }
 
+// newAnnotationCheck returns a check for one log, without any line.
 func newAnnotationCheck(log manifest.Log) *annotationCheck {
 	c := &annotationCheck{log: log}
 	c.reset()
 	return c
 }
 
+// reset forgets all lines, before the log is read again.
 func (c *annotationCheck) reset() {
 	*c = annotationCheck{log: c.log, keys: map[string]bool{}, owners: map[id.Annotation]id.Run{},
 		runs: map[id.Run]bool{}, nodes: map[id.Node]id.Run{}, events: map[id.Event]event.Scope{}}

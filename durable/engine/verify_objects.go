@@ -42,7 +42,8 @@ type objectVerdict struct {
 	kind    string
 }
 
-func newObjectBook() *objectCache {
+// newObjectCache returns an empty cache.
+func newObjectCache() *objectCache {
 	return &objectCache{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{},
 		kinds: map[string]string{}, inProgress: map[uint64]chan struct{}{}}
 }
@@ -55,6 +56,8 @@ func (b *objectCache) verdict(ref projections.ObjectRef, examine func() objectVe
 	for !b.seen.Has(key) {
 		running, ok := b.inProgress[key]
 		if !ok {
+			// Examining reads a file, so it happens outside the mutex. The
+			// channel tells other goroutines when the verdict is stored.
 			b.inProgress[key] = make(chan struct{})
 			b.mu.Unlock()
 			v := examine()
@@ -106,6 +109,7 @@ func (b *objectCache) store(key uint64, kind manifest.ObjectKind, v objectVerdic
 // unknown_version (docs/design.md#foreign-stores).
 func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectVerdict {
 	at := objectPath(ref)
+	// The port compares the digest; only the form is left to check.
 	data, err := g.Objects.Object(ctx, ref.Kind, ref.Ref)
 	if err != nil {
 		return unreadObject(at, err)
@@ -117,6 +121,7 @@ func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectV
 	case manifest.Snapshot:
 		_, err = snapshot.Decode(data)
 	case manifest.Artifact:
+		// Artifacts may have any content; only JSON has a kind.
 		if v, parseErr := canon.Parse(data); parseErr == nil {
 			kind, _ := v.Get("kind")
 			out.kind = kind.Text()

@@ -28,7 +28,7 @@ func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Fi
 	}
 	var out []manifest.Finding
 	for _, f := range v.Findings {
-		if f.Code != manifest.UnknownEvents { // the fold tells of each, and not of the first alone
+		if f.Code != manifest.UnknownEvents { // the fold reports each of them, the verdict the first only
 			out = append(out, f)
 		}
 	}
@@ -54,6 +54,7 @@ type sourceRuns struct {
 	runs  []id.Run
 }
 
+// newProposalCheck returns a check for one log, without any record.
 func newProposalCheck(log manifest.Log) *proposalCheck {
 	return &proposalCheck{log: log, fold: projections.NewProposals(log)}
 }
@@ -132,7 +133,7 @@ func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out
 	}
 	known, all, err := w.storedRuns(ctx)
 	if err != nil || !all {
-		return nil, err // the run may be in what could not be read
+		return nil, err // the run may be in an unreadable session
 	}
 	for _, s := range c.sources {
 		var gone []id.Run

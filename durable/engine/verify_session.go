@@ -22,18 +22,20 @@ type verifier struct {
 	g       *Engine
 	o       VerifyOptions
 	objects *objectCache
-	pins    *pinIndex // not nil if the inspection hashes all objects
+	// pins: not nil if the inspection hashes all objects.
+	pins *pinIndex
 
 	mu       sync.Mutex
 	done     VerifyProgress
 	imported map[string]bool // see auditedImports
-	unclear  bool            // the log of proposals could not be read to its end
+	// unclear: the log of proposals could not be read to its end.
+	unclear bool
 }
 
 // newVerifier prepares a verification. With Progress set it sums the sizes of
 // the manifests, as the total.
 func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {
-	w := &verifier{g: g, o: o, objects: newObjectBook()}
+	w := &verifier{g: g, o: o, objects: newObjectCache()}
 	if o.Progress != nil && g.Digests != nil {
 		for _, s := range all {
 			n, _ := g.Digests.LogBytes(ctx, manifest.SessionEvents(s)) // unknown sizes count as 0
@@ -127,12 +129,13 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 // sessionCheck is a visitor that verifies one session's log. Objects are
 // examined by other goroutines, whose results mu guards.
 type sessionCheck struct {
-	w       *verifier
-	ctx     context.Context
-	log     manifest.Log
-	refs    *projections.References
-	at      manifest.Head
-	headMet bool // ExpectHead was on the chain
+	w    *verifier
+	ctx  context.Context
+	log  manifest.Log
+	refs *projections.References
+	at   manifest.Head
+	// headMet: ExpectHead was on the chain.
+	headMet bool
 	from    *event.ImportedFrom
 
 	requested int // number of objects
@@ -143,7 +146,8 @@ type sessionCheck struct {
 	objects []objectFinding
 	claims  []manifest.Finding
 
-	pinned projections.Fingerprints // compared with the inspection
+	// pinned: compared with the inspection.
+	pinned projections.Fingerprints
 	pins   [][sha256.Size]byte
 }
 

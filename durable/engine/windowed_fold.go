@@ -29,7 +29,8 @@ func (g *Engine) readWindowed(ctx context.Context, s id.Session) (*projections.F
 // windowedFold is a fold that keeps a window of the nodes that it has read.
 type windowedFold struct {
 	*projections.Fold
-	nodesMax int // number of nodes at which a window is taken
+	// nodesMax: number of nodes at which a window is taken.
+	nodesMax int
 }
 
 // Reset implements ports.Visitor.
@@ -48,6 +49,7 @@ func (p *windowedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	if nodes <= p.nodesMax {
 		return nil
 	}
+	// A window can be taken only if the dropped nodes are closed.
 	if w, ok := p.Window(projections.WindowNodes); ok {
 		p.Session = w
 	} else {
