@@ -11,27 +11,28 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
-// assessmentRef is the contract under which assessments are reported.
+// assessmentRef is the contract of assessment artifacts.
 const assessmentRef = "wr.contracts.assessment"
 
-// wants is what a step asks for beside notes and its command's result, as far as it
-// is not on record. What a person can answer by choosing is asked; the rest has to
-// be a file.
-type wants struct {
-	probe       string                // the capability that is found out about
-	loop        *compile.Loop         // whose next round is to be decided
-	decides     bool                  // a decision is wanted, of whichever loop
-	assessments []contract.Assessment // all that the step asks for, or none
+// requirements are the outputs that a step requires besides notes and the
+// result of its command, as far as they are not recorded. Some are asked as
+// questions with choices, the others have to be files.
+type requirements struct {
+	probe       string                // capability to be tried out
+	loop        *compile.Loop         // loop whose continuation is to be decided
+	decides     bool                  // a loop decision is required
+	assessments []contract.Assessment // all of the step, or none
 	pack        *contract.Pack        // any other contract
-	optional    bool                  // pack is
+	optional    bool                  // pack is not required
 }
 
-func (w wants) nothing() bool {
+// none reports that nothing is required.
+func (w requirements) none() bool {
 	return w.probe == "" && !w.decides && len(w.assessments) == 0 && (w.pack == nil || w.optional)
 }
 
-// words name what is wanted, for a sentence.
-func (w wants) words() string {
+// describe lists the requirements as a part of a sentence.
+func (w requirements) describe() string {
 	var out []string
 	if w.probe != "" {
 		out = append(out, fmt.Sprintf("to know whether %s works (%s)", w.probe, contract.CapabilityKind))
@@ -48,10 +49,10 @@ func (w wants) words() string {
 	return strings.Join(out, " and ")
 }
 
-// wants holds what the step asks for against what lies with the node. What was
-// refused does not count as there.
-func (t *turn) wants() wants {
-	var w wants
+// requirements compares what the step requires with what is recorded at the
+// node. Outputs that were refused do not count.
+func (t *stepRun) requirements() requirements {
+	var w requirements
 	if len(t.step.AssessmentRefs) > 0 && t.lacks(contract.AssessmentKind, reason.OutputContract(assessmentRef)) {
 		for _, ref := range t.step.AssessmentRefs {
 			if a, ok := t.flow.Assessment(ref); ok {
@@ -59,7 +60,7 @@ func (t *turn) wants() wants {
 			}
 		}
 	}
-	w.decides, w.loop = t.wantsDecision()
+	w.decides, w.loop = t.needsDecision()
 	c := t.step.OutputContract
 	if c == nil || c.ContractRef == contract.LoopControlRef || c.ContractRef == assessmentRef &&
 		len(t.step.AssessmentRefs) > 0 {
@@ -76,9 +77,9 @@ func (t *turn) wants() wants {
 	return w
 }
 
-// lacks: no artifact of the kind lies with the node, or the last attempt was refused
-// at one of these places.
-func (t *turn) lacks(kind string, at ...reason.Pointer) bool {
+// lacks reports that the node has no artifact of the kind, or that the last
+// attempt was refused at one of the pointers.
+func (t *stepRun) lacks(kind string, at ...reason.Pointer) bool {
 	if !t.known.kinds[kind] {
 		return true
 	}
@@ -90,8 +91,9 @@ func (t *turn) lacks(kind string, at ...reason.Pointer) bool {
 	return false
 }
 
-// loop is the one around the step, where an artifact decides it; else nil.
-func (t *turn) loop() *compile.Loop {
+// loop returns the loop around the step if an artifact decides about its
+// continuation, else nil.
+func (t *stepRun) loop() *compile.Loop {
 	place, _ := t.flow.Place(t.step.StepID)
 	if l, ok := t.flow.Loop(place.LoopID); ok && l.Control != nil && l.Control.Kind == compile.ByArtifact {
 		return &l
@@ -99,20 +101,23 @@ func (t *turn) loop() *compile.Loop {
 	return nil
 }
 
+// asksDecision reports that a step requires the loop decision by its own
+// contract.
 func asksDecision(s compile.Step) bool {
 	return s.OutputContract != nil && s.OutputContract.ContractRef == contract.LoopControlRef
 }
 
-// endsRound: the step is the last of a body that nothing before it asks for a
-// decision, and so it is the one that the run will ask (R22).
-func (t *turn) endsRound() bool {
+// endsRound reports that the step is the last one of a loop body in which no
+// step requires the decision. The engine requires it at this step then
+// (docs/design.md#loops).
+func (t *stepRun) endsRound() bool {
 	l := t.loop()
 	return l != nil && l.Body[len(l.Body)-1].StepID == t.step.StepID && !slices.ContainsFunc(l.Body, asksDecision)
 }
 
-// wantsDecision: whether its loop goes round again is for the step to say. A decision
-// that was refused, as at the last round that the loop allows, is asked for again.
-func (t *turn) wantsDecision() (bool, *compile.Loop) {
+// needsDecision reports whether a loop decision is required now. One that was
+// refused, as in the last permitted iteration, is required again.
+func (t *stepRun) needsDecision() (bool, *compile.Loop) {
 	l := t.loop()
 	if l != nil && t.known.refusedAt(reason.WorkflowStep(l.LoopID)) ||
 		t.known.refusedAt(reason.OutputContract(contract.LoopControlRef)) {
@@ -121,16 +126,17 @@ func (t *turn) wantsDecision() (bool, *compile.Loop) {
 	return (asksDecision(t.step) || t.endsRound()) && !t.known.kinds[contract.LoopControlKind], l
 }
 
-// waitingForResult: nobody is here to bring what the step wants. Nothing is recorded.
-func (t *turn) waitingForResult(w wants) error {
+// waitingForResult is RUN_WAITING for outputs that only a person can supply
+// when none is present. Nothing is recorded.
+func (t *stepRun) waitingForResult(w requirements) error {
 	flags := []string{"--artifact", "FILE"}
 	if t.needsNotes() {
 		flags = append([]string{"--notes", "TEXT"}, flags...)
 	}
-	f := t.waiting("wants "+w.words(),
+	f := t.waitingFault("wants "+w.describe(),
 		"Go on at a terminal with '%s', or hand it in with '%s'; without flags, that command shows what it must look "+
 			"like.",
-		t.goOn(), t.HandIn(t.report.Run, flags...))
+		t.continueLine(), t.HandIn(t.report.Run, flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// file asks for what only a file can bring. It comes first of all: whoever does not
-// have it yet should not have typed their notes in vain.
-func (t *turn) file(ctx context.Context, w wants, req *advance.Request) error {
-	if w.pack == nil || !t.Person.Present() || w.optional && t.again {
+// askFile asks for an artifact that only a file can supply. It is the first
+// question, so that a person without the file has not typed notes in vain.
+func (t *stepRun) askFile(ctx context.Context, w requirements, req *advance.Request) error {
+	if w.pack == nil || !t.Person.Present() || w.optional && t.retried {
 		return nil
 	}
 	q := ports.FileQuestion{Text: fmt.Sprintf("This step wants a result of kind %s, as a JSON file.",
@@ -29,7 +29,8 @@ func (t *turn) file(ctx context.Context, w wants, req *advance.Request) error {
 		if err != nil || len(artifact.Bytes) == 0 {
 			return err
 		}
-		// A file that does not fit is better told here than put on record.
+		// An invalid file is reported here and not sent: a refused attempt
+		// would be recorded.
 		q.Wrong = nil
 		for _, m := range w.pack.Check(artifact.JSON) {
 			q.Wrong = append(q.Wrong, m.String())
@@ -41,38 +42,43 @@ func (t *turn) file(ctx context.Context, w wants, req *advance.Request) error {
 	}
 }
 
-// choices asks what a person can answer by choosing, and builds the artifacts.
-func (t *turn) choices(ctx context.Context, w wants, req *advance.Request) error {
+// askChoices asks the questions that a person answers by choosing, and builds
+// the artifacts from the answers.
+func (t *stepRun) askChoices(ctx context.Context, w requirements, req *advance.Request) error {
 	if !t.Person.Present() {
 		return nil
 	}
 	if w.probe != "" {
-		if err := t.probe(ctx, w.probe, req); err != nil {
+		if err := t.askProbe(ctx, w.probe, req); err != nil {
 			return err
 		}
 	}
 	for _, a := range w.assessments {
-		if err := t.assess(ctx, a, req); err != nil {
+		if err := t.askAssessment(ctx, a, req); err != nil {
 			return err
 		}
 	}
 	if w.decides {
-		return t.decide(ctx, w.loop, req)
+		return t.askDecision(ctx, w.loop, req)
 	}
 	return nil
 }
 
-func (t *turn) probe(ctx context.Context, capability string, req *advance.Request) error {
-	said, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?",
+// askProbe asks whether a capability works, and adds the capability artifact.
+func (t *stepRun) askProbe(ctx context.Context, capability string, req *advance.Request) error {
+	answer, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?",
 		Choices: []string{"success", "failure"}, Brief: true, Optional: t.neverStops()})
-	if err != nil || said == "" {
+	if err != nil || answer == "" {
 		return err
 	}
-	req.Artifacts = append(req.Artifacts, artifactOf(contract.CapabilityKind, "capability", capability, "result", said))
+	req.Artifacts = append(req.Artifacts, artifactOf(contract.CapabilityKind, "capability", capability, "result",
+		answer))
 	return nil
 }
 
-func (t *turn) assess(ctx context.Context, a contract.Assessment, req *advance.Request) error {
+// askAssessment asks for the level of each dimension, and adds the assessment
+// artifact.
+func (t *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req *advance.Request) error {
 	levels := canon.OfMembers()
 	for _, d := range a.Dimensions {
 		text := d.Purpose
@@ -89,32 +95,33 @@ func (t *turn) assess(ctx context.Context, a contract.Assessment, req *advance.R
 		}
 	}
 	if levels.Len() == 0 && t.neverStops() {
-		return nil // the engine puts on record what is missing
+		return nil // the engine records a gap for what is missing
 	}
 	v := artifactOf(contract.AssessmentKind, "assessmentId", a.ID).JSON.With("dimensions", levels)
 	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(v))
 	return nil
 }
 
-// reasonCharsMax is what the contract allows.
+// reasonCharsMax is the limit of the loop control contract for a summary.
 const reasonCharsMax = 1024
 
-func (t *turn) decide(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
+// askDecision asks whether the loop continues, and adds the decision artifact.
+func (t *stepRun) askDecision(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
 	text := "Go round again, or stop?"
 	if rounds := roundsOf(t.flow, t.answer.Pending.StepInstanceKey); len(rounds) > 0 {
 		last := rounds[len(rounds)-1]
 		text = fmt.Sprintf("Round %d of %q is done. Go round again, or stop?", last.N, last.Loop)
 	}
-	said, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true,
+	decision, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true,
 		Optional: t.neverStops()})
-	if err != nil || said == "" {
+	if err != nil || decision == "" {
 		return err
 	}
 	why, err := t.Person.Ask(ctx, ports.Question{Text: "Why? Enter for no reason", Optional: true})
 	if err != nil {
 		return err
 	}
-	a := artifactOf(contract.LoopControlKind, "decision", said)
+	a := artifactOf(contract.LoopControlKind, "decision", decision)
 	if loop != nil && loop.Control.LoopID != "" {
 		a.JSON = a.JSON.With("loopId", canon.OfString(loop.Control.LoopID))
 	}
@@ -125,7 +132,7 @@ func (t *turn) decide(ctx context.Context, loop *compile.Loop, req *advance.Requ
 	return nil
 }
 
-// artifactOf builds an artifact of text members.
+// artifactOf builds an artifact of a kind from pairs of text members.
 func artifactOf(kind string, members ...string) advance.Artifact {
 	v := canon.OfMembers().With("kind", canon.OfString(kind))
 	for i := 0; i+1 < len(members); i += 2 {
