@@ -181,7 +181,7 @@ steps:
 func TestAResultFromAFile(t *testing.T) {
 	dir := folder(t, handFlow)
 	s := sit(t, dir, 80, "run", "w.yaml")
-	s.sees("wants a result of kind wr.gate_verdict, as a JSON file")
+	s.sees("requires a result of kind wr.gate_verdict, as a JSON file")
 	s.sees("Such as:")
 	s.sees(`"kind": "wr.gate_verdict"`)
 	s.sees("waybill continue --run ")

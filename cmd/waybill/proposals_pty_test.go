@@ -127,7 +127,7 @@ func TestAnApprovalIsOfWhatWasShown(t *testing.T) {
 	s.sees("[y/N]")
 	p.does(0, "proposals", "revise", name, "other.json")
 	s.types("y\n")
-	s.sees("was revised while it was looked at")
+	s.sees("was revised after it was shown")
 	s.sees("[PROPOSAL_CHANGED]")
 	s.leaves(1)
 	p.does(3, "proposals", "apply", name)

@@ -307,12 +307,12 @@ func (n *annotationWriter) checkCurrent(all *annotationState, about id.Annotatio
 	case !ok || have.Target.RunID != n.at.Run:
 		return annotationNotFound(n.at, about)
 	case have.State == projections.AnnotationSuperseded:
-		return fault.New(fault.ValidationError, "annotation %s does not stand any more: %s stands in its place", about,
+		return fault.New(fault.ValidationError, "annotation %s is not current any more: %s superseded it", about,
 			have.About.SupersededBy).
 			Suggest("Name %s instead.", have.About.SupersededBy).With("supersededBy", have.About.SupersededBy.String())
 	case have.State == projections.AnnotationRetracted:
 		return fault.Wrap(errRetracted, fault.ValidationError,
-			"annotation %s does not stand any more: it was retracted", about).Suggest("Add a new one.")
+			"annotation %s is not current any more: it was retracted", about).Suggest("Add a new one.")
 	}
 	return nil
 }

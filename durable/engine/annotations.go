@@ -101,7 +101,7 @@ func (q AnnotationQuery) check() (after int64, err error) {
 	if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
 		return 0, fault.New(fault.ValidationError, "limit: expected 1 to %d, got %d", limits.AnnotationsPageMax,
 			q.Limit).
-			Suggest("Ask for fewer, and for the rest with nextCursor.").With("field", "limit")
+			Suggest("Request fewer, and the rest with nextCursor.").With("field", "limit")
 	}
 	if q.Signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
 		return 0, fault.New(fault.ValidationError, "signal: expected one of %v, got %q", feedback.Signals(), q.Signal).
@@ -112,8 +112,8 @@ func (q AnnotationQuery) check() (after int64, err error) {
 	}
 	after, err = strconv.ParseInt(q.Cursor, 10, 64)
 	if err != nil || after < 0 || strconv.FormatInt(after, 10) != q.Cursor {
-		return 0, fault.New(fault.ValidationError, "the cursor %q is none that a list gave", q.Cursor).
-			Suggest("Copy nextCursor exactly as the page before gave it.")
+		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", q.Cursor).
+			Suggest("Copy nextCursor unchanged from the previous page.")
 	}
 	return after, nil
 }

@@ -155,8 +155,8 @@ func auditFault(err error) error {
 	if !fault.Is(err, fault.SessionUnhealthy) {
 		return err
 	}
-	f := fault.Wrap(err, fault.SessionUnhealthy, "the audit log takes no lines, and without one nothing was done: %s",
+	f := fault.Wrap(err, fault.SessionUnhealthy, "the audit log cannot be written, so nothing was done: %s",
 		fault.Of(err).Message)
 	f.Details = fault.Of(err).Details
-	return f.Suggest("See what is wrong with 'waybill audit verify'; 'waybill repair' is the way out.")
+	return f.Suggest("See what is wrong with 'waybill audit verify', and repair it with 'waybill repair'.")
 }

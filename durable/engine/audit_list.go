@@ -114,7 +114,7 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *impo
 	case ctx.Err() != nil:
 		return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
 	case err != nil:
-		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s",
+		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "the decisions in this log cannot be read: %s",
 			fault.Of(err).Message)
 		out.finding, out.facts = &f, nil // it is not known which facts are this store's
 	case v.Health == manifest.UnknownVersion && g.allImported(ctx, log, v.Head, imports):
@@ -122,7 +122,7 @@ func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *impo
 		// were made elsewhere and need no lines here.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root,
-			"the log is %s: there may be more that was decided here", v.Health)
+			"the log is %s: it may contain more decisions", v.Health)
 		out.finding = &f
 	}
 	return out, nil

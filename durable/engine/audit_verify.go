@@ -64,8 +64,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 		if missing > 0 {
 			// Either a call was interrupted, or its line is being written now.
 			out = append(out, manifest.NewFinding(manifest.AuditIncomplete, s.root,
-				"%d of what was decided here has no line in the audit log yet; the next one that is written "+
-					"completes it", missing))
+				"%d decisions made here have no line in the audit log yet; the next audit write adds them", missing))
 		}
 		if s.finding != nil {
 			out = append(out, *s.finding)
@@ -80,9 +79,10 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 			continue
 		}
 		row, exists := rows[e.Source.Root()]
-		code, problem := manifest.AuditUnfounded, "says what the log does not hold"
+		code, problem := manifest.AuditUnfounded, "records a fact that the log does not contain"
 		if !exists {
-			code, problem = manifest.AuditSessionMissing, "is about a session that is not here, and nobody deleted it"
+			code, problem = manifest.AuditSessionMissing,
+				"is about a session that does not exist, and no deletion is recorded"
 		}
 		if row.finding == nil && !explained(*e.Source, exists) {
 			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of %s", e.EventID,

@@ -88,8 +88,8 @@ type ledgerReader struct {
 	seen  map[string]manifest.Head
 }
 
-// restart begins with an empty ledger and keeps the saved heads aside until
-// their head is met.
+// restart begins with an empty ledger and keeps the saved heads until their
+// head is met.
 func (r *ledgerReader) restart() {
 	r.seen = r.Seen
 	r.AuditLedger = projections.NewAuditLedger()
@@ -219,7 +219,7 @@ func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest
 }
 
 // write appends the missing lines and, if last is not nil, the event that last
-// creates for the next index. If there is nothing to append, it takes no lock.
+// creates for the next index. With nothing to append it takes no lock.
 // STORE_CONFLICT if the audit log was replaced since it was read.
 func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Event) error {
 	facts := 0

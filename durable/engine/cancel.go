@@ -180,7 +180,7 @@ func (g *Engine) notComplete(ctx context.Context, p resolvedPosition) error {
 	if err != nil || !state.IsComplete() {
 		return err
 	}
-	return fault.New(fault.ValidationError, "run %s is complete: there is nothing to cancel", p.run.ID).
+	return fault.New(fault.ValidationError, "run %s is complete and cannot be cancelled", p.run.ID).
 		Suggest("See 'waybill runs show %s'.", p.run.ID).With("runId", p.run.ID.String())
 }
 

@@ -38,8 +38,7 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 		if c.Request.Digest() != (advance.Request{}).Digest() {
 			return Answer{}, fault.New(fault.ValidationError,
 				"notes, artifacts or context were sent without an ack token").
-				Suggest("Send the ackToken of the same answer along, or nothing but the state token to see what is " +
-					"pending.")
+				Suggest("Add the ackToken of the same answer, or send only the state token to see what is pending.")
 		}
 		at, err := g.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
 		if err != nil {
@@ -82,7 +81,7 @@ func (g *Engine) faultWithoutKeys(ctx context.Context, stateToken string, cause 
 		return err
 	}
 	if store, err := g.Identity.StoreID(ctx, ports.ReadOnly); err == nil && store.IsZero() {
-		return fault.New(fault.TokenBadSignature, "there is no store here that could have signed the token")
+		return fault.New(fault.TokenBadSignature, "no store exists here that could have signed the token")
 	}
 	return cause
 }
@@ -127,13 +126,13 @@ func (g *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Atte
 		return fault.New(fault.TokenScopeMismatch,
 			"the state token is of node %s and the %s token of node %s of the same run", st.NodeID, t.TokenKind,
 			t.NodeID).
-			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' gives fresh ones.", st.RunID)
+			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' returns new ones.", st.RunID)
 	}
 	a, b := g.runTitle(ctx, st.SessionID, st.RunID), g.runTitle(ctx, t.SessionID, t.RunID)
 	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)",
 		st.RunID, a, t.TokenKind, t.RunID, b).
-		Suggest("To go on with %q (%s) send the %s token that came with its state token; to go on with %q (%s) send "+
-			"that run's state token.",
+		Suggest("To continue %q (%s) send the %s token that came with its state token; to continue %q (%s) send that "+
+			"run's state token.",
 			a, st.RunID, t.TokenKind, b, t.RunID).
 		With("stateRunId", st.RunID.String()).With(t.TokenKind+"RunId", t.RunID.String()).With("stateTitle", a).
 		With(t.TokenKind+"Title", b)

@@ -45,7 +45,7 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 		}
 		if now := d.one.Last().Artifact.SHA256; now != shown {
 			return nil, nil, fault.New(fault.ProposalChanged,
-				"%s was revised while it was looked at: the approval was meant for %s, and it is %s now", d.one.ID,
+				"%s was revised after it was shown: the approval is for %s, and the artifact is %s now", d.one.ID,
 				shown, now).
 				With("proposalId", d.one.ID.String()).With("shown", shown.String()).With("now", now.String())
 		}
@@ -101,8 +101,8 @@ func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest)
 func (d decision) authorizeApply(req ApplyRequest, a *proposal.Activation) error {
 	if d.policy.Mode == proposal.DirectRBAC {
 		if req.Override {
-			return fault.New(fault.ValidationError, "there is no approval gate to go past: this store activates by %s",
-				d.policy.Mode).Suggest("Leave --override out.")
+			return fault.New(fault.ValidationError, "this store has no approval gate to override: it activates by %s",
+				d.policy.Mode).Suggest("Remove --override.")
 		}
 		return d.policy.CheckScope(d.principal, config.ScopeApply)
 	}
@@ -143,9 +143,9 @@ func (g *Engine) checkArtifact(ctx context.Context, d decision, req ApplyRequest
 		return nil
 	}
 	first := found[slices.IndexFunc(found, func(p problem.Problem) bool { return p.Severity == problem.Error })]
-	f := fault.New(fault.ProposalInvalid, "%s is not sound: %s", d.one.ID, first.Message)
+	f := fault.New(fault.ProposalInvalid, "%s is not valid: %s", d.one.ID, first.Message)
 	if at := first.Pointer; at != "" {
-		f.Message = fmt.Sprintf("%s is not sound at %s: %s", d.one.ID, at, first.Message)
+		f.Message = fmt.Sprintf("%s is not valid at %s: %s", d.one.ID, at, first.Message)
 	}
 	return f.With("proposalId", d.one.ID.String()).With("problems", found)
 }

@@ -49,8 +49,8 @@ type Engine struct {
 
 	// Without it, verification by digests alone decodes the logs as well.
 	Digests ports.Digests
-	// Control files of the store: configuration, trust. Without it there is no
-	// audit log either.
+	// Control files of the store: configuration, trust. Without it nothing is
+	// audited either.
 	Controls ports.Controls
 	// Objects too large for memory; export requires it.
 	Streams ports.ObjectStreams
@@ -152,8 +152,8 @@ func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *projections
 	if f.Head.IsZero() {
 		if saved, ok := g.savedFold(ctx, s); ok {
 			claimed = saved.Head
-			// The head of a short log is still compared, but its fold is read
-			// anew.
+			// The head of a short log is still compared, but its fold is not
+			// used.
 			if claimed.NextRecord > shortLog {
 				*f = *saved
 			}

@@ -58,7 +58,7 @@ func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest,
 	}
 	if n.Reason == "" {
 		return ErasedArtifact{},
-			fault.New(fault.ValidationError, "erasing an artifact needs a reason: it is all that is left of it").
+			fault.New(fault.ValidationError, "erasing an artifact requires a reason: nothing else remains of it").
 				Suggest("Give one with --reason.")
 	}
 	// Checked before the intention is recorded: an unknown digest is probably a

@@ -135,7 +135,7 @@ func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequ
 		v = lostTail(own, v, claimed.Head)
 	}
 	if v.Unborn() {
-		return nil, fault.New(fault.SessionNotFound, "nothing was ever committed to session %s", s)
+		return nil, fault.New(fault.SessionNotFound, "session %s has no events", s)
 	}
 	if err := x.checkHealth(own, v); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	if !x.req.Salvage || v.Head.IsZero() && log.Root == manifest.SessionEvents(x.session).Root {
 		err := fault.Of(ports.Unhealthy(log, v))
 		if !v.Head.IsZero() {
-			return err.Suggest("Export what stands before the damage with --salvage.")
+			return err.Suggest("Export the events before the damage with --salvage.")
 		}
 		return err
 	}

@@ -257,7 +257,7 @@ func (x *exporter) redactedArtifacts(ctx context.Context) error {
 func (x *exporter) writeTombstone(ctx context.Context, ref canon.Digest) error {
 	data, ok, err := x.g.Graves.Tombstone(ctx, ref)
 	if err == nil && !ok {
-		err = fault.New(fault.StoreCorrupt, "artifact %s is said to be erased, and nothing says by whom", ref)
+		err = fault.New(fault.StoreCorrupt, "artifact %s is marked as erased, and its tombstone is missing", ref)
 	}
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 const sweepMax = 4096
 
 // errUsed reports that a session received events since the plan was made.
-var errUsed = errors.New("something new came meanwhile")
+var errUsed = errors.New("it received new events meanwhile")
 
 // sweep executes the plan, sessions first: after a crash at any point, no
 // remaining log refers to a removed object. The report then lists what was
@@ -116,7 +116,7 @@ func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 		if gone {
 			c.report.Leftover = append(c.report.Leftover, l)
 		} else {
-			c.report.Skipped = append(c.report.Skipped, GCSkipped{l.Path, "somebody may be at work with it"})
+			c.report.Skipped = append(c.report.Skipped, GCSkipped{l.Path, "a process may be using it"})
 		}
 	}
 	for _, s := range plan.Sessions {
@@ -131,7 +131,7 @@ func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 			c.report.Sessions = append(c.report.Sessions, s)
 		} else {
 			c.report.Skipped = append(c.report.Skipped,
-				GCSkipped{s.SessionID.String(), "it is about to begin, or holds more than a crash leaves"})
+				GCSkipped{s.SessionID.String(), "a process may be creating it, or it has unexpected files"})
 		}
 	}
 	return nil

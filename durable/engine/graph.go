@@ -156,6 +156,6 @@ func (g *Engine) locateStep(ctx context.Context, r *projections.Run, here Positi
 		}
 	}
 	return here, fault.New(fault.TokenUnknownNode,
-		"run %s has no node that begins with %q, and no step of that name on its way", r.ID, ref).
+		"run %s has no node that begins with %q, and no step of that name on its path", r.ID, ref).
 		Suggest("See its nodes with 'waybill runs graph %s'.", r.ID)
 }

@@ -99,7 +99,8 @@ func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req Im
 	// Events of another program are opaque; ids in them cannot be replaced.
 	if asNew && m.foreign {
 		return m.out, fault.New(fault.BundleCollision,
-			"session %s holds facts of another program and keeps its ids, and they are taken or were not wanted",
+			"session %s contains events of another program, so its ids cannot be changed; they are taken, or new ids "+
+				"were requested",
 			src.Session())
 	}
 	return m.importSession(ctx, asNew)
@@ -198,9 +199,9 @@ func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error
 			m.out.Relation = relation
 			if err == nil && relation == diverged {
 				err = fault.New(fault.BundleCollision,
-					"session %s, which this import would become, is there with another history", m.out.SessionID).
-					Suggest("Look at it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if "+
-						"it is not wanted.", m.out.SessionID)
+					"this import would create session %s, which exists with another history", m.out.SessionID).
+					Suggest("Inspect it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if "+
+						"it is not needed.", m.out.SessionID)
 			}
 			if err == nil {
 				err = m.recomputeRenaming(ctx, store)
@@ -254,10 +255,11 @@ func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relat
 func (m *importer) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Salvage != nil {
 		m.out.Warnings = append(m.out.Warnings,
-			fmt.Sprintf("The bundle is a salvage: what its session held behind event %d is not in it.", m.head.Next-1))
+			fmt.Sprintf("The bundle is a salvage: it does not contain the session's events after event %d.",
+				m.head.Next-1))
 	}
 	if e := m.src.Envelope(); e.Redacted != nil {
-		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: it is not word for word what was recorded.")
+		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: its texts differ from what was recorded.")
 	}
 	err := m.g.describeImport(ctx, &m.out)
 	m.setMapping()

@@ -97,7 +97,7 @@ func (b *importIndex) record(ctx context.Context, s id.Session) (importRecord, e
 	if b == nil {
 		return importRecord{}, nil
 	}
-	if b.records != nil || b.g.Controls == nil { // without control files there is no audit log
+	if b.records != nil || b.g.Controls == nil { // no audit log without control files
 		return b.records[s.String()], nil
 	}
 	store, err := b.g.Identity.StoreID(ctx, ports.ReadOnly)

@@ -116,7 +116,7 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name str
 			}
 			next, err := chain.Next(events)
 			if err != nil {
-				return fault.Wrap(err, fault.BundleIntegrityFailed, "under new ids the log does not hold together: %v",
+				return fault.Wrap(err, fault.BundleIntegrityFailed, "the log is not valid under new ids: %v",
 					err)
 			}
 			return arrival.Segment(ctx, name, next)

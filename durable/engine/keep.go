@@ -150,7 +150,7 @@ func (g *Engine) checkNotKept(ctx context.Context, s id.Session) error {
 		return nil
 	}
 	f := fault.New(fault.SessionKept, "session %s is kept", s).With("sessionId", s.String()).
-		Suggest("Take it back with 'waybill sessions keep --off %s', if it may go.", s)
+		Suggest("Remove the mark with 'waybill sessions keep --off %s' if it may be deleted.", s)
 	if n != nil && n.Reason != "" {
 		f.Message += ": " + n.Reason
 	}

@@ -112,8 +112,8 @@ func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err er
 		// The latest run may be in what could not be read: what is meant for it
 		// must not reach another.
 		return runMatch{}, fault.New(fault.RunAmbiguous,
-			"which run is the last one cannot be told: %s could not be read", sessionCount(unread)).
-			Suggest("Name the run; 'waybill runs list' shows which there are.")
+			"the last run cannot be determined: %s could not be read", sessionCount(unread)).
+			Suggest("Name the run; 'waybill runs list' shows all runs.")
 	}
 	return at, nil
 }
@@ -192,12 +192,13 @@ func matchesPrefix(r id.Run, ref string) bool {
 // be in one of them.
 func runNotFound(ref string, unread int) error {
 	if unread > 0 {
-		return fault.New(fault.RunNotFound, "no run that could be read is called %q; %s could not be read", ref,
+		return fault.New(fault.RunNotFound,
+			"no readable run has the id %q or one that begins with it; %s could not be read", ref,
 			sessionCount(unread)).
 			Suggest("See which with 'waybill runs list', and why with 'waybill verify'.")
 	}
 	if ref == Last {
-		return fault.New(fault.RunNotFound, "the store holds no run yet").Suggest("Start one with 'waybill run FILE'.")
+		return fault.New(fault.RunNotFound, "the store has no runs yet").Suggest("Start one with 'waybill run FILE'.")
 	}
-	return fault.New(fault.RunNotFound, "no run is called %q, and none begins with it", ref)
+	return fault.New(fault.RunNotFound, "no run has the id %q or one that begins with it", ref)
 }

@@ -39,7 +39,7 @@ func (c *objectRefs) Visit(seg manifest.Segment, head manifest.Head) error {
 }
 
 // eachObjectRef calls each for the objects that an event refers to. A zero
-// digest stands for none.
+// digest means none.
 func eachObjectRef(e event.Event, each func(manifest.ObjectKind, canon.Digest)) {
 	if p, ok := e.Data.(event.Pinner); ok {
 		each(manifest.Snapshot, p.Pin())

@@ -68,8 +68,8 @@ func firstAfter(rows []RunSummary, cursor string) (int, error) {
 	var at, index int64
 	var run string
 	if _, err := fmt.Sscanf(strings.ReplaceAll(cursor, ".", " "), "%d %d %s", &at, &index, &run); err != nil {
-		return 0, fault.New(fault.ValidationError, "the cursor %q is none that a list gave", cursor).
-			Suggest("Copy nextCursor exactly as the page before gave it.")
+		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", cursor).
+			Suggest("Copy nextCursor unchanged from the previous page.")
 	}
 	i := slices.IndexFunc(rows, func(r RunSummary) bool {
 		switch {

@@ -44,7 +44,7 @@ var errFoldIncomplete = fmt.Errorf("the fold left out what is asked about: %w", 
 // returns errFoldIncomplete.
 func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error) {
 	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
-	// A windowed fold cannot tell an unknown node from a dropped one.
+	// A windowed fold cannot distinguish an unknown node from a dropped one.
 	if f.Missed() || !f.Knows(at.Run, at.Node) {
 		return p, errFoldIncomplete
 	}

@@ -163,7 +163,7 @@ type proposalsReading struct {
 }
 
 // readProposals reads the log of proposals, of a damaged one the valid prefix.
-// Without a store there are no proposals. CAPABILITY_NOT_PROVIDED if the
+// A store that does not exist has no proposals. CAPABILITY_NOT_PROVIDED if the
 // configuration turns proposals off.
 func (g *Engine) readProposals(ctx context.Context) (proposalsReading, error) {
 	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
@@ -202,7 +202,7 @@ func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 		// An unknown record may have decided about this proposal.
 		if fold.Blind() {
 			return fault.New(fault.SessionUnhealthy,
-				"the log of the proposals holds records that this version does not know; nothing is written to it").
+				"the log of the proposals has records that this version does not know; nothing is written to it").
 				Suggest("Use the newer binary.")
 		}
 		record, objects, err := plan(fold, v.Head.Next)

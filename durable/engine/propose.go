@@ -212,7 +212,7 @@ func (g *Engine) readProposed(ctx context.Context, workspace, ref string, redact
 	error) {
 	wire, d, err := g.Proposal(ctx, workspace, ref)
 	if err != nil {
-		err = fault.Wrap(err, fault.StoreAnswerUnread, "%s is recorded, and cannot be read: %s", ref,
+		err = fault.Wrap(err, fault.StoreAnswerUnread, "%s is recorded, but cannot be read: %s", ref,
 			strings.TrimSuffix(fault.Of(err).Message, "."))
 	}
 	return Proposed{Proposal: wire, About: d.About, Redacted: redactions}, err

@@ -101,7 +101,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 	confirm := needsConfirmation(w, s, p.node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text,
 		RequireConfirmation: confirm}
-	// A closed run takes no attempts, whatever the step needs.
+	// A closed run takes no attempts, even for a step that needs confirmation.
 	switch {
 	case checkTakesFacts(p) != nil:
 		a.NextIntent = RehydrateOnly
@@ -268,7 +268,7 @@ func (g *Engine) answerOutcome(ctx context.Context, keys token.Keys, p resolvedP
 	}
 	child := p.run.Node(*o.ToNodeID)
 	if child == nil {
-		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which is not there",
+		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which does not exist",
 			o.ToNodeID)
 	}
 	return g.answer(ctx, keys, resolvedPosition{p.fold, p.run, child})

@@ -119,7 +119,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		}
 		for _, name := range names {
 			out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
-				Message: "the name of its folder is no session id, and it was not read"})
+				Message: "the name of its directory is not a session id, and it was not read"})
 		}
 	}
 	slices.SortStableFunc(out.Runs, func(a, b RunSummary) int {
@@ -134,7 +134,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 // reading stopped.
 func lastFindingMessage(v manifest.Verdict) string {
 	if len(v.Findings) == 0 {
-		return "the session holds no run"
+		return "the session has no run"
 	}
 	return v.Findings[len(v.Findings)-1].Message
 }

@@ -139,7 +139,7 @@ func adviseOnRestart(err error, key string) error {
 		return err
 	}
 	out := *f
-	return out.Suggest("See with 'waybill runs list' whether the run is there before you start it again; with --key " +
+	return out.Suggest("Check with 'waybill runs list' whether the run exists before you start it again; with --key " +
 		"a start can be repeated safely.")
 }
 
@@ -148,7 +148,7 @@ func adviseOnRestart(err error, key string) error {
 func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
-			Warning{ObservationsDropped, "Something about the workspace was too long to be recorded."})
+			Warning{ObservationsDropped, "An observation about the workspace was too long to be recorded."})
 	}
 }
 

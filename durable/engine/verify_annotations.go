@@ -79,7 +79,7 @@ func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*Sessio
 		return nil, err // it was restored between the two readings
 	}
 	f := manifest.NewFinding(manifest.LostTail, log.Root,
-		"%d events are about a session of whose own log nothing is here", recorded.Head.Next)
+		"%d events are about a session whose own log is empty", recorded.Head.Next)
 	return &SessionVerdict{SessionID: s, Health: own.Health, Findings: []manifest.Finding{f}}, nil
 }
 
@@ -166,7 +166,7 @@ func (c *annotationCheck) identity(e event.Event) {
 	}
 	key := e.DedupeKey()
 	if c.keys[key] {
-		c.find(manifest.DuplicateKey, e, "its dedupeKey %s stands twice", key)
+		c.find(manifest.DuplicateKey, e, "its dedupeKey %s is not unique", key)
 	}
 	c.keys[key] = true
 	if e.Actor.Kind != "" && e.ID != id.EventOf(e.Owner, key) {
@@ -178,7 +178,7 @@ func (c *annotationCheck) identity(e event.Event) {
 // those of the same run before it.
 func (c *annotationCheck) checkReference(e event.Event, name id.Annotation, relation string) {
 	if run, ok := c.owners[name]; !name.IsZero() && !c.unread && (!ok || run != e.Scope.RunID) {
-		c.find(manifest.BrokenReference, e, "it %s annotation %s, and its run had none of that id", relation, name)
+		c.find(manifest.BrokenReference, e, "it %s annotation %s, which its run did not have", relation, name)
 	}
 }
 
@@ -236,15 +236,15 @@ func (c *annotationCheck) missing() (out []manifest.Finding) {
 		of := c.events[t.EventID]
 		switch {
 		case !c.runs[l.run]:
-			broken("run %s is none of the session", l.run)
+			broken("run %s is not in the session", l.run)
 		case !t.NodeID.IsZero() && c.nodes[t.NodeID] != l.run:
-			broken("it is about node %s, which is none of its run", t.NodeID)
+			broken("it is about node %s, which is not in its run", t.NodeID)
 		case !l.at.IsZero() && c.nodes[l.at] != l.run:
-			broken("it stands at node %s, which is none of its run", l.at)
+			broken("it is at node %s, which is not in its run", l.at)
 		case !t.EventID.IsZero() && of.RunID != l.run:
-			broken("it is about event %s, which is none of its run", t.EventID)
+			broken("it is about event %s, which is not in its run", t.EventID)
 		case !t.EventID.IsZero() && of.NodeID != l.at:
-			broken("it stands at node %q, and event %s is about node %q", l.at, t.EventID, of.NodeID)
+			broken("it is at node %q, and event %s is about node %q", l.at, t.EventID, of.NodeID)
 		}
 	}
 	return out

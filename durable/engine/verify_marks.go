@@ -25,11 +25,10 @@ func (w *verifier) missingImportMark(ctx context.Context, s id.Session, from *ev
 	problem := ""
 	switch {
 	case w.auditedImports(ctx)[s.String()]: // the audit log replaces the file
-		problem = "it is gone, and the audit log says that the session came with a bundle; approvals that came along " +
-			"are told by that log alone"
+		problem = "it is missing, and the audit log records that the session was imported; only that log " +
+			"distinguishes imported approvals"
 	case from != nil:
-		problem = "it is gone, and the session says that it came with a bundle; approvals that came along count as " +
-			"if " +
+		problem = "it is missing, and the session's first event records an import; imported approvals count as if " +
 			"they were given here"
 	default:
 		return nil

@@ -56,8 +56,8 @@ func (b *objectCache) verdict(ref projections.ObjectRef, examine func() objectVe
 	for !b.seen.Has(key) {
 		running, ok := b.inProgress[key]
 		if !ok {
-			// Examining reads a file, so it happens outside the mutex. The
-			// channel tells other goroutines when the verdict is stored.
+			// Examining reads a file, so it happens outside the mutex. Closing
+			// the channel wakes the goroutines that wait for the verdict.
 			b.inProgress[key] = make(chan struct{})
 			b.mu.Unlock()
 			v := examine()
@@ -166,7 +166,7 @@ func describeForm(err error, data []byte) string {
 		return f.Message
 	}
 	if _, err := snapshot.DecodeForeign(data); err == nil {
-		return "the snapshot is of another program or a newer version: it can be looked at, and not gone on from"
+		return "the snapshot is from another program or a newer version: it can be shown, but not continued from"
 	}
 	return err.Error()
 }
@@ -183,7 +183,7 @@ func checkClaim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (
 		return f, false
 	}
 	f = manifest.NewFinding(manifest.BrokenReference, log.Root,
-		"event %d says that artifact %s is of kind %q and %d bytes; it is of kind %q and %d bytes",
+		"event %d records artifact %s with kind %q and %d bytes; it has kind %q and %d bytes",
 		use.Event, use.Ref, use.Says.ArtifactKind, use.Says.ByteLength, is.kind, is.bytes)
 	f.Event = &use.Event
 	return f, true

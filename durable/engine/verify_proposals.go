@@ -146,7 +146,7 @@ func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out
 			continue
 		}
 		f := manifest.NewFinding(manifest.SourceRunMissing, c.log.Root,
-			"event %d names %d runs that something was learned from; %d of them are not here, as %s",
+			"event %d names %d source runs; %d of them do not exist here, such as %s",
 			s.event, len(s.runs), len(gone), gone[0])
 		f.Event = &s.event
 		out = append(out, f)

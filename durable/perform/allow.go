@@ -29,7 +29,7 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 	}
 	if !trusted {
 		return fault.New(fault.WorkflowUntrusted,
-			"the workflow %q has steps that run commands, and nobody has trusted this version of it", w.WorkflowID).
+			"the workflow %q has steps that run commands, and this version of it is not trusted", w.WorkflowID).
 			Suggest("See its commands with 'waybill workflows inspect'. Then allow this version with 'waybill "+
 				"trust', or this one call with --trust.").
 			With("workflowId", w.WorkflowID).With("workflowHash", w.Hash().String())

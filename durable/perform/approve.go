@@ -34,7 +34,8 @@ func (t *stepRun) obtainApproval(ctx context.Context) error {
 		return err
 	}
 	if !t.Person.Present() {
-		return t.waitingFault("needs a person's approval of what was handed in", "Approve it at a terminal with '%s'.",
+		return t.waitingFault("needs a person's approval of the submitted outputs",
+			"Approve it at a terminal with '%s'.",
 			t.ApproveLine(t.report.Run))
 	}
 	yes, err := t.Person.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
@@ -42,7 +43,7 @@ func (t *stepRun) obtainApproval(ctx context.Context) error {
 		return err
 	}
 	if !yes {
-		return t.waitingFault("is not approved", "Approve it later with '%s', or hand in something else with '%s'.",
+		return t.waitingFault("is not approved", "Approve it later with '%s', or submit other outputs with '%s'.",
 			t.ApproveLine(t.report.Run), t.HandIn(t.report.Run, "--notes", "TEXT"))
 	}
 	a, err := t.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")

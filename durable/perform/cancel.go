@@ -21,7 +21,7 @@ const watchMs = 200
 
 // errCancelled is the cause of the context that ends when the run's end is
 // requested.
-var errCancelled = errors.New("the end of the run was asked for")
+var errCancelled = errors.New("the end of the run was requested")
 
 // logWatch polls a session's log for the end of a run while the performer or a
 // person is busy. It keeps only what it looks for, so that its memory does not

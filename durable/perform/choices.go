@@ -18,11 +18,11 @@ func (t *stepRun) askFile(ctx context.Context, w requirements, req *advance.Requ
 	if w.pack == nil || !t.Person.Present() || w.optional && t.retried {
 		return nil
 	}
-	q := ports.FileQuestion{Text: fmt.Sprintf("This step wants a result of kind %s, as a JSON file.",
+	q := ports.FileQuestion{Text: fmt.Sprintf("This step requires a result of kind %s, as a JSON file.",
 		w.pack.ArtifactKind), Example: w.pack.Example,
 		Command: t.HandIn(t.report.Run, "--artifact", "FILE"), Optional: w.optional || t.neverStops()}
 	if w.optional {
-		q.Text = fmt.Sprintf("This step takes a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
+		q.Text = fmt.Sprintf("This step accepts a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
 	}
 	for {
 		artifact, err := t.Person.File(ctx, q)
@@ -107,10 +107,10 @@ const reasonCharsMax = 1024
 
 // askDecision asks whether the loop continues, and adds the decision artifact.
 func (t *stepRun) askDecision(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
-	text := "Go round again, or stop?"
+	text := "Repeat the loop, or stop?"
 	if rounds := roundsOf(t.flow, t.answer.Pending.StepInstanceKey); len(rounds) > 0 {
 		last := rounds[len(rounds)-1]
-		text = fmt.Sprintf("Round %d of %q is done. Go round again, or stop?", last.N, last.Loop)
+		text = fmt.Sprintf("Round %d of %q is done. Repeat the loop, or stop?", last.N, last.Loop)
 	}
 	decision, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true,
 		Optional: t.neverStops()})

@@ -25,7 +25,7 @@ func (w *execution) checkOpen() error {
 	return nil
 }
 
-// withRecovery gives errors that end a call their code and a suggestion how to
+// withRecovery adds to errors that end a call a code and a suggestion how to
 // continue. Faults from below have both, except that the suggestion of a store
 // fault is to repeat the call, and repeating 'waybill run FILE' would start
 // another run.
@@ -35,15 +35,15 @@ func (w *execution) withRecovery(ctx context.Context, err error) error {
 		return nil
 	case errors.Is(err, ports.ErrLeft):
 		return w.withIDs(fault.New(fault.RunWaiting, "you left the run at %s", w.stepPhrase()).
-			Suggest("Go on with '%s'.", w.continueLine()))
+			Suggest("Continue with '%s'.", w.continueLine()))
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return w.withIDs(fault.New(fault.Interrupted,
 			"interrupted at %s; nothing of this attempt is recorded, and everything before it is", w.stepPhrase()).
-			Suggest("Go on with '%s'.", w.continueLine()))
+			Suggest("Continue with '%s'.", w.continueLine()))
 	}
 	switch f := fault.Of(err); f.Code {
 	case fault.StoreIO, fault.StoreFull, fault.StoreReadOnly, fault.StoreOutcomeUnknown, fault.StoreAnswerUnread:
-		return w.suggestContinue(f, "Mend the cause")
+		return w.suggestContinue(f, "Fix the cause")
 	case fault.StoreConflict, fault.StoreLocked, fault.SessionLocked:
 		return w.suggestContinue(f, "Wait a moment")
 	}
@@ -55,7 +55,7 @@ func (w *execution) withRecovery(ctx context.Context, err error) error {
 func (w *execution) suggestContinue(f *fault.Fault, first string) error {
 	out := *f
 	out.Details = maps.Clone(f.Details)
-	return w.withIDs(&out).Suggest("%s; then go on with '%s'.", first, w.continueLine())
+	return w.withIDs(&out).Suggest("%s; then continue with '%s'.", first, w.continueLine())
 }
 
 // stepPhrase describes the pending step for a sentence.
@@ -114,9 +114,9 @@ func (t *stepRun) waitingForInputs(missing []source.Input) error {
 		flags = append(flags, "--set", in.ContextKey+"=VALUE")
 		keys = append(keys, in.ContextKey)
 	}
-	f := fault.New(fault.RunWaiting, "%s needs what only a person can tell: %s", t.stepPhrase(),
+	f := fault.New(fault.RunWaiting, "%s needs input from a person: %s", t.stepPhrase(),
 		strings.Join(asked, ", ")).
-		Suggest("Go on with '%s'.", t.continueLine(flags...))
+		Suggest("Continue with '%s'.", t.continueLine(flags...))
 	return t.withIDs(f).With("inputs", keys)
 }
 
@@ -140,7 +140,7 @@ func (t *stepRun) handleBlockers(blockers []reason.Blocker) error {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
 		f := fault.New(fault.RunBlocked, "%s was not accepted. %s", t.stepPhrase(), message).
-			Suggest("%s Then go on with '%s'.", first.SuggestedFix, t.continueLine())
+			Suggest("%s Then continue with '%s'.", first.SuggestedFix, t.continueLine())
 		return t.withIDs(f).With("blockers", blockers)
 	}
 	t.retried = true
@@ -155,9 +155,9 @@ const outputShownBytesMax = 2 << 10
 // is recorded.
 func (t *stepRun) commandFailed(blockers []reason.Blocker) error {
 	r := t.result
-	suggestion := "Look at its output, mend the cause, and go on with '%s'."
+	suggestion := "Read its output, fix the cause, and continue with '%s'."
 	if t.fix != "" {
-		suggestion = strings.ReplaceAll(t.fix, "%", "%%") + " Then go on with '%s'."
+		suggestion = strings.ReplaceAll(t.fix, "%", "%%") + " Then continue with '%s'."
 	}
 	output := r.OutputTail
 	if output == "" {

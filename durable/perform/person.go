@@ -49,7 +49,8 @@ func (t *stepRun) checkBegin(ctx context.Context) error {
 		if t.awaitsConfirmation() && !t.needsNotes() {
 			answer = []string{"--yes"}
 		}
-		return t.waitingFault("waits for a person", "Go on at a terminal with '%s', or answer it from here with '%s'.",
+		return t.waitingFault("waits for a person",
+			"Continue at a terminal with '%s', or answer it from here with '%s'.",
 			t.continueLine(), t.continueLine(answer...))
 	}
 	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() && !t.neverStops() {
@@ -97,7 +98,7 @@ func (t *stepRun) confirm(ctx context.Context) error {
 	if !t.mustConfirm() {
 		return nil
 	}
-	question := "Go on with this step?"
+	question := "Continue with this step?"
 	if t.step.Action != nil {
 		question = "Run this command?"
 	}
@@ -106,7 +107,7 @@ func (t *stepRun) confirm(ctx context.Context) error {
 		return err
 	}
 	if !t.confirmed {
-		return t.waitingFault("was not confirmed", "Go on when it may be done, with '%s'.", t.continueLine())
+		return t.waitingFault("was not confirmed", "Continue when it may be done, with '%s'.", t.continueLine())
 	}
 	return nil
 }

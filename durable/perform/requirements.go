@@ -38,7 +38,7 @@ func (w requirements) describe() string {
 		out = append(out, fmt.Sprintf("to know whether %s works (%s)", w.probe, contract.CapabilityKind))
 	}
 	if w.decides {
-		out = append(out, fmt.Sprintf("the decision whether to go round again (%s)", contract.LoopControlKind))
+		out = append(out, fmt.Sprintf("the decision whether to repeat the loop (%s)", contract.LoopControlKind))
 	}
 	for _, a := range w.assessments {
 		out = append(out, fmt.Sprintf("the assessment %q (%s)", a.ID, contract.AssessmentKind))
@@ -133,9 +133,9 @@ func (t *stepRun) waitingForResult(w requirements) error {
 	if t.needsNotes() {
 		flags = append([]string{"--notes", "TEXT"}, flags...)
 	}
-	f := t.waitingFault("wants "+w.describe(),
-		"Go on at a terminal with '%s', or hand it in with '%s'; without flags, that command shows what it must look "+
-			"like.",
+	f := t.waitingFault("requires "+w.describe(),
+		"Continue at a terminal with '%s', or submit it with '%s'; without flags, that command shows the expected "+
+			"form.",
 		t.continueLine(), t.HandIn(t.report.Run, flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)

@@ -202,9 +202,9 @@ func TestSuggestionsAreForAgents(t *testing.T) {
 		}
 	}
 	f := fault.New(fault.TokenScopeMismatch, "x").
-		Suggest("Send the two tokens of one answer; 'waybill continue --store /s --run run_abc' gives fresh ones.")
+		Suggest("Send the two tokens of one answer; 'waybill continue --store /s --run run_abc' returns new ones.")
 	if got, want := tools[3].advised(f).Suggestion,
-		`Send the two tokens of one answer; resume_session {"runId":"run_abc"} gives fresh ones.`; got != want {
+		`Send the two tokens of one answer; resume_session {"runId":"run_abc"} returns new ones.`; got != want {
 		t.Errorf("got %s", got)
 	}
 	f = fault.New(fault.TokenBadSignature, "x").

@@ -22,9 +22,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
-// world is a real engine over a store in memory, with performers that follow a
-// script and write down everything that is asked of them.
-type world struct {
+// fixture is an engine over a store in memory, with scripted ports that log
+// every call.
+type fixture struct {
 	*testing.T
 	g     *engine.Engine
 	store *memstore.Store
@@ -32,27 +32,27 @@ type world struct {
 	hash  canon.Digest
 
 	log       []string
-	outcomes  []ports.CommandOutcome // of the tries to come; success when there is none
+	outcomes  []ports.CommandOutcome // of the next tries; success when empty
 	onTry     func(n int, c ports.Command) error
-	slow      func(ctx context.Context) error // a command that takes its time
+	slow      func(ctx context.Context) error // runs inside every try
 	tries     []ports.Command
-	answers   []string // of the person; nil: nobody is there
+	answers   []string // of the person; nil: no person is present
 	trusted   bool
 	busy      bool
 	clock     int64
 	sent      int
 	requests  []advance.Request
 	onSend    func(n int) error
-	onWatch   func(ctx context.Context, ms int64) error // nil: the log is never looked at from the side
-	files     map[string]string                         // what lies where the person says
-	onApprove func()                                    // between a look at what was handed in and its approval
-	onHold    func()                                    // before the performer's lock is let go
+	onWatch   func(ctx context.Context, ms int64) error // nil: the log is never polled
+	files     map[string]string                         // content by the name that the person answers
+	onApprove func()                                    // between showing the outputs and the approval
+	onHold    func()                                    // before the performer's lock is released
 }
 
-func newWorld(t *testing.T, workflowText string) *world {
+func newFixture(t *testing.T, workflowText string) *fixture {
 	t.Helper()
 	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
-	w := &world{T: t, store: s, trusted: true, clock: 1000}
+	w := &fixture{T: t, store: s, trusted: true, clock: 1000}
 	w.g = &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
 	_, c, problems := compile.File("test.yaml", source.SourceProject, []byte(workflowText))
 	if source.HasErrors(problems) {
@@ -67,8 +67,8 @@ func newWorld(t *testing.T, workflowText string) *world {
 	return w
 }
 
-// performer is one call of the program.
-func (w *world) performer() *perform.Performer {
+// performer returns a performer over the fixture, as one process has it.
+func (w *fixture) performer() *perform.Performer {
 	return &perform.Performer{
 		Engine: sender{w}, Logs: w.store, Commands: w, Person: w, Performers: w, Display: w,
 		Trusted: func(context.Context, canon.Digest) (bool, error) { return w.trusted, nil },
@@ -101,20 +101,22 @@ func (w *world) performer() *perform.Performer {
 	}
 }
 
-func (w *world) perform(ctx context.Context, o perform.Options) (perform.Report, error) {
+func (w *fixture) perform(ctx context.Context, o perform.Options) (perform.Report, error) {
 	return w.performer().Perform(ctx, w.at.Session, w.at.Run, o)
 }
 
-func (w *world) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+func (w *fixture) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
 
-// transcript is what happened since the last look at it.
-func (w *world) transcript() string {
+// transcript returns the log since the last call.
+func (w *fixture) transcript() string {
 	out := strings.Join(w.log, "\n")
 	w.log = nil
 	return out
 }
 
-func (w *world) events() []event.Event {
+func (w *fixture) events() []event.Event {
 	w.Helper()
 	all, _, err := w.g.Events(context.Background(), w.at.Run.String())
 	if err != nil {
@@ -123,8 +125,9 @@ func (w *world) events() []event.Event {
 	return all
 }
 
-// attempts counts what is on record: "advanced" and "blocked" in their order.
-func (w *world) attempts() string {
+// attempts lists the outcomes on record: "advanced" and "blocked" in their
+// order.
+func (w *fixture) attempts() string {
 	var out []string
 	for _, e := range w.events() {
 		if a, ok := e.Data.(event.AdvanceRecorded); ok {
@@ -134,8 +137,8 @@ func (w *world) attempts() string {
 	return strings.Join(out, " ")
 }
 
-// sender counts attempts on their way to the engine.
-type sender struct{ w *world }
+// sender passes calls to the engine, records attempts and injects errors.
+type sender struct{ w *fixture }
 
 func (s sender) Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error) {
 	return s.w.g.Rehydrate(ctx, at)
@@ -176,7 +179,7 @@ func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Positio
 	return s.w.g.Advance(ctx, by, at, a, r)
 }
 
-func (w *world) Hold(context.Context, id.Session) (func() error, error) {
+func (w *fixture) Hold(context.Context, id.Session) (func() error, error) {
 	if w.busy {
 		return nil, fault.New(fault.RunBusy, "held")
 	}
@@ -192,7 +195,7 @@ func (w *world) Hold(context.Context, id.Session) (func() error, error) {
 	}, nil
 }
 
-func (w *world) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome, error) {
+func (w *fixture) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome, error) {
 	w.tries = append(w.tries, c)
 	if w.onTry != nil {
 		if err := w.onTry(len(w.tries), c); err != nil {
@@ -212,32 +215,32 @@ func (w *world) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome,
 	return out, nil
 }
 
-func (w *world) Present() bool { return w.answers != nil }
+func (w *fixture) Present() bool { return w.answers != nil }
 
-func (w *world) answer(question string) (string, error) {
+func (w *fixture) answer(question string) (string, error) {
 	if !w.Present() {
-		w.Fatalf("asked %q where nobody is", question)
+		w.Fatalf("asked %q without a person", question)
 	}
 	if len(w.answers) == 0 {
 		w.Fatalf("no answer is left for %q", question)
 	}
-	said := w.answers[0]
+	reply := w.answers[0]
 	w.answers = w.answers[1:]
-	w.note("%s %q", question, said)
-	switch said {
+	w.note("%s %q", question, reply)
+	switch reply {
 	case "^D":
 		return "", ports.ErrLeft
 	case "^C":
 		return "", context.Canceled
 	}
-	return said, nil
+	return reply, nil
 }
 
-func (w *world) Notes(_ context.Context, q ports.NotesQuestion) (string, error) {
+func (w *fixture) Notes(_ context.Context, q ports.NotesQuestion) (string, error) {
 	return w.answer(fmt.Sprintf("notes? required=%v draft=%q", q.Required, q.Draft))
 }
 
-func (w *world) Ask(_ context.Context, q ports.Question) (string, error) {
+func (w *fixture) Ask(_ context.Context, q ports.Question) (string, error) {
 	if q.Key != "" && len(q.Choices)+len(q.Text) > 0 && !q.Brief {
 		return w.answer("input? " + q.Key)
 	}
@@ -248,7 +251,7 @@ func (w *world) Ask(_ context.Context, q ports.Question) (string, error) {
 	return w.answer(text)
 }
 
-func (w *world) File(_ context.Context, q ports.FileQuestion) (advance.Artifact, error) {
+func (w *fixture) File(_ context.Context, q ports.FileQuestion) (advance.Artifact, error) {
 	for _, wrong := range q.Wrong {
 		w.note("wrong: %s", wrong)
 	}
@@ -260,29 +263,29 @@ func (w *world) File(_ context.Context, q ports.FileQuestion) (advance.Artifact,
 	return advance.JSONArtifact(v), err
 }
 
-func (w *world) Approve(_ context.Context, q ports.ApproveQuestion) (bool, error) {
+func (w *fixture) Approve(_ context.Context, q ports.ApproveQuestion) (bool, error) {
 	for _, r := range q.Results {
-		w.note("handed in: %s %s", r.Name, r.Text)
+		w.note("submitted: %s %s", r.Name, r.Text)
 	}
-	said, err := w.answer(fmt.Sprintf("approve? %q", q.Notes))
-	return said == "y", err
+	reply, err := w.answer(fmt.Sprintf("approve? %q", q.Notes))
+	return reply == "y", err
 }
 
-func (w *world) Confirm(_ context.Context, question string) (bool, error) {
-	said, err := w.answer("confirm? " + question)
-	return said == "y", err
+func (w *fixture) Confirm(_ context.Context, question string) (bool, error) {
+	reply, err := w.answer("confirm? " + question)
+	return reply == "y", err
 }
 
-func (w *world) Trust(_ context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
-	said, err := w.answer("trust? " + q.Workflow.WorkflowID)
-	return ports.TrustAnswer(said), err
+func (w *fixture) Trust(_ context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
+	reply, err := w.answer("trust? " + q.Workflow.WorkflowID)
+	return ports.TrustAnswer(reply), err
 }
 
-func (w *world) RunOpened(v perform.RunView) {
+func (w *fixture) RunOpened(v perform.RunView) {
 	w.note("run %s, %d of %d done", v.Workflow, v.Done, v.Steps)
 }
 
-func (w *world) StepBegan(v perform.StepView) {
+func (w *fixture) StepBegan(v perform.StepView) {
 	prompt, _, _ := strings.Cut(v.Prompt, "\n")
 	w.note("[%d/%d] %s: %q", v.At, v.Of, v.Title, prompt)
 	if len(v.Rounds) > 0 {
@@ -296,21 +299,21 @@ func (w *world) StepBegan(v perform.StepView) {
 	}
 }
 
-func (w *world) TryBegan(v perform.TryView) {
+func (w *fixture) TryBegan(v perform.TryView) {
 	w.note("$ %s (%d of %d)", strings.Join(v.Argv, " "), v.Try, v.Of)
 }
 
-func (w *world) TryEnded(v perform.TryEnd) {
+func (w *fixture) TryEnded(v perform.TryEnd) {
 	w.note("status %d%s, last %v, again in %d ms", v.ExitStatus, v.Failure, v.Last, v.AgainInMs)
 }
 
-func (w *world) Blocked(all []reason.Blocker) {
+func (w *fixture) Blocked(all []reason.Blocker) {
 	for _, b := range all {
 		w.note("blocked: %s %s%s%s", b.Code, b.Pointer.Key, b.Pointer.ContractRef, b.Pointer.StepID)
 	}
 }
 
-func (w *world) StepEnded(perform.StepEnd) { w.note("ok") }
+func (w *fixture) StepEnded(perform.StepEnd) { w.note("ok") }
 
 func codeOf(err error) fault.Code {
 	var f *fault.Fault
