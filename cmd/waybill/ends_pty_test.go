@@ -49,7 +49,7 @@ func TestAPersonGoesRoundJudgesAndApproves(t *testing.T) {
 	s.sees("Round 1.")
 	s.sees("Enter for")
 	s.types("first look\n")
-	s.sees("round again, or stop?")
+	s.sees("Repeat the loop, or stop?")
 	s.sees("[continue/stop] ›")
 	s.types("\n")
 	s.sees("Type continue or stop.")

@@ -217,7 +217,8 @@ var resultScenarios = []scenario{
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
 			release`},
-	{name: "an invalid file is asked for again", source: steps(contractStep), answers: []string{"wrong.json", "right.json", "done"},
+	{name: "an invalid file is asked for again", source: steps(contractStep),
+		answers:  []string{"wrong.json", "right.json", "done"},
 		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -230,7 +231,8 @@ var resultScenarios = []scenario{
 			notes? required=false draft="" "done"
 			ok
 			release`},
-	{name: "leaving the question for a file", source: steps(contractStep), answers: []string{"^D"}, code: fault.RunWaiting,
+	{name: "leaving the question for a file", source: steps(contractStep), answers: []string{"^D"},
+		code: fault.RunWaiting,
 		want: "you left the run",
 		script: `hold
 			run Release, 0 of 1 done

@@ -255,7 +255,8 @@ var scenarios = []scenario{
 			run Release, 0 of 1 done
 			[1/1] Go: "Ready for it"
 			release`},
-	{name: "--yes does not replace notes", source: steps(lookStep), opts: perform.Options{Yes: true}, code: fault.RunWaiting,
+	{name: "--yes does not replace notes", source: steps(lookStep), opts: perform.Options{Yes: true},
+		code: fault.RunWaiting,
 		want: "--notes TEXT",
 		script: `hold
 			run Release, 0 of 1 done
