@@ -62,7 +62,7 @@ type RetractRequest struct {
 // more.
 type Retracted struct {
 	feedback.Annotation
-	// Already: retracted before; nothing was recorded.
+	// Already reports that it was retracted before; nothing was recorded.
 	Already bool `json:"already"`
 }
 
@@ -117,7 +117,7 @@ type annotationWriter struct {
 	g   *Engine
 	at  Position
 	log manifest.Log
-	// head: of the session's own log, durable.
+	// head is that of the session's own log; it is durable.
 	head  manifest.Head
 	place feedback.Place
 }
@@ -198,7 +198,7 @@ func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) 
 // is checked against and added to: the sums and, for a record about another
 // annotation, the annotations.
 type annotationState struct {
-	// Annotations: nil for a record about no other annotation.
+	// Annotations is nil for a record about no other annotation.
 	*projections.Annotations
 	sums *projections.AnnotationTally
 }

@@ -20,12 +20,12 @@ import (
 // AnnotationQuery selects annotations of a run. The zero query selects the
 // current ones.
 type AnnotationQuery struct {
-	// History: superseded and retracted ones as well.
+	// History adds superseded and retracted annotations.
 	History bool
 	Signal  feedback.SignalKind // "": every kind
-	// Limit: 1 to limits.AnnotationsPageMax; 0: limits.AnnotationsPage.
+	// Limit is 1 to limits.AnnotationsPageMax; 0 means limits.AnnotationsPage.
 	Limit int
-	// Cursor: NextCursor of the previous page.
+	// Cursor is NextCursor of the previous page.
 	Cursor string
 }
 

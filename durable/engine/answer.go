@@ -110,7 +110,7 @@ type Pending struct {
 // required is checked only when it is sent.
 type OutputContract struct {
 	ContractRef string `json:"contractRef"`
-	// ArtifactKind: the artifact's "kind" member.
+	// ArtifactKind is the required value of the artifact's member "kind".
 	ArtifactKind string      `json:"artifactKind"`
 	Required     bool        `json:"required"`
 	Example      canon.Value `json:"example,omitzero"` // satisfies the contract

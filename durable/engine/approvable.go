@@ -19,10 +19,10 @@ type Approvable struct {
 	Step      Pending
 	Notes     string
 	Artifacts []ports.Result
-	// Approved: exactly this content is approved already.
+	// Approved reports that exactly this content is approved already.
 	Approved bool
 
-	// digest: of all outputs, compared by ApproveShown.
+	// digest covers all outputs; ApproveShown compares it.
 	digest canon.Digest
 }
 

@@ -12,10 +12,10 @@ import (
 
 // AuditQuery selects audit entries. The zero query selects all.
 type AuditQuery struct {
-	// SinceMs: milliseconds since 1970; 0: from the first entry on.
+	// SinceMs is in milliseconds since 1970; 0 means from the first entry on.
 	SinceMs int64
 	Action  audit.Action // "": every action
-	// Limit: only the newest entries; 0: all.
+	// Limit keeps the newest entries only; 0 means all.
 	Limit int
 }
 
@@ -74,7 +74,7 @@ type auditedLog struct {
 	root     string
 	facts    []projections.AuditFact
 	imported []projections.AuditFact // came with a bundle
-	// finding: why it may contain more facts than these.
+	// finding is the reason why more facts may exist; nil without one.
 	finding *manifest.Finding
 }
 

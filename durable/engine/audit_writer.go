@@ -26,7 +26,7 @@ type auditWriter struct {
 	g      *Engine
 	log    manifest.Log
 	ledger *projections.AuditLedger
-	// savedHead: head of the ledger in the cache.
+	// savedHead is the head of the ledger in the cache.
 	savedHead manifest.Head
 	found     []logFacts
 
@@ -36,11 +36,12 @@ type auditWriter struct {
 // logFacts are the facts of one log behind a head.
 type logFacts struct {
 	root string
-	// reread: read from the beginning, since the log has another history.
+	// reread reports a reading from the beginning, because the log has another
+	// history.
 	reread bool
 	to     manifest.Head
 	facts  []projections.AuditFact
-	// imported: came with a bundle and were decided in another store.
+	// imported are facts that came with a bundle; another store decided them.
 	imported []projections.AuditFact
 }
 

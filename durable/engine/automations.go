@@ -19,7 +19,7 @@ import (
 // workspace, by their ids.
 type AutomationList struct {
 	Automations []AutomationRow `json:"automations"`
-	// AtMs: the time they were evaluated for.
+	// AtMs is the time they were evaluated for.
 	AtMs   int64           `json:"atMs"`
 	Health manifest.Health `json:"health"` // of the log of proposals
 }
@@ -44,7 +44,7 @@ type AutomationRow struct {
 	// however often it is used, one session is started.
 	StartKey  string     `json:"startKey,omitzero"`
 	SessionID id.Session `json:"sessionId,omitzero"` // started for that time
-	// Problem: why it cannot be evaluated.
+	// Problem is the reason why it cannot be evaluated.
 	Problem string `json:"problem,omitzero"`
 }
 

@@ -65,12 +65,12 @@ func ShowBundle(ctx context.Context, src ports.Bundle) (BundleShown, error) {
 
 // BundleDiff is the document "bundle_diff": how two logs are related.
 type BundleDiff struct {
-	// Relation: of the first log to the second.
+	// Relation is that of the first log to the second.
 	Relation Relation        `json:"relation"`
 	Common   int64           `json:"commonEvents"`
 	Events   [2]int64        `json:"events"`
 	Heads    [2]canon.Digest `json:"heads"`
-	// After: first events of each behind the common part.
+	// After has the first events of each log behind the common part.
 	After [2][]DiffedEvent `json:"after"`
 }
 

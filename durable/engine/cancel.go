@@ -15,9 +15,10 @@ import (
 
 // CancelRequest requests the end of a run.
 type CancelRequest struct {
-	// Reason: at most limits.SummaryBytesMax bytes; "": recorded as none given.
+	// Reason has at most limits.SummaryBytesMax bytes; "" is recorded as none
+	// given.
 	Reason string
-	// Failed: the outcome is failed, not cancelled.
+	// Failed makes the outcome failed instead of cancelled.
 	Failed bool
 }
 

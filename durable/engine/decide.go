@@ -63,7 +63,7 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 // ApplyRequest requests to activate a proposal.
 type ApplyRequest struct {
 	DecideRequest
-	// Override: bypass the approval gate; requires a person and a reason.
+	// Override bypasses the approval gate; it requires a person and a reason.
 	Override bool
 	// Check returns the problems of an artifact in combination with the
 	// installed ones; nil: not checked.

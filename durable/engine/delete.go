@@ -16,7 +16,7 @@ import (
 
 // DeleteRequest requests to move sessions to the trash.
 type DeleteRequest struct {
-	// Refs: each a session id, run id, prefix of a run id, or @last.
+	// Refs are session ids, run ids, prefixes of run ids, or @last.
 	Refs   []string
 	Reason string
 }
@@ -29,7 +29,7 @@ type DeletedSessions struct {
 
 // TrashedSession is a session in the trash.
 type TrashedSession struct {
-	// Name: directory in the trash; 'sessions restore' accepts it.
+	// Name is the directory in the trash; 'sessions restore' accepts it.
 	Name        string     `json:"name"`
 	SessionID   id.Session `json:"sessionId"`
 	TrashedAtMs int64      `json:"trashedAtMs"`

@@ -25,10 +25,11 @@ type Usage struct {
 	Sessions   []SessionUsage `json:"sessions"`
 	Trash      []SessionUsage `json:"trash"`
 	Objects    []ObjectUsage  `json:"objects"`
-	// Folders: top-level directories of the store.
+	// Folders are the top-level directories of the store.
 	Folders  []FolderUsage `json:"folders"`
 	Leftover int64         `json:"leftoverBytes"`
-	// Unclear: could not be read: shares of objects may be wrong.
+	// Unclear lists logs that could not be read: shares of objects may be wrong
+	// then.
 	Unclear []Unclear `json:"unclear"`
 }
 
@@ -37,15 +38,15 @@ type SessionUsage struct {
 	SessionID id.Session `json:"sessionId"`
 	Name      string     `json:"name,omitzero"` // name in the trash
 	Runs      []RunName  `json:"runs"`
-	// TotalBytes: its directory, and the objects that only it refers to.
+	// TotalBytes covers its directory and the objects that only it refers to.
 	TotalBytes int64  `json:"totalBytes"`
 	Events     Amount `json:"events"` // its own log
 	SideLogs   Amount `json:"sideLogs"`
 	Cache      Amount `json:"cache"`
 	Other      Amount `json:"other"`
-	// Own: referred to by this session only.
+	// Own counts objects that only this session refers to.
 	Own ObjectShare `json:"ownObjects"`
-	// Shared: referred to by others as well.
+	// Shared counts objects that others refer to as well.
 	Shared ObjectShare `json:"sharedObjects"`
 }
 
@@ -128,7 +129,7 @@ type owners struct {
 	bytes int64
 	first *SessionUsage
 	more  []*SessionUsage
-	// store: a log of the store refers to it.
+	// store reports that a log of the store refers to it.
 	store bool
 }
 

@@ -14,9 +14,9 @@ import (
 // ErasedArtifact is the document "erased": the result for one artifact.
 type ErasedArtifact struct {
 	SHA256 canon.Digest `json:"sha256"`
-	// Bytes: size before it was erased.
+	// Bytes is the size before it was erased.
 	Bytes int64 `json:"bytes"`
-	// Already: erased by an earlier call.
+	// Already reports that an earlier call erased it.
 	Already bool  `json:"already"`
 	Note    *Note `json:"note,omitzero"`
 }
@@ -25,7 +25,7 @@ type ErasedArtifact struct {
 // erased artifact.
 type Tombstone struct {
 	Note
-	// Bytes: size before it was erased.
+	// Bytes is the size before it was erased.
 	Bytes int64 `json:"bytes"`
 	// Imported reports that the tombstone came with a bundle. It does not
 	// prevent the same bytes from being stored here.

@@ -19,13 +19,13 @@ import (
 // ExportRequest selects what to export, and what the envelope of the bundle
 // states.
 type ExportRequest struct {
-	// Ref: session or run id, unique prefix, or @last.
+	// Ref is a session id, run id, prefix of a run id, or @last.
 	Ref        string
 	ExportedAt string // RFC 3339, informative
 	AppVersion string
-	// Salvage: export the valid prefix of a damaged session.
+	// Salvage permits to export the valid prefix of a damaged session.
 	Salvage bool
-	// Redact: remove secrets (docs/design.md#redaction).
+	// Redact removes secrets (docs/design.md#redaction).
 	Redact bool
 }
 
@@ -33,7 +33,8 @@ type ExportRequest struct {
 type Export struct {
 	BundleID  id.Bundle  `json:"bundleId"`
 	SessionID id.Session `json:"sessionId"`
-	// Head: of the session's log as it is exported.
+	// Head is that of the exported log; a redacted one differs from the
+	// session's.
 	Head      canon.Digest `json:"head"`
 	Events    int64        `json:"events"`
 	Snapshots int64        `json:"snapshots"`
@@ -44,7 +45,7 @@ type Export struct {
 	Annotations int64           `json:"annotations"`
 	Bytes       int64           `json:"bytes"` // of the bundle
 	Salvage     *bundle.Salvage `json:"salvage,omitzero"`
-	// Redacted: matches by redaction rule.
+	// Redacted counts matches by redaction rule.
 	Redacted map[string]int64 `json:"redacted,omitzero"`
 	File     string           `json:"file,omitzero"` // as the caller named it
 }
@@ -94,21 +95,22 @@ type exporter struct {
 	g       *Engine
 	session id.Session
 	req     ExportRequest
-	// logs: the session's own log first, then its side logs.
+	// logs has the session's own log first, then its side logs.
 	logs []exportedLog
 	refs *objectRefs
-	// unknown: the session contains events of another program.
+	// unknown reports that the session contains events of another program.
 	unknown bool
 	w       *bundle.Writer
 	out     Export
 
-	// redaction: of the session's own log, known after its events are written.
+	// redaction is that of the session's own log, set after its events are
+	// written.
 	redaction *rewrite.Redaction
 }
 
 // exportedLog is a log with the head up to which it is exported.
 type exportedLog struct {
-	// name: "" for the session's own log.
+	// name is "" for the session's own log.
 	name string
 	log  manifest.Log
 	head manifest.Head

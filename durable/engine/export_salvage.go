@@ -79,12 +79,12 @@ func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) er
 // that refers to a lost object.
 type salvageVisitor struct {
 	gone map[projections.ObjectRef]manifest.Finding
-	// end: segments behind it are ignored.
+	// end is the last head to consider; segments behind it are ignored.
 	end  manifest.Head
 	refs *objectRefs   // of the prefix
 	head manifest.Head // of the prefix
 	cut  bool
-	// findings: of the first segment that is left out.
+	// findings concern the first segment that is left out.
 	findings []manifest.Finding
 }
 

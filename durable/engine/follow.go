@@ -20,7 +20,7 @@ type Following struct {
 	Run     id.Run
 	fold    *projections.Fold
 	refs    map[id.Node]canon.Digest
-	// annotationsHead: annotations before it are not reported.
+	// annotationsHead is the head behind which annotations are reported.
 	annotationsHead manifest.Head
 }
 

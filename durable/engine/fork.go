@@ -18,7 +18,7 @@ import (
 // ForkRequest requests a run that continues from a node of another run.
 type ForkRequest struct {
 	At Position
-	// Title: "" for the title of the source run.
+	// Title is that of the new run; "" means the title of the source run.
 	Title        string
 	Observations []event.ObservationRecorded
 }

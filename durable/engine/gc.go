@@ -18,7 +18,7 @@ import (
 // GCRequest selects what a cleanup does. Without Apply it only reports.
 type GCRequest struct {
 	Apply bool
-	// EmptyTrash: remove sessions from the trash regardless of their age.
+	// EmptyTrash removes sessions from the trash regardless of their age.
 	EmptyTrash bool
 }
 
@@ -28,7 +28,7 @@ type GCReport struct {
 	Applied  bool      `json:"applied"`
 	SafeMode bool      `json:"safeMode"`
 	Unclear  []Unclear `json:"unclear"`
-	// Sessions: expired ones are moved to the trash.
+	// Sessions that expired are moved to the trash.
 	Sessions []GCSession  `json:"sessions"`
 	Trash    []GCTrash    `json:"trash"` // removed permanently
 	Objects  []GCObjects  `json:"objects"`

@@ -27,9 +27,9 @@ type Unclear struct {
 type logScan struct {
 	g     *Engine
 	sieve *retention.Sieve
-	// skip: logs whose references do not count.
+	// skip selects logs whose references do not count.
 	skip func(ports.LogRoot) bool
-	// heads: last head that was read, by directory.
+	// heads has the last head that was read, by directory.
 	heads    map[string]manifest.Head
 	sessions map[id.Session]*scannedSession
 	order    []id.Session

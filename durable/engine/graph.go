@@ -31,7 +31,7 @@ type GraphNode struct {
 	NodeID       id.Node        `json:"nodeId"`
 	NodeKind     event.NodeKind `json:"nodeKind"`
 	ParentNodeID *id.Node       `json:"parentNodeId,omitzero"`
-	// StepInstanceKey: pending step; absent at the end.
+	// StepInstanceKey is that of the pending step, absent at the end.
 	StepInstanceKey string `json:"stepInstanceKey,omitzero"`
 	Title           string `json:"title"`
 	// Complete marks a node at which the run ended.

@@ -48,7 +48,7 @@ const foldNodesMax = 1024
 // that did not happen.
 type durableHead struct {
 	head manifest.Head
-	// appended: this process appended since it last saved.
+	// appended reports that this process appended since it last saved.
 	appended bool
 }
 

@@ -21,15 +21,15 @@ type Relation string
 // The relations. Same, Ahead and Behind relate the session of this store to the
 // bundle's; nothing is written in these cases.
 const (
-	// Imported: was absent, and was imported under its own ids.
+	// Imported means that the session was absent and has its own ids now.
 	Imported Relation = "imported"
-	// ImportedAsNew: was imported under new ids.
+	// ImportedAsNew means that it was imported under new ids.
 	ImportedAsNew Relation = "imported_as_new"
-	// Same: the store has exactly the bundle's events.
+	// Same means that the store has exactly the bundle's events.
 	Same Relation = "same"
-	// Ahead: the store has the bundle's events and more.
+	// Ahead means that the store has the bundle's events and more.
 	Ahead Relation = "ahead"
-	// Behind: the bundle has the store's events and more.
+	// Behind means that the bundle has the store's events and more.
 	Behind Relation = "behind"
 )
 
@@ -40,11 +40,11 @@ type Import struct {
 	BundleID  string     `json:"bundleId"`
 	Was       id.Session `json:"bundleSessionId"`
 	// Head and Events are those of the session in this store.
-	Head   canon.Digest    `json:"head"` // of the session in this store
+	Head   canon.Digest    `json:"head"`
 	Events int64           `json:"events"`
 	Health manifest.Health `json:"health"`
 	Runs   []ImportedRun   `json:"runs"`
-	// Mapping: old ids to new ids, when imported as new.
+	// Mapping has the new ids by old ids, when imported as new.
 	Mapping *rewrite.Mapping `json:"mapping,omitzero"`
 	// Warnings are sentences for people.
 	Warnings []string `json:"warnings"`
@@ -54,14 +54,14 @@ type Import struct {
 // store.
 type ImportedRun struct {
 	RunSummary
-	// StateToken: absent if the run cannot be continued.
+	// StateToken is absent if the run cannot be continued.
 	StateToken string `json:"stateToken,omitzero"`
 	Next       *Next  `json:"next"`
 }
 
 // ImportRequest selects how to import.
 type ImportRequest struct {
-	// AsNew: under new ids in any case.
+	// AsNew imports under new ids in any case.
 	AsNew bool
 }
 
@@ -115,10 +115,10 @@ type importer struct {
 	by   Caller
 	src  ports.Bundle
 	head manifest.Head
-	// foreign: contains events that this version does not know.
+	// foreign reports events that this version does not know.
 	foreign  bool
 	renaming *rewrite.Renaming
-	// logs: number of imported events by side log.
+	// logs has the number of imported events by side log.
 	logs map[string]int64
 	out  Import
 }

@@ -86,7 +86,7 @@ type importIndex struct {
 
 // importRecord states how many events of a session's logs were imported.
 type importRecord struct {
-	// events: of the session's own log.
+	// events is the number in the session's own log.
 	events      int64
 	annotations int64
 }

@@ -60,7 +60,7 @@ func (n Note) data() canon.Value {
 
 // KeepRequest requests to keep a session, or with Off to stop keeping it.
 type KeepRequest struct {
-	// Ref: session id, run id, prefix of a run id, or @last.
+	// Ref is a session id, run id, prefix of a run id, or @last.
 	Ref    string
 	Off    bool
 	Reason string

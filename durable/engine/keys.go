@@ -15,9 +15,9 @@ type KeyState string
 // The states of a keyring.
 const (
 	KeysReady KeyState = "ready"
-	// KeysMissing: no file; the next answer with a token creates one.
+	// KeysMissing means no file; the next answer with a token creates one.
 	KeysMissing KeyState = "missing"
-	// KeysUnusable: damaged, or readable by other users.
+	// KeysUnusable means damaged, or readable by other users.
 	KeysUnusable KeyState = "unusable"
 )
 

@@ -64,7 +64,7 @@ func (c *objectRefs) add(kind manifest.ObjectKind, ref canon.Digest) {
 // digests is a set of digests that takes 32 bytes for each.
 type digests struct {
 	all [][32]byte
-	// sorted: length of the prefix that is in order and free of duplicates.
+	// sorted is the length of the prefix in order and without duplicates.
 	sorted int
 }
 

@@ -17,7 +17,7 @@ import (
 // no use case that appends accepts one.
 type observer struct {
 	g *Engine
-	// foreign: an object in another form was read.
+	// foreign reports that an object in another form was read.
 	foreign bool
 }
 

@@ -13,7 +13,7 @@ import (
 type Selection struct {
 	Status []projections.Status // empty: every status
 	Limit  int                  // 0: no limit
-	// Cursor: NextCursor of the previous page.
+	// Cursor is NextCursor of the previous page.
 	Cursor string
 }
 

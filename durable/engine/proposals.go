@@ -35,7 +35,7 @@ type ProposalAbout struct {
 	Slot           proposal.Slot `json:"slot"`
 	Version        string        `json:"version,omitzero"`
 	ArtifactSHA256 canon.Digest  `json:"artifactSha256"`
-	// Duplicates: similar artifacts, the most similar first
+	// Duplicates are similar artifacts, the most similar first
 	// (docs/design.md#proposals).
 	Duplicates    []proposal.Duplicate `json:"duplicates"`
 	Approvals     int64                `json:"approvals"` // that are valid now
@@ -74,7 +74,7 @@ type ProposalDetails struct {
 	About ProposalAbout `json:"about"`
 	Gate  ProposalGate  `json:"gate"`
 	Now   canon.Value   `json:"artifact"` // of the last revision
-	// Was: content of its slot, where that differs.
+	// Content of its slot, where that differs from the proposal.
 	Was   canon.Value     `json:"installed,omitzero"`
 	Found manifest.Health `json:"health"`
 }
@@ -155,7 +155,7 @@ func (g *Engine) parsedObject(ctx context.Context, kind manifest.ObjectKind, ref
 
 // proposalsReading is the log of proposals as it was read.
 type proposalsReading struct {
-	// log: without an owner if no store exists.
+	// log has no owner if no store exists.
 	log     manifest.Log
 	fold    *projections.Proposals
 	verdict manifest.Verdict

@@ -20,7 +20,7 @@ type ProposalEvents struct {
 
 // ProposalEvent is one notification. Type determines which members are set.
 type ProposalEvent struct {
-	// Type: proposal.created or proposal.activated.
+	// Type is proposal.created or proposal.activated.
 	Type                 string        `json:"type"`
 	AtMs                 int64         `json:"atMs"`
 	ProposalID           id.Proposal   `json:"proposalId"`

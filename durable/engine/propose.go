@@ -20,7 +20,8 @@ import (
 // ProposeRequest requests to record a new proposal, or a revision of one.
 type ProposeRequest struct {
 	Draft proposal.Draft
-	// FromRuns: ids, prefixes or @last, in addition to those in the draft.
+	// FromRuns are ids, prefixes or @last, in addition to the runs in the
+	// draft.
 	FromRuns  []string
 	Tenant    string
 	Workspace string

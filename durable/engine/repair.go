@@ -26,15 +26,15 @@ type RepairReport struct {
 	Applied bool         `json:"applied"`
 	Steps   []RepairStep `json:"steps"`
 	Lost    Lost         `json:"lost"`
-	// Findings: after the steps were executed.
+	// Findings are those after the steps were executed.
 	Findings []RepairFinding `json:"findings"`
 }
 
 // RepairStep is one step, with the log or file that it concerns.
 type RepairStep struct {
-	// SessionID: "" for a file of the store.
+	// SessionID is "" for a file of the store.
 	SessionID string `json:"sessionId,omitzero"`
-	// Log: directory of the log, or name of the control file.
+	// Log is the directory of the log, or the name of the control file.
 	Log   string          `json:"log"`
 	What  ports.RepairAct `json:"what"`
 	From  string          `json:"from"`
@@ -58,7 +58,7 @@ type repair struct {
 	by   Caller
 	call RepairCall
 	out  RepairReport
-	// withSteps: logs and files that have steps.
+	// withSteps has the logs and files that have steps.
 	withSteps map[string]bool
 }
 

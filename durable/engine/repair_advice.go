@@ -16,12 +16,12 @@ type Outlook string
 
 // The outlooks.
 const (
-	// Repairable: the steps of this report remove it.
+	// Repairable means that the steps of this report remove it.
 	Repairable Outlook = "repairable"
 	NotNeeded  Outlook = "not_needed" // no action is required
-	// Elsewhere: another command or program can remove it.
+	// Elsewhere means that another command or program can remove it.
 	Elsewhere Outlook = "elsewhere"
-	// Impossible: the store does not contain what was lost.
+	// Impossible means that the store does not contain what was lost.
 	Impossible Outlook = "impossible"
 )
 

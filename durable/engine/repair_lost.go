@@ -22,7 +22,7 @@ type LostOfLog struct {
 	Log        string `json:"log"`
 	FirstEvent int64  `json:"firstEvent"`
 	Events     int64  `json:"events"` // lower bound
-	// Readable: of them, decoded from the quarantined bytes.
+	// Readable counts those decoded from the quarantined bytes.
 	Readable int64     `json:"readable"`
 	Runs     []LostRun `json:"runs"`
 }
@@ -47,7 +47,7 @@ func (l *Lost) add(one LostOfLog) {
 // loss collects what a repair moves out of a log.
 type loss struct {
 	log manifest.Log
-	// end: one more than the highest event index found.
+	// end is one more than the highest event index found.
 	end      int64
 	readable int64
 	order    []id.Run

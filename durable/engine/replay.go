@@ -23,15 +23,15 @@ type ReplayReport struct {
 	RunID     id.Run     `json:"runId"`
 	SessionID id.Session `json:"sessionId"`
 	OK        bool       `json:"ok"`
-	// Segments: segments with the same result.
+	// Segments counts those with the same result.
 	Segments int64 `json:"segments"`
-	// Events: events in these segments.
+	// Events counts the events in these segments.
 	Events int64 `json:"events"`
 	// Undecided are segments, by their first event index, whose original inputs
 	// are not known any more: notes that were cut when they were recorded, or
 	// an erased artifact. They count neither as equal nor as different.
 	Undecided []int64 `json:"undecided"`
-	// Difference: the first one; null: none.
+	// Difference is the first one; null without any.
 	Difference *redrive.Difference `json:"difference"`
 }
 

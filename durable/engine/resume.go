@@ -20,7 +20,7 @@ import (
 type ResumeList struct {
 	Candidates []ResumeCandidate `json:"candidates"`
 	Considered int64             `json:"considered"` // runs that were ranked
-	// Skipped: sessions that cannot be continued.
+	// Skipped counts sessions that cannot be continued.
 	Skipped int64 `json:"skipped"`
 }
 
@@ -36,13 +36,13 @@ type ResumeCandidate struct {
 	WhyMatched   []resume.Reason    `json:"whyMatched"`
 	Snippet      string             `json:"snippet"` // of the current notes
 	NodeID       id.Node            `json:"nodeId"`
-	// StepID: pending step; absent without one.
+	// StepID is that of the pending step, absent without one.
 	StepID                 string `json:"stepId,omitzero"`
 	StepTitle              string `json:"stepTitle,omitzero"`
 	StateToken             string `json:"stateToken"`
 	LastActivityEventIndex int64  `json:"lastActivityEventIndex"`
 	LastAtMs               int64  `json:"lastAtMs"`
-	// Next: call that shows the pending step.
+	// Next is the call that shows the pending step.
 	Next *Next `json:"next"`
 }
 

@@ -51,7 +51,7 @@ type Tip struct {
 // AnnotationCounts summarizes the current annotations of a run.
 type AnnotationCounts struct {
 	Count int64 `json:"count"`
-	// MeanRating: 1 to 5, two decimals; absent without ratings.
+	// MeanRating is 1 to 5 with two decimals, absent without ratings.
 	MeanRating *float64 `json:"meanRating,omitzero"`
 	Flags      int64    `json:"flags"`
 	// Incomplete reports that the annotations could not be read to the end, so
@@ -62,7 +62,7 @@ type AnnotationCounts struct {
 // Unreadable is a session of which no run could be read.
 type Unreadable struct {
 	SessionID id.Session `json:"sessionId,omitzero"`
-	// Name: directory whose name is no session id.
+	// Name is set for a directory whose name is not a session id.
 	Name    string          `json:"name,omitzero"`
 	Health  manifest.Health `json:"health"`
 	Message string          `json:"message"`

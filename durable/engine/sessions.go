@@ -22,7 +22,7 @@ type SessionRow struct {
 	LastAtMs int64 `json:"lastAtMs"`
 	// Kept sessions are exempt from cleanup and deletion.
 	Kept bool `json:"kept"`
-	// Note: who keeps the session, and why.
+	// Note is the note of the keep mark.
 	Note *Note `json:"note,omitzero"`
 }
 

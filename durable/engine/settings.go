@@ -17,7 +17,7 @@ import (
 // and the trust in workflows with commands.
 type Settings struct {
 	Controls ports.Controls
-	// Auditor: of the same store, writes the audit log; nil: no audit.
+	// Auditor writes the audit log of the same store; nil means no audit.
 	Auditor *Engine
 }
 

@@ -36,7 +36,7 @@ type RunDetails struct {
 // Foreign is set.
 type OpenGap struct {
 	ID id.Gap `json:"gapId,omitzero"`
-	// Foreign: id of a gap that another program recorded.
+	// Foreign is the id of a gap that another program recorded.
 	Foreign  string          `json:"foreignGapId,omitzero"`
 	Index    int64           `json:"index"`
 	Pointer  *reason.Pointer `json:"pointer,omitzero"`
@@ -57,11 +57,11 @@ func openGap(g projections.Gap) OpenGap {
 // StepRow is one step of a run: done, pending, skipped or to come.
 type StepRow struct {
 	StepID string `json:"stepId"`
-	// StepInstanceKey: with the iterations of the loops around it.
+	// StepInstanceKey includes the iterations of the loops around it.
 	StepInstanceKey string    `json:"stepInstanceKey"`
 	Title           string    `json:"title"`
 	State           StepState `json:"state"`
-	// NodeID: node at which it is or was pending.
+	// NodeID is the node at which it is or was pending.
 	NodeID   *id.Node `json:"nodeId,omitzero"`
 	Attempts int      `json:"attempts"`
 	Notes    string   `json:"notes,omitzero"`

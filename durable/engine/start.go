@@ -22,10 +22,10 @@ import (
 type Start struct {
 	Workflow   compile.Compiled
 	SourceKind event.SourceKind
-	// SourceRef: opaque; a file path is relative.
+	// SourceRef is opaque; a file path is relative.
 	SourceRef string
 	Title     string
-	// Key: idempotency key: a repeated start finds the first
+	// Key is an idempotency key: a repeated start finds the first
 	// (docs/design.md#ids).
 	Key          string
 	Context      canon.Value

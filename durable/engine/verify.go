@@ -55,9 +55,9 @@ type HeadRelation string
 // The relations of a log to an earlier head.
 const (
 	HeadSame HeadRelation = "same"
-	// HeadAhead: the log contains the head and was continued.
+	// HeadAhead means that the log contains the head and was continued.
 	HeadAhead HeadRelation = "ahead"
-	// HeadOther: the log does not contain the head: its events are gone.
+	// HeadOther means that the log lacks the head: its events are gone.
 	HeadOther HeadRelation = "other"
 )
 

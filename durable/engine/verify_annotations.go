@@ -88,7 +88,8 @@ func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*Sessio
 type annotationCheck struct {
 	log      manifest.Log
 	findings []manifest.Finding
-	// unread: a line was not decoded: an unknown annotation id may be its.
+	// unread reports a line that was not decoded; an unknown annotation id may
+	// belong to it.
 	unread bool
 	keys   map[string]bool
 	owners map[id.Annotation]id.Run

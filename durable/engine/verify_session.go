@@ -22,13 +22,13 @@ type verifier struct {
 	g       *Engine
 	o       VerifyOptions
 	objects *objectCache
-	// pins: not nil if the inspection hashes all objects.
+	// pins is set if the inspection hashes all objects.
 	pins *pinIndex
 
 	mu       sync.Mutex
 	done     VerifyProgress
 	imported map[string]bool // see auditedImports
-	// unclear: the log of proposals could not be read to its end.
+	// unclear reports that the log of proposals was not read to its end.
 	unclear bool
 }
 
@@ -134,7 +134,7 @@ type sessionCheck struct {
 	log  manifest.Log
 	refs *projections.References
 	at   manifest.Head
-	// headMet: ExpectHead was on the chain.
+	// headMet reports that ExpectHead is on the chain.
 	headMet bool
 	from    *event.ImportedFrom
 
@@ -146,7 +146,7 @@ type sessionCheck struct {
 	objects []objectFinding
 	claims  []manifest.Finding
 
-	// pinned: compared with the inspection.
+	// pinned are snapshots to compare with the inspection.
 	pinned projections.Fingerprints
 	pins   [][sha256.Size]byte
 }

@@ -29,7 +29,7 @@ func (g *Engine) readWindowed(ctx context.Context, s id.Session) (*projections.F
 // windowedFold is a fold that keeps a window of the nodes that it has read.
 type windowedFold struct {
 	*projections.Fold
-	// nodesMax: number of nodes at which a window is taken.
+	// nodesMax is the number of nodes at which a window is taken.
 	nodesMax int
 }
 
