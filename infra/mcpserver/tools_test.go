@@ -208,7 +208,7 @@ func TestSuggestionsAreForAgents(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	f = fault.New(fault.TokenBadSignature, "x").
-		Suggest("Check --store and --tenant; then ask for fresh tokens with 'waybill continue --run ID'.")
+		Suggest("Check --store and --tenant; then get fresh tokens with 'waybill continue --run ID'.")
 	if got := tools[3].advised(f).Suggestion; strings.Contains(got, "--") || !strings.Contains(got, "resume_session") {
 		t.Errorf("got %s", got)
 	}
