@@ -21,7 +21,7 @@ const (
 	Warning Severity = "warning"
 )
 
-// Problem is one error or warning about a source. Warnings are stored in compiled workflows.
+// Problem is one error or warning about a source.
 type Problem struct {
 	Pointer  string   `json:"pointer"` // RFC 6901; "" is the whole document
 	Line     int      `json:"line"`    // 1-based; 0 when it has none
