@@ -46,6 +46,7 @@ func isText(essence string) bool {
 		strings.HasSuffix(essence, "+yaml") {
 		return true
 	}
+	// Text formats that are registered, or commonly used, under application/.
 	switch strings.TrimPrefix(strings.TrimPrefix(essence, "application/"), "x-") {
 	case "xml", "yaml", "toml", "javascript", "typescript", "sh", "shellscript", "sql", "ndjson", "jsonl", "json-seq",
 		"www-form-urlencoded", "pem-file", "httpd-php":

@@ -117,6 +117,7 @@ func (sc *scanner) pairLines(i int) {
 		}
 		return
 	}
+	// Without quotes, the value must be all that is on its line.
 	if to, ok := sc.bareEnd(at); ok && !nonValue(s[at:to]) && endsLine(s, to) {
 		sc.schedule(at, to, NamedSecret)
 	}
