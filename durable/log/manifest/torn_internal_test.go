@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The rule of R9 alone, with every length of a group over five sectors, every
-// combination of lost ones, and every offset class: too many to read logs for.
+// torn, for every length of a group of five sectors, every combination of lost sectors, and every
+// class of offsets: too many cases to read a log for each.
 func TestTornRule(t *testing.T) {
 	group := bytes.Repeat([]byte("0123456789abcdef\n"), 130)
 	for _, at := range []int64{0, 1, 200, 511, 512, 1000} {
@@ -28,7 +28,7 @@ func TestTornRule(t *testing.T) {
 				if !torn(have, group, at) {
 					t.Fatalf("offset %d, %d bytes, parts %b lost: not torn", at, n, mask)
 				}
-				// A sector that is half there was written by no crash.
+				// A crash does not leave half a sector.
 				if i := mask % len(parts); len(parts[i]) > 1 {
 					copy(parts[i], group[len(group)-n%7-len(parts[i]):])
 					parts[i][0] = 0
@@ -41,6 +41,6 @@ func TestTornRule(t *testing.T) {
 		}
 	}
 	if torn(append(group, 0), group, 0) {
-		t.Error("more than the group is torn")
+		t.Error("bytes longer than the group are reported as torn")
 	}
 }
