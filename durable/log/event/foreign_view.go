@@ -8,24 +8,23 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Glimpse is what a reader makes of an event that this version cannot write (R14).
-// It is no Payload: nothing that writes takes one, and what it holds of a known kind
+// Glimpse is the readable part of an event that this version cannot write
+// (docs/design.md#foreign-stores). It is not a Payload, so it cannot be written; the payload in it
 // has lost the record's own id, without which it cannot be encoded.
 type Glimpse struct {
-	// Known is the data as far as it is of a kind of the table, nil where it is not: the
-	// words that decide something are of their closed sets, budgets are not asked.
+	// Known is the data as a payload of the table, nil where it is of no kind of the table. Words
+	// that readers branch on are of their closed sets; budgets are not checked.
 	Known Payload
-	// ID is the record's own id as it was spelled, whatever its shape; Refers is that of
-	// the gap that is resolved or the output that is superseded.
+	// ID is the record's own id as it is spelled, in any form. Refers is the id of the gap that is
+	// resolved or of the output that is superseded.
 	ID, Refers string
-	// Data is all of the data, Null where there is none.
+	// Data is the whole data, Null where the event has none.
 	Data canon.Value
 }
 
-// Glimpse reads of an event whose data is Unknown what can be told of it. ok is false
-// for every other event: its data says all. What was read this way may be shown; to
-// fold it is safe only where nobody goes on from the fold, since an event may say that
-// a reader is free to pass over it.
+// Glimpse returns the readable part of an event whose data is Unknown. ok is false for every other
+// event, whose Data is complete. The result may be displayed. A fold that includes it must not be
+// used to append to the log, since other readers may ignore the event.
 func (t *Table) Glimpse(e Event) (g Glimpse, ok bool) {
 	if _, unknown := e.Data.(Unknown); !unknown || e.verbatim == nil {
 		return g, false
@@ -41,35 +40,36 @@ func (t *Table) Glimpse(e Event) (g Glimpse, ok bool) {
 	if !known || spec.scope.check(e.Scope) != nil {
 		return g, true
 	}
-	p, err := spec.known(standIns(g.Data))
-	if err != nil || !tellable(p, e.Scope) {
+	p, err := spec.known(replaceRecordIDs(g.Data))
+	if err != nil || !displayable(p, e.Scope) {
 		return g, true
 	}
-	g.Known = anonymous(withKind(p, g.Data))
+	g.Known = clearRecordIDs(withKind(p, g.Data))
 	g.ID, g.Refers = idTexts(e.Data.Kind(), g.Data)
 	return g, true
 }
 
-// recordIDs are the members of data that name a record, with the prefix of our own
-// ids. Other programs make such ids by other recipes. Ids of runs, nodes and sessions
-// are not among them: one of another shape leads nowhere.
+// recordIDs maps the members of data that are ids of records to the prefix of Waybill's ids.
+// Other programs make such ids in other forms. Ids of runs, nodes and sessions are not in the
+// map: an event with another form of those cannot be placed in a run.
 var recordIDs = map[string]string{
 	"attemptId": "attempt", "changeId": "chg", "contextId": "ctx", "outputId": "out", "supersedesOutputId": "out",
 	"gapId":         "gap",
 	"resolvesGapId": "gap", "traceId": "trace", "capObsId": "capobs", "divergenceId": "div", "eventId": "evt",
 }
 
-// noID is the text of 16 zero bytes in the spelling of an id. It stands for what was
-// spelled otherwise only until anonymous takes it out.
-var noID = "_" + strings.Repeat("a", 26)
+// zeroIDSuffix is the id text of 16 zero bytes. It replaces ids of other forms only until
+// clearRecordIDs removes it.
+var zeroIDSuffix = "_" + strings.Repeat("a", 26)
 
-// standIns is data whose record ids have our shape, so that the rest of it can be read.
-func standIns(v canon.Value) canon.Value {
+// replaceRecordIDs returns data with its record ids replaced by zeroIDSuffix, so that the rest
+// can be decoded.
+func replaceRecordIDs(v canon.Value) canon.Value {
 	switch v.Kind() {
 	case canon.Array:
 		items := make([]canon.Value, v.Len())
 		for i := range items {
-			items[i] = standIns(v.Item(i))
+			items[i] = replaceRecordIDs(v.Item(i))
 		}
 		return canon.OfList(items...)
 	case canon.Object:
@@ -78,9 +78,9 @@ func standIns(v canon.Value) canon.Value {
 			m := canon.Member{Name: v.Key(i), Value: v.Item(i)}
 			switch prefix := recordIDs[m.Name]; {
 			case prefix != "" && m.Value.Text() != "":
-				m.Value = canon.OfString(prefix + noID)
-			case m.Name != "context": // a caller's own; its members may be called anything
-				m.Value = standIns(m.Value)
+				m.Value = canon.OfString(prefix + zeroIDSuffix)
+			case m.Name != "context": // submitted by a caller: its members may have these names
+				m.Value = replaceRecordIDs(m.Value)
 			}
 			members[i] = m
 		}
@@ -89,8 +89,9 @@ func standIns(v canon.Value) canon.Value {
 	return v
 }
 
-// anonymous is p without the ids that stood in. The zero id refuses to be encoded.
-func anonymous(p Payload) Payload {
+// clearRecordIDs returns p without the replaced ids. The zero id cannot be encoded, so the result
+// cannot be written by mistake.
+func clearRecordIDs(p Payload) Payload {
 	switch p := p.(type) {
 	case AdvanceRecorded:
 		p.AttemptID = id.Attempt{}
@@ -123,8 +124,8 @@ func anonymous(p Payload) Payload {
 	return p
 }
 
-// withKind finds the kind of an artifact that stands in the event itself, where other
-// programs keep small ones.
+// withKind sets the artifact kind of an output whose artifact is stored inside the event, as other
+// programs do for small ones.
 func withKind(p Payload, data canon.Value) Payload {
 	if o, ok := p.(NodeOutputAppended); ok && o.Payload.ArtifactKind == "" {
 		payload, _ := data.Get("payload")
@@ -136,7 +137,7 @@ func withKind(p Payload, data canon.Value) Payload {
 	return p
 }
 
-// idTexts finds the ids that a fold needs in order to match records.
+// idTexts returns the ids that a fold needs to match records: Glimpse.ID and Glimpse.Refers.
 func idTexts(kind string, data canon.Value) (own, refers string) {
 	text := func(v canon.Value, name string) string {
 		member, _ := v.Get(name)
@@ -152,9 +153,9 @@ func idTexts(kind string, data canon.Value) (own, refers string) {
 	return "", ""
 }
 
-// tellable asks less than Check: a text over its budget can be told as well as one
-// within it. What a reader would take for something else must be of its closed set.
-func tellable(p Payload, s Scope) bool {
+// displayable is a weaker Check: it accepts texts that exceed their budgets, since they can be
+// displayed. Words that readers branch on must be of their closed sets.
+func displayable(p Payload, s Scope) bool {
 	switch p := p.(type) {
 	case AdvanceRecorded:
 		return p.Outcome.Kind == Advanced && p.Outcome.ToNodeID != nil || p.Outcome.Kind == Blocked &&
@@ -162,7 +163,7 @@ func tellable(p Payload, s Scope) bool {
 	case ContextSet:
 		return p.Context.Kind() == canon.Object
 	case NodeCreated:
-		// A kind of node that we do not have is a place in the run all the same.
+		// A node of an unknown kind still is a node of the run.
 		return p.NodeKind != "" && (p.ParentNodeID == nil || *p.ParentNodeID != s.NodeID)
 	case NodeOutputAppended:
 		return p.OutputChannel == Recap && p.Payload.PayloadKind == Notes || p.OutputChannel == Artifact &&

@@ -9,9 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// What another program spells its own way is seen as far as it can be told, and what
-// was seen cannot be written.
-func TestGlimpses(t *testing.T) {
+// A foreign event is readable as far as its words are known, and the result cannot be written.
+func TestGlimpse(t *testing.T) {
 	prefs := line(t, atChild, event.PreferencesChanged{ChangeID: origin.Change(0), Source: event.FromUser,
 		Delta:     []event.PreferenceChange{{Key: "autonomy", Value: "guided"}},
 		Effective: event.DefaultPreferences()})
@@ -33,9 +32,9 @@ func TestGlimpses(t *testing.T) {
 		id, refers string
 	}{
 		{"an id of another shape", prefs, []string{origin.Change(0).String(), "evt_of_theirs"}, true, "", ""},
-		{"a preference that nobody knows", prefs, []string{`"autonomy":"guided"`, `"autonomy":"wild"`, origin.Change(0).
+		{"an unknown preference", prefs, []string{`"autonomy":"guided"`, `"autonomy":"wild"`, origin.Change(0).
 			String(), "c1"}, false, "", ""},
-		{"a kind of node that we do not have", node, []string{`"step"`, `"gate_checkpoint"`}, true, "", ""},
+		{"an unknown kind of node", node, []string{`"step"`, `"gate_checkpoint"`}, true, "", ""},
 		{"a parent of another shape", node, []string{root.String(), "node_7"}, false, "", ""},
 		{"a digest that is none", node, []string{`"snapshotRef":"sha256:`, `"snapshotRef":"md5:`}, false, "", ""},
 		{"a scope that does not fit", node, []string{`"nodeId":"` + child.String() + `",`, ``}, false, "", ""},
@@ -43,7 +42,7 @@ func TestGlimpses(t *testing.T) {
 		{"context that is a list", context, []string{`{"gapId":"mine"}`, `["mine"]`}, false, "", ""},
 		{"gaps of another shape", gap, []string{origin.Gap(1).String(), "gap_b_0", origin.Gap(0).String(), "gap_a_0"},
 			true, "gap_b_0", "gap_a_0"},
-		{"a severity that nobody knows", gap, []string{`"info"`, `"fatal"`}, false, "", ""},
+		{"an unknown severity", gap, []string{`"info"`, `"fatal"`}, false, "", ""},
 		{"a text over its budget", gap, []string{`"summary":"s"`, `"summary":"` + strings.Repeat("s", 600) + `"`}, true,
 			origin.Gap(1).String(), origin.Gap(0).String()},
 		{"outputs of another shape", out, []string{origin.Output(1).String(), "out_b", origin.Output(0).
@@ -61,7 +60,7 @@ func TestGlimpses(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, unknown := e.Data.(event.Unknown); !unknown {
-				t.Fatalf("reads as %+v", e.Data)
+				t.Fatalf("decodes as %+v", e.Data)
 			}
 			g, ok := event.Domain.Glimpse(e)
 			if !ok || (g.Known != nil) != tt.known || g.ID != tt.id && tt.known || g.Refers != tt.refers && tt.known {
@@ -78,7 +77,7 @@ func TestGlimpses(t *testing.T) {
 			}
 			if line, err := event.Domain.AppendLine(nil,
 				event.New(session.String(), 0, e.Scope, agent, 0, g.Known)); err == nil {
-				t.Errorf("a glimpse was written: %s", line)
+				t.Errorf("the payload was encoded: %s", line)
 			}
 		})
 	}
@@ -86,8 +85,8 @@ func TestGlimpses(t *testing.T) {
 
 func ref[T any](v T) *T { return &v }
 
-// Context is a caller's own: a member that is called as an id of ours is left as it is.
-func TestAGlimpseLeavesContextAlone(t *testing.T) {
+// Context is submitted by a caller: a member with the name of a record id is unchanged.
+func TestGlimpseKeepsContext(t *testing.T) {
 	text := strings.Replace(line(t, event.Scope{RunID: run},
 		event.ContextSet{Context: canon.OfMembers(canon.Member{Name: "gapId", Value: canon.OfString("mine")}),
 			ContextID: origin.Context(0), Source: event.ContextInitial}), origin.Context(0).String(), "first", 1)
@@ -102,8 +101,8 @@ func TestAGlimpseLeavesContextAlone(t *testing.T) {
 	}
 }
 
-// What can be read needs no glimpse, and what small artifacts are of stands in them.
-func TestGlimpsesOfWhatIsKnown(t *testing.T) {
+// Events that are not foreign have no Glimpse, and an artifact inside an event has its own kind.
+func TestGlimpseOfKnownEventsAndArtifacts(t *testing.T) {
 	for _, s := range samples {
 		if g, ok := event.Domain.Glimpse(event.New(session.String(), 0, s.scope, agent, 0, s.data)); ok {
 			t.Errorf("%s: %+v", s.file, g)
