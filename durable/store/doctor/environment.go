@@ -6,32 +6,34 @@ import (
 )
 
 const (
-	// clockStartMs is 1 January 2025: an earlier clock was never set.
+	// clockStartMs is 1 January 2025: a clock before that was never set.
 	clockStartMs = 1_735_689_600_000
-	// clockSlackMs is how far two clocks of one person may differ.
+	// clockSlackMs is the difference between the clocks of two machines that is not reported.
 	clockSlackMs = 5 * 60 * 1000
-	// clockDriftMs is what a clock that is being set moves by while we look.
+	// clockDriftMs is the drift during the check from which the clock is considered to have jumped.
 	clockDriftMs = 1000
 )
 
+// clock judges the system clock against the newest event and against a monotonic clock. Nothing is
+// ordered by time, so a wrong clock is a warning only.
 func clock(f Facts) (Check, bool) {
 	c := f.Clock
-	const fix = "Set the clock; times in the log are for people, and nothing is ordered by them."
+	const fix = "Set the clock. Times in the log are informational; nothing is ordered by them."
 	switch {
 	case c.NowMs == 0:
 		return Check{}, false
 	case c.NowMs < clockStartMs:
-		return warn(CheckClock, fix, "the clock says a time before 2025"), true
+		return warn(CheckClock, fix, "the clock shows a time before 2025"), true
 	case c.NewestMs > c.NowMs+clockSlackMs:
 		return warn(CheckClock, fix, "the newest event is %s ahead of the clock", span(c.NewestMs-c.NowMs)), true
 	case f.Ground.WallDriftMs > clockDriftMs || f.Ground.WallDriftMs < -clockDriftMs:
-		return warn(CheckClock, fix, "the clock jumped by %s while it was looked at",
+		return warn(CheckClock, fix, "the clock jumped by %s during the check",
 			span(max(f.Ground.WallDriftMs, -f.Ground.WallDriftMs))), true
 	}
-	return ok(CheckClock, "it is later than everything that was recorded"), true
+	return ok(CheckClock, "it is later than all recorded events"), true
 }
 
-// span is a length of time as people say it.
+// span formats a duration with one unit.
 func span(ms int64) string {
 	switch minutes := ms / 60_000; {
 	case minutes == 0:
@@ -45,22 +47,24 @@ func span(ms int64) string {
 	}
 }
 
-// brokenShown bounds how many files are named; the rest is counted.
+// brokenShown bounds how many invalid files are named; the rest is counted.
 const brokenShown = 3
 
+// workflows reports where workflows are searched, and judges whether all files found are valid.
 func workflows(f Facts) (Check, bool) {
 	w := f.Workflows
 	if w.Why != "" {
-		return warn(CheckWorkflows, "See 'waybill workflows list'.", "workflows cannot be looked for: %s", w.Why), true
+		return warn(CheckWorkflows, "See 'waybill workflows list'.", "workflows cannot be listed: %s", w.Why), true
 	}
 	if len(w.Places) == 0 {
 		return Check{}, false
 	}
+	// Each source with its count, also the empty ones: they show where a file may be put.
 	var parts []string
 	for _, p := range w.Places {
 		text := fmt.Sprintf("%d %s", p.Count, p.Name)
 		if !p.There {
-			text = p.Name + ": no folder"
+			text = p.Name + ": no directory"
 		}
 		parts = append(parts, text)
 	}
@@ -76,21 +80,23 @@ func workflows(f Facts) (Check, bool) {
 	return ok(CheckWorkflows, "%s", text), true
 }
 
+// git reports whether runs can record a branch. It never fails: the program git is not needed.
 func git(f Facts) (Check, bool) {
 	g := f.Git
 	if !g.Looked {
 		return Check{}, false
 	}
-	text := "this is no repository: runs are not tied to a branch"
+	text := "not inside a repository: runs record no branch"
 	if g.Repository {
-		text = "inside a repository: runs note its branch and commit"
+		text = "inside a repository: runs record its branch and commit"
 	}
 	if !g.Program {
-		text += "; the program git is not there, and not needed"
+		text += "; the program git is not installed, and not needed"
 	}
 	return ok(CheckGit, "%s", text), true
 }
 
+// terminal reports whether commands can ask the user. It never fails.
 func terminal(f Facts) (Check, bool) {
 	t := f.Terminal
 	switch {
@@ -98,9 +104,9 @@ func terminal(f Facts) (Check, bool) {
 		return Check{}, false
 	case !t.In:
 		return ok(CheckTerminal,
-			"nobody is at a terminal: nothing is ever asked, and what is done is recorded as an agent's"), true
+			"not connected to a terminal: commands ask nothing, and actions are recorded as an agent's"), true
 	}
-	text := "a person is at a terminal"
+	text := "connected to a terminal"
 	if t.Out && t.Width > 0 {
 		text += fmt.Sprintf(" of %d columns", t.Width)
 	}
