@@ -14,23 +14,23 @@ type Object struct {
 	Kind   manifest.ObjectKind
 	Ref    canon.Digest
 	Bytes  int64
-	Erased bool // it lies beside its tombstone: nobody can need it
+	Erased bool // its tombstone exists: the bytes are removed even if a log refers to them
 }
 
-// Sieve starts with every stored object and drops those that something names; what is
-// left, nobody needs. What is stored later was never in it, so that an object that is
-// brought while the logs are read is none that could go.
+// Sieve finds the stored objects to which no log refers. It starts with all objects, and drops
+// those whose digest occurs in a log. An object that is stored while the logs are read is not in
+// it, and therefore never removed.
 //
-// Whatever digest stands anywhere in a log keeps its object, of whatever kind: the
-// snapshots that manifests pin, what events refer to, and what side logs and kinds of
-// events that this version does not know may mean by it.
+// Any digest in any text keeps the objects with it, of every kind: the snapshots that manifests
+// pin, the objects of events, and digests in side logs and events that this version cannot
+// decode.
 type Sieve struct {
 	objects []Object
-	at      map[[sha256.Size]byte][]int
-	named   []bool // or gone
+	at      map[[sha256.Size]byte][]int // the indices of objects by digest, except erased ones
+	named   []bool                      // by index: a log refers to it, or Take returned it
 }
 
-// NewSieve takes all objects in.
+// NewSieve returns a Sieve with all stored objects.
 func NewSieve(objects []Object) *Sieve {
 	s := &Sieve{objects: objects, at: make(map[[sha256.Size]byte][]int, len(objects)),
 		named: make([]bool, len(objects))}
@@ -43,22 +43,23 @@ func NewSieve(objects []Object) *Sieve {
 	return s
 }
 
-// Keep drops whatever a text names.
+// Keep drops the objects whose digests occur in text.
 func (s *Sieve) Keep(text []byte) {
 	Named(text, func(raw [sha256.Size]byte) {
 		for _, i := range s.at[raw] {
 			s.named[i] = true
 		}
-		delete(s.at, raw)
+		delete(s.at, raw) // further occurrences are found faster
 	})
 }
 
-// Left are the objects that nothing has named, in the order in which they came.
+// Left returns the objects that are not dropped, in the order of NewSieve.
 func (s *Sieve) Left() []Object { return s.pick(len(s.objects), false) }
 
-// Take is Left, of at most so many, which are no more left then.
+// Take returns at most that many of the objects of Left, and drops them.
 func (s *Sieve) Take(most int) []Object { return s.pick(most, true) }
 
+// pick returns at most that many objects, and drops them if gone is true.
 func (s *Sieve) pick(most int, gone bool) (out []Object) {
 	for i, o := range s.objects {
 		if len(out) < most && !s.named[i] {
@@ -69,11 +70,12 @@ func (s *Sieve) pick(most int, gone bool) (out []Object) {
 	return out
 }
 
-// prefix is what digests begin with; in names of files another sign follows it.
+// prefix is the common beginning of digests in logs (sha256:) and in file names (sha256_).
 const prefix = "sha256"
 
-// Named calls found with every digest that stands in a text, spelled as in logs or as
-// in names of files.
+// Named calls found for every digest in text, in the form of logs or of file names. It reports
+// some texts that are not digests, such as longer runs of digits, which only keeps an object
+// longer.
 func Named(text []byte, found func(raw [sha256.Size]byte)) {
 	const length = 2 * sha256.Size
 	for {
