@@ -105,7 +105,7 @@ const (
 // Exit statuses of the command line (docs/design.md#callers). Scripts branch on them: a status
 // keeps its meaning.
 const (
-	ExitDone      = 0 // the command did what it was called for
+	ExitDone      = 0 // success
 	ExitFailed    = 1 // any failure without a status of its own
 	ExitUsage     = 2 // the command line or another input is not valid
 	ExitWaiting   = 3 // a person has to act before the run continues
@@ -201,8 +201,8 @@ var Table = []Row{
 	{StoreCorrupt, ExitIntegrity, never, "A stored file does not match its digest.",
 		"Run 'waybill verify' to see what is damaged."},
 	{StoreLocked, ExitBusy, soon, "Another process is cleaning up the store.", "Try again in a second."},
-	{StoreLimit, ExitUsage, never, "Something is larger than the store accepts.",
-		"Send less; keep large things in files and pass their paths."},
+	{StoreLimit, ExitUsage, never, "An input is larger than the store accepts.",
+		"Send less; keep large data in files and pass their paths."},
 	{KeyringInvalid, ExitIntegrity, never,
 		"The keyring is damaged, readable by other users, or missing although tokens need it.",
 		"Restore keys/keyring.json from a backup. Runs are not lost: 'waybill continue --run ID' needs no token."},

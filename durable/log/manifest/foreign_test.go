@@ -28,9 +28,9 @@ func record(t testing.TB, members ...any) string {
 	return string(v.JCS()) + "\n"
 }
 
-// plainly returns a plain group, without the members pins and prev. pinned lists the events of the
+// plainGroup returns a plain group, without the members pins and prev. pinned lists the events of the
 // segment that get a pin line.
-func plainly(t testing.TB, h manifest.Head, seg manifest.Segment, pinned ...int64) []byte {
+func plainGroup(t testing.TB, h manifest.Head, seg manifest.Segment, pinned ...int64) []byte {
 	out := record(t, "v", 1, "manifestIndex", h.NextRecord, "sessionId", log.Owner, "kind", "segment_closed",
 		"firstEventIndex", seg.First,
 		"lastEventIndex", seg.Last, "segmentRelPath", "events/"+seg.Name(), "sha256", canon.Sum(seg.Bytes), "bytes",
@@ -47,10 +47,10 @@ func plainly(t testing.TB, h manifest.Head, seg manifest.Segment, pinned ...int6
 // plainLog commits the plans of threeGroups with plain groups; pinned[k] lists the pins of group k.
 func plainLog(t testing.TB, pinned [3][]int64) *files {
 	t.Helper()
-	ours := threeGroups(t)
+	chained := threeGroups(t)
 	f := &files{log: log, segments: map[string][]byte{}, heads: []manifest.Head{{}}}
-	for k, seg := range ours.segs {
-		f.commitAs(seg, plainly(t, f.heads[k], seg, pinned[k]...))
+	for k, seg := range chained.segs {
+		f.commitAs(seg, plainGroup(t, f.heads[k], seg, pinned[k]...))
 	}
 	return f
 }
@@ -74,8 +74,8 @@ func TestPlainGroups(t *testing.T) {
 			}
 			r.isPrefix(t, f, k)
 			// Up to the first difference, a torn group could be a chained one.
-			ours := manifest.Group(log, f.heads[k], f.segs[k])
-			if torn := bytes.HasPrefix(ours, f.manifest[f.heads[k].Bytes:n]); r.Damaged() == (torn && k == 2) {
+			chained := manifest.Group(log, f.heads[k], f.segs[k])
+			if torn := bytes.HasPrefix(chained, f.manifest[f.heads[k].Bytes:n]); r.Damaged() == (torn && k == 2) {
 				t.Fatalf("%s, truncated to %d: %s %v", name, n, r.Health, r.Findings)
 			}
 		}
@@ -116,12 +116,11 @@ func TestChainedGroupsBehindPlainOnes(t *testing.T) {
 // Unknown members are damage in Waybill's own store, and unknown_version with Input.Foreign
 // (docs/design.md#foreign-stores). The known members must be correct.
 func TestForeignMembers(t *testing.T) {
-	const ours = false
 	edit := func(k int, old, new string) *files {
 		f := plainLog(t, pinnedOnce)
 		out := &files{log: log, segments: map[string][]byte{}, heads: []manifest.Head{{}}}
 		for i, seg := range f.segs {
-			group := string(plainly(t, out.heads[i], seg, pinnedOnce[i]...))
+			group := string(plainGroup(t, out.heads[i], seg, pinnedOnce[i]...))
 			if i == k {
 				if group = strings.Replace(group, old, new, 1); !strings.Contains(group, new) {
 					t.Fatalf("%q is not in the group", old)
@@ -156,7 +155,7 @@ func TestForeignMembers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := edit(tt.k, tt.old, tt.new)
-			f.foreign = ours
+			f.foreign = false
 			if r := f.read(t); !r.Damaged() {
 				t.Errorf("without Foreign: %s %v", r.Health, r.Findings)
 			}
@@ -213,8 +212,8 @@ func TestForeignEvents(t *testing.T) {
 
 			plain := write(t, log)
 			first := chained.segs[0]
-			plain.commitAs(first, plainly(t, plain.heads[0], first, 1))
-			plain.commitAs(seg, plainly(t, plain.heads[1], seg, 2))
+			plain.commitAs(first, plainGroup(t, plain.heads[0], first, 1))
+			plain.commitAs(seg, plainGroup(t, plain.heads[1], seg, 2))
 			plain.read(t).expect(t, plain, 2, manifest.UnknownVersion, manifest.UnknownEvents)
 		}
 	}

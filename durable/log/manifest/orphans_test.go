@@ -128,7 +128,7 @@ func TestReadingFromAHeadOpensNoOlderSegment(t *testing.T) {
 	opened := 0
 	v, err := manifest.Read(manifest.Input{Log: log, From: f.heads[2],
 		Manifest: bytes.NewReader(f.manifest[f.heads[2].GroupAt:]),
-		Names:    func() ([]string, error) { return nil, errors.New("the folder was listed") },
+		Names:    func() ([]string, error) { return nil, errors.New("the directory was listed") },
 		Open: func(name string) ([]byte, bool, error) {
 			opened++
 			data, ok := c.segments[name]
