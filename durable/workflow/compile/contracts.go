@@ -36,7 +36,7 @@ func (u *unit) outputContract(at problem.Place) *OutputContract {
 }
 
 // assess embeds the assessments that a step asks for, and what follows from them.
-func (u *unit) assess(out *Step, s source.Placed) {
+func (u *unit) assess(out *Step, s source.PlacedStep) {
 	out.AssessmentRefs = s.AssessmentRefs
 	for _, ref := range s.At.Member("assessmentRefs").Items() {
 		u.embed(assessmentContract, ref)

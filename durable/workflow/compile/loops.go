@@ -11,7 +11,7 @@ import (
 // The loop's runCondition and requireConfirmation stay on that step: both are asked
 // when the loop is entered, not in every iteration. Of the confirmation that means
 // with the first step that the entry shows.
-func (u *unit) loop(s source.Placed, fns functionScopes) Step {
+func (u *unit) loop(s source.PlacedStep, fns functionScopes) Step {
 	marker := u.head(s)
 	marker.Type = LoopStep
 	read, _ := u.src.LoopAt(s.At)

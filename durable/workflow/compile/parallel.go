@@ -28,7 +28,7 @@ const (
 
 // parallel renders a step that hands out several tasks into one prompt (R22). What
 // the synthesis has to bring is the step's own output contract.
-func (u *unit) parallel(s source.Placed) Step {
+func (u *unit) parallel(s source.PlacedStep) Step {
 	out := u.head(s)
 	out.Type = ParallelStep
 	out.AgentRole = u.role

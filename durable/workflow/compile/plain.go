@@ -12,7 +12,7 @@ import (
 // embedded in normal form, so that spellings of one meaning have one hash. Arguments
 // of a call are put into what is shown, never into a command: what runs stands in
 // the routine as it was reviewed.
-func (u *unit) plain(s source.Placed, fns functionScopes) Step {
+func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out := u.head(s)
 	out.Action = s.Action
 	out.AgentRole = u.text(s.AgentRole)
@@ -36,7 +36,7 @@ func (u *unit) plain(s source.Placed, fns functionScopes) Step {
 }
 
 // prompt is the text of the step, with references and features.
-func (u *unit) prompt(out *Step, s source.Placed) {
+func (u *unit) prompt(out *Step, s source.PlacedStep) {
 	if s.At.Has("promptRef") {
 		u.fromTemplate(out, s.At.Member("promptRef"))
 		return

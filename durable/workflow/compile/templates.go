@@ -31,7 +31,7 @@ var (
 // The call's runCondition is asked again before each step of the expanded sequence
 // and holds beside the step's own; its requireConfirmation is that of each, unless
 // the step's own is stricter. Steps of a loop's body are under the loop's.
-func (u *unit) call(s source.Placed) []Step {
+func (u *unit) call(s source.PlacedStep) []Step {
 	at := s.At
 	if !u.b.roomForCall() {
 		return nil

@@ -51,7 +51,7 @@ func (u *unit) main() []Step {
 }
 
 // sequence compiles steps that follow each other, with the functions around them.
-func (u *unit) sequence(steps []source.Placed, fns functionScopes) []Step {
+func (u *unit) sequence(steps []source.PlacedStep, fns functionScopes) []Step {
 	var out []Step
 	for _, s := range steps {
 		out = append(out, u.compile(s, fns)...)
@@ -60,7 +60,7 @@ func (u *unit) sequence(steps []source.Placed, fns functionScopes) []Step {
 }
 
 // compile turns one step of the source into what stands in its place.
-func (u *unit) compile(s source.Placed, fns functionScopes) []Step {
+func (u *unit) compile(s source.PlacedStep, fns functionScopes) []Step {
 	if s.At.Has("templateCall") && s.Type == "" {
 		return u.call(s)
 	}
@@ -77,7 +77,7 @@ func (u *unit) compile(s source.Placed, fns functionScopes) []Step {
 }
 
 // head is what every step has, of whatever type.
-func (u *unit) head(s source.Placed) Step {
+func (u *unit) head(s source.PlacedStep) Step {
 	id := u.prefix + s.ID
 	u.b.claim(id, u.where, s.At.Member("id"), u.report)
 	return Step{

@@ -47,7 +47,7 @@ func TestWhatRE2Lacks(t *testing.T) {
 		`end\Z`:                 {`the anchor \Z (\Z at character 4)`, `\z`},
 		`[a\h]`:                 {`a horizontal blank (\h at character 3)`, `[ \t]`},
 		`a\Rb`:                  {`any line break (\R at character 2)`, `\r?\n`},
-		// What only looks foreign is not blamed for another mistake.
+		// What only looks unsupported is not blamed for another mistake.
 		`\\1(b`:        {"missing closing )", "RE2"},
 		`[(?=]+(b`:     {"missing closing )", "RE2"},
 		`[]a++](b`:     {"missing closing )", "RE2"},
@@ -88,7 +88,7 @@ func TestEverythingThatRE2Lacks(t *testing.T) {
 	}
 }
 
-// TestWhatRE2Has: what only looks foreign is accepted.
+// TestWhatRE2Has: what only looks unsupported is accepted.
 func TestWhatRE2Has(t *testing.T) {
 	for pattern, text := range map[string]string{
 		`(?<year>\d{4})-\d{2}`:           "2024-05",

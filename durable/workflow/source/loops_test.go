@@ -25,7 +25,7 @@ func everything(t *testing.T) Source {
 	return src
 }
 
-func placedIDs(steps []Placed) (out []string) {
+func placedIDs(steps []PlacedStep) (out []string) {
 	for _, s := range steps {
 		out = append(out, s.ID)
 		if s.At.Member("id").Value.Text() != s.ID {

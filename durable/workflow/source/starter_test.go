@@ -125,11 +125,11 @@ func TestNewIDs(t *testing.T) {
 			t.Errorf("%s %q: got %q", row.kind, row.id, got)
 		}
 	}
-	one, two := SuggestApart("user.x", []byte("a")), SuggestApart("user.x", []byte("b"))
+	one, two := SuggestUniqueID("user.x", []byte("a")), SuggestUniqueID("user.x", []byte("b"))
 	if one != "user.x_ca97" || two == one || IDStatus(one) != "namespaced" {
 		t.Errorf("got %q and %q", one, two)
 	}
-	if long := SuggestApart("user."+strings.Repeat("x", 59), []byte("a")); len(long) != idLengthMax ||
+	if long := SuggestUniqueID("user."+strings.Repeat("x", 59), []byte("a")); len(long) != idLengthMax ||
 		!strings.HasSuffix(long, "x_ca97") {
 		t.Errorf("got %q", long)
 	}
