@@ -8,8 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// How work is handed out, in the words that agents get wrong least (locks section
-// 19): which tool, all at once, and what not to do instead.
+// The instructions for delegating work: which tool to use, to start all tasks at once, and
+// what not to do instead (docs/design.md#authoring). The texts are part of workflow hashes
+// and must not change. handOut has the number of tasks as its argument.
 const (
 	handOut = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in " +
 		"one answer: one after another loses what this step is for. " +
@@ -26,8 +27,8 @@ const (
 		"and say which result each finding comes from."
 )
 
-// parallel renders a step that hands out several tasks into one prompt (R22). What
-// the synthesis has to bring is the step's own output contract.
+// parallel compiles a parallel step: all tasks become one prompt (docs/design.md#loops). The
+// output contract of the synthesis becomes that of the step.
 func (u *unit) parallel(s source.PlacedStep) Step {
 	out := u.head(s)
 	out.Type = ParallelStep
@@ -36,18 +37,18 @@ func (u *unit) parallel(s source.PlacedStep) Step {
 	out.Inputs = u.withInputs(nil)
 	out.Prompt = u.delegations(s.At)
 	out.OutputContract = u.outputContract(s.At.Member("synthesis").Member("outputContract"))
-	u.featuresBeside()
-	return u.weigh(out)
+	u.featuresInPreamble()
+	return u.chargeSize(out)
 }
 
-// delegations is the prompt: the rule, the tasks, what becomes of the results.
+// delegations renders the prompt: the instruction, the tasks, and the synthesis.
 func (u *unit) delegations(at problem.Place) string {
 	tasks := at.Member("parallelDelegations").Items()
-	rule := handOutOne
+	instruction := handOutOne
 	if len(tasks) > 1 {
-		rule = fmt.Sprintf(handOut, len(tasks))
+		instruction = fmt.Sprintf(handOut, len(tasks))
 	}
-	parts := []string{rule}
+	parts := []string{instruction}
 	for i, task := range tasks {
 		parts = append(parts, u.delegation(i+1, task))
 	}
@@ -59,8 +60,8 @@ func (u *unit) delegations(at problem.Place) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// delegation is one task. Its condition is asked by whoever reads it, who set the
-// context it speaks of.
+// delegation renders task number n. A runCondition is rendered as text: the performer
+// evaluates it, not the engine.
 func (u *unit) delegation(n int, at problem.Place) string {
 	lines := []string{fmt.Sprintf("## Task %d: %s", n, u.text(at.Member("workflowId").Value.Text())), ""}
 	if goal := at.Member("goal").Value.Text(); goal != "" {

@@ -57,7 +57,7 @@ func (d *drawer) call(out schemaNode) schemaNode {
 	}
 	kept := schemaNode{"templateCall": call}
 	for name, v := range out {
-		if slices.Contains(besideCall, name) {
+		if slices.Contains(acceptedMembers, name) {
 			kept[name] = v
 		}
 	}

@@ -21,7 +21,8 @@ const (
 // Assessment is a set of dimensions to be graded, as declared by the workflow. A step
 // requires an artifact that gives one level for each dimension:
 //
-//	{"kind":"wr.assessment","assessmentId":ID,"dimensions":{"risk":"low","scope":{"level":"high","rationale":"…"}},"summary":"…"}
+//	{"kind":"wr.assessment","assessmentId":ID,"summary":"…",
+//	 "dimensions":{"risk":"low","scope":{"level":"high","rationale":"…"}}}
 type Assessment struct {
 	ID         string      `json:"id"`
 	Purpose    string      `json:"purpose"`
@@ -30,10 +31,13 @@ type Assessment struct {
 
 // Dimension is one question of an assessment, with the levels that are its possible answers.
 type Dimension struct {
-	ID       string   `json:"id"`
-	Purpose  string   `json:"purpose"`
-	Levels   []string `json:"levels"`
-	Required bool     `json:"required"`
+	// ID is the member name under which an artifact gives the level.
+	ID      string `json:"id"`
+	Purpose string `json:"purpose"`
+	// Levels are in the order of the workflow, which defines no ranking.
+	Levels []string `json:"levels"`
+	// Required reports whether an artifact must contain the dimension.
+	Required bool `json:"required"`
 }
 
 // Check checks an artifact like Pack.Check. Without mismatches, levels maps the id of each

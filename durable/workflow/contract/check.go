@@ -28,6 +28,7 @@ func (p Pack) Check(artifact canon.Value) []Mismatch {
 		c.add(nil, "an object with the kind "+quote(p.ArtifactKind), artifact)
 		return c.list()
 	}
+	// kind is not part of p.Shape, so it is checked separately and then removed.
 	want := Shape{Type: Text, Const: canon.OfString(p.ArtifactKind)}
 	if kind, ok := artifact.Get(kindMember); ok {
 		c.value((*place)(nil).member(kindMember), &want, kind)
@@ -89,6 +90,7 @@ func (c *checker) absent(at *place, s *Shape) { c.addText(at, s.want(), "nothing
 // value checks one value. The recursion follows the shape, so its depth is bounded by the
 // pack and not by the artifact.
 func (c *checker) value(at *place, s *Shape, v canon.Value) {
+	// Validate guarantees that at most one alternative takes the kind of v.
 	if len(s.AnyOf) > 0 {
 		i := slices.IndexFunc(s.AnyOf, func(a Shape) bool { return a.takes(v.Kind()) })
 		if i < 0 {
@@ -98,6 +100,7 @@ func (c *checker) value(at *place, s *Shape, v canon.Value) {
 		c.value(at, &s.AnyOf[i], v)
 		return
 	}
+	// Type and constant decide first; the other constraints assume the right type.
 	if !s.takes(v.Kind()) || !s.Const.IsNull() && !s.Const.Equal(v) {
 		c.wrong(at, s, v)
 		return

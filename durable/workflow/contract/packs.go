@@ -13,7 +13,7 @@ const (
 	assessmentRef  = "wr.contracts.assessment"
 )
 
-// The kinds of their artifacts.
+// The artifact kinds of these contracts.
 const (
 	LoopControlKind = "wr.loop_control"
 	CapabilityKind  = "wr.capability_observation"

@@ -43,6 +43,7 @@ func (p Pack) Validate() error {
 	if err := p.Shape.validate(nil, 1); err != nil {
 		return fmt.Errorf("%s: shape%w", p.ContractRef, err)
 	}
+	// Check removes kind from the artifact, so a field of that name would always be missing.
 	if slices.ContainsFunc(p.Shape.Fields, func(f Field) bool { return f.Name == kindMember }) {
 		return fmt.Errorf("%s: shape/kind: artifactKind already defines it", p.ContractRef)
 	}
@@ -196,6 +197,7 @@ func (s *Shape) validConst(at *place) error {
 	if s.Const.IsNull() {
 		return nil
 	}
+	// Check the constant against its own shape.
 	var c checker
 	c.value(at, s, s.Const)
 	if len(c.found) > 0 {

@@ -177,6 +177,7 @@ func (n *node) value() canon.Value {
 	if n.kind == kindNot {
 		return canon.OfMembers(canon.Member{Name: "not", Value: items[0]})
 	}
+	// A list at the top of the source is written as an "and".
 	name := map[kind]string{kindAnd: "and", kindOr: "or"}[n.kind]
 	return canon.OfMembers(canon.Member{Name: name, Value: canon.OfList(items...)})
 }

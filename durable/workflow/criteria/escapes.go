@@ -72,6 +72,7 @@ func codeUnit(text string) (r rune, width int) {
 	if !ok {
 		return 0, 0
 	}
+	// \uXXXX has six bytes; \u{X…} is measured.
 	digits, width := "", 6
 	if inner, braced := strings.CutPrefix(rest, "{"); braced {
 		end := strings.IndexByte(inner[:min(len(inner), bracedMax)], '}')

@@ -61,6 +61,7 @@ func (n *node) sentence(vars canon.Value) string {
 // forbidden renders a "not": the rule's own negative sentence, or "Not allowed: " and the
 // sentence of a combination.
 func (n *node) forbidden(vars canon.Value) string {
+	// The sentence of the part is "" if none of its rules applies; then "not" is dropped too.
 	inner := &n.parts[0]
 	s := inner.sentence(vars)
 	if s == "" {

@@ -81,6 +81,7 @@ func explainPattern(pattern string, err error) []patternProblem {
 		}
 		i += width
 	}
+	// Unsupported constructs explain the failure better than the parser's message.
 	if len(out) > 0 {
 		return out
 	}
@@ -119,6 +120,7 @@ func unsupportedAt(rest string, inClass bool) (f unsupported, width int) {
 		if f = matchMarker(groups, rest); f.name != "" {
 			return f, len(f.marker)
 		}
+	// A quantifier followed by a plus: x*+, x++, x?+ or x{2}+.
 	case strings.IndexByte("*+?}", c) >= 0 && strings.HasPrefix(rest[1:], "+"):
 		return unsupported{rest[:2], "a possessive quantifier", "Use a single " + string(c) +
 			"; matching takes linear time anyway."}, 2

@@ -225,7 +225,7 @@ func TestTemplateIsRead(t *testing.T) {
 			t.Errorf("%s for %s: %v", row.value, row.typed, got)
 		}
 	}
-	if Spelled(value(t, `"a b"`)) != "a b" || Spelled(value(t, `{"b": 1, "a": [true]}`)) != `{"a":[true],"b":1}` {
+	if ValueText(value(t, `"a b"`)) != "a b" || ValueText(value(t, `{"b": 1, "a": [true]}`)) != `{"a":[true],"b":1}` {
 		t.Error("spelling")
 	}
 }

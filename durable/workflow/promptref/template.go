@@ -125,9 +125,9 @@ func (t Template) Fill(values map[string]string, reserve func(bytes int) bool) s
 	})
 }
 
-// Spelled returns the text that replaces a placeholder: a string's content, or the JCS
+// ValueText returns the text that replaces a placeholder: a string's content, or the JCS
 // encoding of any other value.
-func Spelled(v canon.Value) string {
+func ValueText(v canon.Value) string {
 	if v.Kind() == canon.String {
 		return v.Text()
 	}

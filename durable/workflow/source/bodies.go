@@ -29,6 +29,7 @@ type invalidBody struct {
 func resolveNamedBodies(root problem.Place) namedBodies {
 	steps := root.Member("steps")
 	named := namedBodies{loopOf: map[string]problem.Place{}}
+	// Of several steps with one id only the first can be named; checkStepID reports the others.
 	top, known := map[string]problem.Place{}, map[string]bool{}
 	for _, at := range steps.Items() {
 		id := at.Member("id").Value.Text()
@@ -46,9 +47,10 @@ func resolveNamedBodies(root problem.Place) namedBodies {
 	eachLoop(steps, problem.Place{}, func(loop, around problem.Place) {
 		body := loop.Member("body")
 		name := body.Value.Text()
-		if name == "" {
+		if name == "" { // a list of steps, or a body that the shape check reports
 			return
 		}
+		// The order of the cases is the order in which the reasons are most helpful.
 		target, ok := top[name]
 		refuse := func(why, fix string) {
 			named.invalid = append(named.invalid, invalidBody{body, name, fix, why})

@@ -64,11 +64,13 @@ func IDStatus(id string) string {
 // id, at most 64 bytes long. The result depends on the arguments only, so that every
 // machine suggests the same id for the same file.
 func SuggestID(kind SourceKind, id string) string {
+	// Keep the part after an existing namespace, which may be the wrong one.
 	name := id
 	if ns, rest, ok := strings.Cut(id, "."); ok && strings.Trim(rest, ".") != "" && ns != "" {
 		name = rest
 	}
 	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "_"), "_")
+	// The name of a namespaced id starts with a letter.
 	if name == "" || name[0] < 'a' || name[0] > 'z' {
 		name = "w_" + name
 	}

@@ -17,9 +17,12 @@ var loopShape = object{What: "a loop", Fields: []field{
 	need("type", oneOf("loop")),
 	need("title", title),
 	may("loop", loopConfig{}),
+	// loopId must be equal to id; it exists for compatibility.
 	may("loopId", stepID),
+	// maxIterations and while are the short form; see checkLoop.
 	may("maxIterations", iterations),
 	may("while", loopWhile{}),
+	// A list of steps, or the id of a step of the main sequence.
 	need("body", byKind{canon.String: stepID, canon.Array: list{Of: anyStep{}, Min: 1}}),
 	may("functionDefinitions", functionsShape),
 	may("notesOptional", boolean),
@@ -85,6 +88,7 @@ var loopConfigShape = object{What: "loop", Fields: []field{
 			need("condition", conditional{}),
 		}},
 	}}),
+	// Which of the following members apply depends on type; see loopReads.
 	may("count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true},
 		canon.String: contextPath}),
 	may("items", contextPath),
@@ -104,7 +108,8 @@ func (loopWhile) Want() string { return conditionRefShape.Want() }
 // otherwise it checks the reference.
 func (loopWhile) Check(at problem.Place, report problem.Report) {
 	if !at.Has("kind") && (at.Has("var") || at.Has("and") || at.Has("or") || at.Has("not")) {
-		report.Error(at, `List it under the workflow's conditions and write {"kind": "condition_ref", "conditionId": "its-id"}, or use "loop" with a condition.`,
+		report.Error(at, `List it under the workflow's conditions and write {"kind": "condition_ref", "conditionId": "its-id"}, `+
+			`or use "loop" with a condition.`,
 			"while takes the name of a condition, got a condition")
 		return
 	}
@@ -174,6 +179,7 @@ var parallelShape = object{What: "a parallel step", Fields: []field{
 	may("notesOptional", boolean),
 	may("requireConfirmation", confirmationShape),
 	may("runCondition", conditional{}),
+	// synthesis describes what to do with the results; its contract is that of the step.
 	may("synthesis", object{What: "a synthesis", Fields: []field{
 		may("prompt", text{Min: 1, Max: 4096}),
 		may("outputContract", contractShape),

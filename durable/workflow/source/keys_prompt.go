@@ -40,6 +40,7 @@ var fragmentShape = object{What: "a prompt fragment", Fields: []field{
 // assessmentShape grades work along dimensions, each with a list of levels. A
 // dimension has at least two levels: with one level there would be nothing to decide.
 var assessmentShape = object{What: "an assessment", Fields: []field{
+	// Ids and levels appear in artifacts, so that they have no prefix in routines.
 	need("id", text{Min: 1, Max: 64}),
 	need("purpose", shortText),
 	need("dimensions", list{Min: 1, Key: "id", Of: object{What: "a dimension", Fields: []field{
@@ -57,6 +58,7 @@ var consequenceShape = object{What: "an assessment consequence", Fields: []field
 		need("anyEqualsLevel", text{Min: 1, Max: 64}),
 		may("forAssessment", text{Min: 1, Max: 128}),
 	}}),
+	// The only effect so far. A closed set, so that programs can implement all effects.
 	need("effect", object{What: "an effect", Fields: []field{
 		need("kind", oneOf("require_followup")),
 		need("guidance", text{Min: 1, Max: 512}),

@@ -49,10 +49,12 @@ var standardShape = object{What: "a step", Fields: []field{
 	may("askForFiles", boolean),
 	may("assessmentConsequences", list{Of: consequenceShape, Min: 1, Max: 10}),
 	may("assessmentRefs", list{Of: text{Min: 1, Max: 64}, Min: 1, Unique: true}),
+	// audit and verification are accepted for compatibility and have no effect.
 	may("audit", object{What: "an audit", Fields: []field{
 		may("prompt", text{Min: 1, Max: 4096}),
 		may("rubric", list{Of: text{}, Min: 1}),
 	}}),
+	// The functions that a step refers to must be visible to it; see scopes.resolve.
 	may("functionCalls", list{Of: object{What: "a function call", Fields: []field{
 		need("name", identifier),
 		need("args", anyObject),
@@ -69,6 +71,7 @@ var standardShape = object{What: "a step", Fields: []field{
 	may("outputContract", contractShape),
 	may("requireConfirmation", confirmationShape),
 	may("runCondition", conditional{}),
+	// The compiler replaces the step by those of the template.
 	may("templateCall", object{What: "a template call", Fields: []field{
 		need("templateId", title),
 		may("args", anyObject),

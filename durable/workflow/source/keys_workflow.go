@@ -8,11 +8,14 @@ import (
 
 // Shapes and patterns that several tables use.
 var (
-	title      = text{Min: 1, Max: 128}
-	shortText  = text{Min: 1, Max: 256}
-	lowerID    = pattern.New(`^[a-z][a-z0-9_-]*$`)
+	title     = text{Min: 1, Max: 128}
+	shortText = text{Min: 1, Max: 256}
+	// lowerID is the form of ids that only this file uses, such as those of references.
+	lowerID = pattern.New(`^[a-z][a-z0-9_-]*$`)
+	// identifier is the form of names that prompts use without quotes: functions, variables.
 	identifier = text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*$`), Like: "a name of letters, digits and _"}
-	semver     = pattern.New(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+	// semver is the pattern that semver.org recommends, with unnamed groups.
+	semver = pattern.New(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 		`(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?` +
 		`(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$`)
 	modelTier = oneOf("lightweight", "mid", "heavy")
@@ -24,6 +27,7 @@ var shortTexts = list{Of: shortText, Unique: true}
 // workflowShape is the root of a workflow file. The required members come first; the
 // others follow in alphabetical order, Waybill's own keys included.
 var workflowShape = object{What: "a workflow", Fields: []field{
+	// The form of the id depends on the source kind; see checkID.
 	need("id", text{Min: 3, Max: 64}),
 	need("name", title),
 	need("description", text{Min: 1, Max: 512}),

@@ -52,6 +52,7 @@ func (r *stepRules) checkExit(loop problem.Place) {
 	if l.Control == nil {
 		return
 	}
+	// Report at the member that defines the control.
 	where := loop.Member("loop").Member("conditionSource")
 	switch {
 	case loop.Has("while"):
@@ -92,6 +93,8 @@ func (r *stepRules) checkContextExit(l Loop, where problem.Place, body bodyTexts
 		better = fmt.Sprintf(`Let a step of the body decide: list %q with "kind": "loop_control".`,
 			l.Control.ConditionID)
 	}
+	// mentioned: a text contains the first name of a variable's path, or the loop sets it.
+	// own counts the variables that the loop sets itself.
 	variables := c.Variables()
 	mentioned, own := len(variables) > variablesMax, 0
 	for _, path := range variables[:min(len(variables), variablesMax)] {
@@ -183,8 +186,9 @@ func checkReferences(list problem.Place, report problem.Report) {
 		case absolutePath.MatchString(source.Value.Text()):
 			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.",
 				"a reference must be valid on every machine, got the absolute path %s", shape.Got(source))
-		case strings.Contains(path, "://"):
+		case strings.Contains(path, "://"): // an address
 		default:
+			// depth is the level below the root; up records that ".." was used.
 			depth, up := 0, false
 			for name := range strings.SplitSeq(path, "/") {
 				switch name {

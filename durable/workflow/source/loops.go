@@ -81,6 +81,7 @@ func (s Source) LoopAt(step problem.Place) (Loop, bool) {
 		return Loop{}, false
 	}
 	config := step.Member("loop")
+	// The short form is a while loop with a named condition.
 	if !step.Has("loop") {
 		l := Loop{Kind: "while", MaxIterations: int64(step.Member("maxIterations").Value.Float()),
 			IterationVar: IterationVarDefault}
@@ -198,6 +199,7 @@ func (s Source) Main() []PlacedStep {
 // or the id of a step; nil for a step that is not a loop. The source must be valid.
 func (s Source) Body(loop PlacedStep) []PlacedStep {
 	at := loop.At.Member("body")
+	// A body by name is a step of the top level of the file.
 	if at.Value.Kind() == canon.String {
 		for i, step := range s.Root.Member("steps").Items() {
 			if step.Member("id").Value.Text() == at.Value.Text() {

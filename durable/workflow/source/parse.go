@@ -23,6 +23,7 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 	if err != nil {
 		var found collector
 		at := problem.Place{}
+		// A ParseError has a place; other errors concern the whole file.
 		var pe *canon.ParseError
 		if errors.As(err, &pe) {
 			at.Pointer, at.Value = pe.Pointer, at.Value.AtLine(pe.Line)
@@ -50,6 +51,7 @@ func Of(kind SourceKind, root problem.Place) (Source, []Problem) {
 			report.Error(src.Root, "Report this as a bug of Waybill.", "the file cannot be decoded: %s", err)
 		}
 	}
+	// Set from the raw values, so that they are also available for a file with errors.
 	src.Valid = !found.errors
 	src.ID = src.Root.Member("id").Value.Text()
 	src.Name = src.Root.Member("name").Value.Text()

@@ -23,6 +23,7 @@ func checkRules(src Source, report problem.Report) {
 	r := stepRules{src: src, report: report, ids: map[string]problem.Place{}, named: resolveNamedBodies(src.Root),
 		assess: newAssessmentRules(src.Root)}
 	r.collect(steps)
+	// Files that exceed a limit get no further checks, which bounds the cost of a hostile file.
 	if r.count > limits.WorkflowStepsMax {
 		report.Error(steps, "Split the workflow.", "a workflow has at most %d steps, got %d", limits.WorkflowStepsMax,
 			r.count)
@@ -182,7 +183,7 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 	case blocks.Value.Kind() == canon.Object && blocks.Value.Len() == 0:
 		r.report.Error(blocks, `Add "goal": what is to be done.`,
 			"promptBlocks is empty, so that nothing would be shown")
-	case at.Has("templateCall"):
+	case at.Has("templateCall"): // the template's steps replace this one
 		for _, key := range append(given, "action") {
 			if at.Has(key) {
 				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.",
@@ -212,6 +213,7 @@ func (r *stepRules) checkOutputs(at problem.Place) {
 		r.report.Warn(at.Member("validationCriteria"), "Keep the contract, and remove the criteria.",
 			"outputContract and validationCriteria both define the required output; the contract takes precedence")
 	}
+	// Accepted for compatibility with existing files.
 	for _, name := range []string{"audit", "verification"} {
 		if at.Has(name) {
 			r.report.Warn(at.Member(name), "Add a separate step after this one if it must happen.",

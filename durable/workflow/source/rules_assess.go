@@ -71,6 +71,7 @@ func (a assessmentRules) check(step problem.Place, report problem.Report) {
 // step does not refer to, or a level that no dimension has.
 func (a assessmentRules) checkTrigger(when problem.Place, refs []string, report problem.Report) {
 	only, level := when.Member("forAssessment"), when.Member("anyEqualsLevel")
+	// With forAssessment only that assessment counts, else all that the step refers to.
 	if id := only.Value.Text(); id != "" {
 		if !slices.Contains(refs, id) {
 			fix := "Add it to assessmentRefs, or name one that is listed there."

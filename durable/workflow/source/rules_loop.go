@@ -20,6 +20,7 @@ func (r *stepRules) checkLoop(at problem.Place) {
 			"the id of a loop is the id of its step, %q, but loopId is %q", id, explicit.Value.Text())
 	}
 	config := at.Member("loop")
+	// Either the loop object, or while with maxIterations.
 	switch {
 	case at.Has("loop") && at.Has("while"):
 		r.report.Error(at.Member("while"), "Keep one of the two.",
@@ -57,6 +58,7 @@ func (r *stepRules) checkConfig(config problem.Place) {
 		r.report.Warn(config.Member("condition"), "Keep one of the two.",
 			"conditionSource decides; the condition beside it is not read")
 	}
+	// A contractRef of invalid form is reported by the shape check.
 	if source := config.Member("conditionSource"); source.Member("kind").Value.Text() == "artifact_contract" {
 		ref := source.Member("contractRef")
 		if contractRef.Pattern.MatchString(ref.Value.Text()) && ref.Value.Text() != LoopControlContract {
@@ -134,6 +136,7 @@ func (r *stepRules) checkVariables(at problem.Place) {
 				"%s and %s are both %q, so that the body would see one of them only", other, v.key, v.name)
 		}
 		seen[v.name] = v.key
+		// Only explicit names are a warning: nested loops share the default names.
 		for _, around := range r.outer {
 			outer, _ := r.src.LoopAt(around)
 			for _, o := range outer.variables() {
@@ -176,7 +179,7 @@ func checkConditions(root problem.Place, report problem.Report) {
 		name := conditionName(at)
 		id := name.Value.Text()
 		switch other, twice := first[id]; {
-		case at.Value.Kind() != canon.Object:
+		case at.Value.Kind() != canon.Object: // reported by the shape check
 		case !at.Has("id") && !at.Has("conditionId"):
 			report.Error(at, `Add "id": the name under which loops refer to it.`, "a condition lacks an id")
 		case at.Has("id") && at.Has("conditionId"):

@@ -64,6 +64,7 @@ func checkTokens(root problem.Place, report problem.Report) {
 			r.slots[slot] = false
 		}
 	}
+	// Outside steps, texts are documentation or are inserted without replacing tokens.
 	for _, name := range root.Names() {
 		if name == "steps" {
 			r.steps(root.Member(name))

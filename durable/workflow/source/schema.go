@@ -59,6 +59,7 @@ func (loopCondition) Schema(describe shape.Describe) canon.Value {
 func (loopConfig) Schema(describe shape.Describe) canon.Value {
 	out := loopConfigShape.Schema(describe)
 	var rules []canon.Value
+	// when adds a rule: if type is kind, at least one of needs is required.
 	when := func(kind string, needs ...string) {
 		var alternatives []canon.Value
 		for _, key := range needs {

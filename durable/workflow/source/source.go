@@ -23,6 +23,8 @@ type Source struct {
 	// Valid reports that the file had no errors and all fields below are set.
 	Valid bool `json:"-"`
 
+	// The members of the file, required ones first, then in alphabetical order. Values that
+	// another package parses, or that only other programs read, are kept as canon values.
 	ID                          string           `json:"id"`
 	Name                        string           `json:"name"`
 	Description                 string           `json:"description"`
@@ -70,7 +72,8 @@ type Reference struct {
 	Source        string `json:"source"`
 	Purpose       string `json:"purpose"`
 	Authoritative bool   `json:"authoritative"`
-	ResolveFrom   string `json:"resolveFrom,omitzero"` // workspace, which is the default, or package
+	// ResolveFrom is the root of a relative Source: workspace, the default, or package.
+	ResolveFrom string `json:"resolveFrom,omitzero"`
 }
 
 // Function is an instruction that is defined once and referred to by several steps.
@@ -78,7 +81,8 @@ type Function struct {
 	Name       string      `json:"name"`
 	Definition string      `json:"definition"`
 	Parameters []Parameter `json:"parameters,omitzero"`
-	Scope      string      `json:"scope,omitzero"` // workflow, loop or step
+	// Scope is workflow, loop or step. It has no effect: the place of the definition counts.
+	Scope string `json:"scope,omitzero"`
 }
 
 // Parameter describes one parameter of a function, for the performer; arguments are not
@@ -95,11 +99,14 @@ type Parameter struct {
 // Input is a context key that only the caller can provide and that must be set before a
 // step is completed (docs/design.md#requirements-on-the-caller).
 type Input struct {
-	ContextKey  string   `json:"contextKey"`
-	Reason      string   `json:"reason"` // a UserOnlyDependencyReason
-	Description string   `json:"description"`
-	ChoiceKind  string   `json:"choiceKind,omitzero"` // exactly with needs_user_choice
-	Choices     []string `json:"choices,omitzero"`
+	ContextKey string `json:"contextKey"`
+	// Reason is a detail of reason.UserOnlyDependency, such as needs_user_choice.
+	Reason      string `json:"reason"`
+	Description string `json:"description"`
+	// ChoiceKind is set if and only if Reason is needs_user_choice. Choices are the answers
+	// to choose from; empty if any text is accepted.
+	ChoiceKind string   `json:"choiceKind,omitzero"`
+	Choices    []string `json:"choices,omitzero"`
 }
 
 // Code returns the reason with which the run blocks while the input is missing.

@@ -68,16 +68,23 @@ type FunctionCall struct {
 // Action is a command that a trusted performer runs instead of showing the step to a
 // person (docs/design.md#commands-and-trust).
 type Action struct {
-	Kind           string            `json:"kind"` // command
-	Argv           []string          `json:"argv"`
-	Cwd            string            `json:"cwd,omitzero"`
-	Env            map[string]string `json:"env,omitzero"`
-	TimeoutSeconds int               `json:"timeoutSeconds,omitzero"` // 0: none
-	Retry          *Retry            `json:"retry,omitzero"`
+	Kind string `json:"kind"` // always "command"
+	// Argv is the program and its arguments, passed without a shell.
+	Argv []string `json:"argv"`
+	// Cwd is relative to the directory in which the run was started; "" is that directory.
+	Cwd string `json:"cwd,omitzero"`
+	// Env is added to the environment of the performer.
+	Env map[string]string `json:"env,omitzero"`
+	// TimeoutSeconds limits each execution; 0 is no limit.
+	TimeoutSeconds int `json:"timeoutSeconds,omitzero"`
+	// Retry applies to failing commands; nil means a single execution.
+	Retry *Retry `json:"retry,omitzero"`
 }
 
 // Retry limits how often a failing command is run within one attempt.
 type Retry struct {
-	MaxAttempts    int `json:"maxAttempts"` // tries in all
+	// MaxAttempts is the total number of executions, at least 1.
+	MaxAttempts int `json:"maxAttempts"`
+	// BackoffSeconds is the pause between two executions.
 	BackoffSeconds int `json:"backoffSeconds,omitzero"`
 }

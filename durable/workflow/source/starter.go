@@ -99,6 +99,7 @@ func Copy(source []byte, newID string) ([]byte, error) {
 	if root.Kind() != canon.Object {
 		return nil, errors.New("a workflow file is an object, got " + root.Kind().String())
 	}
+	// The edited text is used only if it parses to exactly the same document with the new id.
 	want := root.With("id", canon.OfString(newID))
 	if out, ok := replaceID(source, root, newID); ok {
 		if again, err := parse(out); err == nil && again.Equal(want) {
@@ -115,6 +116,7 @@ func Copy(source []byte, newID string) ([]byte, error) {
 // replaceIDJSON replaces the value of the root's id in a text that is known to be JSON. It
 // finds the value by counting brackets; the second result is false if it does not.
 func replaceIDJSON(source []byte, _ canon.Value, newID string) ([]byte, bool) {
+	// depth counts open brackets; name is the last member name read at depth 1.
 	depth, name := 0, ""
 	for i := 0; i < len(source); {
 		switch source[i] {
