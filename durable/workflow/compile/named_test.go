@@ -20,16 +20,16 @@ func TestNamesThatAreNotThere(t *testing.T) {
 		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.loop_controll"}`),
 			[]string{"/steps/0/outputContract/contractRef", "Did you mean wr.contracts.loop_control?"}},
 		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.x"}`),
-			[]string{"/steps/0/outputContract/contractRef", "no contract", "Known are wr.contracts.assessment"}},
+			[]string{"/steps/0/outputContract/contractRef", `contract "wr.contracts.x" does not exist`, "Known are wr.contracts.assessment"}},
 		{`, "features": ["wr.features.memory_contex"]`, step("a", ""),
 			[]string{"/features/0", "Did you mean wr.features.memory_context?"}},
 		{"", `{"id": "a", "title": "T", "promptBlocks": {"goal": "g", "constraints": ["x", [{"kind": "ref", "refId": "wr.refs.notes_first_durabilty"}]]}}`, []string{"/steps/0/promptBlocks/constraints/1/0/refId", "Did you mean wr.refs.notes_first_durability?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_prob"}}`,
 			[]string{"/steps/0/templateCall/templateId", "Did you mean wr.templates.capability_probe?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.sketsh"}}`,
-			[]string{"/steps/0/templateCall/templateId", "no routine", "Did you mean wr.templates.routine.sketch?"}},
+			[]string{"/steps/0/templateCall/templateId", `routine "sketsh" does not exist`, "Did you mean wr.templates.routine.sketch?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "other"}}`,
-			[]string{"no template",
+			[]string{`template "other" does not exist`,
 				"Known are wr.templates.capability_probe, wr.templates.routine.doubt, wr.templates.routine.sketch"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_probe", "args": {"capability": "delegatoin"}}}`, []string{"/steps/0/templateCall/args/capability", "Did you mean delegation?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_probe"}}`,
@@ -224,7 +224,7 @@ func TestProbes(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	wantProblem(t, Options{}, `, "capabilities": {"required": ["delegation"]}`, step("wr_probe_delegation", ""),
-		"/capabilities/required", "is taken by the workflow")
+		"/capabilities/required", "is already used by the workflow")
 }
 
 func TestParallel(t *testing.T) {

@@ -127,7 +127,7 @@ func TestPromptRefInRoutine(t *testing.T) {
 	}
 	known.Prompts = promptref.Library{}
 	wantProblem(t, known, "", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.r", "args": {"name": "bees"}}}`,
-		"/steps/0/templateCall/templateId", `no prompt template "well"`, "Install it first")
+		"/steps/0/templateCall/templateId", `prompt template "well" does not exist`, "Install it first")
 }
 
 func TestPromptRefProblems(t *testing.T) {
@@ -140,7 +140,7 @@ func TestPromptRefProblems(t *testing.T) {
 		ref   string
 		words []string
 	}{
-		{`"prompt:wall"`, []string{"/steps/0/promptRef:", `no prompt template "wall"`, `Did you mean "well"?`}},
+		{`"prompt:wall"`, []string{"/steps/0/promptRef:", `prompt template "wall" does not exist`, `Did you mean "well"?`}},
 		{`"prompt:well@1.2.1"`, []string{"/steps/0/promptRef:", `no version "1.2.1"`,
 			"Did you mean prompt:well@1.2.0?"}},
 		{`"prompt:shots"`, []string{"/steps/0/promptRef:", "of kind few-shot", "user or system"}},

@@ -114,13 +114,13 @@ func TestRoutinesThatCannotBe(t *testing.T) {
 		{[]string{`routine-a | , "broken": 1 | ` + step("x", "")}, "", call("c", "a", ""),
 			[]string{"does not validate"}},
 		{[]string{"routine-a |  | " + step("x", "")}, "", call("c", "a", "") + "," + step("c_x", ""),
-			[]string{"/steps/1/id", `"c_x"`, "taken by routine routine-a"}},
+			[]string{"/steps/1/id", `"c_x"`, "already used by routine routine-a"}},
 		{[]string{"routine-a |  | " + step("b_c", ""), "routine-b |  | " + step("c", "")}, "", call("a", "a", "") +
 			"," + call("a_b", "b", ""), []string{"/steps/1/templateCall/templateId", `"a_b_c"`}},
 		{[]string{"routine-a |  | " + step("x", `, "outputContract": {"contractRef": "wr.contracts.nothing"}`)}, "",
 			call("c", "a", ""),
 			[]string{"/steps/0/templateCall/templateId",
-				"routine routine-a, /steps/0/outputContract/contractRef: there is no contract"}},
+				"routine routine-a, /steps/0/outputContract/contractRef: contract \"wr.contracts.nothing\" does not exist"}},
 		{[]string{"routine-a | " + assessed("high") + " | " + step("x", `, "assessmentRefs": ["g"]`)}, assessed("good"),
 			step("m", `, "assessmentRefs": ["g"]`) + "," + call("c", "a", ""),
 			[]string{`assessment "g" is defined in two ways`}},
@@ -130,7 +130,7 @@ func TestRoutinesThatCannotBe(t *testing.T) {
 			call("c", "a", ""), []string{`slot "ss" is filled with "x" here and with "y" elsewhere`}},
 		{[]string{`routine-a | , "capabilities": {"required": ["delegation"]} | ` + step("x", "")},
 			`, "capabilities": {"disabled": ["delegation"]}`, call("c", "a", ""),
-			[]string{`capability "delegation" is required here, and the workflow disables it`}},
+			[]string{`capability "delegation" is required here, but the workflow disables it`}},
 	} {
 		wantProblem(t, routines(t, row.routines...), row.more, row.steps, row.words...)
 	}

@@ -71,7 +71,7 @@ func (p *parser) condition(at problem.Place) Condition {
 			"a condition needs var, and, or, or not")
 	case len(forms) > 1:
 		p.fail(at, "Nest them: put each into a list under and.",
-			"a condition has %s in one object, expected one of them", strings.Join(forms, " and "))
+			"a condition has %s in one object, expected one of them", strings.Join(forms, ", "))
 	case forms[0] == "var":
 		return p.comparison(at)
 	case at.Value.Len() > 1:

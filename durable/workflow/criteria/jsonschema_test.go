@@ -134,7 +134,7 @@ func TestJSONSchemaProblems(t *testing.T) {
 		{`{"pattern": "\\u00e9(b"}`, `/pattern`, `missing closing ): \u00e9(b at character 1`, "RE2"},
 		{`{"type": "int"}`, `/type`, `one of JSON's, got "int"`, "integer"},
 		{`{"type": ["string", 1]}`, `/type/1`, "one of JSON's, got 1", "integer"},
-		{`{"type": []}`, `/type`, "refuses everything", "Name a type"},
+		{`{"type": []}`, `/type`, "rejects every value", "Name a type"},
 		{`{"type": null}`, `/type`, "got null", "integer"},
 		{`{"enum": []}`, `/enum`, "at least one value", "List"},
 		{`{"enum": ["a"], "const": "b"}`, `/enum`, "with const among them", "List"},
