@@ -18,7 +18,7 @@ steps:
   - {id: pour, title: Pour, prompt: Pour it.}
 `
 
-// A file becomes a workflow that is named by its hash.
+// A file compiles to a workflow that is identified by its hash.
 func ExampleFile() {
 	_, c, found := compile.File("tea.yaml", source.SourceProject, []byte(tea))
 	fmt.Println(len(found), "problems")
@@ -34,7 +34,7 @@ func ExampleFile() {
 	// pour
 }
 
-// Every mistake of a file is found at once, with what to type instead.
+// All problems of a file are reported at once, each with a correction.
 func ExampleFile_problems() {
 	_, _, found := compile.File("tea.json", source.SourceProject, []byte(`{"id": "tea", "nme": "Tea",
 		"description": "Make tea", "version": "1", "steps": [{"id": "Boil!", "title": "Boil", "prompt": "Boil it."}]}`))

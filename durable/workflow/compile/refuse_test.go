@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
-// everything is a workflow with one of each thing that a document may hold.
+// everything returns a workflow with each construct that a document may contain.
 func everything(t testing.TB) string {
 	t.Helper()
 	return string(compiled(t, `, "capabilities": {"required": ["delegation"]}, "features": ["wr.features.memory_context"],
@@ -28,9 +28,9 @@ func everything(t testing.TB) string {
 			"promptFragments": [{"id": "f", "text": "t", "when": {"var": "w", "equals": 2}}]`)).Bytes())
 }
 
-// TestDecodeRefusesWhatCannotRun: whatever running relies on is checked before a
-// document from outside is believed; each row is one thing changed in a good one.
-func TestDecodeRefusesWhatCannotRun(t *testing.T) {
+// TestDecodeRejectsForgedDocuments: Decode checks everything on which running relies. Each row
+// is one change of a valid document.
+func TestDecodeRejectsForgedDocuments(t *testing.T) {
 	good := everything(t)
 	if _, err := Decode([]byte(good)); err != nil {
 		t.Fatal(err)
@@ -109,8 +109,9 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 	}
 }
 
-// TestDecodeRefusesCircles: a loop that is in itself is reached from nowhere.
-func TestDecodeRefusesCircles(t *testing.T) {
+// TestDecodeRejectsLoopCycles: a loop that contains itself is not reached from the main
+// sequence.
+func TestDecodeRejectsLoopCycles(t *testing.T) {
 	d := compiled(t, "", step("a", "")).Document
 	marker := func(id string) Step {
 		return Step{StepID: id, Title: "L", Type: LoopStep, RequireConfirmation: Confirmation{Kind: ConfirmNever},
@@ -136,7 +137,7 @@ func TestDecodeRefusesCircles(t *testing.T) {
 	}
 }
 
-// TestDecodeCountsBodies: the bound is for the steps of a workflow, wherever they stand.
+// TestDecodeCountsBodies: the limit applies to all steps, those in bodies included.
 func TestDecodeCountsBodies(t *testing.T) {
 	d := compiled(t, "", `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "maxIterations": 1, "count": 1}, "body": [`+step("b", "")+`]}`).Document
 	one := d.Loops[0].Body[0]
@@ -152,8 +153,8 @@ func TestDecodeCountsBodies(t *testing.T) {
 	}
 }
 
-// TestDecodeWantsTheAssessmentContract: an assessment is judged by its pack as well.
-func TestDecodeWantsTheAssessmentContract(t *testing.T) {
+// TestDecodeRequiresAssessmentContract: a document with assessments embeds their contract.
+func TestDecodeRequiresAssessmentContract(t *testing.T) {
 	c, err := Decode([]byte(everything(t)))
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestDecodeWantsTheAssessmentContract(t *testing.T) {
 	}
 }
 
-// TestLookupsOfBodies: a step is found wherever it stands.
+// TestLookupsOfBodies: steps of bodies are found like those of the main sequence.
 func TestLookupsOfBodies(t *testing.T) {
 	c, err := Decode([]byte(everything(t)))
 	if err != nil {
@@ -177,7 +178,7 @@ func TestLookupsOfBodies(t *testing.T) {
 		"b2": {"inner", 0}, "judge": {"", 4}} {
 		s, ok := c.Step(id)
 		if at, _ := c.Place(id); !ok || s.StepID != id || at != want {
-			t.Errorf("%s stands at %+v", id, at)
+			t.Errorf("%s is at %+v", id, at)
 		}
 	}
 	if at, of, ok := c.Position("b2"); at != 1 || of != 5 || !ok {
@@ -185,10 +186,10 @@ func TestLookupsOfBodies(t *testing.T) {
 	}
 	if l, _ := c.Loop("red"); l.Control.Holds().Eval(value(t, `{"v": 2}`)) || !l.Control.Holds().
 		Eval(value(t, `{"v": 1}`)) {
-		t.Error("the control is not ready to be asked")
+		t.Error("the control has no parsed condition")
 	}
 	within := compiled(t, "", `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "maxIterations": 4, "count": 3}, "body": [`+step("b", `, "action": {"kind": "command", "argv": ["x"]}`)+`]}`)
 	if !within.HasActions() || c.HasActions() {
-		t.Error("HasActions does not look into bodies")
+		t.Error("HasActions ignores bodies")
 	}
 }

@@ -43,10 +43,10 @@ func (u *unit) call(s source.PlacedStep) []Step {
 		switch {
 		case slices.Contains(rejectedMembers, name):
 			u.report.Error(at.Member(name), fix,
-				"%q beside templateCall would be lost: the step is replaced by those of the template", name)
+				"%q next to templateCall would be lost: the step is replaced by those of the template", name)
 		case !slices.Contains(acceptedMembers, name):
 			u.report.Warn(at.Member(name), fix,
-				"%q beside templateCall is lost: the step is replaced by those of the template", name)
+				"%q next to templateCall is lost: the step is replaced by those of the template", name)
 		}
 	}
 	call := at.Member("templateCall")

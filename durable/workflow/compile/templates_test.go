@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// routines makes options of routines in short: "id | more keys | steps".
+// routines returns options with routines in a short form: "id | more keys | steps".
 func routines(t *testing.T, short ...string) Options {
 	t.Helper()
 	known := map[string]source.Source{}
@@ -26,7 +26,7 @@ func routines(t *testing.T, short ...string) Options {
 	return optionsOf(known)
 }
 
-// call is a step that calls a routine, with more keys.
+// call returns a step that calls a routine, with more keys.
 func call(id, routine, more string) string {
 	return `{"id": "` + id + `", "title": "T"` + more + `, "templateCall": {"templateId": "wr.templates.routine.` +
 		routine + `"}}`
@@ -83,8 +83,8 @@ func TestRoutineInRoutine(t *testing.T) {
 	}
 }
 
-// TestRoutineIsFound: Waybill's own before others of the name.
-func TestRoutineIsFound(t *testing.T) {
+// TestRoutinePrecedence: Waybill's own routines take precedence over others of the name.
+func TestRoutinePrecedence(t *testing.T) {
 	own, other := "wr.routine-r |  | "+step("own", ""), "routine-r |  | "+step("other", "")
 	for want, o := range map[string]Options{"c_own": routines(t, own, other), "c_other": routines(t, other)} {
 		_, c, found := FileWith("x.json", source.SourceProject, sourceText("", call("c", "r", "")), o)
@@ -94,7 +94,7 @@ func TestRoutineIsFound(t *testing.T) {
 	}
 }
 
-func TestRoutinesThatCannotBe(t *testing.T) {
+func TestInvalidRoutineCalls(t *testing.T) {
 	assessed := func(level string) string {
 		return `, "assessments": [{"id": "g", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "` + level + `"]}]}]`
 	}
@@ -136,7 +136,7 @@ func TestRoutinesThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestRoutineDepth: eight deep is allowed, nine are not.
+// TestRoutineDepth: eight nested calls are allowed, nine are not.
 func TestRoutineDepth(t *testing.T) {
 	chain := func(n int) Options {
 		var all []string
@@ -152,7 +152,7 @@ func TestRoutineDepth(t *testing.T) {
 	wantProblem(t, chain(9), "", call("c", "r1", ""), "more than 8 deep")
 }
 
-// TestExpansionIsBounded: what a hostile file could blow up ends with one error, soon.
+// TestExpansionIsBounded: a hostile file that expands without limit gives one error quickly.
 func TestExpansionIsBounded(t *testing.T) {
 	calls := func(to string) string {
 		var all []string
@@ -201,7 +201,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesOfRoutines: what a routine cannot do without, the workflow cannot.
+// TestCapabilitiesOfRoutines: the capabilities that a routine requires, the workflow requires.
 func TestCapabilitiesOfRoutines(t *testing.T) {
 	o := routines(t, `routine-a | , "capabilities": {"required": ["delegation"], "preferred": ["web_browsing"]} | `+
 		step("x", ""),

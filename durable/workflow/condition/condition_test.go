@@ -115,7 +115,7 @@ func TestEval(t *testing.T) {
 		}
 	}
 	if !(Condition{}).Eval(over) {
-		t.Error("the zero condition must hold")
+		t.Error("the zero Condition is not true")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := (Condition{}).Missing(value(t, vars)); got != nil {
-		t.Errorf("the zero condition misses %q", got)
+		t.Errorf("the zero Condition misses %q", got)
 	}
 }
 
@@ -201,12 +201,12 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: found %+v", row.condition, p)
 		}
 		if _, err := Of(value(t, row.condition)); err == nil || !strings.Contains(err.Error(), row.message) {
-			t.Errorf("%s: Of says %v", row.condition, err)
+			t.Errorf("%s: Of fails with %v", row.condition, err)
 		}
 	}
 }
 
-// TestAllProblemsAtOnce: one bad part does not hide the next.
+// TestAllProblemsAtOnce: a problem in one part does not hide those of other parts.
 func TestAllProblemsAtOnce(t *testing.T) {
 	var lines []int
 	text := "{\"and\": [\n{\"var\": \"x \"},\n{\"var\": \"\", \"gt\": \"a\"},\n" +

@@ -8,8 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Each row is a pack with this shape; it has an example without members beside kind.
-func TestValidateRefusesWhatWaybillDoesNotWrite(t *testing.T) {
+// TestValidateRejectsForgedPacks: each row is a pack with this shape, whose example has the
+// member kind only.
+func TestValidateRejectsForgedPacks(t *testing.T) {
 	deep := strings.Repeat(`{"type":"array","items":`, 16) + `{"type":"text"}` + strings.Repeat(`}`, 16)
 	tests := []struct{ shape, want string }{
 		{`{"type":"object"}`, ``},

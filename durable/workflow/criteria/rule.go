@@ -71,7 +71,7 @@ type regexRule struct {
 	authorMessage
 	// pattern and flags are as the author wrote them, without flags that have no effect.
 	pattern, flags string
-	// re is the compiled pattern. RE2 matches in linear time, whatever the pattern.
+	// re is the compiled pattern. RE2 matches every pattern in linear time.
 	re *regexp.Regexp
 }
 

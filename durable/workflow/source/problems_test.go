@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// row is one mistake and the one problem that it must cause.
+// row is one mistake and the only problem that it must cause.
 type row struct{ more, steps, pointer, message, fix string }
 
 func checkRows(t *testing.T, severity problem.Severity, rows []row) {
@@ -258,7 +258,7 @@ func TestWarnings(t *testing.T) {
 			"no step is added", "separate step"},
 		{`, "functionDefinitions": [{"name": "f", "definition": "d", "scope": "step"}]`, "",
 			"/functionDefinitions/0/scope", "visible where it is defined (workflow)", "Move"},
-		// What existing files have, and what leaves no doubt about the run.
+		// Mistakes of existing files that do not make the meaning of a run ambiguous.
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": []}`, "/steps/1/validationCriteria",
 			"nothing is checked", "leave it out"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionReferences": ["f()"]}`,

@@ -186,7 +186,7 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 	case at.Has("templateCall"): // the template's steps replace this one
 		for _, key := range append(given, "action") {
 			if at.Has(key) {
-				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.",
+				r.report.Error(at.Member(key), "Remove it, or make it a separate step.",
 					"the steps of the template replace this one, so that its %s would not be shown", key)
 			}
 		}

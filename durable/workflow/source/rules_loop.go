@@ -28,7 +28,7 @@ func (r *stepRules) checkLoop(at problem.Place) {
 		return
 	case at.Has("loop") && at.Has("maxIterations"):
 		r.report.Error(at.Member("maxIterations"), "Move it into loop.",
-			"maxIterations belongs beside while; with loop it belongs in the loop object")
+			"maxIterations belongs next to while; with loop it belongs in the loop object")
 	case at.Has("while") && !at.Has("maxIterations"):
 		r.report.Error(at, `Add "maxIterations": `+iterations.Want()+".", `a loop lacks "maxIterations"`)
 	case !at.Has("while") && !at.Has("loop"):
@@ -56,7 +56,7 @@ func (r *stepRules) checkConfig(config problem.Place) {
 	}
 	if config.Has("condition") && config.Has("conditionSource") && (kind == "while" || kind == "until") {
 		r.report.Warn(config.Member("condition"), "Keep one of the two.",
-			"conditionSource decides; the condition beside it is not read")
+			"conditionSource decides; condition is not read")
 	}
 	// A contractRef of invalid form is reported by the shape check.
 	if source := config.Member("conditionSource"); source.Member("kind").Value.Text() == "artifact_contract" {

@@ -23,7 +23,7 @@ func Schema() canon.Value {
 		With("$schema", canon.OfString("https://json-schema.org/draft/2020-12/schema")).
 		With("title", canon.OfString("Waybill workflow")).
 		With("description", canon.OfString(
-			"A workflow: the steps of some work, what each asks for, and when it is shown")).
+			"A workflow: the steps of some work, what each requires, and when it is shown")).
 		With("$defs", canon.OfMembers(
 			canon.Member{Name: "step", Value: stepShape.Schema(describe)},
 			canon.Member{Name: "condition", Value: condition.Schema(conditionRef)},

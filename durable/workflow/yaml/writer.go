@@ -139,7 +139,7 @@ func (w *writer) key(k *yaml.Node) error {
 	if k.Kind != yaml.ScalarNode {
 		return w.fail(k, "the key is a list or a mapping; keys must be strings")
 	}
-	// A quoted key is a string whatever its text.
+	// A quoted key is always a string.
 	if k.Style != 0 {
 		return w.valid(k)
 	}
