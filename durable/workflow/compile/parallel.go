@@ -10,20 +10,20 @@ import (
 
 // The instructions for delegating work: which tool to use, to start all tasks at once, and
 // what not to do instead (docs/design.md#authoring). The texts are part of workflow hashes
-// and must not change. handOut has the number of tasks as its argument.
+// and must not change. delegateMany has the number of tasks as its argument.
 const (
-	handOut = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in " +
+	delegateMany = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in " +
 		"one answer: one after another loses what this step is for. " +
 		"Use the tool that starts separate agents. Do not start workflows for them: a workflow is a run of its own, " +
 		"and its result would not come back here. " +
 		"Give each agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
 		"If you cannot start separate agents, carry the tasks out yourself, each by itself and in this order, before " +
 		"you put the results together."
-	handOutOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a " +
+	delegateOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a " +
 		"workflow for it: a workflow is a run of its own, and its result would not come back here. " +
 		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
 		"If you cannot start a separate agent, carry it out yourself."
-	together = "When all results are there, put them together: name what they agree on, decide where they differ, " +
+	combineResults = "When all results are there, put them together: name what they agree on, decide where they differ, " +
 		"and say which result each finding comes from."
 )
 
@@ -44,9 +44,9 @@ func (u *unit) parallel(s source.PlacedStep) Step {
 // delegations renders the prompt: the instruction, the tasks, and the synthesis.
 func (u *unit) delegations(at problem.Place) string {
 	tasks := at.Member("parallelDelegations").Items()
-	instruction := handOutOne
+	instruction := delegateOne
 	if len(tasks) > 1 {
-		instruction = fmt.Sprintf(handOut, len(tasks))
+		instruction = fmt.Sprintf(delegateMany, len(tasks))
 	}
 	parts := []string{instruction}
 	for i, task := range tasks {
@@ -55,7 +55,7 @@ func (u *unit) delegations(at problem.Place) string {
 	if own := at.Member("synthesis").Member("prompt").Value.Text(); own != "" {
 		parts = append(parts, "## Afterwards\n\n"+u.text(own))
 	} else if len(tasks) > 1 {
-		parts = append(parts, "## Afterwards\n\n"+together)
+		parts = append(parts, "## Afterwards\n\n"+combineResults)
 	}
 	return strings.Join(parts, "\n\n")
 }
