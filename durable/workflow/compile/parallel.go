@@ -12,8 +12,8 @@ import (
 // what not to do instead (docs/design.md#authoring). The texts are part of workflow hashes
 // and must not change. delegateMany has the number of tasks as its argument.
 const (
-	delegateMany = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in " +
-		"one answer: one after another loses what this step is for. " +
+	delegateMany = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, " +
+		"in one answer: one after another loses what this step is for. " +
 		"Use the tool that starts separate agents. Do not start workflows for them: a workflow is a run of its own, " +
 		"and its result would not come back here. " +
 		"Give each agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
@@ -23,8 +23,8 @@ const (
 		"workflow for it: a workflow is a run of its own, and its result would not come back here. " +
 		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
 		"If you cannot start a separate agent, carry it out yourself."
-	combineResults = "When all results are there, put them together: name what they agree on, decide where they differ, " +
-		"and say which result each finding comes from."
+	combineResults = "When all results are there, put them together: name what they agree on, decide where they " +
+		"differ, and say which result each finding comes from."
 )
 
 // parallel compiles a parallel step: all tasks become one prompt (docs/design.md#loops). The

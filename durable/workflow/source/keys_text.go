@@ -28,7 +28,7 @@ var descriptions = map[string]string{
 	"a workflow.recommendedPreferences": "The preferences that the author recommends; a run that starts with " +
 		"higher ones has a warning",
 	"a workflow.references":                  "Relevant documents; they are shown, never read",
-	"a workflow.validatedAgainstSpecVersion": "The version of the authoring rules that the file was last checked against",
+	"a workflow.validatedAgainstSpecVersion": "The version of the authoring rules with which the file was last checked",
 
 	"recommended preferences.recommendedAutonomy":   "How much is done without asking a person",
 	"recommended preferences.recommendedRiskPolicy": "How much risk is acceptable",
