@@ -109,7 +109,7 @@ func (loopWhile) Want() string { return conditionRefShape.Want() }
 func (loopWhile) Check(at problem.Place, report problem.Report) {
 	if !at.Has("kind") && (at.Has("var") || at.Has("and") || at.Has("or") || at.Has("not")) {
 		report.Error(at, `List it under the workflow's conditions and write `+
-				`{"kind": "condition_ref", "conditionId": "its-id"}, `+
+			`{"kind": "condition_ref", "conditionId": "its-id"}, `+
 			`or use "loop" with a condition.`,
 			"while takes the name of a condition, got a condition")
 		return
