@@ -188,7 +188,7 @@ func TestAQuorumIsOfDifferentPeople(t *testing.T) {
 	p.does(0, "config", "set", "proposalsQuorum", "2")
 	p.does(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["reviewer"],"eve":["guest"]}`)
 	s := sit(t, dir, 80, "proposals", "approve", name)
-	s.sees("Say who you are with --as; it takes ada or bob.")
+	s.sees("Identify yourself with --as, as ada or bob.")
 	s.leaves(1)
 	s = sit(t, dir, 80, "proposals", "approve", name, "--as", "eve")
 	s.sees(`eve does not have the role "reviewer" [PROPOSAL_FORBIDDEN]`)

@@ -107,7 +107,7 @@ func TestTemplates(t *testing.T) {
 		{variable("{{topic}}", `, "required": false, "defaultValue": 1`),
 			[]string{"warning /variables/0/defaultValue: of type number, the variable of type string | Write"}},
 		{variable("{{topic}}", `, "required": true, "source": "secret"`),
-			[]string{"warning /variables/0/source: no workflow can use | where the secret is kept"}},
+			[]string{"warning /variables/0/source: no workflow can use | where the secret is stored"}},
 		{variable("{{topic}}", `, "required": true, "extractPath": "$.a"`),
 			[]string{"warning /variables/0/extractPath: not followed | context key"}},
 	})

@@ -86,7 +86,7 @@ func TestWhatIsNoFileIsRefusedByField(t *testing.T) {
 			`"[REDACTED:secret_key]"`},
 		{with(`"sourceRunIds":[` + strings.Join(many, ",") + `]`), "sourceRunIds", "at most 100 runs", "101"},
 		{with(`"titel":"x"`), "titel", "only kind, title, rationale, artifact, synthesizerModel, sourceRunIds",
-			"a member of another name"},
+			"an unknown member"},
 	} {
 		_, err := proposal.ParseFile([]byte(tt.file))
 		if tt.field == "" {

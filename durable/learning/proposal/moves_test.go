@@ -62,11 +62,11 @@ func TestOnlyWhatIsOpenIsApproved(t *testing.T) {
 		}
 	}
 	if f := fault.Of(proposal.CheckApprove(proposal.StateRejected)); !strings.Contains(f.Message,
-		"it cannot be approved") ||
+		"cannot be approved from that state") ||
 		!strings.Contains(f.Suggestion, "revise ID FILE' or 'waybill proposals archive ID'") {
 		t.Error(f.Message, f.Suggestion)
 	}
 	if f := fault.Of(proposal.CheckApprove("lost")); f.Suggestion == "" {
-		t.Error("nothing is suggested for a state that nobody knows")
+		t.Error("nothing is suggested for an unknown state")
 	}
 }
