@@ -110,7 +110,7 @@ func TestImpossibleStates(t *testing.T) {
 		{"pending is completed", done("outer@0/inner@2::triage"),
 			`step "outer@0/inner@2::triage" is pending and completed`},
 		{"loop twice", frame(1, func(f *snapshot.Frame) { f.LoopID = "outer" }),
-			`loop "outer" stands twice on the stack`},
+			`loop "outer" occurs twice on the stack`},
 		{"loop without name", frame(0, func(f *snapshot.Frame) { f.LoopID = "" }), `loop id ""`},
 		{"loop with a separator", frame(0, func(f *snapshot.Frame) { f.LoopID = "a@0" }), `loop id "a@0"`},
 		{"iteration below zero", frame(0, func(f *snapshot.Frame) { f.Iteration = -1 }),
