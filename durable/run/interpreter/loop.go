@@ -12,9 +12,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// enter comes upon a loop: it starts iteration 0, or passes the loop over with zero
-// iterations, which is traced like any other end (locks section 1, loop trace
-// completeness). It answers where the walk goes on.
+// enter begins a loop at index: it starts iteration 0, or skips the loop if it has no
+// iterations, which is traced like any other exit. It returns the index at which the walk
+// continues.
 func (k *walker) enter(loopID string, index int) int {
 	loop, _ := k.w.Loop(loopID)
 	k.note(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID), event.IterationRef(0))
@@ -25,6 +25,7 @@ func (k *walker) enter(loopID string, index int) int {
 		n, unmet := k.length(loop)
 		if unmet != nil {
 			k.miss(*unmet)
+			// With NeverStop an unknown number of iterations counts as none.
 			n = 0
 		}
 		frame.Count = &n
@@ -43,15 +44,15 @@ func (k *walker) enter(loopID string, index int) int {
 		return index + 1
 	}
 	if top := k.top(); top != nil {
-		top.BodyIndex = int64(index) // of the loop that is entered, as of a step that waits
+		top.BodyIndex = int64(index) // the frame of the enclosing loop records its own position
 	}
 	k.frames = append(k.frames, frame)
 	return 0
 }
 
-// starts asks a while or until on entry. One that an artifact decides starts
-// without: the artifact comes from its body. An absent variable reads as null here,
-// since a body may be what sets it first.
+// starts evaluates a while or until loop on entry. A loop that an artifact decides always
+// starts, since the artifact is produced in its body. An absent variable is null here, since
+// the body may be what sets it first.
 func (k *walker) starts(loop compile.Loop) bool {
 	if loop.Control.Kind == compile.ByArtifact {
 		return true
@@ -59,13 +60,14 @@ func (k *walker) starts(loop compile.Loop) bool {
 	c := loop.Control.Holds()
 	vars := k.vars()
 	held := c.Eval(vars)
+	// while repeats as long as the condition is true, until as long as it is false.
 	again := held == (loop.Kind == compile.While)
 	k.note(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)), controlRefs(loop, 0)...)
 	return again
 }
 
-// turn is at the end of an iteration: another one starts, or the loop is left. It
-// answers where the walk goes on.
+// turn ends an iteration: it starts another one or leaves the loop. It returns the index at
+// which the walk continues.
 func (k *walker) turn() int {
 	top := k.top()
 	loop, _ := k.w.Loop(top.LoopID)
@@ -79,14 +81,16 @@ func (k *walker) turn() int {
 		return len(loop.Body)
 	}
 	if next := top.Iteration + 1; again && next >= loop.MaxIterations {
+		// With NeverStop the loop ends at its bound.
 		k.miss(tooMany(loop, next))
 		again = false
 	}
 	if k.stopped {
 		return len(loop.Body)
 	}
-	// The keys of an ended iteration go with it: a snapshot does not grow with history.
-	k.forget()
+	// The keys of an ended iteration are dropped, so that a snapshot does not grow with
+	// history.
+	k.dropIterationKeys()
 	if again {
 		top.Iteration, top.BodyIndex, top.Decision = top.Iteration+1, 0, ""
 		return 0
@@ -99,7 +103,7 @@ func (k *walker) turn() int {
 	return at.Index + 1
 }
 
-// again decides whether an iteration is followed by another.
+// again decides whether another iteration follows.
 func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
 	switch {
 	case loop.Control == nil:
@@ -114,6 +118,7 @@ func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
 	held, decided := c.Decide(vars)
 	missing := c.Missing(vars)
 	if !decided {
+		// A variable that is absent now is an error, unlike on entry: see variableMissing.
 		k.miss(variableMissing(loop, missing))
 		if !k.stopped {
 			k.note(event.EvaluatedCondition,
@@ -129,9 +134,8 @@ func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
 	return again
 }
 
-// decided follows the loop_control artifact of this iteration. Without one a run
-// that never stops goes round again, as often as the loop allows: leaving would be
-// a decision that nobody made.
+// decided applies the decision of the current iteration. Without one, NeverStop repeats the
+// loop up to maxIterations, since leaving it would be a decision too.
 func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
 	refs := controlRefs(loop, top.Iteration)
 	if top.Decision == "" {
@@ -153,7 +157,7 @@ func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
 	return again
 }
 
-// complete adds a loop's own key to what is done, beside the steps around it.
+// complete adds a loop's own key to the completed steps.
 func (k *walker) complete(loopID string) {
 	key := snapshot.PendingStep{LoopPath: path(k.frames), StepID: loopID}.Key()
 	at, found := slices.BinarySearch(k.completed, key)
@@ -162,17 +166,19 @@ func (k *walker) complete(loopID string) {
 	}
 }
 
-// forget drops the keys of the innermost iteration, those of loops inside it too.
-func (k *walker) forget() {
+// dropIterationKeys removes the keys of the innermost iteration and of the loops inside it.
+func (k *walker) dropIterationKeys() {
 	k.completed = slices.DeleteFunc(slices.Clone(k.completed), func(key string) bool { return within(key, k.frames) })
 }
 
-// within reports a key of the innermost iteration of frames, or of a loop inside it.
+// within reports whether a key belongs to the innermost iteration of frames, or to a loop
+// inside it.
 func within(key string, frames []snapshot.Frame) bool {
 	here := strings.TrimSuffix(snapshot.InstanceKey(path(frames), "x"), "::x")
 	return strings.HasPrefix(key, here+"::") || strings.HasPrefix(key, here+"/")
 }
 
+// path returns the loop path of a stack of frames.
 func path(frames []snapshot.Frame) []snapshot.PathElement {
 	out := make([]snapshot.PathElement, len(frames))
 	for i, f := range frames {
@@ -181,7 +187,8 @@ func path(frames []snapshot.Frame) []snapshot.PathElement {
 	return out
 }
 
-// endless ends a walk that passes through iterations without a step to show.
+// endless is the unmet condition for a walk through more than limits.LoopTurnsMax iterations
+// in which no step runs.
 func endless(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
 		Message: fmt.Sprintf("Loop %q went through more than %d iterations of which every step is passed over.",
@@ -190,7 +197,8 @@ func endless(loop compile.Loop) reason.Unmet {
 			"full_auto_never_stop."}
 }
 
-// tooMany: what would be iteration MaxIterations must not run (locks section 9).
+// tooMany is the unmet condition for an iteration beyond maxIterations
+// (docs/design.md#loops).
 func tooMany(loop compile.Loop, next int64) reason.Unmet {
 	fix := "Decide to stop, or let the run go on past it with autonomy full_auto_never_stop."
 	if loop.Control == nil {

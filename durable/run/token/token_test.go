@@ -170,9 +170,9 @@ func TestRefusals(t *testing.T) {
 // What was sent stands in messages, which go to terminals and into JSON.
 func TestMessagesQuoteSafely(t *testing.T) {
 	for sent, want := range map[string]string{
-		"\x1b[2J\xff":                 `"\x1b[2J\xff" is no token`,
-		strings.Repeat("é", 30):       `"` + strings.Repeat("é", 20) + `…" is no token`,
-		"x" + strings.Repeat("é", 30): `"x` + strings.Repeat("é", 19) + `…" is no token`,
+		"\x1b[2J\xff":                 `"\x1b[2J\xff" is not a token`,
+		strings.Repeat("é", 30):       `"` + strings.Repeat("é", 20) + `…" is not a token`,
+		"x" + strings.Repeat("é", 30): `"x` + strings.Repeat("é", 19) + `…" is not a token`,
 	} {
 		if _, err := token.ParseState(keys, sent); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
