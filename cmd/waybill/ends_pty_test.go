@@ -142,8 +142,8 @@ func TestApproveBindsToWhatWasShown(t *testing.T) {
 	s.sees("[y/N]")
 	_ = p.command("continue", "--run", "@last", "--notes", "another plan").Run()
 	s.types("y\n")
-	s.sees("has changed since it was shown")
-	s.sees("Look again with 'waybill approve")
+	s.sees("have changed since they were shown")
+	s.sees("Review them with 'waybill approve")
 	s.leaves(3)
 	var run struct{ Status string }
 	p.json(&run, "runs", "show")

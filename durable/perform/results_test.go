@@ -393,7 +393,7 @@ func TestApprovalOfChangedOutputsIsRefused(t *testing.T) {
 		}
 	}
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting ||
-		!strings.Contains(err.Error(), "has changed since it was shown") {
+		!strings.Contains(err.Error(), "have changed since they were shown") {
 		t.Error(err)
 	}
 	if got := w.attempts(); got != "blocked blocked" {

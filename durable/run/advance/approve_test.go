@@ -227,7 +227,7 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 	}{
 		"an agent":         {at("approve"), agent, "person", fault.RunWaiting},
 		"another step":     {at("plain"), person, `"plain" (Plain)`, fault.ValidationError},
-		"nothing pending":  {done, person, "nothing to approve", fault.ValidationError},
+		"nothing pending":  {done, person, "no step is pending", fault.ValidationError},
 		"a step not there": {at("other"), person, `"other"`, fault.Invariant},
 	} {
 		t.Run(name, func(t *testing.T) {

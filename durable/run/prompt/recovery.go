@@ -22,8 +22,8 @@ type Recovery struct {
 	Open      []string // open gaps on the path, most severe first
 	Branches  []Branch // branches from this node, the preferred one first
 	// Pending is the step to be performed, Vars its variables.
-	Pending   compile.Step
-	Vars      canon.Value
+	Pending compile.Step
+	Vars    canon.Value
 }
 
 // Told is a text with its heading, which names the step or occasion.

@@ -14,38 +14,42 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
-// Artifact kinds that bring facts of their own, beside what a step asks for (R21).
+// Artifact kinds that are recorded as events of their own, besides being outputs
+// (docs/design.md#capabilities).
 const (
 	CapabilityKind = "wr.capability_observation"
 	DivergenceKind = "wr.divergence"
 )
 
+// capabilityRef is the contract of CapabilityKind.
 const capabilityRef = "wr.contracts.capability_observation"
 
-// probeTemplate is what a probe step was made from.
+// probeTemplate is the template from which probe steps are compiled.
 const probeTemplate = "wr.templates.capability_probe"
 
-// asides finds artifacts of those kinds that cannot be recorded as what they say
-// they are: of those that this attempt brings, since no later one could take an
-// earlier one back. A step's own contract is judged with the step.
-func (q requirements) asides() []reason.Unmet {
+// sideArtifacts checks the artifacts of these kinds that the attempt sent. An invalid one blocks,
+// since it would be recorded as a fact and no later attempt could withdraw it. Artifacts that
+// the step's own contract covers are checked there.
+func (q requirements) sideArtifacts() []reason.Unmet {
 	var out []reason.Unmet
+	// All invalid artifacts are reported, so that one further attempt can correct them.
 	refuse := func(ref, format string, args ...any) {
 		out = append(out, reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(ref),
 			Message: fmt.Sprintf(format, args...),
 			Fix:     "Correct the artifact, or leave it out."})
 	}
-	for _, a := range q.brought(DivergenceKind) {
+	for _, a := range q.fromAttempt(DivergenceKind) {
 		if _, err := divergence(a, id.Divergence{}); err != nil {
 			refuse(DivergenceKind, "The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.",
 				DivergenceKind, err)
 		}
 	}
+	// The step's contract reports invalid observations itself.
 	if c := q.step.OutputContract; c != nil && c.ContractRef == capabilityRef {
 		return out
 	}
 	pack := capabilityPack(q.workflow)
-	for _, a := range q.brought(CapabilityKind) {
+	for _, a := range q.fromAttempt(CapabilityKind) {
 		if wrong := pack.Check(a); len(wrong) > 0 {
 			refuse(capabilityRef, "The %s is not one: %s.", CapabilityKind, contract.Words(wrong))
 		}
@@ -53,8 +57,8 @@ func (q requirements) asides() []reason.Unmet {
 	return out
 }
 
-// capabilityPack is what observations are judged by: the pack that the run is pinned
-// to, or today's where no step asks for one.
+// capabilityPack returns the contract pack for observations: the pinned one, or the built-in
+// one if no step of the workflow requires observations.
 func capabilityPack(w compile.Compiled) contract.Pack {
 	pack, pinned := w.Contract(capabilityRef)
 	if !pinned {
@@ -63,7 +67,8 @@ func capabilityPack(w compile.Compiled) contract.Pack {
 	return pack
 }
 
-// divergence reads a wr.divergence artifact (R21), or says why it is none.
+// divergence decodes a wr.divergence artifact (docs/design.md#capabilities). Its error
+// becomes part of a blocker, which is stored.
 func divergence(a canon.Value, of id.Divergence) (event.DivergenceRecorded, error) {
 	text := func(name string) string { v, _ := a.Get(name); return v.Text() }
 	d := event.DivergenceRecorded{DivergenceID: of, Reason: event.DivergenceReason(text("reason")),
@@ -74,14 +79,15 @@ func divergence(a canon.Value, of id.Divergence) (event.DivergenceRecorded, erro
 	return d, d.Check(event.Scope{})
 }
 
-// observation reads a wr.capability_observation as what the place makes of it: a
-// result at the capability's probe step is a probe, elsewhere a use that was
-// tried; a claim stays a claim (locks, appendix).
+// observation decodes a wr.capability_observation and derives its provenance from the step: a
+// result at the capability's probe step is a probe, at another step an attempted use; a claim
+// remains a claim (docs/design.md#capabilities).
 func observation(step compile.Step, a canon.Value, of id.CapObs) event.CapabilityObserved {
 	text := func(name string) string { v, _ := a.Get(name); return v.Text() }
 	o := event.CapabilityObserved{CapObsID: of, Capability: text("capability"), Status: "available"}
 	result := text("result")
 	switch {
+	// No result: the agent only states what it believes.
 	case result == "":
 		o.Status = text("claim")
 		by := text("claimedBy")
@@ -91,6 +97,7 @@ func observation(step compile.Step, a canon.Value, of id.CapObs) event.Capabilit
 		o.Provenance = event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak",
 			Detail: event.ProvenanceDetail{ClaimedBy: by, Claim: o.Status}}
 		return o
+	// The workflow's own probe, performed as the template describes.
 	case step.Probe != "" && step.Probe == o.Capability:
 		o.Provenance = event.Provenance{Kind: "probe_step", EnforcementGrade: "strong",
 			Detail: event.ProvenanceDetail{ProbeTemplateID: probeTemplate, ProbeStepID: step.StepID, Result: result}}
@@ -109,17 +116,21 @@ func observation(step compile.Step, a canon.Value, of id.CapObs) event.Capabilit
 	return o
 }
 
-// required holds what is known of the workflow's required capabilities against it.
-// A probe step answers for its own; after it every step does, since a capability
-// can be lost on the way. Claims never count (R21).
+// required checks the workflow's required capabilities against the known observations. A
+// probe step requires its own capability; every later step requires all capabilities probed
+// so far, since one can be lost during a run. Claims never satisfy a requirement
+// (docs/design.md#capabilities).
 func (q requirements) required() []reason.Unmet {
 	var out []reason.Unmet
 	for _, capability := range q.workflow.Capabilities.Required {
+		// || A probe step is not blocked by other capabilities: their probes may still
+		// follow.
 		if q.step.Probe != "" && q.step.Probe != capability || q.step.Probe == "" && !q.probed(capability) {
 			continue
 		}
 		at := reason.OfCapability(capability)
 		switch q.capabilities[capability] {
+		// A successful strong observation satisfies the requirement.
 		case "available":
 		case "unavailable":
 			out = append(out, reason.Unmet{Code: reason.CapabilityAbsent, Pointer: at,
@@ -127,7 +138,7 @@ func (q requirements) required() []reason.Unmet {
 				Fix:     "Make it available, try it again, and send the result as " + CapabilityKind + "."})
 		default:
 			if q.step.Probe == capability && !q.claimed[capability] && !q.observesAnother(capability) {
-				continue // a missing or wrong observation is the contract's to report
+				continue // reported by the contract
 			}
 			message := fmt.Sprintf("The workflow requires %s, and whether it is there was never tried.", capability)
 			if q.claimed[capability] {
@@ -142,8 +153,8 @@ func (q requirements) required() []reason.Unmet {
 	return out
 }
 
-// observesAnother reports a sound observation that is of another capability: the
-// contract takes it, and it is no answer to this probe.
+// observesAnother reports a valid observation of another capability: it satisfies the
+// contract but not the probe.
 func (q requirements) observesAnother(capability string) bool {
 	pack := capabilityPack(q.workflow)
 	return slices.ContainsFunc(q.artifacts(CapabilityKind), func(a canon.Value) bool {
@@ -152,13 +163,14 @@ func (q requirements) observesAnother(capability string) bool {
 	})
 }
 
-// probed reports that the capability's probe step lies behind: it is done, or what it
-// found is known. An ended loop takes the keys of its steps with it.
+// probed reports whether the capability's probe step is completed or its result is known. The
+// keys of steps in an ended loop are dropped, hence the second condition.
 func (q requirements) probed(capability string) bool {
 	if q.capabilities[capability] != "" {
 		return true
 	}
 	for _, key := range q.state.CompletedKeys() {
+		// Keys of steps in loops contain the loop path.
 		_, stepID, err := snapshot.ParseKey(key)
 		if step, ok := q.workflow.Step(stepID); err == nil && ok && step.Probe == capability {
 			return true
