@@ -22,9 +22,9 @@ var contentLies = []lie{
 	{"duplicate key in an event", events(in(5, `"v":1`, `"v":1,"v":1`)), format, `duplicate key "v"`},
 	{"duplicate key far inside", events(in(5, `[[],{}]`, `[[],{"b":1,"b":2}]`)), format,
 		`at /session/events/5/data/nested/a/1, byte`},
-	{"twins in an event", events(in(5, `"kind"`, `"KIND":"y","kind"`)), format, "differ only in case"},
-	{"twins beyond ASCII", events(in(5, `"nested"`, `"sum":1,"\u017fum":2,"nested"`)), format, "differ only in case"},
-	{"twins in a snapshot", func(_ *testing.T, p *parts) {
+	{"caseCollision in an event", events(in(5, `"kind"`, `"KIND":"y","kind"`)), format, "differ only in case"},
+	{"caseCollision beyond ASCII", events(in(5, `"nested"`, `"sum":1,"\u017fum":2,"nested"`)), format, "differ only in case"},
+	{"caseCollision in a snapshot", func(_ *testing.T, p *parts) {
 		p.snapshots.items[digest(`{"steps":[]}`)] = `{"aB":1,"ab":2}`
 		p.snapshots.names = append(p.snapshots.names, digest(`{"steps":[]}`))
 	}, format, "differ only in case"},
@@ -33,32 +33,32 @@ var contentLies = []lie{
 	{"a half surrogate pair", events(in(5, `日本`, `\udc00`)), format, "half a surrogate pair"},
 	{"an unknown escape", events(in(5, `日本`, `\x`)), format, "unknown escape"},
 	{"an event that is none", events(func(l []string) []string { return append(l, `7`) }), format,
-		"where an object should stand, at /session/events/6"},
+		"want an object, at /session/events/6"},
 	{"a trailing comma", replaced(`"snapshots":{`, `"snapshots":{,`), format, "unexpected ','"},
-	{"no comma", replaced(`},{"data"`, `}{"data"`), format, "unexpected '{' where , or ] should stand"},
+	{"no comma", replaced(`},{"data"`, `}{"data"`), format, "unexpected '{': want , or ]"},
 	{"an event of more than a line", events(in(5, `日本`, strings.Repeat("x", limits.LineBytesMax))), format,
 		"more than 1048575 bytes"},
 	{"a huge event in spaces", events(in(5, `"v":1`, `"v": `+strings.Repeat(" ", 5<<20)+`1`)), format, "more than"},
 	{"a snapshot that is too large", replaced(`"snapshots":{`, `"snapshots":{"`+digest("x")+`":{"a":"`+
 		strings.Repeat("x", limits.SnapshotBytesMax)+`"},`), format, "more than 4194304 bytes"},
-	{"a reference in capitals", replaced(`"snapshots":{"sha256:`, `"snapshots":{"SHA256:`), format, "no digest"},
-	{"a reference that is a path", replaced(`"snapshots":{`, `"snapshots":{"../x":{},`), format, "no digest"},
+	{"a reference in capitals", replaced(`"snapshots":{"sha256:`, `"snapshots":{"SHA256:`), format, "not a digest"},
+	{"a reference that is a path", replaced(`"snapshots":{`, `"snapshots":{"../x":{},`), format, "not a digest"},
 	{"a snapshot twice", func(t *testing.T, p *parts) {
 		p.snapshots.names = append(p.snapshots.names,
 			p.snapshots.names[0])
 	}, format, "duplicate member"},
 	{"a snapshot that is a list", replaced(`"snapshots":{`, `"snapshots":{"`+digest("[]")+`":[],`), format,
-		"where an object should stand"},
+		"want an object"},
 	{"swapped snapshots", func(_ *testing.T, p *parts) {
 		n := p.snapshots.names
 		n[0], n[1] = n[1], n[0]
 		i := p.snapshots.items
 		i[n[0]], i[n[1]] = i[n[1]], i[n[0]]
-	}, integrity, "which is not its name"},
+	}, integrity, "unlike its name"},
 	{"another workflow", func(_ *testing.T, p *parts) { p.workflows.items[p.workflows.names[0]] = `{"steps":[1]}` },
 		integrity, "/session/pinnedWorkflows/sha256:"},
 	{"other bytes of an artifact", func(_ *testing.T, p *parts) { p.artifacts.items[p.artifacts.names[0]] = `"AAAA"` },
-		integrity, "which is not their name"},
+		integrity, "unlike their name"},
 	{"an artifact without padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE`), format, "not base64"},
 	{"an artifact with more behind its padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE=AAAA`), format,
 		"not base64"},
@@ -79,7 +79,7 @@ var contentLies = []lie{
 	{"a tombstone with more", replaced(`{"erased":`, `{"at":1,"erased":`), format, `unknown key "at"`},
 	{"a tombstone of another", func(_ *testing.T, p *parts) {
 		p.artifacts.items[digest("secret")] = `{"erased":{"sha256":"` + digest("x") + `"}}`
-	}, format, "of another artifact"},
+	}, format, "does not name this artifact"},
 	{"a tombstone that is empty",
 		func(_ *testing.T, p *parts) { p.artifacts.items[digest("secret")] = `{"erased":null}` }, format,
 		"want an object"},
@@ -96,18 +96,18 @@ var contentLies = []lie{
 	{"an entry for nothing", entries(func(e []string) []string {
 		return append(e, `{"path":"session","sha256":"`+
 			digest("")+`","bytes":0}`)
-	}), integrity, `"session", which the bundle does not hold`},
+	}), integrity, `"session", which is not in the bundle`},
 	{"an entry for a path", entries(func(e []string) []string {
 		return append(e, `{"path":"session/snapshots/../x","sha256":"`+digest("")+`","bytes":0}`)
-	}), integrity, "does not hold"},
+	}), integrity, "not in the bundle"},
 	{"an entry in capitals", entries(func(e []string) []string { return in(0, "session/events", "session/Events")(e) }),
-		integrity, "does not hold"},
+		integrity, "not in the bundle"},
 	{"an entry for an object that is not there", entries(func(e []string) []string {
 		return append(e, `{"path":"session/snapshots/`+digest("no")+`","sha256":"`+digest("no")+`","bytes":2}`)
-	}), integrity, "does not hold"},
+	}), integrity, "not in the bundle"},
 	{"an entry for a log that is not there", entries(func(e []string) []string {
 		return append(e, `{"path":"session/logs/nobody/events","sha256":"`+digest("[]")+`","bytes":2}`)
-	}), integrity, "does not hold"},
+	}), integrity, "not in the bundle"},
 	{"another digest of events", entries(in(0, "sha256:", "sha256:0123456789")), format, "want sha256:"},
 	{"another length of events", entries(in(0, `"bytes":`, `"bytes":1`)), integrity, "session/events has"},
 	{"another length of an object",

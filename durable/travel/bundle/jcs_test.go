@@ -29,15 +29,15 @@ var spellings = []string{
 // is cut off is never exact, and is not refused as long as it may go on.
 func law(t *testing.T, data []byte) {
 	t.Helper()
-	var s spelling
-	n, o := s.look(data, 64, nil)
+	var s jcsChecker
+	n, o := s.examine(data, 64, nil)
 	if o == exact {
 		again, err := canon.Canonicalize(data[:n])
 		if err != nil || !bytes.Equal(again, data[:n]) {
 			t.Fatalf("%q is not exact: %q, %v", data[:n], again, err)
 		}
 		for i := range n {
-			if _, o := s.look(data[:i], 64, nil); o != short {
+			if _, o := s.examine(data[:i], 64, nil); o != short {
 				t.Fatalf("%q cut at %d: %d", data[:n], i, o)
 			}
 		}
@@ -52,8 +52,8 @@ func law(t *testing.T, data []byte) {
 func TestSpelling(t *testing.T) {
 	for _, text := range spellings {
 		law(t, []byte(text))
-		var s spelling
-		n, o := s.look([]byte(text), 64, nil)
+		var s jcsChecker
+		n, o := s.examine([]byte(text), 64, nil)
 		again, err := canon.Canonicalize([]byte(text))
 		plain := !strings.Contains(text, `{"é"`) // names beyond ASCII are left to canon
 		if same := err == nil && string(again) == text; same && plain != (o == exact && n == len(text)) {
@@ -61,8 +61,8 @@ func TestSpelling(t *testing.T) {
 		}
 	}
 	for depth, want := range map[int]outcome{2: other, 3: exact} {
-		var s spelling
-		if _, o := s.look([]byte(`{"a":[{}]}`), depth, nil); o != want {
+		var s jcsChecker
+		if _, o := s.examine([]byte(`{"a":[{}]}`), depth, nil); o != want {
 			t.Errorf("depth %d: %d", depth, o)
 		}
 	}
@@ -106,7 +106,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	tab.get(reference{}) // needed, not embedded
-	tab.settle()
+	tab.sortEmbedded()
 	for i, at := range tab.order {
 		if i > 0 && bytes.Compare(tab.row(tab.order[i-1]).ref[:], tab.row(at).ref[:]) >= 0 {
 			t.Fatalf("unsorted at %d", i)

@@ -2,16 +2,18 @@ package bundle
 
 import "encoding/hex"
 
-// slot is where a watched member is noted.
+// slot is the storage position of a watched member.
 type slot uint8
 
-// The members of events, manifest records and integrity entries that are looked
-// at; everything else in them is only hashed.
+// The members of events, manifest records and integrity entries that are read; all others are
+// only hashed.
 const (
 	ignored slot = iota
+	// Members of both events and records.
 	kindSlot
 	indexSlot // eventIndex of an event, manifestIndex of a record
 	ownerSlot
+	// Members of an event or of a record.
 	refSlot          // snapshotRef
 	workflowSlot     // workflowHash
 	payloadKindSlot  // data.payload.payloadKind
@@ -20,26 +22,29 @@ const (
 	lastSlot         // lastEventIndex
 	relPathSlot      // segmentRelPath
 	createdIndexSlot // eventIndex of a record
+	// Members of an entry of integrity.
 	pathSlot
 	sumSlot
 	bytesSlot
+	// The number of slots.
 	slots
 )
 
-// watch is a member by its name, and what to look at inside.
+// watch names a member to be located, and the members inside it.
 type watch struct {
 	name string
 	slot slot
 	in   []watch
 }
 
-// find is the watched member of this name, nil where none is. Objects inside each
-// other share the slot ignored, of which nothing is read.
+// find returns the watched member of this name, nil if there is none. Enclosing objects have
+// the slot ignored, which is never read.
 func (w *watch) find(name []byte) *watch {
 	if w == nil {
 		return nil
 	}
 	for i := range w.in {
+		// The lists are short; a map would allocate.
 		if string(name) == w.in[i].name {
 			return &w.in[i]
 		}
@@ -47,6 +52,7 @@ func (w *watch) find(name []byte) *watch {
 	return nil
 }
 
+// eventWatch lists the members of events that a bundle's order and references depend on.
 var eventWatch = &watch{in: []watch{
 	{name: "eventIndex", slot: indexSlot},
 	{name: "kind", slot: kindSlot},
@@ -61,6 +67,7 @@ var eventWatch = &watch{in: []watch{
 	}},
 }}
 
+// recordWatch does so for manifest records.
 var recordWatch = &watch{in: []watch{
 	{name: "manifestIndex", slot: indexSlot},
 	{name: "kind", slot: kindSlot},
@@ -72,21 +79,22 @@ var recordWatch = &watch{in: []watch{
 	{name: "eventIndex", slot: createdIndexSlot},
 }}
 
+// entryWatch does so for entries of integrity.
 var entryWatch = &watch{in: []watch{
 	{name: "path", slot: pathSlot},
 	{name: "sha256", slot: sumSlot},
 	{name: "bytes", slot: bytesSlot},
 }}
 
-// raw is a watched member as it is spelled, nil where it is not there.
-func (s *spelling) raw(at slot) []byte {
+// raw returns the bytes of a watched member, nil if it is absent.
+func (s *jcsChecker) raw(at slot) []byte {
 	where := s.spans[at]
 	return s.b[where.from:where.to]
 }
 
-// string is the text of a watched member between its quotes; ok is false for
-// anything but a string. Escapes stay: no word that is looked for has any.
-func (s *spelling) string(at slot) (text []byte, ok bool) {
+// string returns the text of a watched member between its quotes; ok is false for other
+// values. Escapes are not resolved: the compared words contain none.
+func (s *jcsChecker) string(at slot) (text []byte, ok bool) {
 	raw := s.raw(at)
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil, false
@@ -94,15 +102,17 @@ func (s *spelling) string(at slot) (text []byte, ok bool) {
 	return raw[1 : len(raw)-1], true
 }
 
-// is reports a watched member that is this word.
-func (s *spelling) is(at slot, word string) bool {
+// is reports whether a watched member is this string.
+func (s *jcsChecker) is(at slot, word string) bool {
 	text, ok := s.string(at)
 	return ok && string(text) == word
 }
 
-// count is a watched member that is a whole number of 0 or more.
-func (s *spelling) count(at slot) (n int64, ok bool) {
+// count returns a watched member that is a non-negative integer.
+func (s *jcsChecker) count(at slot) (n int64, ok bool) {
 	raw := s.raw(at)
+	// len(raw) > wholeDigitsMax { || Longer numbers are not exact as doubles, and no index is
+	// that large.
 	if len(raw) == 0 || len(raw) > wholeDigitsMax {
 		return 0, false
 	}
@@ -115,18 +125,20 @@ func (s *spelling) count(at slot) (n int64, ok bool) {
 	return n, true
 }
 
-// reference is a SHA-256 without its prefix: objects are many, and kept by it.
+// reference is a SHA-256 digest without its prefix, to save memory: objects are many.
 type reference [32]byte
 
+// referencePrefix is the only algorithm that digests in a bundle have.
 const referencePrefix = "sha256:"
 
-// parseReference reads the one spelling of a digest.
+// parseReference reads a digest in its only valid form.
 func parseReference(text []byte) (ref reference, ok bool) {
 	if len(text) != len(referencePrefix)+2*len(ref) || string(text[:len(referencePrefix)]) != referencePrefix {
 		return ref, false
 	}
 	digits := text[len(referencePrefix):]
 	for _, c := range digits {
+		// hex.Decode accepts upper case.
 		if c >= 'A' && c <= 'F' {
 			return ref, false
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
+// Patterns of eight equal bytes, for examining eight characters at once.
 const (
 	ones   = 0x0101010101010101
 	highs  = 0x80 * ones
@@ -18,15 +19,15 @@ const (
 	slants = '\\' * ones
 )
 
-// quoted reads the string whose quote stands at i; end is behind its closing quote.
-// plain says that its bytes are ASCII and stand for themselves.
-func (s *spelling) quoted(i int) (end int, plain bool, o outcome) {
+// quoted examines the string that starts at i; end is the index after its closing quote.
+// plain reports a string of ASCII without escapes.
+func (s *jcsChecker) quoted(i int) (end int, plain bool, o outcome) {
 	b := s.b
 	plain, wide := true, false
 	for j := i + 1; j < len(b); {
 		if j+8 <= len(b) {
-			// Eight bytes at once: the lowest marked one is a control character, a quote,
-			// a backslash or beyond ASCII. Marks above it may be wrong.
+			// Eight bytes at once: the lowest byte marked in m is a control character, a
+			// quote, a backslash or not ASCII. Marks above it may be false.
 			x := binary.LittleEndian.Uint64(b[j:])
 			m := ((x - spaces) | ((x ^ quotes) - ones) | ((x ^ slants) - ones) | x) & highs
 			if m == 0 {
@@ -37,6 +38,8 @@ func (s *spelling) quoted(i int) (end int, plain bool, o outcome) {
 		}
 		switch c := b[j]; {
 		case c == '"':
+			// Invalid UTF-8 is not JSON. Checked once per string, and only if it has any byte
+			// beyond ASCII.
 			if wide && !utf8.Valid(b[i+1:j]) {
 				return j, false, other
 			}
@@ -58,12 +61,14 @@ func (s *spelling) quoted(i int) (end int, plain bool, o outcome) {
 	return len(b), false, short
 }
 
-// escape accepts the escapes that JCS writes, and of each only its one form.
+// escape accepts exactly the escapes that canonical JSON uses, each in its only form.
 func escape(b []byte) (n int, o outcome) {
+	// The buffer ends inside the escape.
 	if len(b) < 2 {
 		return 0, short
 	}
 	switch b[1] {
+	// The short escapes of canonical JSON; it writes / unescaped.
 	case '"', '\\', 'b', 'f', 'n', 'r', 't':
 		return 2, exact
 	case 'u':
@@ -74,16 +79,19 @@ func escape(b []byte) (n int, o outcome) {
 		return 0, short
 	}
 	low := bytes.IndexByte([]byte("0123456789abcdef"), b[5])
+	// Only control characters are written as \u00XX, in lower case hex.
 	if b[2] != '0' || b[3] != '0' || b[4] != '0' && b[4] != '1' || low < 0 {
 		return 0, other
 	}
+	// These have short escapes.
 	if c := (b[4]-'0')<<4 | byte(low); c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' {
 		return 0, other
 	}
 	return 6, exact
 }
 
-func (s *spelling) word(i int, word string) (int, outcome) {
+// word examines one of the literals true, false and null.
+func (s *jcsChecker) word(i int, word string) (int, outcome) {
 	have := s.b[i:min(len(s.b), i+len(word))]
 	switch {
 	case string(have) == word:
@@ -94,13 +102,15 @@ func (s *spelling) word(i int, word string) (int, outcome) {
 	return i, other
 }
 
-// wholeDigitsMax is up to how many digits every integer is exactly a double.
+// wholeDigitsMax is the number of digits up to which every integer is exact as a double.
 const wholeDigitsMax = 15
 
-func (s *spelling) number(i int) (int, outcome) {
+// number examines a number: it is exact if canonical JSON writes its value in the same way.
+func (s *jcsChecker) number(i int) (int, outcome) {
 	end, whole := i, true
 	for end < len(s.b) {
 		c := s.b[end]
+		// c == 'e' || A sign inside belongs to an exponent.
 		if c == '.' || c == 'e' || c == '+' || c == '-' && end > i {
 			whole = false
 		} else if (c < '0' || c > '9') && c != '-' {
@@ -109,7 +119,7 @@ func (s *spelling) number(i int) (int, outcome) {
 		end++
 	}
 	if end == len(s.b) {
-		return end, short // it might go on
+		return end, short // more digits may follow
 	}
 	digits := s.b[i:end]
 	if len(digits) > 0 && digits[0] == '-' {
@@ -118,9 +128,10 @@ func (s *spelling) number(i int) (int, outcome) {
 	if len(digits) == 0 {
 		return end, other
 	}
+	// Nearly all numbers: indexes, times and lengths.
 	if whole && len(digits) <= wholeDigitsMax {
 		if digits[0] == '0' && end-i > 1 {
-			return end, other // 007 and -0
+			return end, other // 007 or -0
 		}
 		return end, exact
 	}
@@ -129,7 +140,7 @@ func (s *spelling) number(i int) (int, outcome) {
 	if err != nil {
 		return end, other
 	}
-	// What spells itself has the digits of its double, so it is exact as R5 wants.
+	// A number that canon writes identically is exact.
 	again, err := canon.AppendNumber(room[:0], f)
 	if err != nil || !bytes.Equal(again, s.b[i:end]) {
 		return end, other
