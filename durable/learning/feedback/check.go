@@ -131,8 +131,12 @@ func (s Signal) check() error {
 
 // foreignMember is the mismatch of a signal with a member of another kind.
 func foreignMember(member, kind SignalKind) error {
-	return &mismatch{"/signal/" + string(member), fmt.Sprintf("no %s beside the kind %q: an annotation carries one signal",
-		member, kind), "a " + string(member)}
+	return &mismatch{
+		"/signal/" + string(member),
+		fmt.Sprintf("no %s beside the kind %q: an annotation carries one signal",
+			member, kind),
+		"a " + string(member),
+	}
 }
 
 // stars describes the valid ratings, for messages.

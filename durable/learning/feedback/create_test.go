@@ -176,7 +176,8 @@ func TestRefusalsTellNoSecretsAndStayShort(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	for want, target := range map[feedback.TargetKind]feedback.Target{
-		feedback.TargetRun: {}, feedback.TargetNode: {NodeID: root}, feedback.TargetEvent: {EventID: anEvent, NodeID: root},
+		feedback.TargetRun: {}, feedback.TargetNode: {NodeID: root},
+		feedback.TargetEvent: {EventID: anEvent, NodeID: root},
 	} {
 		if got := target.Kind(); got != want {
 			t.Errorf("%+v is of kind %s, want %s", target, got, want)

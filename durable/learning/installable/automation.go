@@ -83,7 +83,7 @@ func checkSchedule(at problem.Place, o Options, report problem.Report) {
 
 // AutomationOf decodes an installed automation. "enabled" defaults to true.
 func AutomationOf(artifact canon.Value) (Automation, error) {
-	if _, said := artifact.Get("enabled"); !said && artifact.Kind() == canon.Object {
+	if _, ok := artifact.Get("enabled"); !ok && artifact.Kind() == canon.Object {
 		artifact = artifact.With("enabled", canon.OfBool(true))
 	}
 	var out Automation

@@ -85,7 +85,10 @@ func (g Gate) Err(p id.Proposal) error {
 	}
 	return f.Suggest("A person with the role %q can approve it with 'waybill proposals approve %s' at a terminal.", g.Role,
 		p).
-		With("proposalId", p.String()).With("have", g.Have).With("want", g.Want).With("role", g.Role).
+		With("proposalId", p.String()).
+		With("have", g.Have).
+		With("want", g.Want).
+		With("role", g.Role).
 		With("void", g.Void[:min(len(g.Void), namedMax)])
 }
 

@@ -130,8 +130,10 @@ func (p Policy) lacking(who Principal, kind, word string, roles []string) *fault
 	f := fault.New(fault.ProposalForbidden, "%s does not have the %s %q", who.Name(), kind, word)
 	switch {
 	case len(p.principals) == 0:
-		f.Suggest("While the configuration names no principals, the person at the terminal has every role and scope: ask " +
-			"them to run the command there.")
+		f.Suggest(
+			"While the configuration names no principals, the person at the terminal has every role and scope: ask " +
+				"them to run the command there.",
+		)
 	case len(holders) == 0:
 		f.Suggest("No principal has it. Assign it with 'waybill config set principals' and 'waybill config set roles'.")
 	case who.Ref == "":

@@ -52,14 +52,16 @@ func Create(at At, d Draft, o Owner, duplicates []Duplicate) Created {
 	}
 	return Created{Artifact: d.Artifact, Duplicates: rank(duplicates), Of: d.Kind, Ordinal: at.Ordinal, Owner: o,
 		ProposalID: at.Proposal,
-		Provenance: from, Rationale: clean(d.Rationale, limits.RationaleBytesMax), Reason: at.storedReason(), Slot: d.Slot,
+		Provenance: from, Rationale: clean(d.Rationale, limits.RationaleBytesMax),
+		Reason: at.storedReason(), Slot: d.Slot,
 		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
 }
 
 // Revise returns the record of a further revision; number starts at 2.
 func Revise(at At, number int64, d Draft, duplicates []Duplicate) Revised {
 	return Revised{Artifact: d.Artifact, Duplicates: rank(duplicates), Ordinal: at.Ordinal, ProposalID: at.Proposal,
-		Rationale: clean(d.Rationale, limits.RationaleBytesMax), Reason: at.storedReason(), Revision: number, Slot: d.Slot,
+		Rationale: clean(d.Rationale, limits.RationaleBytesMax),
+		Reason:    at.storedReason(), Revision: number, Slot: d.Slot,
 		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
 }
 
@@ -92,8 +94,8 @@ func Apply(at At, a Activation) Applied {
 	}
 	return Applied{ApprovalIDs: ids, ArtifactSHA256: a.SHA256, InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256),
 		Mode:    a.Mode,
-		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal, Reason: at.storedReason(),
-		Slot: a.Slot}
+		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal,
+		Reason: at.storedReason(), Slot: a.Slot}
 }
 
 // Reject returns the record of a refusal.

@@ -22,7 +22,7 @@ type Approval struct {
 	Actor   event.Actor // a human
 	AtMs    int64       // clock reading in milliseconds since 1970
 	// Seen is the Handed digest of what the person was shown. Zero: nothing was shown, and
-	// the current state is approved whatever it is.
+	// the state at the time of recording is approved.
 	Seen canon.Digest
 }
 
@@ -48,8 +48,11 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	}
 	if !a.Seen.IsZero() && a.Seen != Handed(f) {
 		return manifest.Plan{},
-			fault.New(fault.RunWaiting,
-				"the outputs submitted for step %q have changed since they were shown; nothing was approved", step.StepID).
+			fault.New(
+				fault.RunWaiting,
+				"the outputs submitted for step %q have changed since they were shown; nothing was approved",
+				step.StepID,
+			).
 				Suggest("Review them with 'waybill approve %s'.", f.Run)
 	}
 	key := f.State.PendingStep().Key()
@@ -69,8 +72,11 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 			reason.Unmet{Code: g.Reason, Pointer: *g.Pointer, Message: "Resolved: a person approved the step."}, &g.ID)
 	}
 	payloads := seg.artifacts([]Artifact{JSONArtifact(approvalValue(key, f.SnapshotRef, f.Outputs, a))})
-	seg.caller(at, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: payloads[0],
-		SupersedesOutputID: earlierApproval(f.Outputs)})
+	seg.caller(
+		at,
+		event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: payloads[0],
+			SupersedesOutputID: earlierApproval(f.Outputs)},
+	)
 	return seg.plan, nil
 }
 

@@ -36,11 +36,11 @@ func (k *walker) applyDecisions() {
 		// Innermost first: an artifact without a loopId means the closest loop.
 		for i := len(k.frames) - 1; i >= 0; i-- {
 			loop, found := k.w.Loop(k.frames[i].LoopID)
-			if !found || !k.meant(loop, loopID) {
+			if !found || !k.addresses(loop, loopID) {
 				continue
 			}
 			if before, twice := decisions[loop.LoopID]; twice && before != decision {
-				k.miss(bothWays(loop))
+				k.addUnmet(contradiction(loop))
 				decision = "" // contradictory: the order of artifacts does not decide
 			}
 			k.frames[i].Decision, decisions[loop.LoopID] = decision, decision
@@ -49,10 +49,10 @@ func (k *walker) applyDecisions() {
 	}
 }
 
-func bothWays(loop compile.Loop) reason.Unmet {
+func contradiction(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(LoopControlRef),
 		Message: fmt.Sprintf("The artifacts decide loop %q both ways: continue and stop.", loop.LoopID),
-		// bothWays is the unmet condition for contradictory decisions about one loop.
+		// contradiction is the unmet condition for contradictory decisions about one loop.
 		Fix: "Send one decision: " + loopExample(loop) + `, or "continue".`}
 }
 
@@ -71,10 +71,10 @@ func (k *walker) decisionOf(a canon.Value) (decision, loopID string, ok bool) {
 	return d.Text(), l.Text(), d.Text() == decisionContinue || d.Text() == decisionStop
 }
 
-// meant reports whether an artifact's optional loopId addresses a loop
+// addresses reports whether an artifact's optional loopId addresses a loop
 // (docs/design.md#loops). A loop whose control names no id accepts any id except those of
 // enclosing loops.
-func (k *walker) meant(loop compile.Loop, loopID string) bool {
+func (k *walker) addresses(loop compile.Loop, loopID string) bool {
 	if loop.Control == nil || loop.Control.Kind != compile.ByArtifact {
 		return false
 	}
@@ -105,7 +105,7 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 		if kind.Text() != LoopControlKind {
 			continue
 		}
-		// An artifact was sent: say what is wrong with it rather than that it is missing.
+		// An artifact was sent: report what is wrong with it rather than that it is missing.
 		u.Code = reason.InvalidOutput
 		l, _ := a.Get("loopId")
 		u.Message = fmt.Sprintf("The %s that was sent does not decide loop %q: %s.", LoopControlKind, loop.LoopID,

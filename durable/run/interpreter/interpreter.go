@@ -3,7 +3,7 @@
 // is a pure function of the pinned workflow, the state at a node, the context and the node's
 // artifacts.
 //
-// A Result contains the next state, the trace of decisions, and whatever prevented a
+// A Result contains the next state, the trace of decisions, and the conditions that prevented a
 // decision. Whether a missing input blocks the run depends on the mode, which is an argument;
 // package advance turns results into events. Trace summaries and unmet conditions are stored,
 // so their sentences must not change. Start with Begin and Next.
@@ -142,7 +142,7 @@ func (k *walker) walk(index int) {
 				return
 			}
 			// The end of a body: another iteration of the loop, or the step after it.
-			index = k.turn()
+			index = k.endIteration()
 			continue
 		}
 		step := &sequence[index]
@@ -151,7 +151,7 @@ func (k *walker) walk(index int) {
 			index++
 		// A loop is entered, and skipped there if it has no iterations.
 		case step.Type == compile.LoopStep:
-			index = k.enter(step.StepID, index)
+			index = k.enterLoop(step.StepID, index)
 		default:
 			k.wait(step, index)
 			return
@@ -167,14 +167,14 @@ func (k *walker) runs(step *compile.Step) bool {
 	}
 	vars := k.vars()
 	held := c.Eval(vars)
-	k.note(event.EvaluatedCondition, stepSummary(step, held, c.Missing(vars)), event.StepRef(step.StepID))
+	k.addTrace(event.EvaluatedCondition, stepSummary(step, held, c.Missing(vars)), event.StepRef(step.StepID))
 	return held
 }
 
 // wait ends the walk at a step that must be performed.
 func (k *walker) wait(step *compile.Step, index int) {
 	if top := k.top(); top != nil {
-		// The position is stored, so that Next can continue behind it.
+		// The position is stored, so that Next can continue after it.
 		top.BodyIndex = int64(index)
 	}
 	k.state = snapshot.At(step.StepID, k.frames, k.completed)
@@ -184,17 +184,17 @@ func (k *walker) wait(step *compile.Step, index int) {
 		refs = append(refs, event.LoopRef(top.LoopID), event.IterationRef(top.Iteration))
 		summary = fmt.Sprintf("Step %q of loop %q is next, in iteration %d.", step.StepID, top.LoopID, top.Iteration)
 	}
-	k.note(event.SelectedNextStep, summary, refs...)
+	k.addTrace(event.SelectedNextStep, summary, refs...)
 }
 
 // finish ends the walk with the run complete.
 func (k *walker) finish() {
 	k.state = snapshot.Done()
-	k.note(event.SelectedNextStep, "No step is left: the run is complete.")
+	k.addTrace(event.SelectedNextStep, "No step is left: the run is complete.")
 }
 
-// miss records an unmet condition, each once. Without NeverStop it stops the walk.
-func (k *walker) miss(u reason.Unmet) {
+// addUnmet records an unmet condition, each once. Without NeverStop it stops the walk.
+func (k *walker) addUnmet(u reason.Unmet) {
 	for _, have := range k.unmet {
 		if have.Same(u) {
 			return

@@ -12,25 +12,25 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// enter begins a loop at index: it starts iteration 0, or skips the loop if it has no
+// enterLoop begins a loop at index: it starts iteration 0, or skips the loop if it has no
 // iterations, which is traced like any other exit. It returns the index at which the walk
 // continues.
-func (k *walker) enter(loopID string, index int) int {
+func (k *walker) enterLoop(loopID string, index int) int {
 	loop, _ := k.w.Loop(loopID)
-	k.note(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID), event.IterationRef(0))
+	k.addTrace(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID), event.IterationRef(0))
 	frame := snapshot.Frame{LoopID: loopID}
 	starts := true
 	switch loop.Kind {
 	case compile.For, compile.ForEach:
 		n, unmet := k.length(loop)
 		if unmet != nil {
-			k.miss(*unmet)
+			k.addUnmet(*unmet)
 			// With NeverStop an unknown number of iterations counts as none.
 			n = 0
 		}
 		frame.Count = &n
 		starts = n > 0
-		k.note(event.EvaluatedCondition, lengthSummary(loop, n, unmet), event.LoopRef(loopID), event.IterationRef(0))
+		k.addTrace(event.EvaluatedCondition, lengthSummary(loop, n, unmet), event.LoopRef(loopID), event.IterationRef(0))
 	default:
 		starts = k.starts(loop)
 	}
@@ -38,7 +38,7 @@ func (k *walker) enter(loopID string, index int) int {
 		return index
 	}
 	if !starts {
-		k.note(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID), event.LoopRef(loopID),
+		k.addTrace(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID), event.LoopRef(loopID),
 			event.IterationRef(0))
 		k.complete(loopID)
 		return index + 1
@@ -62,27 +62,27 @@ func (k *walker) starts(loop compile.Loop) bool {
 	held := c.Eval(vars)
 	// while repeats as long as the condition is true, until as long as it is false.
 	again := held == (loop.Kind == compile.While)
-	k.note(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)), controlRefs(loop, 0)...)
+	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)), controlRefs(loop, 0)...)
 	return again
 }
 
-// turn ends an iteration: it starts another one or leaves the loop. It returns the index at
+// endIteration ends an iteration: it starts another one or leaves the loop. It returns the index at
 // which the walk continues.
-func (k *walker) turn() int {
+func (k *walker) endIteration() int {
 	top := k.top()
 	loop, _ := k.w.Loop(top.LoopID)
 	again := false
 	if k.turns++; k.turns > limits.LoopTurnsMax {
-		k.miss(endless(loop))
+		k.addUnmet(tooManySkipped(loop))
 	} else {
-		again = k.again(loop, top)
+		again = k.repeats(loop, top)
 	}
 	if k.stopped {
 		return len(loop.Body)
 	}
 	if next := top.Iteration + 1; again && next >= loop.MaxIterations {
 		// With NeverStop the loop ends at its bound.
-		k.miss(tooMany(loop, next))
+		k.addUnmet(tooMany(loop, next))
 		again = false
 	}
 	if k.stopped {
@@ -95,7 +95,7 @@ func (k *walker) turn() int {
 		top.Iteration, top.BodyIndex, top.Decision = top.Iteration+1, 0, ""
 		return 0
 	}
-	k.note(event.ExitedLoop, fmt.Sprintf("Loop %q is left after %s.", loop.LoopID, iterations(top.Iteration+1)),
+	k.addTrace(event.ExitedLoop, fmt.Sprintf("Loop %q is left after %s.", loop.LoopID, iterations(top.Iteration+1)),
 		event.LoopRef(loop.LoopID), event.IterationRef(top.Iteration))
 	k.frames = k.frames[:len(k.frames)-1]
 	k.complete(loop.LoopID)
@@ -103,15 +103,15 @@ func (k *walker) turn() int {
 	return at.Index + 1
 }
 
-// again decides whether another iteration follows.
-func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
+// repeats decides whether another iteration follows.
+func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 	switch {
 	case loop.Control == nil:
 		again := top.Count != nil && top.Iteration+1 < *top.Count
-		k.note(event.EvaluatedCondition, countSummary(loop, top, again), controlRefs(loop, top.Iteration)...)
+		k.addTrace(event.EvaluatedCondition, countSummary(loop, top, again), controlRefs(loop, top.Iteration)...)
 		return again
 	case loop.Control.Kind == compile.ByArtifact:
-		return k.decided(loop, top)
+		return k.followDecision(loop, top)
 	}
 	c := loop.Control.Holds()
 	vars := k.vars()
@@ -119,9 +119,9 @@ func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
 	missing := c.Missing(vars)
 	if !decided {
 		// A variable that is absent now is an error, unlike on entry: see variableMissing.
-		k.miss(variableMissing(loop, missing))
+		k.addUnmet(variableMissing(loop, missing))
 		if !k.stopped {
-			k.note(event.EvaluatedCondition,
+			k.addTrace(event.EvaluatedCondition,
 				fmt.Sprintf("Loop %q: whether it goes round again cannot be told, since the context does not hold "+
 					"%s; it is left.",
 					loop.LoopID, strings.Join(missing, ", ")), controlRefs(loop, top.Iteration)...)
@@ -129,19 +129,19 @@ func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
 		return false
 	}
 	again := held == (loop.Kind == compile.While)
-	k.note(event.EvaluatedCondition, conditionSummary(loop, held, again, top.Iteration, missing),
+	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, top.Iteration, missing),
 		controlRefs(loop, top.Iteration)...)
 	return again
 }
 
-// decided applies the decision of the current iteration. Without one, NeverStop repeats the
+// followDecision applies the decision of the current iteration. Without one, NeverStop repeats the
 // loop up to maxIterations, since leaving it would be a decision too.
-func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
+func (k *walker) followDecision(loop compile.Loop, top *snapshot.Frame) bool {
 	refs := controlRefs(loop, top.Iteration)
 	if top.Decision == "" {
-		k.miss(k.decisionMissing(loop))
+		k.addUnmet(k.decisionMissing(loop))
 		if !k.stopped {
-			k.note(event.EvaluatedCondition,
+			k.addTrace(event.EvaluatedCondition,
 				fmt.Sprintf("Loop %q: iteration %d brought no decision; it goes round again.", loop.LoopID,
 					top.Iteration), refs...)
 		}
@@ -152,7 +152,7 @@ func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
 	if again {
 		word = "continue"
 	}
-	k.note(event.EvaluatedCondition, fmt.Sprintf("Loop %q: the decision after iteration %d is %s.", loop.LoopID,
+	k.addTrace(event.EvaluatedCondition, fmt.Sprintf("Loop %q: the decision after iteration %d is %s.", loop.LoopID,
 		top.Iteration, word), refs...)
 	return again
 }
@@ -187,9 +187,9 @@ func path(frames []snapshot.Frame) []snapshot.PathElement {
 	return out
 }
 
-// endless is the unmet condition for a walk through more than limits.LoopTurnsMax iterations
+// tooManySkipped is the unmet condition for a walk through more than limits.LoopTurnsMax iterations
 // in which no step runs.
-func endless(loop compile.Loop) reason.Unmet {
+func tooManySkipped(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
 		Message: fmt.Sprintf("Loop %q went through more than %d iterations of which every step is passed over.",
 			loop.LoopID, limits.LoopTurnsMax),

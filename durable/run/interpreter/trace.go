@@ -15,8 +15,8 @@ import (
 // limits.TraceBytesMax.
 const summaryMax = limits.TraceBytesMax / limits.TraceEntriesMax
 
-// note adds a trace entry. Entries are in the order of the decisions.
-func (k *walker) note(kind event.TraceKind, summary string, refs ...event.TraceRef) {
+// addTrace adds a trace entry. Entries are in the order of the decisions.
+func (k *walker) addTrace(kind event.TraceKind, summary string, refs ...event.TraceRef) {
 	k.trace = append(k.trace, event.TraceEntry{Kind: kind, Summary: reason.Truncate(summary, summaryMax), Refs: refs})
 }
 

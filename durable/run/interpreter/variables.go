@@ -47,42 +47,42 @@ func Along(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) c
 // pending step: because of the step itself, or because it is the first step of a loop that
 // requires it (docs/design.md#requirements-on-the-caller).
 func NeedsConfirmation(w compile.Compiled, s snapshot.State, vars canon.Value) bool {
-	return asks(w, s, vars, compile.Step.NeedsConfirmation)
+	return requires(w, s, vars, compile.Step.NeedsConfirmation)
 }
 
 // NeedsApproval reports whether the pending step can only be left with a person's recorded
 // approval, in every mode: because of the step itself, or because it is the first step of a
 // loop that requires it (docs/design.md#requirements-on-the-caller).
 func NeedsApproval(w compile.Compiled, s snapshot.State, vars canon.Value) bool {
-	return asks(w, s, vars, compile.Step.NeedsApproval)
+	return requires(w, s, vars, compile.Step.NeedsApproval)
 }
 
-// asks evaluates a requirement for the pending step and for every loop that it is the first
+// requires evaluates a requirement for the pending step and for every loop that it is the first
 // step of.
-func asks(w compile.Compiled, s snapshot.State, vars canon.Value, asked func(compile.Step, canon.Value) bool) bool {
+func requires(w compile.Compiled, s snapshot.State, vars canon.Value, test func(compile.Step, canon.Value) bool) bool {
 	pending := s.PendingStep()
 	if pending == nil {
 		return false
 	}
 	step, ok := w.Step(pending.StepID)
 	seen := Variables(w, s, vars)
-	if ok && asked(step, seen) {
+	if ok && test(step, seen) {
 		return true
 	}
 	frames := Frames(s)
 	for i := range frames {
 		marker, ok := w.Step(frames[i].LoopID)
-		if ok && untouched(s, frames, i) && asked(marker, seen) {
+		if ok && notStarted(s, frames, i) && test(marker, seen) {
 			return true
 		}
 	}
 	return false
 }
 
-// untouched reports whether no step of a loop is completed: it and the loops inside it are in
+// notStarted reports whether no step of a loop is completed: it and the loops inside it are in
 // their first iteration, and none of its keys is completed. The position in the body does not
 // show that, since earlier steps may have been skipped.
-func untouched(s snapshot.State, frames []snapshot.Frame, at int) bool {
+func notStarted(s snapshot.State, frames []snapshot.Frame, at int) bool {
 	later := func(f snapshot.Frame) bool { return f.Iteration > 0 }
 	inside := func(key string) bool { return within(key, frames[:at+1]) }
 	return !slices.ContainsFunc(frames[at:], later) && !slices.ContainsFunc(s.CompletedKeys(), inside)

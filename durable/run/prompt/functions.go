@@ -30,15 +30,15 @@ func functions(list []compile.Function, f *filler) string {
 	}
 	const omission = "\n\nOmitted %d function definitions."
 	// The digits leave space for the largest possible count.
-	room := limits.FunctionsBytesMax - len(omission) - len("9999")
+	budget := limits.FunctionsBytesMax - len(omission) - len("9999")
 	omitted := 0
 	for _, end := range ends {
 		// A definition is complete if it ends before the marker.
-		if end > room-len(limits.TruncationMarker) {
+		if end > budget-len(limits.TruncationMarker) {
 			omitted++
 		}
 	}
-	return reason.Truncate(text, room) + fmt.Sprintf(omission, omitted)
+	return reason.Truncate(text, budget) + fmt.Sprintf(omission, omitted)
 }
 
 // function renders one definition: its signature, its parameters, and the calls that the step

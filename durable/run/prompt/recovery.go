@@ -97,25 +97,25 @@ func openSection(open []string) string {
 	return reason.Truncate("## Open on the way here\n\n"+strings.Join(bullets(shown), "\n"), openShare)
 }
 
-// excerptSection adds texts from newest to oldest while the budget room lasts, and counts those
+// excerptSection adds texts from newest to oldest while the budget lasts, and counts those
 // omitted.
-func excerptSection(heading, intro string, list []Told, room int) string {
+func excerptSection(heading, intro string, list []Told, budget int) string {
 	if len(list) == 0 {
 		return ""
 	}
 	head := "## " + heading + "\n\n" + intro
 	const omission = "\n\nTexts left out for their length: %d, the oldest."
-	room -= len(head) + len(omission)
+	budget -= len(head) + len(omission)
 	var parts []string
 	// Collected from the newest; reversed below into the order of events.
 	for i := len(list) - 1; i >= 0; i-- {
 		block := "\n\n### " + list[i].Heading + "\n\n" + strings.TrimSpace(list[i].Text)
-		if len(block) > room && room < truncatedMin {
+		if len(block) > budget && budget < truncatedMin {
 			break
 		}
-		block = reason.Truncate(block, room)
+		block = reason.Truncate(block, budget)
 		parts = append(parts, block)
-		room -= len(block)
+		budget -= len(block)
 	}
 	if more := len(list) - len(parts); more > 0 {
 		head += fmt.Sprintf(omission, more)
@@ -132,17 +132,17 @@ func branchSection(list []Branch) string {
 	}
 	head := "## This step was left before\n\nA new attempt opens another branch; these are there already."
 	const omission = "\n\nFurther branches: %d."
-	room, shown := branchesShare-len(head)-len(omission), 0
+	budget, shown := branchesShare-len(head)-len(omission), 0
 	var text strings.Builder
 	// The preferred branch comes first, so that it is the last to be omitted.
 	for _, b := range list[:min(len(list), limits.RecapBranchesMax)] {
 		block := "\n\n### " + b.describe()
-		if len(block) > room && room < truncatedMin {
+		if len(block) > budget && budget < truncatedMin {
 			break
 		}
-		block = reason.Truncate(block, room)
+		block = reason.Truncate(block, budget)
 		text.WriteString(block)
-		room -= len(block)
+		budget -= len(block)
 		shown++
 	}
 	if more := len(list) - shown; more > 0 {
@@ -183,14 +183,14 @@ func functionSection(r Recovery) string {
 		return text
 	}
 	const omission = "\n\nOmitted %d function definitions."
-	room := functionShare - len(omission) - len("9999")
+	budget := functionShare - len(omission) - len("9999")
 	omitted := 0
 	for _, end := range ends {
-		if end > room-len(limits.TruncationMarker) {
+		if end > budget-len(limits.TruncationMarker) {
 			omitted++
 		}
 	}
-	return reason.Truncate(text, room) + fmt.Sprintf(omission, omitted)
+	return reason.Truncate(text, budget) + fmt.Sprintf(omission, omitted)
 }
 
 // unexplained returns the functions that shown branches name and the prompt does not contain:

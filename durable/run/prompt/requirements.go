@@ -51,7 +51,7 @@ func contractLines(c compile.Compiled, step compile.Step) []string {
 	return group(head, pack.Requirements())
 }
 
-// decisionLines tells the last step of a loop's body which artifact decides the loop. The
+// decisionLines informs the last step of a loop's body which artifact decides the loop. The
 // author may have requested it in another step or in none, and the run will require it here.
 func decisionLines(c compile.Compiled, step compile.Step) []string {
 	at, _ := c.Place(step.StepID)

@@ -59,7 +59,7 @@ func Compare(recorded manifest.Segment, plan manifest.Plan) *Difference {
 	return d
 }
 
-// line returns line i without its newline, "" behind the last one.
+// line returns line i without its newline, "" after the last one.
 func line(lines [][]byte, i int) string {
 	if i >= len(lines) {
 		return ""

@@ -162,8 +162,11 @@ func split(s, prefix string) (payload, signature []byte, err error) {
 	parts := strings.Split(s, ".")
 	kind, known := kinds[parts[0]]
 	if !known || len(parts) < 2 || !strings.HasPrefix(parts[1], "v") {
-		return nil, nil, fault.New(fault.TokenInvalidFormat, "%s is not a token: want st|ack|chk.v1.<payload>.<signature>",
-			quote(s))
+		return nil, nil, fault.New(
+			fault.TokenInvalidFormat,
+			"%s is not a token: want st|ack|chk.v1.<payload>.<signature>",
+			quote(s),
+		)
 	}
 	if parts[1] != "v1" {
 		return nil, nil, fault.New(fault.TokenUnsupportedVersion, "the token is of version %s; this binary knows v1",

@@ -230,8 +230,14 @@ func (o *opener) compareTable(t *table) error {
 			if r.is(byRecord) {
 				path = o.b.own.records.path
 			}
-			o.deferError(why, fmt.Sprintf("/%s/%d", path, r.raw), int64(r.at), "the %s %s is referenced and not embedded", t.kind,
-				canon.DigestOf(r.ref))
+			o.deferError(
+				why,
+				fmt.Sprintf("/%s/%d", path, r.raw),
+				int64(r.at),
+				"the %s %s is referenced and not embedded",
+				t.kind,
+				canon.DigestOf(r.ref),
+			)
 		}
 	}
 	t.sortEmbedded()

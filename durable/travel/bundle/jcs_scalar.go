@@ -135,13 +135,13 @@ func (s *jcsChecker) number(i int) (int, outcome) {
 		}
 		return end, exact
 	}
-	var room [64]byte
+	var buffer [64]byte
 	f, err := strconv.ParseFloat(string(s.b[i:end]), 64)
 	if err != nil {
 		return end, other
 	}
 	// A number that canon writes identically is exact.
-	again, err := canon.AppendNumber(room[:0], f)
+	again, err := canon.AppendNumber(buffer[:0], f)
 	if err != nil || !bytes.Equal(again, s.b[i:end]) {
 		return end, other
 	}

@@ -29,7 +29,7 @@ func (o *opener) objects(t *table) error {
 		if err != nil {
 			return err
 		}
-		// The line is canonical here, whatever form the file has.
+		// The line is canonical here, independent of the form in the file.
 		if sum := sha256.Sum256(p.line); sum != o.ref {
 			return o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, unlike its name",
 				canon.DigestOf(sum))

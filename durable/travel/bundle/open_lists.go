@@ -19,7 +19,7 @@ func (o *opener) list(l *list, around int, w *watch, visit func(i int64, p eleme
 	l.start, l.owner = o.at(), o.b.env.SessionID
 	l.depth = limits.JSONDepthMax - around - 1
 	h := sha256.New()
-	// The digest is that of the canonical array, whatever white space the file has.
+	// The digest is that of the canonical array, independent of white space in the file.
 	h.Write(opening)
 	err := o.array(func(i int64) error {
 		p, err := o.element(lineMax, l.depth, w)

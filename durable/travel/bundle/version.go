@@ -20,7 +20,7 @@ func otherKind(kind []byte, at int64) *fault.Fault {
 // there is none. It reads as far as quotes and brackets match and makes no assumptions about
 // the rest, which a later version may have changed.
 func (s *scanner) unsupported() (found *fault.Fault) {
-	// An error ends the search: whatever was found before it is returned.
+	// An error ends the search: a result found before it is returned.
 	_ = s.object(func(name []byte) error {
 		switch string(name) {
 		case "bundleSchemaVersion":

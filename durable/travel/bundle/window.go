@@ -65,14 +65,14 @@ func (w *window) more() (bool, error) {
 	}
 	copy(w.buf, kept)
 	w.base, w.pos, w.end = w.at(), 0, len(kept)
-	room := w.buf[w.end:]
+	free := w.buf[w.end:]
 	// Reading beyond size would include bytes that were appended meanwhile.
-	if left := w.size - from; left < int64(len(room)) {
-		room = room[:left]
+	if left := w.size - from; left < int64(len(free)) {
+		free = free[:left]
 	}
-	n, err := w.r.ReadAt(room, from)
+	n, err := w.r.ReadAt(free, from)
 	w.end += n
-	if n < len(room) {
+	if n < len(free) {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF // the file was truncated meanwhile
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// objectStatements holds the statements about the objects of a kind: 40 bytes each, and 32 more for an
-// artifact.
+// objectStatements holds the statements about the objects of a kind: 40 bytes each, and 32
+// more for an artifact.
 type objectStatements struct {
 	lengths []objectLength
 	sums    []reference // artifacts only: digest of the value's canonical JSON

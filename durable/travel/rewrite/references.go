@@ -96,11 +96,15 @@ func retainAs[T idType[T], P parsable[T]](b idMap[T], s string) {
 	}
 }
 
-// reportUncollected records an id that is referred to and was not collected: its new id may have been
-// dropped, and a second new id would break the reference. The first one becomes the error of
-// Segment or OpaqueLine.
+// reportUncollected records an id that is referred to and was not collected: its new id may
+// have been dropped, and a second new id would break the reference. The first one becomes the
+// error of Segment or OpaqueLine.
 func (r *Renaming) reportUncollected(old string) {
 	if r.uncollected == nil {
-		r.uncollected = fault.New(fault.Invariant, "%s is referenced, but the first pass over the log did not find the reference", old)
+		r.uncollected = fault.New(
+			fault.Invariant,
+			"%s is referenced, but the first pass over the log did not find the reference",
+			old,
+		)
 	}
 }

@@ -38,10 +38,18 @@ type Renaming struct {
 // NewRenaming begins an import as new of the session from, whose log has the given head, as
 // the session to in store.
 func NewRenaming(from, to id.Session, store id.Store, head canon.Digest) *Renaming {
-	return &Renaming{from: from, to: to, origin: origin{store, head}, runs: map[[16]byte][16]byte{}, nodes: newNodeTable(),
-		attempts: newIDMap[id.Attempt](), outputs: newIDMap[id.Output](), gaps: newIDMap[id.Gap](),
-		events: newIDMap[id.Event](),
-		seen:   map[attemptMark]struct{}{}}
+	return &Renaming{
+		from:     from,
+		to:       to,
+		origin:   origin{store, head},
+		runs:     map[[16]byte][16]byte{},
+		nodes:    newNodeTable(),
+		attempts: newIDMap[id.Attempt](),
+		outputs:  newIDMap[id.Output](),
+		gaps:     newIDMap[id.Gap](),
+		events:   newIDMap[id.Event](),
+		seen:     map[attemptMark]struct{}{},
+	}
 }
 
 // Segment returns a segment's events for the new session, at the same indices; the arguments

@@ -58,7 +58,7 @@ func (c *Chain) encode(events []event.Event) (manifest.Segment, error) {
 	}
 	var bytes []byte
 	for _, e := range events {
-		// Events that this version knows are checked even beside foreign ones.
+		// Events that this version knows are checked also in a segment with foreign ones.
 		if !e.Foreign() && e.Actor != (event.Actor{}) {
 			if err := e.Check(c.log.Table); err != nil {
 				return manifest.Segment{}, err
