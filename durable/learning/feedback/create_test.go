@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-func TestWhatIsSentIsRead(t *testing.T) {
+func TestParseCreate(t *testing.T) {
 	long := strings.Repeat("x", limits.CorrectionBytesMax)
 	for in, want := range map[string]feedback.Create{
 		`{"signal":{"kind":"flag"}}`:                             {Signal: feedback.Flag()},
@@ -28,7 +28,7 @@ func TestWhatIsSentIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsSentInAnotherShapeIsRefused(t *testing.T) {
+func TestParseCreateRefusesOtherShapes(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n+1) }
 	const kinds, stars = `one of "rating", "correction", "label", "flag"`, "a whole number from 1 to 5"
 	label, text := "text of 1 to 128 bytes that is not blank", "text of 1 to 65536 bytes that is not blank"
@@ -108,12 +108,12 @@ func refused(t *testing.T, name string, err error, field, expected, got string) 
 	}
 	for _, part := range []string{field, expected, got} {
 		if !strings.Contains(f.Message, part) {
-			t.Errorf("%s: %q does not say %q", name, f.Message, part)
+			t.Errorf("%s: %q does not contain %q", name, f.Message, part)
 		}
 	}
 }
 
-func TestRequestsAreCheckedBeforeAnythingIsWritten(t *testing.T) {
+func TestRequestCheck(t *testing.T) {
 	with := func(change func(*feedback.Request)) feedback.Request {
 		r := request(feedback.Flag())
 		change(&r)
@@ -152,9 +152,9 @@ func TestRequestsAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-// TestRefusalsTellNoSecretsAndStayShort: they are shown and logged, and what they repeat
-// was chosen by the caller.
-func TestRefusalsTellNoSecretsAndStayShort(t *testing.T) {
+// TestRefusalsAreRedactedAndBounded: refusals are shown and logged, and quote text that the
+// caller chose.
+func TestRefusalsAreRedactedAndBounded(t *testing.T) {
 	long := strings.Repeat("y", 100_000)
 	for _, secret := range append(canaries, long) {
 		for _, in := range []string{
@@ -166,9 +166,9 @@ func TestRefusalsTellNoSecretsAndStayShort(t *testing.T) {
 		} {
 			_, err := feedback.ParseCreate([]byte(in))
 			f := fault.Of(err)
-			told := fmt.Sprint(err, f.Message, f.Suggestion, f.Details)
-			if !fault.Is(err, fault.ValidationError) || strings.Contains(told, "canary") || len(told) > 2000 {
-				t.Errorf("%.80s: %.2000s", in, told)
+			shown := fmt.Sprint(err, f.Message, f.Suggestion, f.Details)
+			if !fault.Is(err, fault.ValidationError) || strings.Contains(shown, "canary") || len(shown) > 2000 {
+				t.Errorf("%.80s: %.2000s", in, shown)
 			}
 		}
 	}

@@ -22,8 +22,8 @@ func value(t testing.TB, text string) canon.Value {
 	return v
 }
 
-// row is an artifact and what is said of it: lines of "severity pointer: words | words
-// of the fix", as many as there are problems.
+// row is an artifact and its problems: lines of "severity pointer: words | words of the fix",
+// as many as problems are found.
 type row struct {
 	artifact string
 	want     []string
@@ -33,22 +33,22 @@ func checkRows(t *testing.T, kind Kind, o Options, rows []row) {
 	t.Helper()
 	for _, r := range rows {
 		found := Check(kind, value(t, r.artifact), o)
-		said := make([]string, len(found))
+		lines := make([]string, len(found))
 		for i, p := range found {
-			said[i] = fmt.Sprintf("%s %s: %s | %s", p.Severity, p.Pointer, p.Message, p.Fix)
+			lines[i] = fmt.Sprintf("%s %s: %s | %s", p.Severity, p.Pointer, p.Message, p.Fix)
 		}
 		fits := len(found) == len(r.want)
 		for _, want := range r.want {
 			head, rest, _ := strings.Cut(want, ": ")
 			words, fix, _ := strings.Cut(rest, " | ")
-			fits = fits && slices.ContainsFunc(said, func(s string) bool {
+			fits = fits && slices.ContainsFunc(lines, func(s string) bool {
 				place, rest, _ := strings.Cut(s, ": ")
-				message, mend, _ := strings.Cut(rest, " | ")
-				return place == head && strings.Contains(message, words) && mend != "" && strings.Contains(mend, fix)
+				message, suggestion, _ := strings.Cut(rest, " | ")
+				return place == head && strings.Contains(message, words) && suggestion != "" && strings.Contains(suggestion, fix)
 			})
 		}
 		if !fits {
-			t.Errorf("%.300s:\n got %s\nwant %s", r.artifact, strings.Join(said, "\n     "),
+			t.Errorf("%.300s:\n got %s\nwant %s", r.artifact, strings.Join(lines, "\n     "),
 				strings.Join(r.want, "\n     "))
 		}
 	}
@@ -167,7 +167,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// source is a workflow with an id and these steps.
+// workflowText returns a workflow with an id and these steps.
 func workflowText(id, steps string) string {
 	return `{"id": "` + id + `", "name": "N", "description": "d", "version": "1.0.0", "steps": [` + steps + `]}`
 }
@@ -310,7 +310,7 @@ func TestAutomations(t *testing.T) {
 			[]string{"error /schedule/cron: 1 to 256 | Write", `error /schedule/every: no key "every" | Remove`}},
 	})
 	if found := Check(KindAutomation, value(t, scheduled(`"cron": "never"`)), Options{}); len(found) > 0 {
-		t.Errorf("with nobody to judge schedules: %v", found)
+		t.Errorf("without a schedule checker: %v", found)
 	}
 	got, err := AutomationOf(value(t, automation(`, "context": {"branch": "main"}`)))
 	if err != nil || !got.Enabled || got.ID != "nightly" || got.Schedule.Cron != "0 6 * * *" ||

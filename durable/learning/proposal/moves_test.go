@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 )
 
-// Every state and every move, written out: what is not here must be refused.
+// TestEveryMoveFromEveryState lists every permitted move; all others must be refused.
 func TestEveryMoveFromEveryState(t *testing.T) {
 	const no = proposal.State("")
 	draft, revised, applied, rejected, archived := proposal.StateDraft, proposal.StateRevised, proposal.StateApplied,
@@ -53,7 +53,7 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsOpenIsApproved(t *testing.T) {
+func TestCheckApprove(t *testing.T) {
 	for _, s := range proposal.States() {
 		open := s == proposal.StateDraft || s == proposal.StateRevised
 		if err := proposal.CheckApprove(s); (err == nil) != open || !open && !fault.Is(err, fault.ProposalState) ||

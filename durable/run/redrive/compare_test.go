@@ -86,7 +86,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestOperationOfWhatNobodyWrites(t *testing.T) {
+func TestOperationOfUnknownSegments(t *testing.T) {
 	for name, events := range map[string][]event.Event{
 		"nothing":     nil,
 		"a trace":     plan(traced(entry("x"))).Events,

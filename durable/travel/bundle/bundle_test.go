@@ -56,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 	want := `{"bundleId":"bundle_aaaaaaaaaaaaaaaaaaaaaaaaaa","bundleSchemaVersion":1,"exportedAt":"2026-01-02T03:04:05.006Z","producer":{`
 	if !bytes.HasPrefix(data, []byte(want)) || !bytes.HasSuffix(data, []byte("}]}}\n")) ||
 		bytes.Contains(data, []byte(": ")) {
-		t.Errorf("jcsChecker: %s", data)
+		t.Errorf("canonical form: %s", data)
 	}
 	for name, v := range map[string]string{"events": list(small(t).events), "manifest": list(small(t).records)} {
 		if entry := fmt.Sprintf(`{"path":"session/%s","sha256":"%s","bytes":%d}`, name, digest(v),

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
-func TestNoBundleAtAll(t *testing.T) {
+func TestFilesThatAreNotBundles(t *testing.T) {
 	for name, data := range map[string]string{
 		"nothing": "", "spaces": " \n", "a list": "[]", "a word": "true", "a number": "1", "text": `"x"`,
 		"an empty object": "{}",
@@ -34,7 +34,7 @@ func TestNoBundleAtAll(t *testing.T) {
 
 // Whatever is cut off, changed or put in: a fault, never a panic, and never another
 // content than was written.
-func TestEveryCutAndFlip(t *testing.T) {
+func TestTruncationAndBitFlips(t *testing.T) {
 	data := small(t).write(t, envelope())
 	good, err := open(data)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestWithoutArtifacts(t *testing.T) {
 }
 
 // What a side log's events say is not known here, whatever they are called.
-func TestSideLogsNameNothing(t *testing.T) {
+func TestSideLogsHaveNoReferences(t *testing.T) {
 	p := small(t).parts()
 	p.logs["annotations"].items["events"] = list([]string{event(t, 0, "node_created", `{"snapshotRef":"`+
 		digest("elsewhere")+`"}`)})
@@ -111,7 +111,7 @@ func (b breaking) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // What the world does is no fault of the bundle.
-func TestWorld(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	data := small(t).write(t, envelope())
 	if _, err := bundle.Open(context.Background(), breaking{bytes.NewReader(data), 100}, int64(len(data)),
 		bundle.Options{}); !errors.Is(err, errBroken) {

@@ -49,7 +49,7 @@ func law(t *testing.T, data []byte) {
 	}
 }
 
-func TestSpelling(t *testing.T) {
+func TestJCSChecker(t *testing.T) {
 	for _, text := range spellings {
 		law(t, []byte(text))
 		var s jcsChecker

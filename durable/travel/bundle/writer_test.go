@@ -73,7 +73,7 @@ func TestWrongCalls(t *testing.T) {
 			_ = put(w, manifest.Snapshot, "{}")
 			return put(w, manifest.Snapshot, "{}")
 		},
-		"snapshot in no jcsChecker": func(w *bundle.Writer) error { return put(w, manifest.Snapshot, "{ }") },
+		"snapshot that is not canonical": func(w *bundle.Writer) error { return put(w, manifest.Snapshot, "{ }") },
 		"snapshot too large": func(w *bundle.Writer) error {
 			return put(w, manifest.Snapshot, `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)
 		},

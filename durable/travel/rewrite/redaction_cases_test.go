@@ -60,9 +60,9 @@ func one(t *testing.T, load func(canon.Digest) ([]byte, error), payloads ...even
 	return got
 }
 
-// TestEveryTextOfEveryKind: each member that holds a text loses its secrets, and keeps
+// TestRedactsEveryTextOfEveryKind: each member that holds a text loses its secrets, and keeps
 // its budget where markers make it longer.
-func TestEveryTextOfEveryKind(t *testing.T) {
+func TestRedactsEveryTextOfEveryKind(t *testing.T) {
 	long := func(most int) string { return strings.Repeat(secret+" ", most/10) }
 	origin := id.FromStart(id.RootNode(id.NewRun(id.Seed{1})))
 	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Critical,
@@ -120,9 +120,9 @@ func TestEveryTextOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestAnArtifactIsTheSameWheneverItIsAsked: one that names another which is altered only
+// TestArtifactIsStable: one that names another which is altered only
 // later was written down with the old digest, and stays so.
-func TestAnArtifactIsTheSameWheneverItIsAsked(t *testing.T) {
+func TestArtifactIsStable(t *testing.T) {
 	late := []byte(`{"note":"` + secret + `"}`)
 	early := []byte(`{"note":"` + secret + `","of":"` + canon.Sum(late).String() + `"}`)
 	files := map[canon.Digest][]byte{canon.Sum(late): late, canon.Sum(early): early}
@@ -145,7 +145,7 @@ func TestAnArtifactIsTheSameWheneverItIsAsked(t *testing.T) {
 	}
 }
 
-func TestWithoutSecretsNothingChanges(t *testing.T) {
+func TestLogWithoutSecretsIsUnchanged(t *testing.T) {
 	digest := canon.Sum([]byte("x"))
 	a := event.AdvanceRecorded{AttemptID: id.NextAttempt(id.RootNode(id.NewRun(id.Seed{1})), id.OpAck, 0),
 		Intent: event.IntentAckPending, RequestDigest: digest,
@@ -202,8 +202,8 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// TestForeignEventsLoseTheirSecrets: their envelope stays, and so does each that has none.
-func TestForeignEventsLoseTheirSecrets(t *testing.T) {
+// TestRedactsForeignEvents: their envelope stays, and so does each that has none.
+func TestRedactsForeignEvents(t *testing.T) {
 	session := id.NewSession(id.Seed{1}).String()
 	data := []byte("a file with " + secret)
 	load := func(canon.Digest) ([]byte, error) { return data, nil }
@@ -261,7 +261,7 @@ func TestRedactedSideLogs(t *testing.T) {
 	}
 }
 
-func TestChainRefusesWhatDoesNotFollow(t *testing.T) {
+func TestChainRefusesGaps(t *testing.T) {
 	session := id.NewSession(id.Seed{1})
 	at := func(n int64) []event.Event {
 		return []event.Event{event.New(session.String(), n, event.Scope{}, event.Actor{Kind: event.Human}, 1,
@@ -282,9 +282,9 @@ func TestChainRefusesWhatDoesNotFollow(t *testing.T) {
 	}
 }
 
-// TestWhatNamesAnAlteredThing: an attempt that brings the same artifact again has no
+// TestReferencesToRedactedContent: an attempt that brings the same artifact again has no
 // requestDigest either, and evidence follows an observation whose id changed.
-func TestWhatNamesAnAlteredThing(t *testing.T) {
+func TestReferencesToRedactedContent(t *testing.T) {
 	data, loads := []byte("a "+secret), 0
 	r := rewrite.NewRedaction(func(canon.Digest) ([]byte, error) { loads++; return data, nil })
 	run := id.NewRun(id.Seed{1})

@@ -65,9 +65,9 @@ func redacting(rt *rapid.T, w *world, session id.Session) redacted {
 	return r
 }
 
-// TestNothingPlantedIsLeft plants a secret in every text that a caller may send: the
+// TestPlantedSecretsAreRemoved plants a secret in every text that a caller may send: the
 // redacted log holds none, is whole, and differs from the other in nothing else.
-func TestNothingPlantedIsLeft(t *testing.T) {
+func TestPlantedSecretsAreRemoved(t *testing.T) {
 	few(t, "80")
 	rapid.Check(t, func(rt *rapid.T) {
 		w, n := newWorld(t), 0

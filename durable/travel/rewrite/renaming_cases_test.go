@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/travel/rewrite"
 )
 
-func TestForeignEventsKeepTheirIds(t *testing.T) {
+func TestForeignEventsAreNotRenamed(t *testing.T) {
 	session := id.NewSession(id.Seed{1})
 	e, err := event.Domain.DecodeLine([]byte(`{"kind":"strange","eventIndex":0,"sessionId":"` + session.String() +
 		`"}`))
@@ -34,9 +34,9 @@ func TestForeignEventsKeepTheirIds(t *testing.T) {
 	}
 }
 
-// TestWhatOthersNameStays: forkedFrom and a parent elsewhere are other sessions' facts;
+// TestReferencesToOtherSessionsAreKept: forkedFrom and a parent elsewhere are other sessions' facts;
 // an older import is forgotten.
-func TestWhatOthersNameStays(t *testing.T) {
+func TestReferencesToOtherSessionsAreKept(t *testing.T) {
 	session, to := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
 	run, stranger := id.NewRun(id.Seed{1}), id.NewRun(id.Seed{5})
 	actor := event.Actor{Kind: event.Human}
@@ -73,7 +73,7 @@ func TestWhatOthersNameStays(t *testing.T) {
 	}
 }
 
-func TestOpaqueLinesFollow(t *testing.T) {
+func TestSideLogLinesAreRenamed(t *testing.T) {
 	few(t, "1")
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
@@ -115,8 +115,8 @@ func TestOpaqueLinesFollow(t *testing.T) {
 	})
 }
 
-// TestEvidenceFollows: what shows a gap may stand behind it in its segment, or never.
-func TestEvidenceFollows(t *testing.T) {
+// TestEvidenceIsRenamed: what shows a gap may stand behind it in its segment, or never.
+func TestEvidenceIsRenamed(t *testing.T) {
 	session, to, run := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2}), id.NewRun(id.Seed{1})
 	root := id.RootNode(run)
 	at := event.Scope{RunID: run, NodeID: root}

@@ -93,10 +93,10 @@ func line(t interface{ Fatal(...any) }, events []event.Event) (out []byte) {
 	return out
 }
 
-// TestAnImportAsNewIsTheSameLog holds a renamed log to what is promised of it: it is
+// TestImportAsNewIsEquivalent holds a renamed log to what is promised of it: it is
 // read as healthy, nothing in it names what is not there, nothing of the old session is
 // left but where it came from, and decided once more it comes out byte by byte.
-func TestAnImportAsNewIsTheSameLog(t *testing.T) {
+func TestImportAsNewIsEquivalent(t *testing.T) {
 	few(t, "150")
 	kinds := map[string]bool{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -286,9 +286,9 @@ func TestRenamingTwice(t *testing.T) {
 	})
 }
 
-// TestIdsOfNoRecipe: a log whose ids were made otherwise gets ids of the import's own,
+// TestIDsWithoutDerivation: a log whose ids were made otherwise gets ids of the import's own,
 // and hangs together as before.
-func TestIdsOfNoRecipe(t *testing.T) {
+func TestIDsWithoutDerivation(t *testing.T) {
 	few(t, "20")
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)

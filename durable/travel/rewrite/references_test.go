@@ -16,9 +16,9 @@ import (
 	"github.com/waybill/waybill/durable/travel/rewrite"
 )
 
-// TestForgettingChangesNothing: a renaming that keeps every id of the log, since each of
+// TestRetainedIDsDoNotChangeResult: a renaming that keeps every id of the log, since each of
 // its lines was foreseen as if it were one of a side log, comes to the same events.
-func TestForgettingChangesNothing(t *testing.T) {
+func TestRetainedIDsDoNotChangeResult(t *testing.T) {
 	few(t, "30")
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
@@ -63,9 +63,9 @@ func TestForgettingChangesNothing(t *testing.T) {
 	})
 }
 
-// TestWhatIsNamedFromAfar: evidence, what it resolves and supersedes, and an attempt that
+// TestReferencesAcrossSegments: evidence, what it resolves and supersedes, and an attempt that
 // is recorded twice may stand in other segments, before it or behind it.
-func TestWhatIsNamedFromAfar(t *testing.T) {
+func TestReferencesAcrossSegments(t *testing.T) {
 	session, to, run := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2}), id.NewRun(id.Seed{1})
 	root := id.RootNode(run)
 	at, origin := event.Scope{RunID: run, NodeID: root}, id.FromStart(root)
@@ -127,9 +127,9 @@ func TestWhatIsNamedFromAfar(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotForeseenIsRefused: it may be forgotten by then, and no other id may
+// TestUncollectedReferencesAreRefused: it may be forgotten by then, and no other id may
 // stand for it.
-func TestWhatWasNotForeseenIsRefused(t *testing.T) {
+func TestUncollectedReferencesAreRefused(t *testing.T) {
 	session, run := id.NewSession(id.Seed{1}), id.NewRun(id.Seed{1})
 	root := id.RootNode(run)
 	at, origin := event.Scope{RunID: run, NodeID: root}, id.FromStart(root)

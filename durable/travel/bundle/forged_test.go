@@ -88,7 +88,7 @@ const (
 )
 
 // Every lie is found in whatever order the members stand.
-func TestLies(t *testing.T) {
+func TestForgedBundles(t *testing.T) {
 	for _, l := range slices.Concat(envelopeLies, contentLies, orderLies) {
 		t.Run(l.name, func(t *testing.T) {
 			p := small(t).parts()
