@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-var contentLies = []lie{
+var contentForgeries = []forgery{
 	{"depth bomb in an event", events(in(5, `{"a":[[],{}]}`, strings.Repeat(`[`, 60)+strings.Repeat(`]`, 60))), format,
 		"nested deeper than 64 levels"},
 	{"depth bomb in a snapshot", replaced(`"snapshots":{`, `"snapshots":{"`+digest("x")+`":{"a":`+
@@ -60,13 +60,13 @@ var contentLies = []lie{
 	{"other bytes of an artifact", func(_ *testing.T, p *parts) { p.artifacts.items[p.artifacts.names[0]] = `"AAAA"` },
 		integrity, "unlike their name"},
 	{"an artifact without padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE`), format, "not base64"},
-	{"an artifact with more behind its padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE=AAAA`), format,
+	{"an artifact with text after its padding", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWE=AAAA`), format,
 		"not base64"},
 	{"an artifact with loose bits", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMzQ1Njc4OWF=`), format, "not base64"},
 	{"an artifact with line ends", replaced(`MDEyMzQ1Njc4OWE=`, `MDEyMz\nQ1Njc4OWE=`), format, "not base64"},
 	{"an artifact with raw line ends", replaced(`MDEyMzQ1Njc4OWE=`, "MDEyMz\n\n\n\nQ1Njc4OWE="), format, "not base64"},
 	{"an artifact with padding inside", func(_ *testing.T, p *parts) {
-		// The padding ends one chunk of the reader; what is behind it is the next.
+		// The padding ends one chunk of the reader; the text after it is the next chunk.
 		most := strings.Repeat("x", 32<<10/4*3-1)
 		p.artifacts.names = append(p.artifacts.names, digest(most+"yyy"))
 		p.artifacts.items[digest(most+"yyy")] = `"` + base64.StdEncoding.EncodeToString([]byte(most)) +
@@ -102,11 +102,11 @@ var contentLies = []lie{
 	}), integrity, "not in the bundle"},
 	{"an entry in capitals", entries(func(e []string) []string { return in(0, "session/events", "session/Events")(e) }),
 		integrity, "not in the bundle"},
-	{"an entry for an object that is not there", entries(func(e []string) []string {
+	{"an entry for a missing object", entries(func(e []string) []string {
 		return append(e, `{"path":"session/snapshots/`+digest("no")+`","sha256":"`+digest("no")+`","bytes":2}`)
 	}), integrity, "not in the bundle"},
 	{"an entry for a log that is not there", entries(func(e []string) []string {
-		return append(e, `{"path":"session/logs/nobody/events","sha256":"`+digest("[]")+`","bytes":2}`)
+		return append(e, `{"path":"session/logs/missing/events","sha256":"`+digest("[]")+`","bytes":2}`)
 	}), integrity, "not in the bundle"},
 	{"another digest of events", entries(in(0, "sha256:", "sha256:0123456789")), format, "want sha256:"},
 	{"another length of events", entries(in(0, `"bytes":`, `"bytes":1`)), integrity, "session/events has"},
@@ -140,7 +140,7 @@ var contentLies = []lie{
 	{"a length as text", entries(in(0, `"bytes":`, `"bytes":"1","x":`)), format, ""},
 	{"an entry with more", entries(in(0, `"path"`, `"mode":1,"path"`)), format, `unknown key "mode"`},
 	{"an entry with a duplicate", entries(in(0, `"path"`, `"bytes":1,"path"`)), format, `duplicate key "bytes"`},
-	{"an entry with a twin", entries(in(0, `"path"`, `"Bytes":1,"path"`)), format, "differ only in case"},
+	{"an entry with a case collision", entries(in(0, `"path"`, `"Bytes":1,"path"`)), format, "differ only in case"},
 	{"an entry with less", entries(in(0, `"path":"session/events",`, ``)), format, `missing key "path"`},
 	{"an entry's zeros", entries(in(0, `"bytes":`, `"bytes":0`)), format, "unexpected"},
 }

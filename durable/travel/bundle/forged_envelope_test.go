@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-var envelopeLies = []lie{
+var envelopeForgeries = []forgery{
 	{"no bundleId", without(top, "bundleId"), format, `missing member "bundleId"`},
 	{"empty bundleId", member(top, "bundleId", `""`), format, "empty bundleId"},
 	{"long bundleId", member(top, "bundleId", `"`+strings.Repeat("x", 257)+`"`), format, "more than 256 bytes"},
@@ -25,7 +25,7 @@ var envelopeLies = []lie{
 	{"version 2 at the end", replaced(`{"bundleId":"b","bundleSchemaVersion":1,`,
 		`{"bundleId":[[[["}"]]]],"x":"\"","integrity":[],"bundleSchemaVersion":2,`), version, "is 2"},
 	{"kind of integrity", func(_ *testing.T, p *parts) { p.kind = "blake3_tree_v1" }, version, "blake3_tree_v1"},
-	{"kind behind other entries", func(_ *testing.T, p *parts) {
+	{"kind after other entries", func(_ *testing.T, p *parts) {
 		p.kind, p.integrityNames = "tree_v2", []string{"entries", "kind"}
 		p.entries = func([]string) []string { return []string{`{"root":"x"}`} }
 	}, version, "tree_v2"},
@@ -54,9 +54,9 @@ var envelopeLies = []lie{
 	{"half a surrogate pair", member(top, "exportedAt", `"\ud800"`), format, "half a surrogate pair"},
 	{"bytes that are no UTF-8", member(top, "exportedAt", "\"\xff\""), format, "not valid UTF-8"},
 	{"a control character", member(top, "exportedAt", "\"\n\""), format, "control character"},
-	{"behind the document", func(_ *testing.T, p *parts) { p.raw = func(s string) string { return s + " {}" } }, format,
+	{"text after the document", func(_ *testing.T, p *parts) { p.raw = func(s string) string { return s + " {}" } }, format,
 		"after the document"},
-	{"a zero behind it", func(_ *testing.T, p *parts) { p.raw = func(s string) string { return s + "\x00" } }, format,
+	{"a zero after the document", func(_ *testing.T, p *parts) { p.raw = func(s string) string { return s + "\x00" } }, format,
 		"after the document"},
 	{"a byte order mark", func(_ *testing.T, p *parts) { p.raw = func(s string) string { return "\ufeff" + s } },
 		format, "unexpected"},
@@ -66,7 +66,7 @@ var envelopeLies = []lie{
 	{"no snapshots", without(ofSession, "snapshots"), format, `missing member "snapshots"`},
 	{"snapshots as a list", member(ofSession, "snapshots", `[]`), format, `unexpected '['`},
 	{"events as a map", member(ofSession, "events", `{}`), format, `unexpected '{'`},
-	{"log named as a folder", func(_ *testing.T, p *parts) { p.logs["events"] = p.logs["later"] }, format,
+	{"log named like a directory", func(_ *testing.T, p *parts) { p.logs["events"] = p.logs["later"] }, format,
 		"cannot name a side log"},
 	{"log named as a path", func(_ *testing.T, p *parts) { p.logs["../x"] = p.logs["later"] }, format,
 		"cannot name a side log"},

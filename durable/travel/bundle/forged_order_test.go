@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-var orderLies = []lie{
+var orderForgeries = []forgery{
 	{"swapped events", events(swap(1, 2)), order, "eventIndex is 2: want 1, at /session/events/1"},
 	{"an event fewer", events(func(l []string) []string { return slices.Delete(l, 2, 3) }), order,
 		"eventIndex is 3: want 2"},

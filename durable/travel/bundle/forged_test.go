@@ -8,21 +8,21 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// lie is one thing that a bundle says wrongly. Where integrity is not what it lies
-// about, its digests fit the lie: only the check in question can see it.
-type lie struct {
+// forgery is one false statement in a bundle. Unless it concerns integrity, the digests match
+// it, so that only the check in question can detect it.
+type forgery struct {
 	name string
 	do   func(t *testing.T, p *parts)
 	code fault.Code
-	says string
+	want string
 }
 
-// replaced is a lie in the text of the document.
+// replaced returns a change of the document's text.
 func replaced(old, new string) func(*testing.T, *parts) {
 	return func(t *testing.T, p *parts) {
 		p.raw = func(s string) string {
 			if !strings.Contains(s, old) {
-				t.Fatalf("no %s to lie about", old)
+				t.Fatalf("no %s in the document", old)
 			}
 			return strings.Replace(s, old, new, 1)
 		}
@@ -56,7 +56,7 @@ func annotations(p *parts) *doc {
 	return p.logs["annotations"]
 }
 
-// events and records are lies with other lines in the session's own log.
+// events and records return changes of the session's own lists.
 func events(change func([]string) []string) func(*testing.T, *parts) {
 	return func(t *testing.T, p *parts) { p.session.items["events"] = list(change(small(t).events)) }
 }
@@ -87,16 +87,16 @@ const (
 	manifests = fault.BundleManifestOrderInvalid
 )
 
-// Every lie is found in whatever order the members stand.
+// TestForgedBundles: every forgery is detected, in any order of the members.
 func TestForgedBundles(t *testing.T) {
-	for _, l := range slices.Concat(envelopeLies, contentLies, orderLies) {
+	for _, l := range slices.Concat(envelopeForgeries, contentForgeries, orderForgeries) {
 		t.Run(l.name, func(t *testing.T) {
 			p := small(t).parts()
 			l.do(t, p)
-			refused(t, p.join(t), l.code, l.says)
+			refused(t, p.join(t), l.code, l.want)
 		})
 		if l.code == format {
-			continue // text is judged where it stands
+			continue // the text must match as it is
 		}
 		t.Run(l.name+", backwards", func(t *testing.T) {
 			p := small(t).parts()

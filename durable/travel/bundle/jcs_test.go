@@ -25,8 +25,9 @@ var spellings = []string{
 	`{"` + strings.Repeat("x", 100) + `":"` + strings.Repeat("é y", 50) + `"}`,
 }
 
-// law: what a spelling calls exact is what canon takes and would write itself; what
-// is cut off is never exact, and is not refused as long as it may go on.
+// law checks the invariants of jcsChecker: what it calls exact is accepted by canon and
+// written identically; truncated input is never exact, and never refused while it could
+// continue.
 func law(t *testing.T, data []byte) {
 	t.Helper()
 	var s jcsChecker
@@ -55,7 +56,7 @@ func TestJCSChecker(t *testing.T) {
 		var s jcsChecker
 		n, o := s.examine([]byte(text), 64, nil)
 		again, err := canon.Canonicalize([]byte(text))
-		plain := !strings.Contains(text, `{"é"`) // names beyond ASCII are left to canon
+		plain := !strings.Contains(text, `{"é"`) // canon checks names beyond ASCII
 		if same := err == nil && string(again) == text; same && plain != (o == exact && n == len(text)) {
 			t.Errorf("%s: %d of %d bytes, %d", text, n, len(text), o)
 		}
@@ -89,7 +90,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// The table finds what was put in, whatever it holds besides, and sorts it.
+// TestTable: every added reference is found, and embedded ones are sorted.
 func TestTable(t *testing.T) {
 	tab := newTable("snapshot")
 	const n = 5000

@@ -67,8 +67,8 @@ var compiled = sync.OnceValues(func() (compile.Compiled, error) {
 	return c, err
 })
 
-// world drives sessions as callers would, over a store in memory.
-type world struct {
+// fixture drives sessions as callers do, over a store in memory.
+type fixture struct {
 	t     testing.TB
 	ctx   context.Context
 	store *memstore.Store
@@ -76,25 +76,25 @@ type world struct {
 	clock int64
 	seeds byte
 
-	say func(string) string // what texts are made of words
+	text func(string) string // how texts are made from words
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
-	return &world{t: t, ctx: context.Background(), store: s, g: over(s, s), clock: 1_700_000_000_000,
-		say: func(s string) string { return s }}
+	return &fixture{t: t, ctx: context.Background(), store: s, g: over(s, s), clock: 1_700_000_000_000,
+		text: func(s string) string { return s }}
 }
 
 func over(logs ports.Logs, s *memstore.Store) *engine.Engine {
 	return &engine.Engine{Logs: logs, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
 }
 
-func (w *world) by(k event.ActorKind) engine.Caller {
+func (w *fixture) by(k event.ActorKind) engine.Caller {
 	w.clock += 1000
-	return engine.Caller{Actor: event.Actor{Kind: k, Ref: w.say("sam")}, AtMs: w.clock}
+	return engine.Caller{Actor: event.Actor{Kind: k, Ref: w.text("sam")}, AtMs: w.clock}
 }
 
-func (w *world) seed() id.Seed { w.seeds++; return id.Seed{w.seeds} }
+func (w *fixture) seed() id.Seed { w.seeds++; return id.Seed{w.seeds} }
 
 func parse(s string) canon.Value {
 	v, err := canon.Parse([]byte(s))
@@ -112,11 +112,11 @@ func (idle) Hold(context.Context, id.Session) (func() error, error) {
 	return func() error { return nil }, nil
 }
 
-// some gives one of the requests that steps ask for, or that they refuse.
-func (w *world) some(rt *rapid.T) advance.Request {
+// some returns one of the requests that steps require, or refuse.
+func (w *fixture) some(rt *rapid.T) advance.Request {
 	capable := artifact(`{"kind":"wr.capability_observation","capability":"delegation","result":"success"}`)
-	full := advance.Request{Notes: w.say("done"),
-		Context: parse(`{"ticket":"T-1","list":["a","b"],"deep":true,"said":"` + w.say("fine") + `"}`),
+	full := advance.Request{Notes: w.text("done"),
+		Context: parse(`{"ticket":"T-1","list":["a","b"],"deep":true,"said":"` + w.text("fine") + `"}`),
 		Artifacts: []advance.Artifact{capable,
 			artifact(`{"kind":"wr.loop_control","decision":"` + rapid.SampledFrom([]string{"stop", "continue"}).
 				Draw(rt, "turn") + `"}`)}}
@@ -124,35 +124,35 @@ func (w *world) some(rt *rapid.T) advance.Request {
 	case 0:
 		return advance.Request{}
 	case 1:
-		return advance.Request{Notes: w.say("not yet"),
-			Artifacts: []advance.Artifact{{ContentType: "text/plain", Bytes: []byte(w.say("a file"))},
+		return advance.Request{Notes: w.text("not yet"),
+			Artifacts: []advance.Artifact{{ContentType: "text/plain", Bytes: []byte(w.text("a file"))},
 				artifact(`{"kind":"wr.loop_control"}`)}}
 	case 2:
 		return advance.Request{Context: parse(`{"ticket":null,"list":["a"]}`),
 			Preferences: []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}}}
 	case 3:
 		full.Artifacts = append(full.Artifacts, artifact(`{"kind":"wr.divergence","reason":"safety_stop","summary":"`+
-			w.say("stopped")+`"}`), artifact(`{"a":"`+w.say("json")+`"}`))
+			w.text("stopped")+`"}`), artifact(`{"a":"`+w.text("json")+`"}`))
 		full.Preferences = []event.PreferenceChange{{Key: "riskPolicy", Value: "aggressive"}}
 	}
 	return full
 }
 
-// drive plays one session, and gives every session that came of it.
-func (w *world) drive(rt *rapid.T) (sessions []id.Session) {
+// drive plays one session and returns every session that results from it.
+func (w *fixture) drive(rt *rapid.T) (sessions []id.Session) {
 	c, err := compiled()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	start := engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "rich.json", Title: w.say("a walk"),
+	start := engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "rich.json", Title: w.text("a walk"),
 		Observations: []event.ObservationRecorded{
 			{Key: "git_branch", Confidence: "high", Value: event.ObservationValue{Type: "short_string",
-				Value: w.say("main")}},
+				Value: w.text("main")}},
 			{Key: "git_branch", Confidence: "low", Value: event.ObservationValue{Type: "short_string",
-				Value: w.say("main") + "x"}}}}
+				Value: w.text("main") + "x"}}}}
 	if rapid.Bool().Draw(rt, "never stops") {
 		start.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}}
-		start.Context = parse(`{"list":["a"],"said":"` + w.say("at first") + `"}`)
+		start.Context = parse(`{"list":["a"],"said":"` + w.text("at first") + `"}`)
 	}
 	a, err := w.g.Start(w.ctx, w.by(event.Agent), w.seed(), start)
 	if err != nil {
@@ -176,7 +176,7 @@ func (w *world) drive(rt *rapid.T) (sessions []id.Session) {
 	return sessions
 }
 
-func (w *world) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine.Answer, error) {
+func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine.Answer, error) {
 	switch rapid.IntRange(0, 11).Draw(rt, "move") {
 	case 0:
 		if a.CheckpointToken == "" {
@@ -184,10 +184,10 @@ func (w *world) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine
 		}
 		return w.g.Checkpoint(w.ctx, w.by(event.Agent),
 			engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
-				Request: advance.Request{Notes: w.say("so far"),
+				Request: advance.Request{Notes: w.text("so far"),
 					Artifacts: []advance.Artifact{artifact(`{"kind":"part"}`)}}})
 	case 1, 2, 3:
-		return w.g.Approve(w.ctx, w.by(event.Human), a.Position(), w.say("good"))
+		return w.g.Approve(w.ctx, w.by(event.Human), a.Position(), w.text("good"))
 	case 4:
 		at := seen[rapid.IntRange(0, len(seen)-1).Draw(rt, "back")]
 		return w.g.Continue(w.ctx, w.by(event.Agent), engine.Continue{StateToken: at.StateToken})
@@ -199,7 +199,7 @@ func (w *world) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine
 			return a, nil
 		}
 		_, err := w.g.Cancel(w.ctx, w.by(event.Human), idle{}, a.Position(),
-			engine.CancelRequest{Reason: w.say("enough"), Failed: rapid.Bool().Draw(rt, "failed")})
+			engine.CancelRequest{Reason: w.text("enough"), Failed: rapid.Bool().Draw(rt, "failed")})
 		return a, err
 	}
 	if a.AttemptID.IsZero() {
@@ -208,7 +208,7 @@ func (w *world) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine
 	return w.g.Advance(w.ctx, w.by(event.Agent), a.Position(), a.AttemptID, w.some(rt))
 }
 
-// read gives a log's segments.
+// read returns a log's segments.
 func read(t testing.TB, logs ports.Logs, log manifest.Log) []manifest.Segment {
 	t.Helper()
 	var c collector
@@ -228,7 +228,7 @@ func (c *collector) Visit(seg manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
-// copies is a store with one log more: what a rewriting gave, as its bytes.
+// copies is a store with one additional log: the bytes of a rewritten one.
 type copies struct {
 	*memstore.Store
 	log      manifest.Log

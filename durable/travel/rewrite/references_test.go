@@ -16,21 +16,21 @@ import (
 	"github.com/waybill/waybill/durable/travel/rewrite"
 )
 
-// TestRetainedIDsDoNotChangeResult: a renaming that keeps every id of the log, since each of
-// its lines was foreseen as if it were one of a side log, comes to the same events.
+// TestRetainedIDsDoNotChangeResult: a renaming that retains every id of the log gives the
+// same events.
 func TestRetainedIDsDoNotChangeResult(t *testing.T) {
 	few(t, "30")
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		session := w.drive(rt)[0]
-		stranger := rapid.Bool().Draw(rt, "of another's making")
+		other := rapid.Bool().Draw(rt, "ids without derivation")
 		mangle := map[string]string{}
 		var segments [][]event.Event
 		for _, seg := range read(t, w.store, manifest.SessionEvents(session)) {
 			events := slices.Clone(seg.Events)
 			for i := range events {
-				if stranger {
-					events[i] = strange(rt, events[i], mangle)
+				if other {
+					events[i] = mangled(rt, events[i], mangle)
 				}
 			}
 			segments = append(segments, events)
@@ -57,14 +57,14 @@ func TestRetainedIDsDoNotChangeResult(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if got, want := line(rt, a), line(rt, b); !bytes.Equal(got, want) {
-				rt.Fatalf("it forgot what is named:\n%s\n%s", got, want)
+				rt.Fatalf("a reference was lost:\n%s\n%s", got, want)
 			}
 		}
 	})
 }
 
-// TestReferencesAcrossSegments: evidence, what it resolves and supersedes, and an attempt that
-// is recorded twice may stand in other segments, before it or behind it.
+// TestReferencesAcrossSegments: evidence, resolved gaps, superseded outputs and repeated
+// attempts may be in other segments, earlier or later.
 func TestReferencesAcrossSegments(t *testing.T) {
 	session, to, run := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2}), id.NewRun(id.Seed{1})
 	root := id.RootNode(run)
@@ -127,8 +127,8 @@ func TestReferencesAcrossSegments(t *testing.T) {
 	}
 }
 
-// TestUncollectedReferencesAreRefused: it may be forgotten by then, and no other id may
-// stand for it.
+// TestUncollectedReferencesAreRefused: the new id may have been dropped, and a second one
+// would break the reference.
 func TestUncollectedReferencesAreRefused(t *testing.T) {
 	session, run := id.NewSession(id.Seed{1}), id.NewRun(id.Seed{1})
 	root := id.RootNode(run)
@@ -183,7 +183,7 @@ func TestUncollectedReferencesAreRefused(t *testing.T) {
 	}
 }
 
-// TestManyNodes: each keeps its one new id, however many there are.
+// TestManyNodes: each node has one new id, however many there are.
 func TestManyNodes(t *testing.T) {
 	session, to := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
 	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
@@ -210,7 +210,7 @@ func TestManyNodes(t *testing.T) {
 	for i := range many {
 		if again := named(i, event.DecisionTraceAppended{TraceID: id.FromStart(was[i]).Trace(0)}); again != is[i] ||
 			nodes[i].Was != was[i] || nodes[i].Is != is[i] {
-			t.Fatalf("node %d, %s, became %s, then %s; the mapping says %+v", i, was[i], is[i], again, nodes[i])
+			t.Fatalf("node %d, %s, became %s, then %s; the mapping has %+v", i, was[i], is[i], again, nodes[i])
 		}
 	}
 	if got := len(r.Mapping().Nodes); got != many {
