@@ -3,7 +3,7 @@
 //
 // It lists only what the configuration enables: a feature that is turned off leaves no trace
 // in the document. It reads no store and answers no request; commands and the MCP server
-// print what DocumentOf returns.
+// print the Document.
 package capabilities
 
 import (

@@ -44,7 +44,8 @@ func checkRows(t *testing.T, kind Kind, o Options, rows []row) {
 			fits = fits && slices.ContainsFunc(lines, func(s string) bool {
 				place, rest, _ := strings.Cut(s, ": ")
 				message, suggestion, _ := strings.Cut(rest, " | ")
-				return place == head && strings.Contains(message, words) && suggestion != "" && strings.Contains(suggestion, fix)
+				return place == head && strings.Contains(message, words) &&
+					suggestion != "" && strings.Contains(suggestion, fix)
 			})
 		}
 		if !fits {

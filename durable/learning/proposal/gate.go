@@ -83,7 +83,8 @@ func (g Gate) Err(p id.Proposal) error {
 		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(distinct(why), " "),
 			"."))
 	}
-	return f.Suggest("A person with the role %q can approve it with 'waybill proposals approve %s' at a terminal.", g.Role,
+	return f.Suggest(
+		"A person with the role %q can approve it with 'waybill proposals approve %s' at a terminal.", g.Role,
 		p).
 		With("proposalId", p.String()).
 		With("have", g.Have).

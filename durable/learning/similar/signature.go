@@ -7,8 +7,8 @@
 // in the sample estimates the share in the whole. This is MinHash with one permutation and
 // its first sampleMax values instead of many permutations with one value each: every shingle
 // is hashed once, and artifacts smaller than the sample are compared exactly. The package
-// decides nothing: a result is shown to the proposer and to reviewers. Start with Of and
-// Rank.
+// decides nothing: a result is shown to the proposer and to reviewers. Start with
+// Signature and Rank.
 package similar
 
 import (

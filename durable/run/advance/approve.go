@@ -21,7 +21,7 @@ type Approval struct {
 	Comment string
 	Actor   event.Actor // a human
 	AtMs    int64       // clock reading in milliseconds since 1970
-	// Seen is the Handed digest of what the person was shown. Zero: nothing was shown, and
+	// Seen is the approval digest of what the person was shown. Zero: nothing was shown, and
 	// the state at the time of recording is approved.
 	Seen canon.Digest
 }

@@ -17,7 +17,8 @@ import (
 // continues.
 func (k *walker) enterLoop(loopID string, index int) int {
 	loop, _ := k.w.Loop(loopID)
-	k.addTrace(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID), event.IterationRef(0))
+	k.addTrace(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID),
+		event.IterationRef(0))
 	frame := snapshot.Frame{LoopID: loopID}
 	starts := true
 	switch loop.Kind {
@@ -30,7 +31,8 @@ func (k *walker) enterLoop(loopID string, index int) int {
 		}
 		frame.Count = &n
 		starts = n > 0
-		k.addTrace(event.EvaluatedCondition, lengthSummary(loop, n, unmet), event.LoopRef(loopID), event.IterationRef(0))
+		k.addTrace(event.EvaluatedCondition, lengthSummary(loop, n, unmet), event.LoopRef(loopID),
+			event.IterationRef(0))
 	default:
 		starts = k.starts(loop)
 	}
@@ -38,8 +40,8 @@ func (k *walker) enterLoop(loopID string, index int) int {
 		return index
 	}
 	if !starts {
-		k.addTrace(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID), event.LoopRef(loopID),
-			event.IterationRef(0))
+		k.addTrace(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID),
+			event.LoopRef(loopID), event.IterationRef(0))
 		k.complete(loopID)
 		return index + 1
 	}
@@ -62,7 +64,8 @@ func (k *walker) starts(loop compile.Loop) bool {
 	held := c.Eval(vars)
 	// while repeats as long as the condition is true, until as long as it is false.
 	again := held == (loop.Kind == compile.While)
-	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)), controlRefs(loop, 0)...)
+	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)),
+		controlRefs(loop, 0)...)
 	return again
 }
 

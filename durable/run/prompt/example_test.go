@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// ExampleRender: a rendered step contains values of the context, the requirements, and a warning for each
-// missing value.
+// ExampleRender: a rendered step contains values of the context, the requirements, and
+// a warning for each missing value.
 func ExampleRender() {
 	_, c, _ := compile.File("tea.yaml", source.SourceProject, []byte(`
 id: example.tea

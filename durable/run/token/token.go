@@ -177,7 +177,8 @@ func split(s, prefix string) (payload, signature []byte, err error) {
 			"the token has %d parts; want 4: it was truncated or concatenated", len(parts))
 	}
 	if parts[0] != prefix {
-		return nil, nil, fault.New(fault.TokenScopeMismatch, "a token of kind %s was given where one of kind %s is expected",
+		return nil, nil, fault.New(fault.TokenScopeMismatch,
+			"a token of kind %s was given where one of kind %s is expected",
 			kind, kinds[prefix]).
 			Suggest("Pass the %s token of the last answer here.", kinds[prefix])
 	}

@@ -8,8 +8,8 @@ import (
 
 // Foresee collects the references of a segment to ids outside of it: causes and evidence,
 // resolved gaps, superseded outputs, and repeated attempts. All segments, and then all lines
-// of side logs (ForeseeLine), must be passed before the first is renamed; ids without a
-// collected reference are dropped with their segment.
+// of side logs, must be passed before the first is renamed; ids without a collected reference
+// are dropped with their segment.
 func (r *Renaming) Foresee(events []event.Event) {
 	// References within a segment need nothing retained.
 	inside := make(map[id.Event]struct{}, len(events))

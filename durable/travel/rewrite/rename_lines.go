@@ -13,7 +13,7 @@ import (
 // meaning of the line's table is not needed: every string that is an id of this session is
 // replaced, and so is every such id in the dedupeKey, from which the eventId is derived.
 // Lines are passed after all segments of events, in log order, since they may refer to each
-// other; each must have been passed to ForeseeLine. An error means that the line is not an
+// other; each must have been passed to the first pass. An error means that the line is not an
 // event or was not collected.
 //
 // Ids of traces, preference changes, contexts, observations and divergences are not replaced:

@@ -16,8 +16,8 @@ const approvalKind = "wr.human_approval"
 // re-executing the new log gives the same bytes. An id without a derivation gets one derived
 // from the import. Texts, contexts and artifacts are kept: ids in them are content.
 //
-// Segments are passed twice, in log order: all of them to Foresee, which collects references
-// across segments, and then each once to Segment. Ids without such references are dropped
+// Segments are passed twice, in log order: all of them to the first pass, which collects
+// references across segments, and then each once to Segment. Ids without such references are dropped
 // with their segment; nodes and runs are kept for the mapping.
 type Renaming struct {
 	from, to id.Session
@@ -31,8 +31,8 @@ type Renaming struct {
 	gaps     idMap[id.Gap]
 	events   idMap[id.Event]
 
-	seen        map[attemptMark]struct{} // attempts seen by Foresee; nil afterwards
-	uncollected error                    // the first reference that Foresee did not see
+	seen        map[attemptMark]struct{} // attempts seen in the first pass; nil afterwards
+	uncollected error                    // the first reference that the first pass did not collect
 }
 
 // NewRenaming begins an import as new of the session from, whose log has the given head, as
@@ -55,7 +55,7 @@ func NewRenaming(from, to id.Session, store id.Store, head canon.Digest) *Renami
 // Segment returns a segment's events for the new session, at the same indices; the arguments
 // are not changed. BUNDLE_UNSUPPORTED_VERSION: an event is foreign, so its references are
 // unknown and the session cannot get other ids. INVARIANT_VIOLATION: an event has a reference
-// that Foresee did not see.
+// that the first pass did not collect.
 func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
 	if err := r.checkRenamable(events); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (r *Renaming) checkRenamable(events []event.Event) error {
 	return nil
 }
 
-// startSegment drops the previous segment's ids, and what only Foresee needs.
+// startSegment drops the previous segment's ids, and what only the first pass needs.
 func (r *Renaming) startSegment() {
 	r.seen = nil
 	r.attempts.clearSegment()
