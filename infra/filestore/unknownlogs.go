@@ -13,8 +13,9 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Strangers implements ports.Strangers. Inspect finds fault with the same folders, and
-// with those that hold no log.
+// Strangers lists the directories in sessions/ that contain a log and are not named like a session,
+// sorted (docs/design.md#foreign-stores). Inspect reports the same directories, and those without a
+// log.
 func (s *Store) Strangers(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
@@ -34,7 +35,7 @@ func (s *Store) Strangers(ctx context.Context) ([]string, error) {
 		if _, err := id.ParseSession(e.Name); err == nil {
 			continue
 		}
-		// A folder of which that cannot be told is named as well: it may hold one.
+		// A directory that cannot be read is listed as well: it may contain a log.
 		if _, there, err := s.stat(path.Join("sessions", e.Name, manifest.FileName)); there || err != nil {
 			names = append(names, e.Name)
 		}

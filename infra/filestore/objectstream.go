@@ -14,22 +14,26 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// ObjectStream implements ports.ObjectStreams.
+// ObjectStream implements ports.ObjectStreams. It returns the bytes of an object and their number.
+// The digest is checked while the bytes are read: the reader returns STORE_CORRUPT instead of
+// io.EOF when they do not match ref. Errors are those of Object otherwise.
+//
+// The caller closes the reader. Bytes that were read before an error must not be used.
 func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64,
 	error) {
 	if kind == manifest.Artifact {
-		if err := s.erased(ref); err != nil { // as Object has it
+		if err := s.erasedFault(ref); err != nil { // same order as in Object
 			return nil, 0, err
 		}
 	}
 	name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
 	f, err := s.fs.Open(name, osfs.Read)
 	if errors.Is(err, fs.ErrNotExist) {
-		// What is missing is told as Object tells it: it may have been erased.
+		// Object reports whether the bytes are missing or were erased.
 		if _, err := s.Object(ctx, kind, ref); err != nil {
 			return nil, 0, err
 		}
-		f, err = s.fs.Open(name, osfs.Read) // somebody brought it meanwhile
+		f, err = s.fs.Open(name, osfs.Read) // another process wrote it in between
 	}
 	if err != nil {
 		return nil, 0, readFault(err)
@@ -41,13 +45,13 @@ func (s *Store) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref 
 	}
 	if info.Size > int64(objectBytesMax(kind)) {
 		_ = f.Close()
-		return nil, 0, corrupt(name, "the %s is larger than any that a store takes", kind)
+		return nil, 0, corrupt(name, "the %s is larger than a store accepts", kind)
 	}
 	return &stream{ctx: ctx, f: f, r: io.NewSectionReader(f, 0, info.Size), sum: sha256.New(), kind: kind, ref: ref,
 		name: name}, info.Size, nil
 }
 
-// stream hashes what passes through it.
+// stream is a reader that hashes the bytes that pass through it and compares the digest at the end.
 type stream struct {
 	ctx  context.Context
 	f    osfs.File
@@ -58,7 +62,7 @@ type stream struct {
 	name string
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. A canceled context ends it with INTERRUPTED.
 func (s *stream) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, readFault(err)
@@ -67,7 +71,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.sum.Write(p[:n])
 	if errors.Is(err, io.EOF) {
 		if canon.DigestOf([sha256.Size]byte(s.sum.Sum(nil))) != s.ref {
-			return n, corrupt(s.name, "the %s does not have the digest that its name says", s.kind)
+			return n, corrupt(s.name, "the %s does not have the digest in its name", s.kind)
 		}
 		return n, err
 	}
