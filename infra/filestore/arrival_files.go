@@ -233,7 +233,11 @@ func (a *arrival) relyOnExisting(name string) error {
 // kept, wrong one that is replaced.
 //
 // A stored object that may be unsynced counts as wrong, so that it is rewritten.
-func (a *arrival) checkExisting(name string, kind manifest.ObjectKind, ref canon.Digest) (whole, wrong bool, err error) {
+func (a *arrival) checkExisting(
+	name string,
+	kind manifest.ObjectKind,
+	ref canon.Digest,
+) (whole, wrong bool, err error) {
 	same, err := a.fileMatches(name, kind, ref)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil

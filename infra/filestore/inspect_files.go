@@ -175,7 +175,11 @@ func (in *inspection) objects(kind manifest.ObjectKind) error {
 		}
 		files = append(files, e)
 	}
-	return in.inParallel(len(files), func(i int, o *findingList) error { return in.object(kind, dir, files[i], o) }, odd)
+	return in.inParallel(
+		len(files),
+		func(i int, o *findingList) error { return in.object(kind, dir, files[i], o) },
+		odd,
+	)
 }
 
 // object hashes one file and compares the digest with its name. The mode is read from the opened

@@ -87,8 +87,10 @@ func (s *Store) quarantineKeyring(st storeState, r ports.Rotation) (folder strin
 	}
 	why := manifest.NewFinding(manifest.ControlDamaged, keyringFile, "the keyring could not be used, and was replaced")
 	step := ports.RepairStep{What: ports.SetAside, From: keyringFile, To: a.target(keyringFile), Bytes: info.Size}
-	err = a.writeRecord(repairRecord{Actor: r.By, AtMs: r.AtMs, Findings: []manifest.Finding{why}, Owner: st.id.String(),
-		Root: path.Dir(keyringFile), Steps: []ports.RepairStep{step}})
+	err = a.writeRecord(
+		repairRecord{Actor: r.By, AtMs: r.AtMs, Findings: []manifest.Finding{why}, Owner: st.id.String(),
+			Root: path.Dir(keyringFile), Steps: []ports.RepairStep{step}},
+	)
 	if err == nil {
 		err = a.copyFiles([]string{keyringFile})
 	}

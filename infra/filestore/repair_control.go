@@ -60,7 +60,10 @@ func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
 // unusableReason returns why a control file cannot be used, "" for a usable or missing one, and its
 // size in bytes. A file that cannot be read now, or has a newer format, is an error: neither shows
 // damage.
-func (s *Store) unusableReason(f ports.ControlFile, check func(ports.Control) error) (why string, size int64, err error) {
+func (s *Store) unusableReason(
+	f ports.ControlFile,
+	check func(ports.Control) error,
+) (why string, size int64, err error) {
 	b, err := s.readFile(f.Name, limits.ControlFileBytesMax)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -91,8 +91,19 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 
 // partsWithoutMentions lists the parts of a store that Mentions omits: logs, objects, locks and
 // control files, whose references are found in other ways or which have none.
-var partsWithoutMentions = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts",
-	"workflows", trashDir, "cache"}
+var partsWithoutMentions = []string{
+	storeFile,
+	"config.json",
+	"trust.json",
+	useLock,
+	"keys",
+	"sessions",
+	"snapshots",
+	"artifacts",
+	"workflows",
+	trashDir,
+	"cache",
+}
 
 // Mentions implements ports.Retention. It passes every other file to visit: files that a newer
 // version stored in the directory, and copies that a user made beside the sessions under another

@@ -103,7 +103,13 @@ func (s *Store) acquireSessionLocks(ctx context.Context, session id.Session, loc
 
 // lockSideLogs locks the side logs of the session directory dir that are not in locked, and adds
 // them to it.
-func (s *Store) lockSideLogs(ctx context.Context, dir string, locks *sessionLocks, locked map[string]bool, wait time.Duration) error {
+func (s *Store) lockSideLogs(
+	ctx context.Context,
+	dir string,
+	locks *sessionLocks,
+	locked map[string]bool,
+	wait time.Duration,
+) error {
 	entries, err := s.fs.List(dir)
 	if err != nil {
 		return err

@@ -130,8 +130,12 @@ func stateFromDocument(doc controlfile.Document) (storeState, error) {
 		return storeState{}, corrupt(storeFile, "it is of format %d, which never existed", doc.V)
 	}
 	if doc.V != storeV {
-		return storeState{}, fault.New(fault.StoreNewer, "the store is of format %d; this binary knows format %d", doc.V,
-			storeV)
+		return storeState{}, fault.New(
+			fault.StoreNewer,
+			"the store is of format %d; this binary knows format %d",
+			doc.V,
+			storeV,
+		)
 	}
 	text, _ := doc.Data.Get("storeId")
 	storeID, err := id.ParseStore(text.Text())
