@@ -34,7 +34,7 @@ func TestDecodeThenEncodeGivesSameBytes(t *testing.T) {
 	if err != nil || !bytes.Equal(again, b) {
 		t.Fatalf("decode then encode: %s, want %s (%v)", again, b, err)
 	}
-	const want = `{"data":{"n":7,"name":"x"},"kind":"sample","sha256":"sha256:b2f4a1` // followed by the rest of the digest
+	const want = `{"data":{"n":7,"name":"x"},"kind":"sample","sha256":"sha256:b2f4a1` // and more of the digest
 	if !bytes.HasPrefix(b, []byte(want[:50])) {
 		t.Fatalf("the encoding changed: %s", b)
 	}

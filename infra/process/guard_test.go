@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if script := os.Getenv(helperEnv); script != "" {
 		r := &Runner{}
 		if os.Getenv(helperEnv+"_WITHOUT_GUARD") != "" {
-			r.guard.pipe = nowhere{}
+			r.guard.pipe = discardPipe{}
 		}
 		if _, err := r.Try(context.Background(), sh(script)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -35,13 +35,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-type nowhere struct{}
+type discardPipe struct{}
 
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (nowhere) Close() error                { return nil }
+func (discardPipe) Write(p []byte) (int, error) { return len(p), nil }
+func (discardPipe) Close() error                { return nil }
 
-// performAndKill starts a performer of script, which writes pids, and kills it as
-// nothing can be caught.
+// performAndKill starts a performer of script, which writes n process ids to the file pids, and
+// kills it with SIGKILL.
 func performAndKill(t *testing.T, script, pids string, n int, env ...string) []int {
 	t.Helper()
 	helper := exec.Command(os.Args[0])
@@ -51,7 +51,7 @@ func performAndKill(t *testing.T, script, pids string, n int, env ...string) []i
 		t.Fatal(err)
 	}
 	all := waitForLines(t, pids, n)
-	time.Sleep(50 * time.Millisecond) // the guard has been told by now
+	time.Sleep(50 * time.Millisecond) // the guard has read the group by now
 	if err := helper.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -59,21 +59,21 @@ func performAndKill(t *testing.T, script, pids string, n int, env ...string) []i
 	return all
 }
 
-func TestTheGroupDiesWithItsPerformer(t *testing.T) {
+func TestGroupIsKilledWithPerformer(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	script := "sh -c 'echo $$ >>" + pids + "; sleep 60; :' & echo $$ >>" + pids + "; wait"
-	gone(t, performAndKill(t, script, pids, 2))
+	expectGone(t, performAndKill(t, script, pids, 2))
 }
 
-func TestTheCommandDiesWithItsPerformerWithoutAGuard(t *testing.T) {
+func TestCommandIsKilledWithPerformerWithoutGuard(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has Pdeathsig")
 	}
 	pids := filepath.Join(t.TempDir(), "pids")
-	gone(t, performAndKill(t, "echo $$ >>"+pids+"; exec sleep 60", pids, 1, helperEnv+"_WITHOUT_GUARD=1"))
+	expectGone(t, performAndKill(t, "echo $$ >>"+pids+"; exec sleep 60", pids, 1, helperEnv+"_WITHOUT_GUARD=1"))
 }
 
-func TestTheGuardLeavesWhatHasEnded(t *testing.T) {
+func TestGuardServesAllCommandsUntilClose(t *testing.T) {
 	r := &Runner{}
 	attempt(t, r, sh("true"))
 	shell := r.guard.shell.Process.Pid
@@ -82,29 +82,30 @@ func TestTheGuardLeavesWhatHasEnded(t *testing.T) {
 		t.Error("each command got a guard of its own")
 	}
 	r.Close()
-	gone(t, []int{shell})
+	expectGone(t, []int{shell})
 	if out := attempt(t, r, sh("echo again")); out.OutputHead != "again\n" {
 		t.Errorf("after Close: %+v", out)
 	}
 }
 
-// recorder is a pipe to a guard that writes down what it is told.
-type recorder struct{ strings.Builder }
+// pipeRecorder is a pipe to a guard that records what is written.
+type pipeRecorder struct{ strings.Builder }
 
-func (*recorder) Close() error { return nil }
+func (*pipeRecorder) Close() error { return nil }
 
-// A number that the guard still holds when its group is gone could be another's.
-func TestTheGuardIsToldOfTheEndToo(t *testing.T) {
-	told := &recorder{}
+// TestGuardIsNotifiedOfStartAndEnd: the number of a group that has ended could be reused by
+// another.
+func TestGuardIsNotifiedOfStartAndEnd(t *testing.T) {
+	written := &pipeRecorder{}
 	r := &Runner{}
-	r.guard.pipe = told
+	r.guard.pipe = written
 	out, err := r.Try(context.Background(), sh("echo $$"))
-	if err != nil || told.String() != out.OutputHead+"\n" {
-		t.Errorf("told %q of %q, %v", told.String(), out.OutputHead, err)
+	if err != nil || written.String() != out.OutputHead+"\n" {
+		t.Errorf("the guard got %q for %q, %v", written.String(), out.OutputHead, err)
 	}
 }
 
-func TestACommandRunsWhenItsGuardIsKilled(t *testing.T) {
+func TestCommandRunsWhenGuardIsKilled(t *testing.T) {
 	r := &Runner{}
 	attempt(t, r, sh("true"))
 	_ = r.guard.shell.Process.Kill()
@@ -115,7 +116,7 @@ func TestACommandRunsWhenItsGuardIsKilled(t *testing.T) {
 	}
 }
 
-func lines(path string) []int {
+func readPIDs(path string) []int {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
@@ -133,30 +134,30 @@ func lines(path string) []int {
 func waitForLines(t *testing.T, path string, n int) []int {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if all := lines(path); len(all) >= n {
+		if all := readPIDs(path); len(all) >= n {
 			return all
 		}
 	}
-	t.Errorf("%s does not come to %d lines", path, n)
+	t.Errorf("%s does not reach %d lines", path, n)
 	return nil
 }
 
-// gone fails when a process is still there after a while. A zombie, whose parent
-// has not looked yet, counts as gone.
-func gone(t *testing.T, pids []int) {
+// expectGone fails when a process still runs after a while. A zombie, whose parent has not waited
+// for it, counts as gone.
+func expectGone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		for deadline := time.Now().Add(3 * time.Second); runs(pid); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(3 * time.Second); isRunning(pid); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
-				t.Errorf("process %d is still there", pid)
+				t.Errorf("process %d still runs", pid)
 				break
 			}
 		}
 	}
 }
 
-func runs(pid int) bool {
+func isRunning(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-func TestALargeOutputTakesConstantMemory(t *testing.T) {
+func TestLargeOutputUsesConstantMemory(t *testing.T) {
 	const megabytes = 100
 	r := &Runner{}
 	var before, after runtime.MemStats
