@@ -13,8 +13,10 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// WorkflowFile implements ports.Workflows. A pipe is read as it comes: whoever
-// names one wants that.
+// WorkflowFile implements ports.Workflows. Pipes are read as well, since the user named the file
+// explicitly. Errors: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID for a file that cannot be read.
+//
+// path may be relative to the working directory; the message names it as the caller did.
 func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, error) {
 	at := path
 	if !filepath.IsAbs(at) {
@@ -23,28 +25,29 @@ func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, err
 	out := catalog.File{Kind: source.SourceProject, Ref: f.ref(at)}
 	file, err := os.Open(at)
 	if errors.Is(err, fs.ErrNotExist) {
-		return out, fault.New(fault.WorkflowNotFound, "there is no file %s", path)
+		return out, fault.New(fault.WorkflowNotFound, "the file %s does not exist", path)
 	}
 	if err != nil {
-		return out, refuse(path, err)
+		return out, unreadable(path, err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return out, refuse(path, errors.New("it is a directory"))
+		return out, unreadable(path, errors.New("it is a directory"))
 	}
 	if out.Data, err = readAll(file); err != nil {
-		return out, refuse(path, err)
+		return out, unreadable(path, err)
 	}
 	return out, nil
 }
 
-func refuse(path string, err error) error {
-	return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be read: %s", path, why(err)).
-		Suggest("Name a workflow file that you may read.")
+// unreadable is WORKFLOW_INVALID for a file that the caller named.
+func unreadable(path string, err error) error {
+	return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be read: %s", path, cause(err)).
+		Suggest("Name a workflow file that you can read.")
 }
 
-// ref tells a named file as the repository's root sees it, or the working
-// directory outside of one. A path that is too long to be stored is cut to its name.
+// ref is the reference of a named file, relative to base. A reference that is too long to be stored
+// is shortened to the file name.
 func (f *Finder) ref(at string) string {
 	ref := relative(f.base(), at)
 	if len(ref) > limits.PathMax {

@@ -12,27 +12,30 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Beside implements ports.Workflows. It looks into the file's own folder and its
-// routines only, not below: a file in a home directory has all of it beside it.
+// Beside implements ports.Workflows. It reads the file's directory and its subdirectory routines,
+// but no other subdirectories: a file in a home directory would otherwise include all of it.
+//
+// path may be relative to the working directory. The results have source kind project.
 func (f *Finder) Beside(_ context.Context, path string) ([]catalog.File, error) {
 	at := path
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(f.at.From, at)
 	}
 	dir := filepath.Dir(at)
-	out := folder{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/", flat: true}.files()
+	out := directory{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/", flat: true}.files()
 	routines := filepath.Join(dir, "routines")
-	return append(out, folder{kind: source.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/",
+	return append(out, directory{kind: source.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/",
 		flat: true}.files()...), nil
 }
 
-// bindingsFiles are where a directory of a project may say what fills extension
-// points; the second is where WorkRail's lies.
+// bindingsFiles are the files of a project directory that bind routines to extension points; the
+// second is the one of WorkRail.
 var bindingsFiles = []string{".waybill/bindings.json", ".workrail/bindings.json"}
 
-// Bindings implements ports.Workflows.
+// Bindings implements ports.Workflows. The first file from the working directory upwards is used;
+// without one there are no bindings. A file that cannot be used is WORKFLOW_INVALID.
 func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
-	for _, dir := range f.upwards() {
+	for _, dir := range f.ancestors() {
 		for _, sub := range bindingsFiles {
 			at := filepath.Join(dir, filepath.FromSlash(sub))
 			file, err := os.Open(at)
@@ -41,17 +44,17 @@ func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
 			}
 			ref := relative(f.base(), at)
 			if err != nil {
-				return catalog.Bindings{}, refuse(ref, err)
+				return catalog.Bindings{}, unreadable(ref, err)
 			}
 			data, err := readAll(file)
 			_ = file.Close()
 			if err != nil {
-				return catalog.Bindings{}, refuse(ref, err)
+				return catalog.Bindings{}, unreadable(ref, err)
 			}
 			b, err := catalog.ReadBindings(ref, data)
 			if err != nil {
 				return b, fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be used: %s", ref, err).
-					Suggest(`Write {"workflow.id": {"slot": "routine-id"}}, or take the file away.`)
+					Suggest(`Write {"workflow.id": {"slot": "routine-id"}}, or remove the file.`)
 			}
 			return b, nil
 		}
@@ -59,7 +62,7 @@ func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
 	return catalog.Bindings{}, nil
 }
 
-// Routine finds a bundled routine by its id.
+// Routine returns the bundled routine with an id, and false without one.
 func Routine(id string) (source.Source, bool) {
 	return catalog.NewLibrary(bundled(), catalog.Bindings{}).Options("").Routine(id)
 }
