@@ -17,6 +17,8 @@ import (
 
 // filesMax bounds how many files of one directory are read: a directory of workflows contains
 // dozens, and one that was named by mistake may contain a million.
+//
+// Later files are not listed; one entry reports that.
 const filesMax = 1000
 
 // directory is one directory with workflow files.

@@ -71,7 +71,8 @@ func TestWorkflowsOfProjectUpToRoot(t *testing.T) {
 		"user/f.yaml": "x",
 	})
 	repo := filepath.Join(dir, "repo")
-	got := findFiles(t, Places{User: filepath.Join(dir, "user"), From: filepath.Join(repo, "sub", "deeper"), Root: repo})
+	got := findFiles(t,
+		Places{User: filepath.Join(dir, "user"), From: filepath.Join(repo, "sub", "deeper"), Root: repo})
 	want := []string{".waybill/workflows/a.yaml", ".waybill/workflows/deep/b.YML", "sub/.workrail/workflows/d.json",
 		"f.yaml"}
 	for _, ref := range want {

@@ -12,6 +12,8 @@ import (
 )
 
 // Root is the root of the repository that contains dir, "" outside of one. dir is an absolute path.
+//
+// It follows no link; the parents are those of the path as given.
 func Root(dir string) string {
 	for {
 		if isRepository(dir) {

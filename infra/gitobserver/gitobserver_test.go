@@ -23,7 +23,7 @@ func writeFiles(t *testing.T, root string, files map[string]string) {
 	}
 }
 
-func observedValues(root string) map[string]string {
+func values(root string) map[string]string {
 	out := map[string]string{}
 	for _, o := range Observe(root) {
 		out[o.Key] = o.Value.Value
@@ -73,7 +73,7 @@ func TestLayouts(t *testing.T) {
 			if got := Root(sub); got != root {
 				t.Fatalf("Root is %q, want %q", got, root)
 			}
-			got := observedValues(root)
+			got := values(root)
 			if got["git_branch"] != c.branch || got["git_head_sha"] != c.commit ||
 				!strings.HasPrefix(got["repo_root_hash"], "sha256:") {
 				t.Errorf("got %v", got)
@@ -124,14 +124,14 @@ func TestAgreesWithGit(t *testing.T) {
 	run("init", "-q", "-b", "trunk")
 	run("commit", "-q", "--allow-empty", "-m", "first")
 	for range 2 {
-		if got := observedValues(root); got["git_branch"] != "trunk" || got["git_head_sha"] != run("rev-parse", "HEAD") {
+		if got := values(root); got["git_branch"] != "trunk" || got["git_head_sha"] != run("rev-parse", "HEAD") {
 			t.Errorf("got %v", got)
 		}
 		run("pack-refs", "--all")
 	}
 	tree := filepath.Join(t.TempDir(), "tree")
 	run("worktree", "add", "-q", "-b", "other", tree)
-	if got := observedValues(Root(tree)); got["git_branch"] != "other" || got["git_head_sha"] != run("rev-parse", "other") {
+	if got := values(Root(tree)); got["git_branch"] != "other" || got["git_head_sha"] != run("rev-parse", "other") {
 		t.Errorf("in a worktree: %v", got)
 	}
 }

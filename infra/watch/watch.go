@@ -50,6 +50,8 @@ func Polling(path string) *Watcher { return &Watcher{files: []string{path}} }
 
 // Wait returns nil when a file may have changed since Wait was called, or ctx's error. It may
 // return without a change, and once for several changes.
+//
+// Each call starts the timer of the poll again.
 func (w *Watcher) Wait(ctx context.Context) error {
 	interval := pollInterval
 	var changes <-chan fsnotify.Event

@@ -11,8 +11,8 @@ import (
 
 // TestWaitReturnsOnGrowth: with notifications the waiter is woken well before the next poll.
 func TestWaitReturnsOnGrowth(t *testing.T) {
-	for name, open := range map[string]func(string) *Watcher{"notified": func(path string) *Watcher { return Files(path) },
-		"polling": Polling} {
+	notified := func(path string) *Watcher { return Files(path) }
+	for name, open := range map[string]func(string) *Watcher{"notified": notified, "polling": Polling} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "manifest.jsonl")
 			if err := os.WriteFile(path, []byte("a"), 0o600); err != nil {
