@@ -93,9 +93,11 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: fix w
 			fault.TokenBadSignature, fault.TokenScopeMismatch,
 			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy,
 			fault.RunClosed},
-		call: decodeThen(func(ctx context.Context, u UseCases, by event.Actor, in CheckpointWorkflow) (Document, error) {
-			return u.CheckpointWorkflow(ctx, by, in)
-		}),
+		call: decodeThen(
+			func(ctx context.Context, u UseCases, by event.Actor, in CheckpointWorkflow) (Document, error) {
+				return u.CheckpointWorkflow(ctx, by, in)
+			},
+		),
 	},
 	{
 		name: "resume_session", title: "Find a run to continue", kinds: []string{"candidates"}, readOnly: true,

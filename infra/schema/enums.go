@@ -29,13 +29,15 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// words are the closed sets that types of ours stand for; a test holds each against
-// the constants of its type. Like all here it is made when it is first asked for:
-// most calls of the program describe nothing.
-var words = sync.OnceValue(func() map[reflect.Type][]string {
+// enums are the values of the types that are closed sets; a test compares each with the constants
+// of its type. Like stringPatterns it is computed at the first use: most commands need no schema.
+//
+// The order of the values of a type has no meaning.
+var enums = sync.OnceValue(func() map[reflect.Type][]string {
 	sets := sets{}
-	eventWords(sets)
-	workflowWords(sets)
+	addEventEnums(sets)
+	addWorkflowEnums(sets)
+	// Verdicts over logs: health, severity and the codes of findings.
 	add(sets, manifest.Healthy, manifest.CorruptTail, manifest.CorruptHead, manifest.UnknownVersion)
 	add(sets, manifest.SeverityError, manifest.SeverityWarn)
 	add(sets, manifest.UncommittedTail, manifest.OrphanSegment, manifest.UnknownEvents, manifest.ManifestDamaged,
@@ -48,30 +50,36 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 		manifest.ControlMissing,
 		manifest.SourceRunMissing)
 	add(sets, manifest.ObjectKinds()...)
+	// Snapshots, the audit log and repairs.
 	add(sets, snapshot.Running, snapshot.Complete)
 	add(sets, audit.Actions()...)
 	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring,
 		audit.OfProposal)
 	add(sets, audit.Succeeded, audit.Failed, audit.Open)
 	add(sets, ports.SetAside, ports.KeepPrefix)
+	// Faults.
 	add(sets, faultCodes()...)
 	add(sets, fault.NotRetryable, fault.RetryableImmediate, fault.RetryableAfterMs)
+	// Answers of the engine: status of runs, nextIntent, warnings and the state of the keyring.
 	add(sets, engine.Statuses()...)
 	add(sets, engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent)
 	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledOtherwise,
 		engine.ObservationsDropped,
 		engine.RecommendationExceeded)
 	add(sets, engine.KeysReady, engine.KeysMissing, engine.KeysUnusable)
-	learningWords(sets)
+	addLearningEnums(sets)
+	// Steps, results of imports, of verified heads and of repairs.
 	add(sets, engine.StepDone, engine.StepPending, engine.StepSkipped, engine.StepToCome)
 	add(sets, engine.Imported, engine.ImportedAsNew, engine.Same, engine.Ahead, engine.Behind, "diverged")
 	add(sets, engine.HeadSame, engine.HeadAhead, engine.HeadOther)
 	add(sets, engine.Repairable, engine.NotNeeded, engine.Elsewhere, engine.Impossible)
+	// Re-executed inputs, and why a run matches a search.
 	add(sets, redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
 		redrive.Close, redrive.Unknown)
 	add(sets, resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
 		resume.MatchedNotes,
 		resume.MatchedWorkflowID, resume.RecencyFallback)
+	// Retention, the checks of doctor and the keys of config.json.
 	add(sets, retention.Reasons...)
 	add(sets, doctor.OK, doctor.Warn, doctor.Fail)
 	add(sets, doctor.CheckBinary, doctor.CheckStore, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks,
@@ -85,15 +93,20 @@ var words = sync.OnceValue(func() map[reflect.Type][]string {
 	return sets
 })
 
+// sets maps a string type to its values.
 type sets map[reflect.Type][]string
 
+// add appends values to the set of their type.
 func add[S ~string](to sets, all ...S) {
 	for _, s := range all {
 		to[reflect.TypeFor[S]()] = append(to[reflect.TypeFor[S]()], string(s))
 	}
 }
 
-func eventWords(to sets) {
+// addEventEnums adds the sets of events and reasons.
+//
+// Most are members of payloads; docs/format.md lists them with their meaning.
+func addEventEnums(to sets) {
 	add(to, event.Human, event.Agent, event.Engine)
 	add(to, event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop)
 	add(to, event.Conservative, event.Balanced, event.Aggressive)
@@ -120,7 +133,8 @@ func eventWords(to sets) {
 		reason.BlockerCapabilityAbsent, reason.BlockerInvariant, reason.BlockerStorage)
 }
 
-func learningWords(to sets) {
+// addLearningEnums adds the sets of annotations, proposals and redaction.
+func addLearningEnums(to sets) {
 	add(to, feedback.Signals()...)
 	add(to, feedback.Targets()...)
 	add(to, projections.AnnotationCurrent, projections.AnnotationSuperseded, projections.AnnotationRetracted)
@@ -131,7 +145,10 @@ func learningWords(to sets) {
 	add(to, redact.Rules()...)
 }
 
-func workflowWords(to sets) {
+// addWorkflowEnums adds the sets of workflow sources and compiled workflows.
+//
+// Sources have a second type here, since a workflow can also be an installed proposal.
+func addWorkflowEnums(to sets) {
 	add(to, source.SourceBundled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin,
 		source.SourceInstalled)
 	add(to, problem.Error, problem.Warning)
@@ -146,6 +163,7 @@ func workflowWords(to sets) {
 	add(to, contract.DateTime, contract.UUID)
 }
 
+// faultCodes are all codes of the table of faults.
 func faultCodes() []fault.Code {
 	out := make([]fault.Code, len(fault.Table))
 	for i, row := range fault.Table {
@@ -154,8 +172,11 @@ func faultCodes() []fault.Code {
 	return out
 }
 
-// spelt are the types that are texts of one form.
-var spelt = sync.OnceValue(func() map[reflect.Type]string {
+// stringPatterns are the regular expressions of types that are encoded as strings of one form.
+//
+// They match exactly what the types accept: a schema must not accept a document that a reader
+// refuses.
+var stringPatterns = sync.OnceValue(func() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[canon.Digest]():  DigestForm,
 		reflect.TypeFor[id.Session]():    IDForm("sess"),
@@ -177,9 +198,9 @@ var spelt = sync.OnceValue(func() map[reflect.Type]string {
 	}
 })
 
-// DigestForm is how a digest is spelt (R2).
+// DigestForm matches a digest (docs/design.md#hashes).
 const DigestForm = "^sha256:[0-9a-f]{64}$"
 
-// IDForm is how an id with the prefix is spelt: 16 bytes in base32, so that the last
-// letter has only two bits of freedom (R3).
+// IDForm matches an id with the prefix: 16 bytes in base32, of which the last letter has only two
+// significant bits (docs/design.md#ids).
 func IDForm(prefix string) string { return "^" + prefix + "_[a-z2-7]{25}[aeimquy4]$" }
