@@ -98,7 +98,7 @@ type segmentReader struct {
 const freeMemoryEvery = 6 << 20
 
 // get returns the bytes of a segment by its name, and false for a name that is not a segment's or
-// lies beyond the events. A segment above segmentBytesMax is STORE_LIMIT.
+// is beyond the last event. A segment above segmentBytesMax is STORE_LIMIT.
 func (s *segmentReader) get(name string) (data []byte, ok bool, err error) {
 	first, last, ok := manifest.ParseSegmentName(name)
 	if !ok {

@@ -2,9 +2,9 @@ package cron
 
 import "time"
 
-// The library is exact for clocks that never change. A moment is converted to the wall clock time of its
-// zone, written as UTC; the library searches among wall clock times; and its result is converted back to a
-// moment. Between two changes of the zone that is an addition.
+// The library is exact for clocks that never change. A moment is converted to the wall clock time
+// of its zone, written as UTC; the library searches among wall clock times; and its result is
+// converted back to a moment. Between two changes of the zone that is an addition.
 
 // last is the newest fire time at or before at, zero without one.
 func (s schedule) last(at time.Time) time.Time {

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// bundledFiles are the bundled workflows: an introduction, a template to copy, and routines that steps
-// of other workflows can call.
+// bundledFiles are the bundled workflows: an introduction, a template to copy, and routines that
+// steps of other workflows can call.
 //
 //go:embed bundled/*.yaml
 var bundledFiles embed.FS

@@ -20,17 +20,17 @@ import (
 // that attests them is written with one write and synced.
 //
 // Errors: STORE_CONFLICT when at is no longer the head, STORE_LIMIT for bytes above a bound,
-// SESSION_UNHEALTHY for a damaged log, STORE_LOCKED during a cleanup, STORE_FULL, STORE_READ_ONLY
-// or STORE_IO from the disk, and STORE_OUTCOME_UNKNOWN; ports.ErrWitness for a witness of another
-// lock.
+// SESSION_UNHEALTHY for a damaged log, ARTIFACT_ERASED for an installed artifact that was erased,
+// STORE_LOCKED during a cleanup, STORE_FULL, STORE_READ_ONLY or STORE_IO from the disk, and
+// STORE_OUTCOME_UNKNOWN; ports.ErrWitness for a witness of another lock.
 //
 // What a crash leaves, by the step it interrupts:
 //   - before the first barrier: temporary files, which gc and the next append remove;
 //   - before the second: objects that no event refers to yet, which gc removes, and a segment that
 //     no group commits, which the next append moves to the quarantine;
-//   - before the third: the same, and possibly a partial or complete group behind the head. A partial
-//     one is a tail that readers ignore; a complete one is committed, although its writer returned no
-//     answer.
+//   - before the third: the same, and possibly a partial or complete group behind the head. A
+//     partial one is a tail that readers ignore; a complete one is committed, although its writer
+//     returned no answer.
 func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
 	leave, err := w.Enter(p.Log)
 	if err != nil {

@@ -160,7 +160,7 @@ func (a *arrival) rollBack(target string, cause error) error {
 		}
 	}
 	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
-		"moving session %s in failed, and so did moving it back: look for it again to learn whether the store has it",
+		"moving session %s in failed, and so did moving it back: list the sessions to see whether the store has it",
 		a.session).
 		With("sessionId", a.session.String())
 }
@@ -194,7 +194,7 @@ func (a *arrival) clearTarget(ctx context.Context) (there bool, err error) {
 	log := manifest.SessionEvents(a.session)
 	held, err := a.s.locks.Acquire(ctx, lockName(log), lock.Exclusive, a.s.o.LockWait)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // gone meanwhile
+		return false, nil // removed in between
 	}
 	if err != nil {
 		return false, a.s.busyLogFault(err, log)

@@ -40,7 +40,7 @@ func erasable(kind manifest.ObjectKind) bool {
 	return kind == manifest.Artifact || kind == manifest.Installed
 }
 
-// erasableSize looks for the bytes at both names and returns the size of the first found.
+// erasableSize returns the size of the bytes at the first of the two names that exists.
 func (s *Store) erasableSize(ref canon.Digest) (bytes int64, there bool, err error) {
 	for _, name := range []string{artifactPath(ref), installedPath(ref)} {
 		info, ok, err := s.stat(name)

@@ -23,7 +23,8 @@ func writeFault(err error) error { return ioFault(err, "writing", fault.StoreRea
 // ioFault maps err; doing is the verb of the message, refused the code for a permission error.
 //
 // In order of precedence:
-//   - a visitor's error, a fault, ports.ErrWitness and manifest.ErrNotOnChain are returned unchanged;
+//   - a visitor's error, a fault, ports.ErrWitness and manifest.ErrNotOnChain are returned as they
+//     are;
 //   - a canceled or expired context is INTERRUPTED;
 //   - a symbolic link or special file in place of a file is STORE_CORRUPT;
 //   - no space left is STORE_FULL;

@@ -123,11 +123,11 @@ func (o *findingList) inOrder() (out []manifest.Finding) {
 // parallelFilesMin is from how many files on a directory is checked by several goroutines.
 const parallelFilesMin = 64
 
-// inParallel calls look for the indexes below n on several goroutines, and then reports the
+// inParallel calls check for the indexes below n on several goroutines, and then reports the
 // findings of o in their order. An error stops the walk.
 //
 // The calling goroutine takes part, so a small directory starts no other.
-func (in *inspection) inParallel(n int, look func(i int, o *findingList) error, o *findingList) error {
+func (in *inspection) inParallel(n int, check func(i int, o *findingList) error, o *findingList) error {
 	workers := runtime.GOMAXPROCS(0)
 	if n < parallelFilesMin {
 		workers = 1
@@ -140,7 +140,7 @@ func (in *inspection) inParallel(n int, look func(i int, o *findingList) error, 
 			if i >= n {
 				return
 			}
-			errs[w] = look(i, o)
+			errs[w] = check(i, o)
 		}
 		next.Store(int64(n)) // the other goroutines stop as well
 	}

@@ -41,7 +41,7 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotated
 		return out, err // a newer format or a disk error: a new key would not fix it
 	}
 	if ok != (r.From != nil) || ok && have.Current != *r.From {
-		return out, fault.New(fault.StoreConflict, "the keys were replaced meanwhile: nothing was changed").
+		return out, fault.New(fault.StoreConflict, "the keys were replaced by another process; nothing was changed").
 			Suggest("Inspect them with 'waybill keys list' before you replace them again: every remaining token " +
 				"would become invalid.")
 	}
@@ -76,7 +76,7 @@ func keyTextOf(k token.Key) keyText { return keyText(base64.StdEncoding.EncodeTo
 // the store's files. The new keyring then replaces it, so a keyring exists at every moment.
 //
 // Without a keyring file it does nothing and returns "".
-func (s *Store) quarantineKeyring(st storeState, r ports.Rotation) (folder string, err error) {
+func (s *Store) quarantineKeyring(st storeState, r ports.Rotation) (dir string, err error) {
 	info, there, err := s.stat(keyringFile)
 	if err != nil || !there {
 		return "", err
@@ -100,5 +100,5 @@ func (s *Store) quarantineKeyring(st storeState, r ports.Rotation) (folder strin
 	if err != nil {
 		a.undo()
 	}
-	return a.folder, err
+	return a.dir, err
 }

@@ -101,7 +101,7 @@ func (s *Store) heldLock(log manifest.Log) (*lock.Held, bool) {
 }
 
 // busyLogFault maps a busy lock to STORE_LOCKED for a log of the store and to SESSION_LOCKED for
-// one of a session: callers wait for a session, and look for a running cleanup in the other case.
+// one of a session: callers wait for a session, while a busy store is caused by a cleanup.
 func (s *Store) busyLogFault(err error, log manifest.Log) error {
 	if log.Table.OwnerField == "storeId" {
 		return busyFault(err, fault.StoreLocked, log.Root)

@@ -26,11 +26,11 @@ import (
 // The calls are, in this order: newQuarantineEntry, writeRecord, copyFiles, syncAll; undo after an
 // error of any of them.
 type quarantineEntry struct {
-	s      *Store
-	base   string   // a session's directory or ".": paths in the entry are relative to it
-	folder string   // quarantine/<owner>.<ms>
-	dirs   []string // directories to sync, "." and quarantine among them
-	made   []string // files and directories that were created, in this order
+	s    *Store
+	base string   // a session's directory or ".": paths in the entry are relative to it
+	dir  string   // quarantine/<owner>.<ms>
+	dirs []string // directories to sync, "." and quarantine among them
+	made []string // files and directories that were created, in this order
 }
 
 // quarantineName is the first unused name of an entry at or after the time atMs.
@@ -52,7 +52,7 @@ func (s *Store) newQuarantineEntry(owner, base string, atMs int64) (*quarantineE
 	if err != nil {
 		return nil, err
 	}
-	a := &quarantineEntry{s: s, base: base, folder: name, dirs: []string{".", quarantineDir}}
+	a := &quarantineEntry{s: s, base: base, dir: name, dirs: []string{".", quarantineDir}}
 	err = s.fs.Mkdir(quarantineDir)
 	if err == nil {
 		a.made = append(a.made, quarantineDir)
@@ -68,7 +68,7 @@ func (s *Store) newQuarantineEntry(owner, base string, atMs int64) (*quarantineE
 }
 
 // target is the path of a file in the entry: its path relative to base is kept.
-func (a *quarantineEntry) target(name string) string { return path.Join(a.folder, a.rel(name)) }
+func (a *quarantineEntry) target(name string) string { return path.Join(a.dir, a.rel(name)) }
 
 // rel is name relative to base.
 func (a *quarantineEntry) rel(name string) string {

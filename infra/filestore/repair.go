@@ -243,8 +243,8 @@ func (j *repairOp) reportContents() error {
 }
 
 // steps lists what execute does, in order.
-func (j *repairOp) steps(folder string) []ports.RepairStep {
-	a := &quarantineEntry{base: j.base(), folder: folder}
+func (j *repairOp) steps(dir string) []ports.RepairStep {
+	a := &quarantineEntry{base: j.base(), dir: dir}
 	var out []ports.RepairStep
 	for _, name := range j.files {
 		out = append(out, ports.RepairStep{What: ports.SetAside, From: name, To: a.target(name), Bytes: j.sizes[name]})

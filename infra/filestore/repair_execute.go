@@ -50,7 +50,7 @@ func (a *quarantineEntry) writeRecord(n repairRecord) error {
 	if err != nil {
 		return err
 	}
-	name := path.Join(a.folder, repairFile)
+	name := path.Join(a.dir, repairFile)
 	if err := a.s.putControl(name, doc, a.s.fs.Place); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 	for _, own := range slices.Clone(out) {
 		names, err := s.sideLogs(ctx, own.Root)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was moved away meanwhile
+			continue // moved in between
 		}
 		if err != nil {
 			return nil, readFault(err)
@@ -242,7 +242,7 @@ func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error
 		case osfs.Directory:
 			err = s.survey(ctx, name, out)
 			if errors.Is(err, fs.ErrNotExist) {
-				err = nil // removed meanwhile
+				err = nil // removed in between
 			}
 		case osfs.Regular:
 			var info osfs.Info

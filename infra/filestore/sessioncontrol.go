@@ -86,7 +86,8 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 			err = s.fs.Remove(name)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			// The removal may exist in memory only, if another process failed to sync the directory.
+			// The removal may exist in memory only, if another process failed to sync the
+			// directory.
 			if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
 				return err
 			}

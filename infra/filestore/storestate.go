@@ -35,7 +35,7 @@ const (
 // Everything else is an error of readState, and the store does not open.
 type storeState struct {
 	id      id.Store
-	exists  bool         // there is a store, Waybill's or a foreign one
+	exists  bool         // a store, Waybill's or a foreign one, exists
 	foreign bool         // written by another program: read, never written (docs/design.md#foreign-stores)
 	refusal *fault.Fault // why nothing may be written; nil when writing is allowed
 }
@@ -203,7 +203,7 @@ func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, err
 		return id.Store{}, readFault(err)
 	}
 	if create == ports.ReadOnly {
-		// A foreign store and one that is not there have no id of ours: the zero id.
+		// A foreign store and a missing one have no store id: the zero id.
 		st, err := s.state()
 		return st.id, err
 	}

@@ -238,8 +238,9 @@ func (h *Held) Unlock() error {
 	return err
 }
 
-// The record is one line of fixed length inside one sector, so it is never torn: the pid, a space, the
-// note, padding. It starts at the second byte: Windows denies access to the first while it is locked.
+// The record is one line of fixed length inside one sector, so it is never torn: the pid, a space,
+// the note, padding. It starts at the second byte: Windows denies access to the first while it is
+// locked.
 const (
 	recordAt    = 1
 	recordBytes = 256

@@ -64,7 +64,7 @@ func decode(line []byte) (jsonrpc.Message, *invalidMessage) {
 
 // checkEnvelope refuses a value that is not a JSON-RPC message of MCP.
 //
-// The id of a message with a valid id is in the error, whatever else is wrong.
+// The id of a message with a valid id is in the error, also when other members are wrong.
 func checkEnvelope(v canon.Value) *invalidMessage {
 	bad := &invalidMessage{code: jsonrpc.CodeInvalidRequest}
 	if v.Kind() == canon.Array {

@@ -56,9 +56,9 @@ func (c *capture) add(p []byte) {
 			c.tee = nil // the reader of the output is gone; the command and its record continue
 		}
 	}
-	room := min(command.OutputHeadBytesMax-len(c.head), len(p))
-	c.head = append(c.head, p[:room]...)
-	c.tail.add(p[room:])
+	space := min(command.OutputHeadBytesMax-len(c.head), len(p))
+	c.head = append(c.head, p[:space]...)
+	c.tail.add(p[space:])
 }
 
 // outcome returns the captured output. Head and tail are valid UTF-8 and contain no part of a
@@ -119,9 +119,9 @@ func (r *ring) add(p []byte) {
 	if len(p) > r.max {
 		p = p[len(p)-r.max:]
 	}
-	if room := min(r.max-len(r.buf), len(p)); room > 0 {
-		r.buf = append(r.buf, p[:room]...)
-		p = p[room:]
+	if space := min(r.max-len(r.buf), len(p)); space > 0 {
+		r.buf = append(r.buf, p[:space]...)
+		p = p[space:]
 	}
 	for len(p) > 0 {
 		n := copy(r.buf[r.next:], p)

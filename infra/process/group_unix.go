@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// A command runs in a session of its own, not only in a group: without a terminal, a program that asks
-// for a password fails at once with a message, while the kernel would stop a background group silently.
+// A command runs in a session of its own, not only in a group: without a terminal, a program that
+// asks for a password fails at once with a message, while the kernel would stop a background group
+// silently.
 
 // terminate sends SIGTERM to the process group of leader. The number of a group is not reused while
 // any process is in it, even when its leader has exited.

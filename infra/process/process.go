@@ -162,7 +162,8 @@ func (t *execution) finish(interrupted error) {
 		_ = t.output.SetReadDeadline(time.Now())
 	}
 	if interrupted != nil {
-		// The output is not used any more; a terminal that accepts no more of it must not block here.
+		// The output is not used any more; a terminal that accepts no more of it must not block
+		// here.
 		waitAtMost(t.drained, drainMax)
 		return
 	}

@@ -81,8 +81,8 @@ func findProgram(name, dir string, env map[string]string) (string, error) {
 	if !own {
 		return exec.LookPath(name)
 	}
-	for _, folder := range filepath.SplitList(path) {
-		if found, err := exec.LookPath(filepath.Join(joinUnlessAbs(dir, folder), name)); err == nil {
+	for _, entry := range filepath.SplitList(path) {
+		if found, err := exec.LookPath(filepath.Join(joinUnlessAbs(dir, entry), name)); err == nil {
 			return found, nil
 		}
 	}
