@@ -200,9 +200,9 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 	return a.do(ctx, func() error {
 		name := artifactPath(ref)
 		for _, is := range []string{name + erasedSuffix, name} {
-			if _, there, err := a.s.stat(is); err != nil {
+			if _, exists, err := a.s.stat(is); err != nil {
 				return err
-			} else if there {
+			} else if exists {
 				return a.relyOnExisting(is)
 			}
 		}

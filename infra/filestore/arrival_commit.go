@@ -101,8 +101,8 @@ func (a *arrival) place(ctx context.Context) (bool, error) {
 				return true, nil
 			}
 		} else if errors.Is(err, fs.ErrExist) {
-			there, err := a.clearTarget(ctx)
-			if there || err != nil {
+			exists, err := a.clearTarget(ctx)
+			if exists || err != nil {
 				return false, err
 			}
 			continue
@@ -187,9 +187,9 @@ func (a *arrival) isCommitted(ctx context.Context, locked bool) (bool, error) {
 // kept. An unborn session is moved to the quarantine under its lock, since it may contain the
 // remains of a first commit. A process that waits for that lock finds the directory gone and starts
 // over.
-func (a *arrival) clearTarget(ctx context.Context) (there bool, err error) {
-	if there, err := a.isCommitted(ctx, false); there || err != nil {
-		return there, err
+func (a *arrival) clearTarget(ctx context.Context) (exists bool, err error) {
+	if exists, err := a.isCommitted(ctx, false); exists || err != nil {
+		return exists, err
 	}
 	log := manifest.SessionEvents(a.session)
 	held, err := a.s.locks.Acquire(ctx, lockName(log), lock.Exclusive, a.s.o.LockWait)
@@ -200,8 +200,8 @@ func (a *arrival) clearTarget(ctx context.Context) (there bool, err error) {
 		return false, a.s.busyLogFault(err, log)
 	}
 	defer held.Unlock()
-	if there, err := a.isCommitted(ctx, true); there || err != nil {
-		return there, err
+	if exists, err := a.isCommitted(ctx, true); exists || err != nil {
+		return exists, err
 	}
 	to, err := a.s.quarantineName(a.session.String(), a.s.o.Now().UnixMilli())
 	if err != nil {
@@ -262,7 +262,7 @@ const arrivalMarkBytesMax = 1 << 10
 func (s *Store) finishArrivalLocked(root string) error {
 	b, err := s.readFile(path.Join(root, suspectFile), arrivalMarkBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, there, err := s.stat(root); err != nil || there {
+		if _, exists, err := s.stat(root); err != nil || exists {
 			return err // its import finished
 		}
 		return fault.New(fault.SessionNotFound, "%s was removed by the process that imported it", root)

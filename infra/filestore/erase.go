@@ -41,17 +41,17 @@ func erasable(kind manifest.ObjectKind) bool {
 }
 
 // erasableSize returns the size of the bytes at the first of the two names that exists.
-func (s *Store) erasableSize(ref canon.Digest) (bytes int64, there bool, err error) {
+func (s *Store) erasableSize(ref canon.Digest) (bytes int64, exists bool, err error) {
 	for _, name := range []string{artifactPath(ref), installedPath(ref)} {
 		info, ok, err := s.stat(name)
 		if err != nil {
 			return 0, false, err
 		}
-		if ok && !there {
-			bytes, there = info.Size, true
+		if ok && !exists {
+			bytes, exists = info.Size, true
 		}
 	}
-	return bytes, there, nil
+	return bytes, exists, nil
 }
 
 // Tombstone implements ports.Tombstones. It returns the data of the tombstone, and false without
@@ -86,7 +86,7 @@ func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) ca
 	}
 	defer held.Unlock()
 	name := artifactPath(ref)
-	size, there, err := s.erasableSize(ref)
+	size, exists, err := s.erasableSize(ref)
 	if err != nil {
 		return out, readFault(err)
 	}
@@ -94,7 +94,7 @@ func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) ca
 	if out.Data, out.Already, err = s.Tombstone(ctx, ref); err != nil {
 		return out, err
 	}
-	if there && out.Already && isImported(out.Data) {
+	if exists && out.Already && isImported(out.Data) {
 		out.Already = false // the imported tombstone recorded an erasure elsewhere; this one is local
 		out.Data = data(size)
 		if err := s.putTombstone(name, out.Data, s.fs.Replace); err != nil {
@@ -103,7 +103,7 @@ func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) ca
 		return out, writeFault(s.removeBytes(ref))
 	}
 	switch {
-	case !there && !out.Already:
+	case !exists && !out.Already:
 		return out, fault.New(fault.ArtifactNotFound, "the store holds no artifact %s", ref)
 	case out.Already:
 		// A crash may have come between the sync of the tombstone and the removal of the bytes, or
@@ -174,8 +174,8 @@ func (s *Store) isSuperseded(ref canon.Digest, data canon.Value) bool {
 	if !isImported(data) {
 		return false
 	}
-	_, there, err := s.erasableSize(ref)
-	return err == nil && there
+	_, exists, err := s.erasableSize(ref)
+	return err == nil && exists
 }
 
 // erasedFault returns ARTIFACT_ERASED for an artifact with a valid tombstone, and nil otherwise.
@@ -185,7 +185,7 @@ func (s *Store) isSuperseded(ref canon.Digest, data canon.Value) bool {
 // The message names the user who erased the artifact and the reason, where the tombstone has them.
 func (s *Store) erasedFault(ref canon.Digest) error {
 	name := artifactPath(ref)
-	if _, there, err := s.stat(name + erasedSuffix); err != nil || !there {
+	if _, exists, err := s.stat(name + erasedSuffix); err != nil || !exists {
 		return readFault(err)
 	}
 	f := fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String())

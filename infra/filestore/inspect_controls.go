@@ -67,7 +67,7 @@ func (in *inspection) missingControls() {
 		}
 		return
 	}
-	if _, there, err := in.s.stat(keyringFile); err == nil && !there {
+	if _, exists, err := in.s.stat(keyringFile); err == nil && !exists {
 		in.find(manifest.ControlMissing, keyringFile,
 			"it is missing although sessions exist: tokens that were issued before are invalid")
 	}
@@ -127,8 +127,8 @@ func (in *inspection) isLog(at string, e osfs.Entry) bool {
 	if e.Kind != osfs.Directory || !bundle.LogName(e.Name) {
 		return false
 	}
-	_, there, err := in.s.stat(path.Join(at, manifest.FileName))
-	return err == nil && there
+	_, exists, err := in.s.stat(path.Join(at, manifest.FileName))
+	return err == nil && exists
 }
 
 // sideLogNames lists the names in a side log's directory.
@@ -136,7 +136,7 @@ var sideLogNames = []string{manifest.FileName, manifest.SegmentDir, ".lock", sus
 
 // sideLog checks a directory if it contains a log.
 func (in *inspection) sideLog(dir string) error {
-	if _, there, err := in.s.stat(path.Join(dir, manifest.FileName)); err != nil || !there {
+	if _, exists, err := in.s.stat(path.Join(dir, manifest.FileName)); err != nil || !exists {
 		return nil // verification reports a manifest that cannot be read
 	}
 	inside, err := in.list(dir, sideLogNames)

@@ -77,8 +77,8 @@ func keyTextOf(k token.Key) keyText { return keyText(base64.StdEncoding.EncodeTo
 //
 // Without a keyring file it does nothing and returns "".
 func (s *Store) quarantineKeyring(st storeState, r ports.Rotation) (dir string, err error) {
-	info, there, err := s.stat(keyringFile)
-	if err != nil || !there {
+	info, exists, err := s.stat(keyringFile)
+	if err != nil || !exists {
 		return "", err
 	}
 	a, err := s.newQuarantineEntry(st.id.String(), ".", r.AtMs)

@@ -77,11 +77,11 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 			strings.HasPrefix(e.Name, tempPrefix) {
 			continue
 		}
-		there, err := s.containsLog(path.Join(dir, e.Name))
+		exists, err := s.containsLog(path.Join(dir, e.Name))
 		if err != nil {
 			return nil, err
 		}
-		if there {
+		if exists {
 			out = append(out, e.Name)
 		}
 	}
@@ -194,11 +194,11 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 		if parseErr != nil || manifest.ObjectName(kind, ref) != e.Name || e.Kind != osfs.Regular {
 			continue
 		}
-		info, there, err := s.stat(path.Join(manifest.ObjectDir(kind), e.Name))
+		info, exists, err := s.stat(path.Join(manifest.ObjectDir(kind), e.Name))
 		if err != nil {
 			return nil, readFault(err)
 		}
-		if there {
+		if exists {
 			out = append(out, ports.Sized{Ref: ref, Bytes: info.Size, Erased: erased[ref]})
 		}
 	}
@@ -246,8 +246,8 @@ func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error
 			}
 		case osfs.Regular:
 			var info osfs.Info
-			var there bool
-			if info, there, err = s.stat(name); there {
+			var exists bool
+			if info, exists, err = s.stat(name); exists {
 				here.Files, here.Bytes = here.Files+1, here.Bytes+info.Size
 			}
 		}

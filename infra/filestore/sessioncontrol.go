@@ -52,7 +52,7 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 	change func(ports.Control) (ports.Control, error)) error {
 	var refusal error // the error of change, which writeFault must not map
 	err := s.changeSessionControl(ctx, session, f, func(name string) error {
-		if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
+		if _, exists, err := s.stat(sessionDir(session)); err != nil || !exists {
 			if err == nil {
 				err = fault.New(fault.SessionNotFound, "the store has no session %s", session)
 			}
@@ -88,7 +88,7 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 		if errors.Is(err, fs.ErrNotExist) {
 			// The removal may exist in memory only, if another process failed to sync the
 			// directory.
-			if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
+			if _, exists, err := s.stat(sessionDir(session)); err != nil || !exists {
 				return err
 			}
 			return s.fs.SyncDir(sessionDir(session), osfs.Durable)

@@ -119,7 +119,7 @@ func (s *Store) lockSideLogs(
 		if e.Kind != osfs.Directory || locked[name] {
 			continue
 		}
-		if _, there, err := s.stat(name); err != nil || !there {
+		if _, exists, err := s.stat(name); err != nil || !exists {
 			if err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ func (s *Store) SideLogs(ctx context.Context, owner string) ([]string, error) {
 			continue
 		}
 		// A directory that cannot be read is listed as well: it may contain a log.
-		if there, err := s.containsLog(path.Join(dir, e.Name)); there || err != nil {
+		if exists, err := s.containsLog(path.Join(dir, e.Name)); exists || err != nil {
 			names = append(names, e.Name)
 		}
 	}
@@ -58,8 +58,8 @@ func (s *Store) SideLogs(ctx context.Context, owner string) ([]string, error) {
 // lost its manifest, since creating a log begins with the manifest; such a log must not look like
 // one that never existed.
 func (s *Store) containsLog(dir string) (bool, error) {
-	if _, there, err := s.stat(path.Join(dir, manifest.FileName)); there || err != nil {
-		return there, err
+	if _, exists, err := s.stat(path.Join(dir, manifest.FileName)); exists || err != nil {
+		return exists, err
 	}
 	entries, err := s.fs.List(path.Join(dir, manifest.SegmentDir))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -91,9 +91,9 @@ func (b *sweeper) Leftover(name string) (gone bool, err error) {
 		return false, nil // Keys creates the keyring without the use lock
 	}
 	// A copy of a manifest is written under its log's lock only.
-	if _, there, err := b.s.stat(path.Join(dir, ".lock")); err != nil {
+	if _, exists, err := b.s.stat(path.Join(dir, ".lock")); err != nil {
 		return false, readFault(err)
-	} else if there {
+	} else if exists {
 		held, busy, err := b.s.tryLock(b.ctx, path.Join(dir, ".lock"))
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil // its directory was removed
@@ -136,7 +136,7 @@ func (s *Store) checkSessionsDir() error {
 		return err
 	}
 	// Checked again: the store may have been created after the listing failed.
-	if _, there, err := s.stat("sessions"); err != nil || there {
+	if _, exists, err := s.stat("sessions"); err != nil || exists {
 		return err
 	}
 	return fault.New(fault.StoreCorrupt, "the directory sessions is missing, although the store was created with it").

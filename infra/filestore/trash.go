@@ -122,8 +122,8 @@ func (s *Store) discard(session id.Session, to ports.Trashed, locks *sessionLock
 		_ = s.fs.Remove(note)
 		return err
 	}
-	// The new name is durable before the old one is gone for good: of a move, a disk
-	// without a journal may keep either half.
+	// The new directory is synced before the old one: of a rename, a disk without a journal may
+	// persist only one half.
 	if err == nil {
 		err = s.fs.Place(note, path.Join(to.Root, ports.TrashFile.Name))
 	}
@@ -144,8 +144,8 @@ func (s *Store) discard(session id.Session, to ports.Trashed, locks *sessionLock
 
 // exists reports whether a name exists; it shows whether a failed move took place.
 func (s *Store) exists(name string) bool {
-	_, there, err := s.stat(name)
-	return err == nil && there
+	_, exists, err := s.stat(name)
+	return err == nil && exists
 }
 
 // moveOutcomeUnknown is STORE_OUTCOME_UNKNOWN for a move that may have happened: a failed sync
@@ -188,13 +188,13 @@ func (s *Store) Restore(ctx context.Context, name string) (id.Session, error) {
 	}
 	defer held.Unlock()
 	root, dir := path.Join(trashDir, name), sessionDir(session)
-	if _, there, err := s.stat(root); err != nil || !there {
+	if _, exists, err := s.stat(root); err != nil || !exists {
 		if err == nil {
 			err = fault.New(fault.SessionNotFound, "the trash has no session %q", name)
 		}
 		return session, readFault(err)
 	}
-	if _, there, err := s.stat(dir); err != nil || there {
+	if _, exists, err := s.stat(dir); err != nil || exists {
 		gone := false
 		if err == nil {
 			gone, err = s.removeUnborn(ctx, session)
@@ -251,7 +251,7 @@ func (s *Store) Empty(ctx context.Context, name string) error {
 	}
 	defer held.Unlock()
 	root := path.Join(trashDir, name)
-	if _, there, err := s.stat(root); err != nil || !there {
+	if _, exists, err := s.stat(root); err != nil || !exists {
 		return readFault(err)
 	}
 	return writeFault(s.removeTree(root))
@@ -281,8 +281,8 @@ func (s *Store) removeTree(dir string) error {
 // removeAll removes a file, or a directory with its content. A file that is already gone is not an
 // error: another process may be cleaning up as well.
 func (s *Store) removeAll(name string) error {
-	info, there, err := s.stat(name)
-	if err != nil && !errors.Is(err, osfs.ErrSymlink) || err == nil && !there {
+	info, exists, err := s.stat(name)
+	if err != nil && !errors.Is(err, osfs.ErrSymlink) || err == nil && !exists {
 		return err
 	}
 	if err == nil && info.Kind == osfs.Directory {

@@ -36,7 +36,7 @@ func (s *Store) Strangers(ctx context.Context) ([]string, error) {
 			continue
 		}
 		// A directory that cannot be read is listed as well: it may contain a log.
-		if _, there, err := s.stat(path.Join("sessions", e.Name, manifest.FileName)); there || err != nil {
+		if _, exists, err := s.stat(path.Join("sessions", e.Name, manifest.FileName)); exists || err != nil {
 			names = append(names, e.Name)
 		}
 	}

@@ -74,8 +74,8 @@ func (s Server) new(log *slog.Logger) *mcp.Server {
 	for _, t := range tools {
 		server.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.description,
 			InputSchema: t.inputSchema(), OutputSchema: t.outputSchema(s.Results),
-			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent, DestructiveHint: &no,
-				OpenWorldHint: &no},
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent,
+				DestructiveHint: &no, OpenWorldHint: &no},
 		}, s.handler(t, log))
 	}
 	return server

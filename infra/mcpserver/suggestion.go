@@ -33,8 +33,8 @@ func (t tool) forAgent(f *fault.Fault) *fault.Fault {
 			"run and returns a fresh stateToken."
 		return &out
 	case f.Code == fault.TokenBadSignature:
-		out.Suggestion = "The token was changed or truncated, or another store issued it. Copy the whole token from its " +
-			"answer, or find the run with resume_session, which returns a fresh stateToken."
+		out.Suggestion = "The token was changed or truncated, or another store issued it. Copy the whole token from " +
+			"its answer, or find the run with resume_session, which returns a fresh stateToken."
 		return &out
 	}
 	// A flag belongs to the user, who started the server, unless the same call may succeed later.
