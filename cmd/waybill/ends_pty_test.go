@@ -49,7 +49,7 @@ func TestAPersonGoesRoundJudgesAndApproves(t *testing.T) {
 	s.sees("Round 1.")
 	s.sees("Enter for")
 	s.types("first look\n")
-	s.sees("round again, or stop?")
+	s.sees("Repeat the loop, or stop?")
 	s.sees("[continue/stop] ›")
 	s.types("\n")
 	s.sees("Type continue or stop.")
@@ -142,8 +142,8 @@ func TestApproveBindsToWhatWasShown(t *testing.T) {
 	s.sees("[y/N]")
 	_ = p.command("continue", "--run", "@last", "--notes", "another plan").Run()
 	s.types("y\n")
-	s.sees("has changed since it was shown")
-	s.sees("Look again with 'waybill approve")
+	s.sees("have changed since they were shown")
+	s.sees("Review them with 'waybill approve")
 	s.leaves(3)
 	var run struct{ Status string }
 	p.json(&run, "runs", "show")
@@ -181,7 +181,7 @@ steps:
 func TestAResultFromAFile(t *testing.T) {
 	dir := folder(t, handFlow)
 	s := sit(t, dir, 80, "run", "w.yaml")
-	s.sees("wants a result of kind wr.gate_verdict, as a JSON file")
+	s.sees("requires a result of kind wr.gate_verdict, as a JSON file")
 	s.sees("Such as:")
 	s.sees(`"kind": "wr.gate_verdict"`)
 	s.sees("waybill continue --run ")

@@ -148,7 +148,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	}
 }
 
-// One document, one spelling: what means the same in other bytes is ErrSpelling.
+// UnmarshalExact returns ErrSpelling for documents that are equal but not canonical.
 func TestUnmarshalExactRefusesSecondSpellings(t *testing.T) {
 	tests := []struct{ name, old, new string }{
 		{"space", `,`, `, `},
@@ -163,7 +163,7 @@ func TestUnmarshalExactRefusesSecondSpellings(t *testing.T) {
 	for _, tt := range tests {
 		text := sample(strings.Replace(least, tt.old, tt.new, 1))
 		if err := canon.Unmarshal(text, new(record)); err != nil {
-			t.Errorf("%s: the document does not mean the same: %v", tt.name, err)
+			t.Errorf("%s: the changed document does not decode: %v", tt.name, err)
 		}
 		if err := canon.UnmarshalExact(text, new(record)); !errors.Is(err, canon.ErrSpelling) {
 			t.Errorf("%s: got %v, want ErrSpelling", tt.name, err)
@@ -171,22 +171,22 @@ func TestUnmarshalExactRefusesSecondSpellings(t *testing.T) {
 	}
 }
 
-// Whatever bytes are accepted as exact, Marshal writes them again; and every other
-// way to read them agrees.
+// Marshal reproduces all bytes that UnmarshalExact accepts, and Unmarshal decodes them to the
+// same value.
 func FuzzUnmarshalExact(f *testing.F) {
 	f.Add(sample(full))
 	f.Add(sample(least))
 	f.Add(sample(strings.Replace(least, `"flag"`, `"fl\u0061g"`, 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var exact, loose record
+		var exact, lenient record
 		if canon.UnmarshalExact(data, &exact) != nil {
 			return
 		}
 		if again, err := canon.Marshal(exact); err != nil || string(again) != string(data) {
-			t.Fatalf("%s is accepted and written as %s, %v", data, again, err)
+			t.Fatalf("%s is accepted and encoded as %s, %v", data, again, err)
 		}
-		if err := canon.Unmarshal(data, &loose); err != nil || !reflect.DeepEqual(exact, loose) {
-			t.Fatalf("%s reads in two ways: %v", data, err)
+		if err := canon.Unmarshal(data, &lenient); err != nil || !reflect.DeepEqual(exact, lenient) {
+			t.Fatalf("%s decodes to two different values: %v", data, err)
 		}
 	})
 }

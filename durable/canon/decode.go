@@ -9,12 +9,13 @@ import (
 	"reflect"
 )
 
-// ErrSpelling says that a stored document means something but is not written in
-// its one spelling: some other program, or a hand, wrote it.
+// ErrSpelling reports a stored document that decodes but is not canonical JSON: another
+// program, or a person with an editor, wrote it. UnmarshalExact returns it.
 var ErrSpelling = errors.New("not in its canonical spelling")
 
-// Unmarshal reads strict JSON in any spelling into the struct that out points
-// to. Unknown and missing members and wrong types are refused, each with its pointer.
+// Unmarshal parses strict JSON, canonical or not, into the struct that out points to. Unknown
+// members, missing members and values of a wrong type are a *ParseError with the pointer of
+// the value. On an error, out may hold the members that were decoded before it.
 func Unmarshal(data []byte, out any) error {
 	v, err := Parse(data)
 	if err != nil {
@@ -23,31 +24,34 @@ func Unmarshal(data []byte, out any) error {
 	return Decode(v, out)
 }
 
-// UnmarshalExact is Unmarshal for files that Waybill wrote: what was read must
-// encode to the same bytes again, else ErrSpelling (R5).
+// UnmarshalExact is Unmarshal for files that Waybill wrote: data must equal the bytes that
+// Marshal produces for the decoded value, else ErrSpelling (docs/design.md#json-from-outside).
+// A second spelling of a stored document would have a second digest, and the readers of a store
+// could disagree about which document a digest names.
 func UnmarshalExact(data []byte, out any) error {
 	to := reflect.ValueOf(out).Elem()
-	if fresh := reflect.New(to.Type()); exactly(data, fresh.Interface()) {
+	if fresh := reflect.New(to.Type()); unmarshalDirect(data, fresh.Interface()) {
 		to.Set(fresh.Elem())
 		return nil
 	}
 	return unmarshalCompared(data, out)
 }
 
-// exactly is the short way of UnmarshalExact. False says only that the long way must
-// be gone.
-func exactly(data []byte, out any) bool {
+// unmarshalDirect decodes canonical data in one pass. false: fall back to unmarshalCompared, which
+// either accepts data as well (its types are not covered by Exact) or returns the reason.
+func unmarshalDirect(data []byte, out any) bool {
 	x, ok := ExactText(string(data))
 	return ok && x.Into(out, 0) && x.Done()
 }
 
-// unmarshalCompared is the long way: it knows what is wrong.
+// unmarshalCompared decodes data, encodes the result and compares the bytes. It costs several
+// times what unmarshalDirect does, and returns an error that names the problem.
 func unmarshalCompared(data []byte, out any) error {
 	if err := Unmarshal(data, out); err != nil {
 		return err
 	}
 	again, err := Marshal(reflect.ValueOf(out).Elem().Interface())
-	if err != nil {
+	if err != nil { // a zero id, for example, decodes from nothing and cannot be written
 		return err
 	}
 	if !bytes.Equal(again, data) {
@@ -56,28 +60,32 @@ func unmarshalCompared(data []byte, out any) error {
 	return nil
 }
 
-// Decode fills the struct that out points to from v, as strictly as Unmarshal.
+// Decode fills the value that out points to from v, with the rules and errors of Unmarshal.
+// Lines in errors are those of v, 0 where v was built and not parsed.
 func Decode(v Value, out any) error {
 	d := decoder{}
 	return d.value(v, reflect.ValueOf(out).Elem())
 }
 
-// DecodeKnown is Decode but for members that out does not have: they are passed
-// over, at every level. It is for reading what another program wrote (R14).
+// DecodeKnown is Decode, except that members which out does not have are ignored at every
+// level. It is for documents of other programs and newer versions
+// (docs/design.md#foreign-stores); writing the result back would lose those members.
 func DecodeKnown(v Value, out any) error {
 	d := decoder{passUnknown: true}
 	return d.value(v, reflect.ValueOf(out).Elem())
 }
 
+// decoder fills Go values from a Value and records where it is, for error pointers.
 type decoder struct {
-	path        trail
-	passUnknown bool
+	path        valuePath
+	passUnknown bool // ignore members that the struct does not have
 }
 
 func (d *decoder) fail(v Value, format string, args ...any) error {
 	return &ParseError{Pointer: d.path.pointer(), Line: v.Line(), Reason: fmt.Sprintf(format, args...)}
 }
 
+// want returns an error at the current path unless v is of the kind.
 func (d *decoder) want(v Value, kind Kind) error {
 	if v.kind != kind {
 		return d.fail(v, "want %s, got %s", kind, v.kind)
@@ -85,9 +93,11 @@ func (d *decoder) want(v Value, kind Kind) error {
 	return nil
 }
 
+// value decodes v into out. A type's own UnmarshalText takes precedence over its kind, so that
+// ids and digests are validated while they are decoded.
 func (d *decoder) value(v Value, out reflect.Value) error {
 	t := out.Type()
-	if t == valueType {
+	if t == valueType { // an open part of a document is kept as it was parsed
 		out.Set(reflect.ValueOf(v))
 		return nil
 	}
@@ -101,7 +111,7 @@ func (d *decoder) value(v Value, out reflect.Value) error {
 		return nil
 	}
 	switch t.Kind() {
-	case reflect.Pointer:
+	case reflect.Pointer: // the only kind that accepts null
 		if v.kind == Null {
 			out.SetZero()
 			return nil
@@ -118,6 +128,8 @@ func (d *decoder) value(v Value, out reflect.Value) error {
 	return d.scalar(v, out)
 }
 
+// scalar decodes strings, booleans and numbers. It panics on a Go type that canon does not
+// support: such a struct is a programming error, not an input error.
 func (d *decoder) scalar(v Value, out reflect.Value) error {
 	switch out.Kind() {
 	case reflect.String:
@@ -133,6 +145,7 @@ func (d *decoder) scalar(v Value, out reflect.Value) error {
 		if err := d.want(v, Number); err != nil {
 			return err
 		}
+		// Beyond 2^53 a double no longer names one integer.
 		if v.num != math.Trunc(v.num) || math.Abs(v.num) > maxInteger || out.OverflowInt(int64(v.num)) {
 			return d.fail(v, "want a whole number")
 		}
@@ -142,31 +155,36 @@ func (d *decoder) scalar(v Value, out reflect.Value) error {
 	panic("canon: cannot read a " + out.Type().String())
 }
 
+// list decodes an array into a slice of its length. null is refused: nil slices are written as
+// [], so null would be a second spelling of the empty list.
 func (d *decoder) list(v Value, out reflect.Value) error {
 	if err := d.want(v, Array); err != nil {
 		return err
 	}
 	out.Set(reflect.MakeSlice(out.Type(), len(v.list), len(v.list)))
 	for i, item := range v.list {
-		if err := d.at(turn{item: i}, item, out.Index(i)); err != nil {
+		if err := d.at(pathStep{item: i}, item, out.Index(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// mapping decodes an object into a map. Keys are decoded as well, since their type may be one
+// that validates text.
 func (d *decoder) mapping(v Value, out reflect.Value) error {
 	if err := d.want(v, Object); err != nil {
 		return err
 	}
 	out.Set(reflect.MakeMapWithSize(out.Type(), len(v.list)))
 	for i, item := range v.list {
+		// Map elements are not addressable: decode into a new value and store that.
 		elem := reflect.New(out.Type().Elem()).Elem()
-		if err := d.at(turn{v.keys[i], noItem}, item, elem); err != nil {
+		if err := d.at(pathStep{v.keys[i], noItem}, item, elem); err != nil {
 			return err
 		}
 		key := reflect.New(out.Type().Key()).Elem()
-		if err := d.at(turn{v.keys[i], noItem}, OfString(v.keys[i]), key); err != nil {
+		if err := d.at(pathStep{v.keys[i], noItem}, OfString(v.keys[i]), key); err != nil {
 			return err
 		}
 		out.SetMapIndex(key, elem)
@@ -174,7 +192,8 @@ func (d *decoder) mapping(v Value, out reflect.Value) error {
 	return nil
 }
 
-// structure walks fields and members side by side: both are in JCS order.
+// structure decodes an object into a struct. Fields and members are both in JCS order, so one
+// merge pass finds the unknown and the missing ones.
 func (d *decoder) structure(v Value, out reflect.Value) error {
 	if err := d.want(v, Object); err != nil {
 		return err
@@ -188,12 +207,13 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 			at++
 		}
 		if at == len(v.keys) || v.keys[at] != f.name {
+			// The field keeps its zero value, which omitzero would not have written.
 			if !f.omitZero {
 				return d.fail(v, "missing key %q", f.name)
 			}
 			continue
 		}
-		if err := d.at(turn{f.name, noItem}, v.list[at], out.FieldByIndex(f.index)); err != nil {
+		if err := d.at(pathStep{f.name, noItem}, v.list[at], out.FieldByIndex(f.index)); err != nil {
 			return err
 		}
 		at++
@@ -204,7 +224,8 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) at(where turn, v Value, out reflect.Value) error {
+// at decodes v one step below the current path.
+func (d *decoder) at(where pathStep, v Value, out reflect.Value) error {
 	d.path = append(d.path, where)
 	err := d.value(v, out)
 	d.path = d.path[:len(d.path)-1]

@@ -7,27 +7,31 @@ import (
 	"strings"
 )
 
-// Digest names bytes by their SHA-256, written "sha256:<64 lowercase hex>"
-// (locks section 11; R2). The zero Digest names nothing and refuses to marshal.
+// Digest is the SHA-256 of some bytes, written "sha256:<64 lowercase hex>"
+// (docs/design.md#hashes). Digests are comparable with ==. The zero Digest refers to nothing
+// and cannot be marshaled.
 type Digest struct{ s string }
 
 const digestPrefix = "sha256:"
 
-// Sum is the digest of b as it stands: callers canonicalize first.
+// Sum returns the digest of b, byte for byte. It does not canonicalize: a caller that digests
+// a document passes the bytes of Marshal or JCS.
 func Sum(b []byte) Digest {
 	h := sha256.Sum256(b)
 	return DigestOf(h)
 }
 
-// DigestOf wraps a SHA-256 that was computed while streaming.
+// DigestOf returns the Digest of a SHA-256 that was computed elsewhere, such as while
+// streaming a file.
 func DigestOf(h [sha256.Size]byte) Digest {
-	var text [len(digestPrefix) + 2*sha256.Size]byte // one allocation: a verification makes as many as there are files
+	var text [len(digestPrefix) + 2*sha256.Size]byte // one allocation: a verification makes one per file
 	copy(text[:], digestPrefix)
 	hex.Encode(text[len(digestPrefix):], h[:])
 	return Digest{string(text[:])}
 }
 
-// ParseDigest is the one way from text to a Digest.
+// ParseDigest parses the text form of a Digest. Upper case digits, other algorithms and
+// surrounding space are errors: a digest has one spelling.
 func ParseDigest(s string) (Digest, error) {
 	raw, ok := strings.CutPrefix(s, digestPrefix)
 	if !ok || len(raw) != 2*sha256.Size {
@@ -41,26 +45,27 @@ func ParseDigest(s string) (Digest, error) {
 	return Digest{s}, nil
 }
 
-// String is "sha256:<hex>", empty for the zero Digest.
+// String returns "sha256:<hex>", and "" for the zero Digest.
 func (d Digest) String() string { return d.s }
 
-// IsZero reports whether d names nothing; encoding omits such fields.
+// IsZero reports the zero Digest. Marshal leaves such a field out where its tag has omitzero.
 func (d Digest) IsZero() bool { return d.s == "" }
 
-// Raw is the digest as bytes, for those who hold many; DigestOf undoes it. That of the
-// zero Digest is all zeros.
+// Raw returns the 32 bytes of the digest, a smaller map key than the text; DigestOf is its
+// inverse. The zero Digest gives 32 zero bytes.
 func (d Digest) Raw() (raw [sha256.Size]byte) {
 	if d.s != "" {
-		_, _ = hex.Decode(raw[:], []byte(d.s[len(digestPrefix):])) // no Digest holds anything else
+		_, _ = hex.Decode(raw[:], []byte(d.s[len(digestPrefix):])) // ParseDigest checked the digits
 	}
 	return raw
 }
 
-// FileName is the name of a file in a content-addressed folder:
-// "sha256_<hex>", since a colon is no file name character everywhere.
+// FileName returns the file name of the object with this digest, without suffix:
+// "sha256_<hex>", since a colon is not valid in file names on every platform.
 func (d Digest) FileName() string { return strings.Replace(d.s, ":", "_", 1) }
 
-// ParseFileName undoes FileName.
+// ParseFileName is the inverse of FileName. A name with a suffix is an error: the caller
+// removes it first.
 func ParseFileName(name string) (Digest, error) {
 	raw, ok := strings.CutPrefix(name, "sha256_")
 	if !ok {
@@ -69,7 +74,8 @@ func ParseFileName(name string) (Digest, error) {
 	return ParseDigest(digestPrefix + raw)
 }
 
-// MarshalText refuses the zero Digest, so that no empty reference is ever stored.
+// MarshalText returns the text of d, and an error for the zero Digest, so that no empty
+// reference is stored.
 func (d Digest) MarshalText() ([]byte, error) {
 	if d.s == "" {
 		return nil, errors.New("canon: zero digest")
@@ -77,10 +83,11 @@ func (d Digest) MarshalText() ([]byte, error) {
 	return []byte(d.s), nil
 }
 
-// UnmarshalText parses as ParseDigest does.
+// UnmarshalText parses b with ParseDigest.
 func (d *Digest) UnmarshalText(b []byte) error { return d.UnmarshalString(string(b)) }
 
-// UnmarshalString is UnmarshalText without a copy.
+// UnmarshalString is UnmarshalText without the copy of the text: Exact calls it for every
+// digest of every line.
 func (d *Digest) UnmarshalString(text string) (err error) {
 	*d, err = ParseDigest(text)
 	return err

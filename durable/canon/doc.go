@@ -1,6 +1,12 @@
-// Package canon is the one spelling of data: strict JSON in (R5), RFC 8785 (JCS)
-// bytes out, and SHA-256 digests over those bytes (locks section 11).
+// Package canon implements canonical JSON: a strict parser (docs/design.md#json-from-outside),
+// an encoder of RFC 8785 (JCS) bytes (docs/design.md#canonical-json), and SHA-256 digests over
+// those bytes (docs/design.md#hashes). Every stored document is written and read through it, so
+// that equal content has equal bytes and equal digests.
 //
-// It reads no files and knows no record; what a document means is decided by
-// the packages that hand their structs to Marshal and Decode.
+// It reads no files, knows no record types and does not validate meaning; the packages that
+// pass their structs to Marshal and Decode do that. It does not stream: a document is a byte
+// slice, and the caller bounds its size.
+//
+// The main types are Value (a parsed document), Digest and ParseError. Start reading at Parse
+// and Marshal; Exact is the fast path for lines that Waybill wrote itself.
 package canon

@@ -9,21 +9,24 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Exact reads text that should be in its one spelling (R5) in one pass, straight into
-// structs: no tree is built, and nothing is encoded again to be compared. It gives no
-// reasons. Where anything differs from what encoding would write, it says false, and
-// whoever wants to know more reads the text the long way, with Parse and Decode.
+// Exact reads canonical text in one pass, directly into structs: no tree is built, and nothing
+// is encoded again for a comparison (docs/design.md#json-from-outside). Its methods report
+// false where the text differs from what the encoder would write, without a reason; the caller
+// then falls back to Parse and Decode, which return one. After a false the position is
+// undefined, and the Exact must not be used further.
 //
-// What it reads it shares with the text: strings are parts of it.
+// Strings that it returns share memory with the text. An Exact is for one goroutine.
 type Exact struct {
 	text string
 	pos  int
 }
 
-// ExactText begins to read text; ok is false where it is not UTF-8.
+// ExactText returns an Exact at the beginning of text; ok is false where text is not valid
+// UTF-8. Checking once here spares a check per string.
 func ExactText(text string) (x *Exact, ok bool) { return &Exact{text: text}, utf8.ValidString(text) }
 
-// Literal moves behind s if that stands next.
+// Literal reports whether s comes next, and consumes it if so. On false nothing is consumed,
+// which makes it usable for optional members.
 func (x *Exact) Literal(s string) bool {
 	if !strings.HasPrefix(x.text[x.pos:], s) {
 		return false
@@ -32,13 +35,13 @@ func (x *Exact) Literal(s string) bool {
 	return true
 }
 
-// Done reports that all was read.
+// Done reports whether all of the text was consumed.
 func (x *Exact) Done() bool { return x.pos == len(x.text) }
 
-// Pos is how many bytes were read.
+// Pos returns how many bytes were consumed.
 func (x *Exact) Pos() int { return x.pos }
 
-// Text reads a string.
+// Text reads a JSON string and returns its value without quotes and escapes.
 func (x *Exact) Text() (string, bool) {
 	if x.pos == len(x.text) || x.text[x.pos] != '"' {
 		return "", false
@@ -58,20 +61,22 @@ func (x *Exact) Text() (string, bool) {
 	return "", false
 }
 
-// escaped reads a string with escapes, which are few: the parser knows them all.
+// escaped reads a string with escapes by means of the parser. Such strings are rare, and the
+// parser also checks that each escape is the one that the encoder would write.
 func (x *Exact) escaped() (s string, ok bool) {
-	x.parse(func(p *parser) (err error) { s, err = p.string(); ok = err == nil && !p.loose; return err })
+	x.parse(func(p *parser) (err error) { s, err = p.string(); ok = err == nil && !p.nonCanonical; return err })
 	return s, ok
 }
 
-// Plain reads a string without escapes.
+// Plain reads a string, and reports false for one with escapes. Ids, digests and keys have none.
 func (x *Exact) Plain() (string, bool) {
 	start := x.pos
 	s, ok := x.Text()
 	return s, ok && len(s)+2 == x.pos-start
 }
 
-// Whole reads an integer of at most 2^53.
+// Whole reads an integer of magnitude at most 2^53 in canonical form: no leading zero, no
+// fraction, no exponent, no negative zero.
 func (x *Exact) Whole() (int64, bool) {
 	start := x.pos
 	x.Literal("-")
@@ -79,24 +84,28 @@ func (x *Exact) Whole() (int64, bool) {
 	for x.pos < len(x.text) && x.text[x.pos] >= '0' && x.text[x.pos] <= '9' {
 		x.pos++
 	}
+	// No digits, a leading zero, or more digits than 2^53 has.
 	if x.pos == digits || x.pos-digits > 1 && x.text[digits] == '0' || x.pos-digits > 16 {
 		return 0, false
 	}
 	if x.pos < len(x.text) && (x.text[x.pos] == '.' || x.text[x.pos] == 'e' || x.text[x.pos] == 'E') {
 		return 0, false
 	}
+	// -0 is not canonical: the encoder writes 0.
 	n, err := strconv.ParseInt(x.text[start:x.pos], 10, 64)
 	return n, err == nil && n <= maxInteger && n >= -maxInteger && (n != 0 || start == digits)
 }
 
-// Into reads a value into what out points to, as Decode does for one that depth
-// arrays and objects enclose. On false, out holds whatever was read so far.
+// Into reads one value into what out points to, as Decode would. depth is the number of arrays
+// and objects that enclose the value; limits.JSONDepthMax counts from the document. On false,
+// out holds the members that were read so far.
 func (x *Exact) Into(out any, depth int) bool {
 	v := reflect.ValueOf(out).Elem()
 	return x.value(exactPlanOf(v.Type()), v, depth)
 }
 
-// parse lends the text to a parser from the position on.
+// parse runs read on a pooled parser that is positioned at x.pos, and advances x.pos behind
+// what was parsed.
 func (x *Exact) parse(read func(*parser) error) {
 	p := parsers.Get().(*parser)
 	p.text, p.pos, p.line = x.text, x.pos, 1
@@ -107,13 +116,14 @@ func (x *Exact) parse(read func(*parser) error) {
 	parsers.Put(p)
 }
 
+// value reads one value by its plan. It reports false for types without an exact form.
 func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
 	switch plan.form {
-	case exactTree:
-		return x.tree(out, depth)
-	case exactName:
+	case exactValue:
+		return x.openValue(out, depth)
+	case exactText:
 		s, ok := x.Text()
-		return ok && out.Addr().Interface().(oneSpelling).UnmarshalString(s) == nil
+		return ok && out.Addr().Interface().(canonicalText).UnmarshalString(s) == nil
 	case exactString:
 		s, ok := x.Text()
 		out.SetString(s)
@@ -128,9 +138,9 @@ func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
 		}
 		out.SetInt(n)
 		return true
-	case exactFloat:
+	case exactFloat: // rare: the parser knows the number formats
 		var v Value
-		ok := x.tree(reflect.ValueOf(&v).Elem(), depth)
+		ok := x.openValue(reflect.ValueOf(&v).Elem(), depth)
 		out.SetFloat(v.num)
 		return ok && v.kind == Number
 	case exactPointer:
@@ -148,11 +158,12 @@ func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
 	return false
 }
 
-// tree reads a value whose form is open.
-func (x *Exact) tree(out reflect.Value, depth int) (ok bool) {
+// openValue reads any JSON value into a Value. The parser reports through nonCanonical whether it
+// was canonical.
+func (x *Exact) openValue(out reflect.Value, depth int) (ok bool) {
 	x.parse(func(p *parser) error {
 		v, err := p.value(depth)
-		if ok = err == nil && !p.loose; ok {
+		if ok = err == nil && !p.nonCanonical; ok {
 			*(out.Addr().Interface().(*Value)) = v
 		}
 		return err
@@ -160,6 +171,8 @@ func (x *Exact) tree(out reflect.Value, depth int) (ok bool) {
 	return ok
 }
 
+// list reads an array. The slice grows while items are read, since their number is not known
+// before.
 func (x *Exact) list(plan *exactPlan, out reflect.Value, depth int) bool {
 	if depth == limits.JSONDepthMax || !x.Literal("[") {
 		return false
@@ -170,7 +183,7 @@ func (x *Exact) list(plan *exactPlan, out reflect.Value, depth int) bool {
 	}
 	for n := 0; ; n++ {
 		if n == out.Cap() {
-			out.Grow(max(4, n))
+			out.Grow(max(4, n)) // double, as append does
 		}
 		out.SetLen(n + 1)
 		item := out.Index(n)
@@ -187,8 +200,8 @@ func (x *Exact) list(plan *exactPlan, out reflect.Value, depth int) bool {
 	}
 }
 
-// structure reads members in the order in which they are written; those that are
-// left out when they have nothing to say must say something.
+// structure reads the members of a struct in JCS order. A member with omitzero may be absent,
+// and must not be present with its zero value: the encoder would have left it out.
 func (x *Exact) structure(plan *exactPlan, out reflect.Value, depth int) bool {
 	if depth == limits.JSONDepthMax || !x.Literal("{") {
 		return false

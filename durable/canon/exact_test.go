@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// flat is record without what only the long way reads.
+// flat is record without the types that Exact does not support.
 type flat struct {
 	Any      canon.Value  `json:"any"`
 	Digest   canon.Digest `json:"digest,omitzero"`
@@ -24,8 +24,8 @@ type flat struct {
 	Text     string       `json:"text,omitzero"`
 }
 
-// The short way of UnmarshalExact takes what the long way takes, and nothing else.
-func TestShortWayIsTheLongWay(t *testing.T) {
+// Decoding in one pass accepts exactly the texts that decoding and comparing accepts.
+func TestUnmarshalDirectAgreesWithUnmarshalCompared(t *testing.T) {
 	texts := []string{
 		`{"any":[1,{"a":null,"b":"é"}],"float":0.5,"more":[],"nullable":null}`,
 		`{"any":{},"flag":true,"float":1e+21,"list":[{"n":1},{"n":-2}],"more":["a","\n\u0001"],"nullable":{"n":3},"optional":{"n":0},"small":2147483647,"text":"x"}`,
@@ -35,20 +35,20 @@ func TestShortWayIsTheLongWay(t *testing.T) {
 		"{}", ",", "2147483648", "9007199254740993",
 		`"b":1,`, `"B":1,`, `"b":1,"a":1`, "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
 		`"text":""`, `"flag":false,`, `"list":[],`}
-	taken := 0
+	accepted := 0
 	try := func(text []byte) {
 		t.Helper()
-		var long, short flat
-		err := canon.UnmarshalCompared(text, &long)
-		ok := canon.UnmarshalShort(text, &short)
-		if ok != (err == nil) || ok && !reflect.DeepEqual(long, short) {
-			t.Fatalf("%s: short way %v %+v, long way %v %+v", text, ok, short, err, long)
+		var compared, direct flat
+		err := canon.UnmarshalCompared(text, &compared)
+		ok := canon.UnmarshalDirect(text, &direct)
+		if ok != (err == nil) || ok && !reflect.DeepEqual(compared, direct) {
+			t.Fatalf("%s: direct %v %+v, compared %v %+v", text, ok, direct, err, compared)
 		}
 		if ok {
-			taken++
+			accepted++
 		}
 	}
-	// One change of each sort at every place, then several at once.
+	// One change of each kind at every offset, then several at once.
 	for _, text := range texts {
 		for at := range len(text) + 1 {
 			for cut := range min(4, len(text)-at+1) {
@@ -67,7 +67,7 @@ func TestShortWayIsTheLongWay(t *testing.T) {
 		}
 		try(text)
 	})
-	if taken == 0 {
-		t.Error("the short way takes nothing")
+	if accepted == 0 {
+		t.Error("no text was decoded directly")
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// exactForm is how an exactPlan reads.
+// exactForm selects the reading routine of an exactPlan.
 type exactForm uint8
 
 const (
-	exactNot exactForm = iota // a form that only the long way reads
-	exactTree
-	exactName // a type with one spelling
+	exactUnsupported exactForm = iota // not supported: the caller falls back to Parse and Decode
+	exactValue
+	exactText // a canonicalText: an id or a digest
 	exactString
 	exactBool
 	exactInt
@@ -22,34 +22,38 @@ const (
 	exactStruct
 )
 
-// oneSpelling is text of which every accepted spelling is written again as it was
-// read: ids and digests.
-type oneSpelling interface {
+// canonicalText is implemented by text types that encode every accepted text unchanged: ids and
+// digests. Only for those does a successful UnmarshalString prove that the text is canonical.
+type canonicalText interface {
 	UnmarshalString(text string) error
 }
 
-// exactPlan is how a type is read, found out once.
+// exactPlan describes how a Go type is read. It is built once per type and then shared by all
+// goroutines; it is immutable after that.
 type exactPlan struct {
-	form   exactForm
-	typ    reflect.Type
-	elem   *exactPlan   // of pointers and slices
-	fields []exactField // of structs, in JCS order
-	asks   bool         // the type says itself what is zero
+	form      exactForm
+	typ       reflect.Type
+	elem      *exactPlan   // of pointers and slices
+	fields    []exactField // of structs, in JCS order
+	hasIsZero bool         // the type has a method IsZero
 }
 
+// exactField is one member of a struct, in JCS order.
 type exactField struct {
-	opening  string // ,"name":
+	opening  string // the text before the value: ,"name":
 	index    []int
 	omitZero bool
 	plan     *exactPlan
 }
 
 var (
-	exactPlans  sync.Map // reflect.Type → *exactPlan
-	oneSpeller  = reflect.TypeFor[oneSpelling]()
-	textWritten = reflect.TypeFor[encoding.TextMarshaler]()
+	exactPlans        sync.Map // reflect.Type → *exactPlan
+	canonicalTextType = reflect.TypeFor[canonicalText]()
+	textMarshalerType = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
+// exactPlanOf returns the plan of t from the cache, or builds it. Two goroutines may build the
+// same plan at once; both results are equal.
 func exactPlanOf(t reflect.Type) *exactPlan {
 	if known, ok := exactPlans.Load(t); ok {
 		return known.(*exactPlan)
@@ -59,23 +63,24 @@ func exactPlanOf(t reflect.Type) *exactPlan {
 	return plan
 }
 
-// buildExact plans t and what it is made of. made is what is being planned: a type may
-// hold itself.
+// buildExact builds the plan of t and of the types it is made of. made holds the plans under
+// construction, so that a type which refers to itself ends the recursion.
 func buildExact(t reflect.Type, made map[reflect.Type]*exactPlan) *exactPlan {
 	if p, ok := made[t]; ok {
 		return p
 	}
-	p := &exactPlan{typ: t, asks: t.Kind() != reflect.Pointer && t.Implements(zeroer)}
+	p := &exactPlan{typ: t, hasIsZero: t.Kind() != reflect.Pointer && t.Implements(zeroer)}
 	made[t] = p
+	// The order matters: a text type is also a struct or a string by its kind.
 	switch pointer := reflect.PointerTo(t); {
 	case t == valueType:
-		p.form = exactTree
+		p.form = exactValue
 		return p
-	case pointer.Implements(oneSpeller) && t.Implements(textWritten):
-		p.form = exactName
+	case pointer.Implements(canonicalTextType) && t.Implements(textMarshalerType):
+		p.form = exactText
 		return p
-	case pointer.Implements(textUnmarshaler) || pointer.Implements(textWritten) && t.Kind() != reflect.Pointer:
-		return p // it may have several spellings
+	case pointer.Implements(textUnmarshaler) || pointer.Implements(textMarshalerType) && t.Kind() != reflect.Pointer:
+		return p // the type may accept several texts for one value
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -101,9 +106,9 @@ func buildExact(t reflect.Type, made map[reflect.Type]*exactPlan) *exactPlan {
 	return p
 }
 
-// zero is isZero without looking the type up.
+// zero is isZero with the type's properties taken from the plan.
 func (p *exactPlan) zero(v reflect.Value) bool {
-	if p.asks {
+	if p.hasIsZero {
 		return v.Addr().Interface().(interface{ IsZero() bool }).IsZero()
 	}
 	if p.form == exactSlice {

@@ -1,7 +1,7 @@
 package canon
 
-// UnmarshalCompared is the long way of UnmarshalExact: decoded, encoded, compared.
+// UnmarshalCompared is the fallback of UnmarshalExact: decode, encode, compare.
 func UnmarshalCompared(data []byte, out any) error { return unmarshalCompared(data, out) }
 
-// UnmarshalShort is the short way alone.
-func UnmarshalShort(data []byte, out any) bool { return exactly(data, out) }
+// UnmarshalDirect is the one-pass decoding of UnmarshalExact alone.
+func UnmarshalDirect(data []byte, out any) bool { return unmarshalDirect(data, out) }

@@ -58,8 +58,8 @@ func TestNumberSamplesOfTheRFC(t *testing.T) {
 	}
 }
 
-// The documents of RFC 8785, sections 3.2.2 and 3.2.3; its 333333333.33333329 has a
-// digit more than a double, which Parse refuses, so the double it means stands here.
+// The documents of RFC 8785, sections 3.2.2 and 3.2.3. Its 333333333.33333329 has one digit
+// more than a double, which Parse refuses; the tests use the nearest double.
 func TestDocumentsOfTheRFC(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"values", `{
@@ -87,7 +87,7 @@ func TestDocumentsOfTheRFC(t *testing.T) {
 	}
 }
 
-// values draws any value that Parse could have made.
+// values draws any value that Parse can return.
 func values(depth int) *rapid.Generator[canon.Value] {
 	return rapid.Custom(func(t *rapid.T) canon.Value {
 		kinds := 6
@@ -106,7 +106,7 @@ func values(depth int) *rapid.Generator[canon.Value] {
 		case canon.Object:
 			v := canon.OfMembers()
 			for range rapid.IntRange(0, 4).Draw(t, "members") {
-				// Lower case alone: what differs in case only is refused.
+				// Lower case only: keys that differ only in case are refused.
 				v = v.With(strings.ToLower(texts().Draw(t, "key")), values(depth-1).Draw(t, "member"))
 			}
 			if v.Strict(64) != nil {
@@ -140,7 +140,7 @@ func texts() *rapid.Generator[string] {
 	), 0, 6, -1)
 }
 
-func TestJCSIsWhatTheLibraryWrites(t *testing.T) {
+func TestJCSMatchesReferenceLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := values(3).Draw(t, "value")
 		got := v.JCS()
@@ -151,7 +151,7 @@ func TestJCSIsWhatTheLibraryWrites(t *testing.T) {
 	})
 }
 
-func TestParseUndoesJCS(t *testing.T) {
+func TestParseOfJCSReturnsTheValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := values(3).Draw(t, "value")
 		back, err := canon.Parse(v.JCS())
@@ -161,9 +161,9 @@ func TestParseUndoesJCS(t *testing.T) {
 	})
 }
 
-// UTF-8 order and UTF-16 order differ only beyond the basic plane; the two here
-// must agree with a comparison that spells the units out.
-func TestCompareKeysIsUTF16(t *testing.T) {
+// CompareKeys agrees with a comparison of the encoded UTF-16 code units. UTF-8 order and UTF-16
+// order differ only beyond the basic multilingual plane.
+func TestCompareKeysOrdersByUTF16(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := texts().Draw(t, "a"), texts().Draw(t, "b")
 		got, want := canon.CompareKeys(a, b), bytes.Compare(utf16Bytes(a), utf16Bytes(b))
@@ -186,7 +186,8 @@ func utf16Bytes(s string) (out []byte) {
 	return out
 }
 
-// What is accepted keeps its meaning and has one spelling from then on.
+// An accepted text keeps its value in canonical form, which is stable and equals the output of
+// the reference library.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, `{"b":[1,2.5,-0,1e20,1e-7],"a":{"x":null,"y":true}}`, `"\ud83d\ude00\u0000"`, `{"A":1,"a":2}`,
@@ -203,17 +204,17 @@ func FuzzParse(f *testing.F) {
 		}
 		spelled, err := v.AppendJCS(nil)
 		if err != nil {
-			t.Fatalf("accepted and has no spelling: %v", err)
+			t.Fatalf("accepted and cannot be encoded: %v", err)
 		}
 		again, err := canon.Parse(spelled)
 		if err != nil || !again.Equal(v) {
-			t.Fatalf("%q becomes %q, which reads as %s, %v", text, spelled, again.JCS(), err)
+			t.Fatalf("%q becomes %q, which parses as %s, %v", text, spelled, again.JCS(), err)
 		}
 		if fixed := again.JCS(); !bytes.Equal(fixed, spelled) {
 			t.Fatalf("%q becomes %q becomes %q", text, spelled, fixed)
 		}
 		if want, err := jcs.Transform(text); err != nil || !bytes.Equal(want, spelled) {
-			t.Fatalf("%q becomes %q, the library says %q, %v", text, spelled, want, err)
+			t.Fatalf("%q becomes %q, the library writes %q, %v", text, spelled, want, err)
 		}
 	})
 }

@@ -9,28 +9,30 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// maxInteger is the largest magnitude up to which every integer is exactly a double.
+// maxInteger is 2^53, the largest magnitude up to which every integer is exactly a double.
 const maxInteger = 1 << 53
 
 var errInexact = errors.New("number is not exactly a double; send it as a string")
 
-// parseNumber reads a JSON number literal that the scanner has already
-// delimited. It refuses what a double would silently change, which is what JCS
-// would spell as another number: integers beyond 2^53 that no double names,
-// overflow, underflow, and fractions with more digits than a double has. What
-// JCS itself writes (1e20 is 100000000000000000000) always reads back.
+// parseNumber converts a JSON number literal that the scanner has already delimited. It
+// returns errInexact for a literal that no double represents exactly, which JCS would write as
+// another number: integers beyond 2^53 between two doubles, overflow, underflow, and fractions
+// with more digits than a double has. Every number that JCS writes parses, including those
+// beyond 2^53 (1e20 is written 100000000000000000000). See
+// docs/decisions/0003-numbers-that-are-exactly-a-double.md.
 func parseNumber(lit string) (float64, error) {
+	// Short integers are the common case, and always exact.
 	if len(lit) < 16 {
 		if n, err := strconv.ParseInt(lit, 10, 64); err == nil {
 			return float64(n), nil
 		}
 	}
 	f, err := strconv.ParseFloat(lit, 64)
-	if err != nil {
+	if err != nil { // out of range; the scanner has checked the grammar
 		return 0, errInexact
 	}
-	// A double lies within a factor of two of the literal it was read from, so equal
-	// digits are equal numbers.
+	// A double is within a factor of two of the literal it was parsed from, so equal
+	// significant digits mean equal numbers.
 	if significant(lit) != significant(strconv.FormatFloat(f, 'e', -1, 64)) {
 		return 0, errInexact
 	}
@@ -40,15 +42,17 @@ func parseNumber(lit string) (float64, error) {
 	return f, nil
 }
 
-// significant is the digits of a literal without sign, point, exponent and the
-// zeros at both ends, in which two spellings of one number agree.
+// significant returns the digits of a literal without sign, point, exponent, leading and
+// trailing zeros. They are equal for two spellings of one number.
 func significant(lit string) string {
 	mantissa, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(lit, "-")), "e")
 	return strings.Trim(strings.Replace(mantissa, ".", "", 1), "0")
 }
 
-// AppendNumber writes f as RFC 8785 wants it (ECMAScript's shortest form).
+// AppendNumber appends f in the form of RFC 8785, section 3.2.2.3 (ECMAScript's shortest form
+// that parses back to f). It returns an error for NaN and infinities.
 func AppendNumber(dst []byte, f float64) ([]byte, error) {
+	// For these the shortest form is the plain integer; -0 becomes 0, as JCS requires.
 	if f == math.Trunc(f) && math.Abs(f) <= maxInteger {
 		return strconv.AppendInt(dst, int64(f), 10), nil
 	}

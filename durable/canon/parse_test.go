@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// refused is a text with the place and the clause that a person reads.
+// refused is a text with the location and the reason of its error.
 type refused struct {
 	name, text, pointer string
 	line                int
@@ -33,7 +33,7 @@ func refuseAll(t *testing.T, tests []refused) {
 	}
 }
 
-// What JSON allows and R5 refuses.
+// Texts that are JSON, and that Parse refuses (docs/design.md#json-from-outside).
 func TestParseRefuses(t *testing.T) {
 	nested := func(n int, inside string) string {
 		return strings.Repeat("[", n) + inside + strings.Repeat("]", n)
@@ -44,10 +44,10 @@ func TestParseRefuses(t *testing.T) {
 		{"duplicate key", "{\"a\":1,\n\"b\":2,\n\"a\":3\n}", "", 3, `duplicate key "a"`},
 		{"duplicate key in order", `{"a":1,"a":1}`, "", 1, `duplicate key "a"`},
 		{"duplicate key, one escaped", `{"x":{"a":1,"\u0061":2}}`, "/x", 1, `duplicate key "a"`},
-		{"case twins", "{\"x\":[0,{\"ab\":1,\n\"c\":2,\n\"aB\":3\n}]}", "/x/1", 3,
+		{"case collision", "{\"x\":[0,{\"ab\":1,\n\"c\":2,\n\"aB\":3\n}]}", "/x/1", 3,
 			`keys "aB" and "ab" differ only in case`},
-		{"case twins beyond ASCII", `{"é":1,"É":2}`, "", 1, `keys "É" and "é" differ only in case`},
-		{"case twins by folding", `{"s":1,"ſ":2}`, "", 1, `keys "s" and "ſ" differ only in case`},
+		{"case collision beyond ASCII", `{"é":1,"É":2}`, "", 1, `keys "É" and "é" differ only in case`},
+		{"case collision by folding", `{"s":1,"ſ":2}`, "", 1, `keys "s" and "ſ" differ only in case`},
 		{"invalid UTF-8", "{\"a\":\n\"\xff\"}", "", 2, "text is not valid UTF-8"},
 		{"surrogate in UTF-8", "\"\xed\xa0\x80\"", "", 1, "text is not valid UTF-8"},
 		{"overlong UTF-8", "\"\xc0\x80\"", "", 1, "text is not valid UTF-8"},
@@ -74,8 +74,8 @@ func TestParseRefuses(t *testing.T) {
 	})
 }
 
-// What is no JSON at all.
-func TestParseRefusesOtherGrammars(t *testing.T) {
+// Texts that are not JSON.
+func TestParseRefusesInvalidJSON(t *testing.T) {
 	refuseAll(t, []refused{
 		{"short escape", `"\u12"`, "", 1, `want four hexadecimal digits after \u`},
 		{"signed escape", `"\u+123"`, "", 1, `want four hexadecimal digits after \u`},
@@ -110,7 +110,7 @@ func TestParseRefusesOtherGrammars(t *testing.T) {
 	})
 }
 
-// What is accepted, and how it is spelled from then on.
+// Accepted texts and their canonical form.
 func TestParseAccepts(t *testing.T) {
 	tests := []struct{ text, jcs string }{
 		{`0.1`, `0.1`},
@@ -137,7 +137,7 @@ func TestParseAccepts(t *testing.T) {
 		{`"\/\b\f\n\r\t\"\\"`, `"/\b\f\n\r\t\"\\"`},
 		{" [ 1 ,\r\n\t2 ] ", `[1,2]`},
 		{`{"b":1,"a":{}}`, `{"a":{},"b":1}`},
-		{`{"İ":1,"i":2}`, `{"i":2,"İ":1}`}, // no twins: neither folds to the other
+		{`{"İ":1,"i":2}`, `{"i":2,"İ":1}`}, // no caseCollision: neither folds to the other
 		{strings.Repeat("[", 64) + "1" + strings.Repeat("]", 64), strings.Repeat("[", 64) + "1" +
 			strings.Repeat("]", 64)},
 	}
@@ -148,7 +148,7 @@ func TestParseAccepts(t *testing.T) {
 			continue
 		}
 		if again, err := canon.Canonicalize(got); err != nil || string(again) != tt.jcs {
-			t.Errorf("%s does not stay as it is: %s, %v", got, again, err)
+			t.Errorf("%s is canonical and was changed: %s, %v", got, again, err)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestParseKeepsLines(t *testing.T) {
 	}
 }
 
-func TestParseErrorNamesItsPlace(t *testing.T) {
+func TestParseErrorNamesPointerAndLine(t *testing.T) {
 	tests := []struct {
 		err  canon.ParseError
 		want string

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// A struct's fields are read from its json tags once per type. Supported are
-// strings, booleans, integers, floats, structs, pointers (nil is null), slices,
-// maps with text keys, Value, and types that marshal to text (ids, digests).
-// "omitzero" leaves a zero field out; every other field must be there.
+// The fields of a struct are read from its json tags once per type. Supported types are
+// strings, booleans, int, int32, int64, float64, structs, pointers (nil is null), slices, maps
+// with text keys, Value, and types that marshal to text (ids, digests). Only the option
+// "omitzero" is known: it leaves a zero field out; a field without it is required when decoding.
 
-// field is one member of a struct in its JCS place.
+// field is one member of a struct. fieldsOf returns them in JCS order.
 type field struct {
 	name     string
 	index    []int
@@ -23,6 +23,8 @@ type field struct {
 
 var plans sync.Map // reflect.Type → []field
 
+// fieldsOf returns the members of struct type t in JCS order. A field without a json name is a
+// programming error and panics: its Go name would become part of the stored format by accident.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := plans.Load(t); ok {
 		return known.([]field)
@@ -47,6 +49,7 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
+// The types and interfaces that encoding and decoding treat specially.
 var (
 	valueType       = reflect.TypeFor[Value]()
 	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
@@ -54,6 +57,8 @@ var (
 	zeroer          = reflect.TypeFor[interface{ IsZero() bool }]()
 )
 
+// isZero reports whether omitzero leaves v out: by the type's own IsZero, else an empty slice
+// or map, else the zero value.
 func isZero(v reflect.Value) bool {
 	if v.Type().Implements(zeroer) && v.Kind() != reflect.Pointer {
 		return v.Interface().(interface{ IsZero() bool }).IsZero()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a Value is in JSON.
+// Kind is the JSON type of a Value.
 type Kind uint8
 
 // The six kinds of JSON value. Null is the zero Value.
@@ -21,29 +21,30 @@ const (
 	Object
 )
 
-// String is the word that error messages use.
+// String returns the word for k that error messages use.
 func (k Kind) String() string {
 	return [...]string{"null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// Value is one strict JSON value: no duplicate keys, valid UTF-8, only numbers
-// that are exactly a double. A Value is immutable; sharing one is safe.
+// Value is one JSON value. A parsed Value has no duplicate keys, only valid UTF-8 and only
+// numbers that are exactly a double. Values are immutable and may be shared between goroutines.
+// They are not comparable with ==; use Equal. The zero Value is null.
 type Value struct {
 	kind Kind
 	line int32
 	num  float64
 	str  string
-	keys []string // object: keys[i] names list[i], in JCS order
-	list []Value
+	keys []string // object: keys[i] is the name of list[i], in JCS order
+	list []Value  // items of an array, values of an object
 }
 
 // Constructors for values that do not come from text.
 
-// OfString is a JSON string. Invalid UTF-8 is a caller's bug, refused when written:
-// Parse and the YAML reader refuse it before.
+// OfString returns a JSON string. Invalid UTF-8 is a bug of the caller that only encoding
+// reports: Parse and the YAML reader refuse such input.
 func OfString(s string) Value { return Value{kind: String, str: s} }
 
-// OfBool is a JSON boolean.
+// OfBool returns a JSON boolean.
 func OfBool(b bool) Value {
 	v := Value{kind: Bool}
 	if b {
@@ -52,22 +53,23 @@ func OfBool(b bool) Value {
 	return v
 }
 
-// OfInt is a JSON number; |n| is at most 2^53 wherever Waybill counts.
+// OfInt returns a JSON number. |n| must be at most 2^53, else n is rounded.
 func OfInt(n int64) Value { return Value{kind: Number, num: float64(n)} }
 
-// OfFloat is a JSON number; NaN and infinities are refused when written.
+// OfFloat returns a JSON number. Encoding returns an error for NaN and infinities.
 func OfFloat(f float64) Value { return Value{kind: Number, num: f} }
 
-// OfList is a JSON array.
+// OfList returns a JSON array. The items slice must not be changed afterwards.
 func OfList(items ...Value) Value { return Value{kind: Array, list: items} }
 
-// Member is a key and its value, to build objects from.
+// Member is a key and its value, the argument of OfMembers.
 type Member struct {
 	Name  string
 	Value Value
 }
 
-// OfMembers is a JSON object; of two members with one name the later counts.
+// OfMembers returns a JSON object. Of several members with one name the last is used. Keys that
+// differ only in case are not refused here; see Strict.
 func OfMembers(members ...Member) Value {
 	sorted := slices.Clone(members)
 	slices.SortStableFunc(sorted, func(a, b Member) int { return CompareKeys(a.Name, b.Name) })
@@ -82,22 +84,22 @@ func OfMembers(members ...Member) Value {
 	return v
 }
 
-// AtLine returns v with the 1-based source line it came from.
+// AtLine returns v with a 1-based source line, for error messages about v.
 func (v Value) AtLine(line int) Value { v.line = int32(line); return v }
 
-// Line is the 1-based line of the source text, 0 when there is none.
+// Line returns the 1-based line of the source text, 0 for a value that was built.
 func (v Value) Line() int { return int(v.line) }
 
-// Kind tells what v is.
+// Kind returns the JSON type of v.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsNull reports JSON null, which also is what an absent member reads as.
+// IsNull reports JSON null. Get returns null for an absent member as well.
 func (v Value) IsNull() bool { return v.kind == Null }
 
-// IsZero reports null without a source line: a Value nobody set.
+// IsZero reports a null without a source line: the zero Value, which omitzero leaves out.
 func (v Value) IsZero() bool { return v.kind == Null && v.line == 0 }
 
-// Text is the string of a String, else "".
+// Text returns the string of a String, "" for any other kind.
 func (v Value) Text() string {
 	if v.kind == String {
 		return v.str
@@ -105,7 +107,7 @@ func (v Value) Text() string {
 	return ""
 }
 
-// Float is the number of a Number, else 0.
+// Float returns the number of a Number, 0 for any other kind.
 func (v Value) Float() float64 {
 	if v.kind == Number {
 		return v.num
@@ -116,16 +118,17 @@ func (v Value) Float() float64 {
 // True reports JSON true.
 func (v Value) True() bool { return v.kind == Bool && v.num == 1 }
 
-// Len counts the items of an array or the members of an object.
+// Len returns the number of items of an array or members of an object, 0 for other kinds.
 func (v Value) Len() int { return len(v.list) }
 
-// Item is the i-th item of an array or the i-th member's value in JCS order.
+// Item returns the i-th item of an array, or the value of the i-th member in JCS order. It
+// panics where i is not below Len.
 func (v Value) Item(i int) Value { return v.list[i] }
 
-// Key is the name of the i-th member of an object, in JCS order.
+// Key returns the name of the i-th member of an object, in JCS order.
 func (v Value) Key(i int) string { return v.keys[i] }
 
-// Get finds a member of an object.
+// Get returns the member of an object with this name; ok is false where v has none.
 func (v Value) Get(name string) (Value, bool) {
 	if v.kind != Object {
 		return Value{}, false
@@ -137,8 +140,9 @@ func (v Value) Get(name string) (Value, bool) {
 	return v.list[i], true
 }
 
-// With is v with one member set; v itself is unchanged. On anything but an
-// object it starts a new one.
+// With returns v with one member set; v itself is unchanged. For anything but an object it
+// returns a new object with that member. It copies the lists of v: build large objects with
+// OfMembers.
 func (v Value) With(name string, m Value) Value {
 	if v.kind != Object {
 		v = Value{kind: Object, line: v.line}
@@ -149,6 +153,7 @@ func (v Value) With(name string, m Value) Value {
 		v.list[i] = m
 		return v
 	}
+	// New lists, never append in place: other Values may share the old ones.
 	keys := make([]string, 0, len(v.keys)+1)
 	list := make([]Value, 0, len(v.list)+1)
 	v.keys = append(append(append(keys, v.keys[:i]...), name), v.keys[i:]...)
@@ -156,7 +161,7 @@ func (v Value) With(name string, m Value) Value {
 	return v
 }
 
-// Without is v less one member.
+// Without returns v without one member; v itself is unchanged.
 func (v Value) Without(name string) Value {
 	i, ok := v.find(name)
 	if v.kind != Object || !ok {
@@ -167,39 +172,43 @@ func (v Value) Without(name string) Value {
 	return v
 }
 
+// find returns the index of a member, or the index at which it would be inserted.
 func (v Value) find(name string) (int, bool) {
 	i := sort.Search(len(v.keys), func(i int) bool { return CompareKeys(v.keys[i], name) >= 0 })
 	return i, i < len(v.keys) && v.keys[i] == name
 }
 
-// Equal compares as JSON does: numbers by value, objects without order.
+// Equal reports whether v and w are the same JSON value. Source lines are ignored; members are
+// in JCS order in both, so their original order does not matter.
 func (v Value) Equal(w Value) bool {
+	// Parse and the constructors leave the fields of other kinds zero, so all are compared.
 	if v.kind != w.kind || v.num != w.num || v.str != w.str {
 		return false
 	}
 	return slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list, Value.Equal)
 }
 
-// Strict refuses a Value that was built, not parsed, where Parse would refuse its
-// text: keys that differ only in case, or more than depth enclosing levels. What
-// it accepts may stand inside another document that has the rest of the levels.
+// Strict returns the error that Parse would return for the text of a Value that was built: for
+// keys that differ only in case, or nesting deeper than depth levels. A caller that puts v into
+// another document passes limits.JSONDepthMax less the levels around v.
 func (v Value) Strict(depth int) error { return v.strict(nil, depth) }
 
-func (v Value) strict(path trail, depth int) error {
+// strict is Strict with the path of v, for the pointer of an error.
+func (v Value) strict(path valuePath, depth int) error {
 	if v.kind != Array && v.kind != Object {
 		return nil
 	}
 	if len(path) == depth {
 		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("nested deeper than %d levels", depth)}
 	}
-	if i, j, ok := twins(v.keys); ok {
+	if i, j, ok := caseCollision(v.keys); ok {
 		return &ParseError{path.pointer(), v.Line(), fmt.Sprintf("keys %q and %q differ only in case", v.keys[i],
 			v.keys[j])}
 	}
 	for i, item := range v.list {
-		where := turn{item: i}
+		where := pathStep{item: i}
 		if v.kind == Object {
-			where = turn{v.keys[i], noItem}
+			where = pathStep{v.keys[i], noItem}
 		}
 		if err := item.strict(append(path, where), depth); err != nil {
 			return err
@@ -208,10 +217,12 @@ func (v Value) strict(path trail, depth int) error {
 	return nil
 }
 
-// CompareKeys orders object keys as RFC 8785 wants: by UTF-16 code units. It
-// differs from the order of UTF-8 bytes only where one side leaves the basic plane.
+// CompareKeys compares object keys by UTF-16 code units, the order of RFC 8785, section 3.2.3.
+// It differs from the order of UTF-8 bytes only where one key has a character beyond the basic
+// multilingual plane. The result is negative, 0 or positive.
 func CompareKeys(a, b string) int {
 	for a != "" && b != "" {
+		// ASCII needs no decoding, and nearly all keys are ASCII.
 		if a[0] < utf8.RuneSelf && b[0] < utf8.RuneSelf {
 			if a[0] != b[0] {
 				return int(a[0]) - int(b[0])
@@ -222,23 +233,25 @@ func CompareKeys(a, b string) int {
 		ra, na := utf8.DecodeRuneInString(a)
 		rb, nb := utf8.DecodeRuneInString(b)
 		if ra != rb {
-			return compareUnits(ra, rb)
+			return compareUTF16(ra, rb)
 		}
 		a, b = a[na:], b[nb:]
 	}
 	return len(a) - len(b)
 }
 
-func compareUnits(a, b rune) int {
-	ha, la := units(a)
-	hb, lb := units(b)
+// compareUTF16 compares two runes by their UTF-16 code units.
+func compareUTF16(a, b rune) int {
+	ha, la := utf16Units(a)
+	hb, lb := utf16Units(b)
 	if ha != hb {
 		return int(ha) - int(hb)
 	}
 	return int(la) - int(lb)
 }
 
-func units(r rune) (high, low rune) {
+// utf16Units returns the UTF-16 code units of r; low is 0 inside the basic plane.
+func utf16Units(r rune) (high, low rune) {
 	if r < 0x10000 {
 		return r, 0
 	}

@@ -24,12 +24,12 @@ func TestWithAndWithout(t *testing.T) {
 		name, want string
 		got        canon.Value
 	}{
-		{"new member in its place", `{"a":1,"b":2,"c":3}`, base.With("b", canon.OfInt(2))},
+		{"new member in order", `{"a":1,"b":2,"c":3}`, base.With("b", canon.OfInt(2))},
 		{"member replaced", `{"a":"x","c":3}`, base.With("a", canon.OfString("x"))},
 		{"member left out", `{"c":3}`, base.Without("a")},
 		{"absent member left out", `{"a":1,"c":3}`, base.Without("b")},
-		{"on what is no object", `{"b":true}`, canon.OfInt(1).With("b", canon.OfBool(true))},
-		{"from what is no object", `[1]`, canon.OfList(canon.OfInt(1)).Without("b")},
+		{"set on a number", `{"b":true}`, canon.OfInt(1).With("b", canon.OfBool(true))},
+		{"removed from an array", `[1]`, canon.OfList(canon.OfInt(1)).Without("b")},
 		{"the later of two members", `{"a":2}`, canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)},
 			canon.Member{Name: "a", Value: canon.OfInt(2)})},
 	}
@@ -43,8 +43,8 @@ func TestWithAndWithout(t *testing.T) {
 	}
 }
 
-// With and Get are a map that never changes under whoever holds it.
-func TestValueIsAMap(t *testing.T) {
+// With and Without behave like a map that is copied on every change.
+func TestValueIsAnImmutableMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, v := map[string]int64{}, canon.OfMembers()
 		for i := range rapid.IntRange(0, 12).Draw(t, "steps") {
@@ -67,7 +67,7 @@ func TestValueIsAMap(t *testing.T) {
 	})
 }
 
-// What Parse would refuse of a text, Strict refuses of a value that was built.
+// Strict refuses built values whose text Parse would refuse.
 func TestStrict(t *testing.T) {
 	nested := func(n int) canon.Value {
 		v := canon.OfInt(1)
@@ -76,7 +76,7 @@ func TestStrict(t *testing.T) {
 		}
 		return v
 	}
-	twin := canon.OfMembers(canon.Member{Name: "userName"}, canon.Member{Name: "username"})
+	collision := canon.OfMembers(canon.Member{Name: "userName"}, canon.Member{Name: "username"})
 	tests := []struct {
 		name string
 		v    canon.Value
@@ -85,8 +85,8 @@ func TestStrict(t *testing.T) {
 		{"scalar", nested(0), ""},
 		{"three levels", nested(3), ""},
 		{"four levels", nested(4), "nested deeper than 3 levels at /0/0/0"},
-		{"twins", twin, `keys "userName" and "username" differ only in case at the document`},
-		{"twins inside", canon.OfList(canon.OfMembers(canon.Member{Name: "a", Value: twin})),
+		{"case collision", collision, `keys "userName" and "username" differ only in case at the document`},
+		{"case collision inside", canon.OfList(canon.OfMembers(canon.Member{Name: "a", Value: collision})),
 			`keys "userName" and "username" differ only in case at /0/a`},
 		{"same keys in two objects", canon.OfList(canon.OfMembers(canon.Member{Name: "A"}),
 			canon.OfMembers(canon.Member{Name: "a"})), ""},
@@ -120,10 +120,10 @@ func TestEqual(t *testing.T) {
 func TestAccessorsOfAnotherKind(t *testing.T) {
 	v := parse(t, `{"a":null}`)
 	if member, ok := v.Get("a"); !ok || !member.IsNull() || member.IsZero() {
-		t.Error("a null that was written reads as absent")
+		t.Error("a null member reads as absent")
 	}
 	if member, ok := v.Get("b"); ok || !member.IsNull() || !member.IsZero() {
-		t.Error("an absent member reads as there")
+		t.Error("an absent member reads as present")
 	}
 	if _, ok := canon.OfString("a").Get("a"); ok {
 		t.Error("a string has members")
@@ -142,7 +142,7 @@ func TestValueInOtherEncoders(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	if err := json.Unmarshal([]byte(`{"V":{"a":1,"A":2}}`), &doc); err == nil {
-		t.Error("case twins pass by encoding/json")
+		t.Error("case collision pass by encoding/json")
 	}
 	v, err := canon.ValueOf(struct {
 		B int    `json:"b"`

@@ -8,11 +8,12 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString writes s as a JSON string in the one spelling of RFC 8785: only
-// quote, backslash and control characters are escaped, in their shortest form.
+// AppendString appends s as a JSON string in the form of RFC 8785, section 3.2.2.2: only quote,
+// backslash and control characters are escaped, in their shortest form. s must be valid UTF-8;
+// appendText checks it.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0
+	start := 0 // of the text that is not appended yet; runs without escapes are copied at once
 	for i := range len(s) {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' {
@@ -40,7 +41,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// appendText refuses what no reader would take back.
+// appendText is AppendString with an error for invalid UTF-8, which Parse would refuse to read.
 func appendText(dst []byte, s string) ([]byte, error) {
 	if !utf8.ValidString(s) {
 		return dst, errors.New("canon: text is not valid UTF-8")
@@ -48,7 +49,7 @@ func appendText(dst []byte, s string) ([]byte, error) {
 	return AppendString(dst, s), nil
 }
 
-// AppendJCS writes v as RFC 8785 bytes. It fails on NaN, infinities and text that
+// AppendJCS appends v as RFC 8785 bytes. It returns an error for NaN, infinities and text that
 // is not valid UTF-8, which only a Value that was built can hold.
 func (v Value) AppendJCS(dst []byte) ([]byte, error) {
 	switch v.kind {
@@ -84,8 +85,8 @@ func (v Value) AppendJCS(dst []byte) ([]byte, error) {
 	return append(dst, shut), nil
 }
 
-// JCS is v as RFC 8785 bytes. A value built from NaN, an infinity or invalid text
-// has none: that is a bug of ours and panics.
+// JCS returns v as RFC 8785 bytes. It panics for a Value that was built from NaN, an infinity
+// or invalid text, which is a bug of the caller; use AppendJCS for values of unknown origin.
 func (v Value) JCS() []byte {
 	b, err := v.AppendJCS(nil)
 	if err != nil {
@@ -94,7 +95,7 @@ func (v Value) JCS() []byte {
 	return b
 }
 
-// Canonicalize is strict JSON text in any spelling, in its one spelling.
+// Canonicalize returns the RFC 8785 bytes of a strict JSON text. Its errors are those of Parse.
 func Canonicalize(data []byte) ([]byte, error) {
 	v, err := Parse(data)
 	if err != nil {
@@ -103,10 +104,10 @@ func Canonicalize(data []byte) ([]byte, error) {
 	return v.AppendJCS(nil)
 }
 
-// MarshalJSON lets a Value stand inside documents that encoding/json writes.
+// MarshalJSON makes a Value usable inside documents that encoding/json writes.
 func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJCS(nil) }
 
-// UnmarshalJSON reads as strictly as Parse.
+// UnmarshalJSON parses b with the rules and errors of Parse.
 func (v *Value) UnmarshalJSON(b []byte) (err error) {
 	*v, err = Parse(b)
 	return err

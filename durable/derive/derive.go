@@ -1,5 +1,8 @@
-// Package derive computes the local BLAKE3 values of R2: ids, never anything
-// that travels or is verified elsewhere (that is SHA-256, package canon).
+// Package derive computes BLAKE3 values that stay on one machine: the bytes of ids, seals of
+// cache files, and short hashes for comparing texts (docs/design.md#hashes).
+//
+// It computes nothing that is sent elsewhere or verified by another program; those digests are
+// SHA-256 (package canon).
 package derive
 
 import (
@@ -9,8 +12,8 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-// hashers keeps, by context, hashers that are ready for it: making one costs ten
-// kilobytes and the digest of the context, more than a whole derivation.
+// hashers pools initialized hashers by context. Making one allocates ten kilobytes and hashes
+// the context, which costs more than a derivation.
 var hashers sync.Map // string → *sync.Pool
 
 func poolFor(context string) *sync.Pool {
@@ -21,9 +24,10 @@ func poolFor(context string) *sync.Pool {
 	return p.(*sync.Pool)
 }
 
-// Bytes16 derives 16 bytes from parts under a versioned context string, in
-// BLAKE3's derive-key mode. Parts are length-prefixed: ("ab","c") and ("a","bc")
-// differ. Contexts are constants of ours: each one used is kept for good.
+// Bytes16 derives 16 bytes from parts under a versioned context string, in BLAKE3's derive-key
+// mode. Parts are length-prefixed: ("ab","c") and ("a","bc") differ. Contexts must be constants
+// of the program: the hasher pool of every context is kept until the process ends. It is safe
+// for concurrent use.
 func Bytes16(context string, parts ...string) (out [16]byte) {
 	var material []byte
 	for _, p := range parts {
@@ -33,7 +37,7 @@ func Bytes16(context string, parts ...string) (out [16]byte) {
 	pool := poolFor(context)
 	h := pool.Get().(*blake3.Hasher)
 	h.Reset()
-	_, _ = h.Write(material) // a hash takes what it is given
+	_, _ = h.Write(material) // never fails
 	_, _ = h.Digest().Read(out[:])
 	pool.Put(h)
 	return out

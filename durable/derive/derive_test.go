@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Pinned values: ids in stored logs were made of these bytes.
+// Bytes16 returns pinned values: ids in stored logs consist of them.
 func TestBytes16(t *testing.T) {
 	tests := []struct {
 		context string
@@ -31,14 +31,14 @@ func TestBytes16(t *testing.T) {
 			t.Errorf("%q %q: got %s, want %s", tt.context, tt.parts, got, tt.want)
 		}
 		if seen[got] {
-			t.Errorf("%q %q: %s was derived before", tt.context, tt.parts, got)
+			t.Errorf("%q %q: %s is the result for other parts", tt.context, tt.parts, got)
 		}
 		seen[got] = true
 	}
 }
 
-// Hashers are kept and used again, by many goroutines and for several contexts.
-func TestBytes16SideBySide(t *testing.T) {
+// Pooled hashers return the same values when goroutines share them, for several contexts.
+func TestBytes16Concurrent(t *testing.T) {
 	contexts := []string{"waybill test", "waybill other test"}
 	var want [2][16]byte
 	for i, c := range contexts {
@@ -58,7 +58,7 @@ func TestBytes16SideBySide(t *testing.T) {
 	all.Wait()
 }
 
-func TestBytes16TellsPartsApart(t *testing.T) {
+func TestBytes16DelimitsParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gen := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("a\x00\x01")), 0, 3, -1), 0, 3)
 		a, b := gen.Draw(t, "a"), gen.Draw(t, "b")
@@ -72,8 +72,7 @@ func TestBytes16TellsPartsApart(t *testing.T) {
 	})
 }
 
-// A seal is BLAKE3 keyed with a derived key: whoever changes that invalidates every
-// cache, and must change the context as well.
+// A seal depends on context, secret and data, and on nothing else.
 func TestSeal(t *testing.T) {
 	seal := derive.Seal("waybill test", []byte("secret"), []byte("data"))
 	for what, other := range map[string][derive.SealBytes]byte{
@@ -82,10 +81,10 @@ func TestSeal(t *testing.T) {
 		"data":    derive.Seal("waybill test", []byte("secret"), []byte("data2")),
 	} {
 		if seal == other {
-			t.Errorf("another %s gives the same seal", what)
+			t.Errorf("another %s does not change the seal", what)
 		}
 	}
 	if again := derive.Seal("waybill test", []byte("secret"), []byte("data")); again != seal {
-		t.Error("the same gives another seal")
+		t.Error("the same input has two seals")
 	}
 }

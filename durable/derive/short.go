@@ -6,23 +6,23 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-// Shorts derives many short values under one context: what Bytes16 does a few times, for
-// texts that are cut into a million pieces. It is for one goroutine.
+// Shorts derives many 64-bit values under one context, with one hasher and without allocations.
+// It is for one goroutine.
 type Shorts struct {
 	h   *blake3.Hasher
 	out [32]byte
 }
 
-// NewShorts is ready to derive under a versioned context string, a constant of ours.
+// NewShorts returns a Shorts for a versioned context string, a constant of the program.
 func NewShorts(context string) *Shorts { return &Shorts{h: blake3.NewDeriveKey(context)} }
 
-// Sum derives eight bytes from a kind, another sum and a text: only the text has a length of
-// its own, so that no two of them run together.
+// Sum derives 64 bits from a kind, another sum and a text. Kind and sum have a fixed length, so
+// that different arguments are never hashed as the same bytes.
 func (s *Shorts) Sum(kind byte, within uint64, text []byte) uint64 {
 	head := [9]byte{kind}
 	binary.LittleEndian.PutUint64(head[1:], within)
 	s.h.Reset()
-	_, _ = s.h.Write(head[:]) // a hash takes what it is given
+	_, _ = s.h.Write(head[:]) // never fails
 	_, _ = s.h.Write(text)
 	s.h.Sum(s.out[:0])
 	return binary.LittleEndian.Uint64(s.out[:])

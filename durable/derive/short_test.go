@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/derive"
 )
 
-// Pinned values: whoever keeps short values takes them for the same tomorrow.
+// Sum returns pinned values: stored values are compared with new ones.
 func TestShorts(t *testing.T) {
 	s := derive.NewShorts("waybill test")
 	seen := map[uint64]bool{}
@@ -25,7 +25,7 @@ func TestShorts(t *testing.T) {
 			t.Errorf("%q %d %q: got %016x, want %s", row.kind, row.within, row.text, got, row.want)
 		}
 		if seen[got] {
-			t.Errorf("%q %d %q: %016x was derived before", row.kind, row.within, row.text, got)
+			t.Errorf("%q %d %q: %016x is the result for other arguments", row.kind, row.within, row.text, got)
 		}
 		seen[got] = true
 		if again := s.Sum(row.kind, row.within, []byte(row.text)); again != got {

@@ -15,12 +15,16 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Rehydrate answers what is pending at a position. It writes nothing, and gives
-// the same bytes for the same log. Only where the keyring is lost is a new one made:
-// old tokens are void then, runs are not.
+// Rehydrate returns what is pending at a position, with the recovery text. It
+// appends nothing and returns the same bytes for the same log
+// (docs/design.md#answers). A missing keyring is created: tokens signed by the
+// lost one are void, runs are not.
+//
+// Errors: TOKEN_UNKNOWN_NODE for a node that the log does not contain,
+// SESSION_UNHEALTHY for a damaged log.
 func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -28,23 +32,31 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.recovered(ctx, keys, p)
+	a, err := g.answerWithRecap(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
-	// Tokens for a node that was only read must not outlive it.
+	// The answer carries tokens for the node, so the events that created it
+	// must be durable first.
 	err = g.confirm(ctx, at.Session, fold)
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, err
 }
 
-// Advance carries an attempt at a position: it is decided and recorded once; the
-// same attempt again is answered from the log (locks 1.2; R15, R16).
+// Advance makes one attempt at a position: it is decided and recorded once, and
+// a repeated call with the same attempt id is answered from the log
+// (docs/design.md#tokens, docs/design.md#answers). The returned answer is of
+// kind "blocked" if requirements are unmet (docs/design.md#blocked-attempts).
+//
+// The first reading takes no lock, so a repeated call never waits for a writer.
+// Errors: RUN_CLOSED, VALIDATION_ERROR for a request that can never be
+// accepted, SESSION_LOCKED, SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE;
+// STORE_ANSWER_UNREAD if the attempt is recorded but its answer cannot be read.
 func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
-	defer g.settle(ctx)
-	fold := g.take(at.Session)
-	p, err := g.open(ctx, at, fold)
+	defer g.writePendingAudit(ctx)
+	fold := g.takeFold(at.Session)
+	p, err := g.openPosition(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -52,43 +64,50 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 	if err != nil {
 		return Answer{}, err
 	}
+	// The attempt is recorded: answer it without a lock.
 	if done, ok := p.node.Attempt(attempt); ok {
-		return g.replay(ctx, keys, at, fold, done, req)
+		return g.replayAttempt(ctx, keys, at, fold, done, req)
 	}
 	done, err := g.attempt(ctx, by, at, attempt, req, fold)
 	if err != nil {
 		return Answer{}, err
 	}
 	if done != nil {
-		return g.replay(ctx, keys, at, fold, *done, req)
+		return g.replayAttempt(ctx, keys, at, fold, *done, req)
 	}
-	if p, err = find(fold, at); err != nil {
+	if p, err = resolvePosition(fold, at); err != nil {
 		return Answer{}, err
 	}
+	// The outcome is read back from the fold, so that the first answer and a
+	// repeated one are rendered by the same code.
 	recorded, _ := p.node.Attempt(attempt)
-	a, err := g.outcome(ctx, keys, p, recorded.Outcome)
+	a, err := g.answerOutcome(ctx, keys, p, recorded.Outcome)
 	if err != nil {
-		return Answer{}, unread(err)
+		return Answer{}, answerUnread(err)
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, nil
 }
 
-// attempt looks again under the lock, decides and appends. It returns the
-// recorded attempt when another caller was first.
+// attempt repeats the lookup under the session's lock, decides and appends. It
+// returns the recorded attempt when another caller recorded it first, and nil
+// when this call appended. A fold of another history is reset and read once
+// more from the beginning.
 func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request,
 	fold *projections.Fold) (done *projections.Attempt, err error) {
 	log := manifest.SessionEvents(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
-		p, err := find(fold, at)
+		p, err := resolvePosition(fold, at)
 		if err != nil {
 			return err
 		}
+		// Another process may have recorded this attempt after the reading
+		// without a lock.
 		if have, ok := p.node.Attempt(attempt); ok {
 			done = &have
 			return nil
 		}
-		if err := mayAttempt(p, attempt); err != nil {
+		if err := checkAttempt(p, attempt); err != nil {
 			return err
 		}
 		facts, err := g.facts(ctx, at, p)
@@ -107,9 +126,11 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 		if err := g.append(ctx, w, fold, plan.Plan); err != nil {
 			return err
 		}
-		g.knowNext(plan)
+		g.cacheNextState(plan)
 		return nil
 	}
+	// The gate brings the fold up to the head under the lock before it calls
+	// inside.
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		fold.Reset()
@@ -118,20 +139,21 @@ func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id
 	return done, err
 }
 
-// knowNext keeps the state at the node that a decision made, so that the answer
-// and the next attempt need no disk for it.
-func (g *Engine) knowNext(d advance.Decided) {
+// cacheNextState keeps the snapshot that a decision created, so that neither
+// the answer nor the next attempt reads it from the disk.
+func (g *Engine) cacheNextState(d advance.Decided) {
 	for _, e := range d.Events {
 		if n, ok := e.Data.(event.NodeCreated); ok {
-			g.knowState(n.SnapshotRef, d.State)
+			g.cacheState(n.SnapshotRef, d.State)
 		}
 	}
 }
 
-// mayAttempt refuses attempts at a closed run, and attempts that no answer over
-// this log can have handed out: their outcome should be on record and is not
-// (locks 1.2, fail closed).
-func mayAttempt(p place, attempt id.Attempt) error {
+// checkAttempt refuses an attempt at a closed run with RUN_CLOSED. It refuses
+// with INVARIANT an attempt id that no answer over this log can have returned:
+// its outcome should be recorded and is not, so the log has lost events or the
+// token belongs to another one (docs/design.md#tokens).
+func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
 	}
@@ -143,21 +165,22 @@ func mayAttempt(p place, attempt id.Attempt) error {
 	return nil
 }
 
-// facts collects what a decision looks at. Artifacts are read only where they are
-// JSON: nothing else can be required. One that was erased counts as one without
-// content: where it is required it has to be handed in again, and elsewhere the run
-// goes on without.
-func (g *Engine) facts(ctx context.Context, at Position, p place) (advance.Facts, error) {
-	f, err := g.wholeFacts(ctx, at, p)
+// facts collects the inputs of a decision about a node. An erased artifact
+// counts as one without content: a step that requires it must receive it again,
+// other steps continue without it.
+func (g *Engine) facts(ctx context.Context, at Position, p resolvedPosition) (advance.Facts, error) {
+	f, err := g.completeFacts(ctx, at, p)
 	if fault.Is(err, fault.ArtifactErased) {
 		err = nil
 	}
 	return f, err
 }
 
-// wholeFacts is facts for those who have to know all of it: with ARTIFACT_ERASED they
-// are as facts gives them.
-func (g *Engine) wholeFacts(ctx context.Context, at Position, p place) (f advance.Facts, err error) {
+// completeFacts is facts for callers that need every artifact. With the error
+// ARTIFACT_ERASED the returned facts are complete except for the erased
+// content; with any other error they are not usable. Only JSON artifacts are
+// read, since requirements exist for those alone.
+func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosition) (f advance.Facts, err error) {
 	state, err := g.state(ctx, p.node)
 	if err != nil {
 		return advance.Facts{}, err
@@ -171,12 +194,13 @@ func (g *Engine) wholeFacts(ctx context.Context, at Position, p place) (f advanc
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer,
 			Severity: gap.Severity})
 	}
-	outputs, err := g.counting(ctx, at.Session, p.node, p.fold.Next)
+	outputs, err := g.countedOutputs(ctx, at.Session, p.node, p.fold.Next)
 	if err != nil {
 		return f, err
 	}
 	for _, o := range outputs {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
+		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
 			out.JSON, err = g.artifact(ctx, o.Payload.SHA256)
 			if fault.Is(err, fault.ArtifactErased) {
@@ -190,6 +214,8 @@ func (g *Engine) wholeFacts(ctx context.Context, at Position, p place) (f advanc
 	return f, erased
 }
 
+// artifact reads an artifact that an event records as JSON. Bytes that do not
+// parse are INVARIANT: the digest matched, so the event is wrong.
 func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
 	data, err := g.Objects.Object(ctx, manifest.Artifact, ref)
 	if err != nil {
@@ -202,24 +228,26 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 	return v, nil
 }
 
-// replay answers a recorded attempt over the log prefix that ends with it, once
-// that prefix is sure to survive a power cut.
-func (g *Engine) replay(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
+// replayAttempt answers a recorded attempt over the log prefix that ends with
+// it, and makes that prefix durable before it returns. Later events of the run
+// must not change the answer (docs/design.md#answers).
+func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
 	done projections.Attempt, req advance.Request) (Answer, error) {
 	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := find(prefix, at)
+	p, err := resolvePosition(prefix, at)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.outcome(ctx, keys, p, done.Outcome)
+	a, err := g.answerOutcome(ctx, keys, p, done.Outcome)
 	if err != nil {
 		return a, err
 	}
+	// A repeated attempt with other content is answered, not refused.
 	a.warnReplay(done.Request, req.Digest())
 	err = g.confirm(ctx, at.Session, prefix)
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, err
 }

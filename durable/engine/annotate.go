@@ -14,28 +14,30 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Annotate records what somebody says of a run, of one of its nodes or of one of its
-// events (RFC 0056). The run may have ended. Nothing of the session's own log changes;
-// the annotation stands in a log beside it. What is asked about must be there:
-// TARGET_NOT_FOUND, ANNOTATION_NOT_FOUND of one to supersede, VALIDATION_ERROR where
-// that one stands no more.
+// Annotate records an annotation of a run, of one of its nodes or of one of its
+// events (docs/design.md#annotations). The run may have ended. The session's
+// own log does not change; annotations have a side log.
+//
+// Errors: TARGET_NOT_FOUND for an unknown node or event, ANNOTATION_NOT_FOUND
+// for an unknown annotation to supersede, VALIDATION_ERROR if that one is not
+// current any more or the request is malformed, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Position,
 	req feedback.Request) (feedback.Annotation, error) {
-	defer g.settle(ctx)
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	defer g.writePendingAudit(ctx)
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return feedback.Annotation{}, err
 	}
 	if err := req.Check(by.Actor); err != nil {
 		return feedback.Annotation{}, err
 	}
-	n, err := g.noting(ctx, at, req.Target)
+	n, err := g.newAnnotationWriter(ctx, at, req.Target)
 	if err != nil {
 		return feedback.Annotation{}, err
 	}
-	var all *remarks
+	var all *annotationState
 	if about := req.SupersedesAnnotationID; !about.IsZero() {
-		if all, err = g.remarks(ctx, n.log); err == nil {
-			err = n.stands(all, about) // before a folder is made to lock
+		if all, err = g.readAnnotations(ctx, n.log); err == nil {
+			err = n.checkCurrent(all, about) // before a directory for the lock is created
 		}
 		if err != nil {
 			return feedback.Annotation{}, err
@@ -50,89 +52,96 @@ func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Posit
 	return out, nil
 }
 
-// RetractRequest asks to take an annotation back.
+// RetractRequest requests to retract an annotation.
 type RetractRequest struct {
 	Annotation id.Annotation
 	Reason     string
 }
 
-// Retracted is the document "retracted": what no longer counts.
+// Retracted is the document "retracted": an annotation that does not count any
+// more.
 type Retracted struct {
 	feedback.Annotation
-	Already bool `json:"already"` // it was taken back before; nothing was recorded
+	// Already reports that it was retracted before; nothing was recorded.
+	Already bool `json:"already"`
 }
 
-// Retract takes an annotation of a run back. It stays on record, and is shown no more
-// but in the history (R28). The same call again changes nothing.
+// Retract retracts an annotation of a run. It remains on record and is listed
+// only with the history (docs/design.md#annotations). A repeated call changes
+// nothing. Errors: ANNOTATION_NOT_FOUND, VALIDATION_ERROR if the annotation was
+// superseded, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Retract(ctx context.Context, by Caller, at Position, req RetractRequest) (Retracted, error) {
-	defer g.settle(ctx)
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	defer g.writePendingAudit(ctx)
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return Retracted{}, err
 	}
 	if err := feedback.CheckReason(req.Reason); err != nil {
 		return Retracted{}, err
 	}
-	n, err := g.noting(ctx, at, feedback.Target{})
+	n, err := g.newAnnotationWriter(ctx, at, feedback.Target{})
 	if err != nil {
 		return Retracted{}, err
 	}
 	for {
-		all, err := g.remarks(ctx, n.log)
+		all, err := g.readAnnotations(ctx, n.log)
 		if err != nil {
 			return Retracted{}, err
 		}
 		have, ok := all.Find(req.Annotation)
 		if !ok || have.Target.RunID != at.Run {
-			return Retracted{}, noAnnotation(at, req.Annotation)
+			return Retracted{}, annotationNotFound(at, req.Annotation)
 		}
 		if have.State == projections.AnnotationRetracted {
-			// It is answered from the log, and nobody waits for a lock.
+			// Answered from the log, without a lock.
 			return Retracted{have.Annotation, true}, n.conflict(g.Logs.Confirm(ctx, n.log, all.sums.Head))
 		}
 		_, err = n.append(ctx, by, feedback.Retract(req.Annotation, req.Reason), all, req.Annotation)
-		if errors.Is(err, errTakenBack) {
-			continue // somebody was faster: that is on record now
+		if errors.Is(err, errRetracted) {
+			continue // a concurrent call retracted it; the next reading finds that
 		}
 		return Retracted{have.Annotation, false}, err
 	}
 }
 
-// errTakenBack says that an annotation was retracted before.
-var errTakenBack = errors.New("the annotation was retracted")
+// errRetracted reports that an annotation was retracted before.
+var errRetracted = errors.New("the annotation was retracted")
 
-func noAnnotation(at Position, name id.Annotation) error {
+// annotationNotFound is ANNOTATION_NOT_FOUND.
+func annotationNotFound(at Position, name id.Annotation) error {
 	return fault.New(fault.AnnotationNotFound, "run %s has no annotation %s", at.Run, name).
 		Suggest("See 'waybill annotations list %s --history'.", at.Run).With("annotationId", name.String())
 }
 
-// noting is one writing to a session's annotations.
-type noting struct {
-	g     *Engine
-	at    Position
-	log   manifest.Log
-	head  manifest.Head // of the session's own log, durable
+// annotationWriter appends one record to a session's annotations.
+type annotationWriter struct {
+	g   *Engine
+	at  Position
+	log manifest.Log
+	// head is that of the session's own log; it is durable.
+	head  manifest.Head
 	place feedback.Place
 }
 
-// noting finds what an annotation is to be about. It must survive a power cut before
-// anything is said of it.
-func (g *Engine) noting(ctx context.Context, at Position, t feedback.Target) (*noting, error) {
-	n := &noting{g: g, at: at, log: annotationsLog(at.Session)}
-	fold := g.take(at.Session)
+// newAnnotationWriter resolves the target of an annotation and makes it
+// durable: an annotation must not survive a power cut that its target does not
+// survive. t with neither node nor event names the run at its preferred tip.
+func (g *Engine) newAnnotationWriter(ctx context.Context, at Position, t feedback.Target) (*annotationWriter, error) {
+	n := &annotationWriter{g: g, at: at, log: annotationsLog(at.Session)}
+	fold := g.takeFold(at.Session)
 	p, err := g.openRun(ctx, at, fold)
 	if err != nil {
 		return nil, err
 	}
 	node := p.run.Tip
 	if !t.EventID.IsZero() {
-		if node, err = g.nodeOf(ctx, at, t); err != nil {
+		if node, err = g.eventNode(ctx, at, t); err != nil {
 			return nil, err
 		}
 	} else if !t.NodeID.IsZero() {
 		node = t.NodeID
 	}
 	if !node.IsZero() {
-		p, err = g.open(ctx, Position{at.Session, at.Run, node}, fold)
+		p, err = g.openPosition(ctx, Position{at.Session, at.Run, node}, fold)
 		if fault.Is(err, fault.TokenUnknownNode) {
 			err = fault.New(fault.TargetNotFound, "run %s has no node %s", at.Run, node).With("nodeId", node.String())
 		}
@@ -140,28 +149,30 @@ func (g *Engine) noting(ctx context.Context, at Position, t feedback.Target) (*n
 			return nil, err
 		}
 		n.place.NodeID = node
-		// A snapshot that is lost or not understood keeps nobody from saying something.
+		// A missing or foreign snapshot leaves the step id empty and does not
+		// prevent the annotation.
 		switch s, err := g.state(ctx, p.node); {
 		case err == nil && s.PendingStep() != nil:
 			n.place.StepID = s.PendingStep().StepID
-		case err != nil && !missing(err) && !fault.Is(err, fault.StoreCorrupt) &&
+		case err != nil && !isMissing(err) && !fault.Is(err, fault.StoreCorrupt) &&
 			!fault.Is(err, fault.SessionUnhealthy):
-			return nil, err // the disk could not say
+			return nil, err // an I/O error
 		}
 	}
 	if err := g.confirm(ctx, at.Session, fold); err != nil {
 		return nil, err
 	}
 	n.head = fold.Head
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return n, nil
 }
 
-// nodeOf is the node of an event of the run; zero where the event is about the run as a
-// whole. A node that is named beside the event must be the event's own.
-func (g *Engine) nodeOf(ctx context.Context, at Position, t feedback.Target) (node id.Node, err error) {
+// eventNode is the node of an event of the run, zero for an event about the
+// whole run. TARGET_NOT_FOUND if the run has no such event, or t names another
+// node than the event's.
+func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) (node id.Node, err error) {
 	found := false
-	look := lookAgain{func(seg manifest.Segment) error {
+	visitor := funcVisitor{func(seg manifest.Segment) error {
 		for _, e := range seg.Events {
 			if e.ID == t.EventID && (e.Scope.RunID == at.Run) {
 				found, node = true, e.Scope.NodeID
@@ -169,7 +180,7 @@ func (g *Engine) nodeOf(ctx context.Context, at Position, t feedback.Target) (no
 		}
 		return nil
 	}, func() { found, node = false, id.Node{} }}
-	if _, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, look); err != nil {
+	if _, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, visitor); err != nil {
 		return node, err
 	}
 	if !found {
@@ -183,15 +194,17 @@ func (g *Engine) nodeOf(ctx context.Context, at Position, t feedback.Target) (no
 	return node, nil
 }
 
-// remarks are what a log of annotations holds while one more is written: their sums and,
-// where it is about one of them, they themselves.
-type remarks struct {
-	*projections.Annotations // nil: nothing is asked of them
-	sums                     *projections.AnnotationTally
+// annotationState is the content of a log of annotations that one more record
+// is checked against and added to: the sums and, for a record about another
+// annotation, the annotations.
+type annotationState struct {
+	// Annotations is nil for a record about no other annotation.
+	*projections.Annotations
+	sums *projections.AnnotationTally
 }
 
 // Reset implements ports.Visitor.
-func (r *remarks) Reset() {
+func (r *annotationState) Reset() {
 	r.sums.Reset()
 	if r.Annotations != nil {
 		r.Annotations.Reset()
@@ -199,17 +212,18 @@ func (r *remarks) Reset() {
 }
 
 // Visit implements ports.Visitor.
-func (r *remarks) Visit(seg manifest.Segment, head manifest.Head) error {
+func (r *annotationState) Visit(seg manifest.Segment, head manifest.Head) error {
 	if r.Annotations != nil {
-		_ = r.Annotations.Visit(seg, head) // it never fails
+		_ = r.Annotations.Visit(seg, head) // always nil
 	}
 	return r.sums.Visit(seg, head)
 }
 
-// remarks reads all of a session's annotations. A log of which that cannot be said for
-// sure is refused.
-func (g *Engine) remarks(ctx context.Context, log manifest.Log) (*remarks, error) {
-	all := &remarks{projections.NewAnnotations(), projections.NewAnnotationTally()}
+// readAnnotations reads all of a session's annotations. SESSION_UNHEALTHY
+// unless the log is healthy: absence of a retraction cannot be proved
+// otherwise.
+func (g *Engine) readAnnotations(ctx context.Context, log manifest.Log) (*annotationState, error) {
+	all := &annotationState{projections.NewAnnotations(), projections.NewAnnotationTally()}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, all)
 	if err == nil && v.Health != manifest.Healthy {
 		err = ports.Unhealthy(log, v)
@@ -217,17 +231,17 @@ func (g *Engine) remarks(ctx context.Context, log manifest.Log) (*remarks, error
 	return all, err
 }
 
-// append commits one record. Where it takes the annotation about out of what stands, all
-// are those that were read; else the log is not read again from its beginning, however
-// long it is. The session's lock is held as well, so that the session is not moved away
-// meanwhile.
-func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all *remarks,
+// append commits one record. For a record about another annotation, all is what
+// was read before; otherwise all is nil and only the saved sums are continued,
+// however long the log is. The session's lock is held as well, so that the
+// session is not moved to the trash meanwhile.
+func (n *annotationWriter) append(ctx context.Context, by Caller, data event.Payload, all *annotationState,
 	about id.Annotation) (e event.Event, err error) {
 	inside := func(ports.Witness, manifest.Verdict) error {
 		if all == nil {
-			all = &remarks{sums: n.g.savedTally(ctx, n.log)}
+			all = &annotationState{sums: n.g.savedTally(ctx, n.log)}
 		}
-		e, err = n.inside(ctx, by, data, all, about)
+		e, err = n.appendLocked(ctx, by, data, all, about)
 		return err
 	}
 	err = ports.WithHealthySession(ctx, n.g.Locks, n.g.Logs, manifest.SessionEvents(n.at.Session), n.head, nothing{},
@@ -235,21 +249,23 @@ func (n *noting) append(ctx context.Context, by Caller, data event.Payload, all 
 	return e, n.conflict(err)
 }
 
-// conflict says of a log that is another one now what that means to the caller.
-func (n *noting) conflict(err error) error {
+// conflict converts the report that a log was replaced to STORE_CONFLICT.
+func (n *annotationWriter) conflict(err error) error {
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		n.g.forget(n.at.Session)
+		n.g.dropCached(n.at.Session)
 		err = fault.Wrap(err, fault.StoreConflict, "session %s was moved away or replaced while it was annotated",
 			n.at.Session)
 	}
 	return err
 }
 
-func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all *remarks,
+// appendLocked takes the lock of the annotations' log, repeats the check and
+// appends.
+func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data event.Payload, all *annotationState,
 	about id.Annotation) (e event.Event, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
 		if all.Annotations != nil {
-			if err := n.stands(all, about); err != nil {
+			if err := n.checkCurrent(all, about); err != nil {
 				return err
 			}
 		}
@@ -259,13 +275,15 @@ func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all 
 		if err != nil {
 			return err
 		}
-		n.g.owe(plan)
+		n.g.notePendingAudit(plan)
+		// A retraction refers to an annotation that the saved sums left out.
 		if all.sums.Missed() {
-			// Whoever took something back ended before the sums of that were saved: without
-			// new ones every call would read on from the old ones, further each time.
+			// The process that recorded a retraction ended before it saved the
+			// sums. Without saving new ones, every call would continue from the
+			// old ones and read further each time.
 			all.Reset()
 			if _, err := n.g.Logs.Read(ctx, ports.Reading{Log: n.log, Locked: true}, all); err != nil {
-				return nil // the annotation stands
+				return nil // the annotation is recorded
 			}
 		} else if all.Visit(manifest.Segment{Events: plan.Events}, head) != nil {
 			return nil
@@ -281,19 +299,20 @@ func (n *noting) inside(ctx context.Context, by Caller, data event.Payload, all 
 	return e, err
 }
 
-// stands refuses to supersede or retract what does not stand any more.
-func (n *noting) stands(all *remarks, about id.Annotation) error {
+// checkCurrent refuses to supersede or retract an annotation that is not
+// current any more.
+func (n *annotationWriter) checkCurrent(all *annotationState, about id.Annotation) error {
 	have, ok := all.Find(about)
 	switch {
 	case !ok || have.Target.RunID != n.at.Run:
-		return noAnnotation(n.at, about)
+		return annotationNotFound(n.at, about)
 	case have.State == projections.AnnotationSuperseded:
-		return fault.New(fault.ValidationError, "annotation %s does not stand any more: %s stands in its place", about,
+		return fault.New(fault.ValidationError, "annotation %s is not current any more: %s superseded it", about,
 			have.About.SupersededBy).
 			Suggest("Name %s instead.", have.About.SupersededBy).With("supersededBy", have.About.SupersededBy.String())
 	case have.State == projections.AnnotationRetracted:
-		return fault.Wrap(errTakenBack, fault.ValidationError,
-			"annotation %s does not stand any more: it was retracted", about).Suggest("Add a new one.")
+		return fault.Wrap(errRetracted, fault.ValidationError,
+			"annotation %s is not current any more: it was retracted", about).Suggest("Add a new one.")
 	}
 	return nil
 }

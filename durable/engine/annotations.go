@@ -17,39 +17,45 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// AnnotationQuery says which annotations of a run are asked for.
+// AnnotationQuery selects annotations of a run. The zero query selects the
+// current ones.
 type AnnotationQuery struct {
-	History bool                // superseded and retracted ones as well
+	// History adds superseded and retracted annotations.
+	History bool
 	Signal  feedback.SignalKind // "": every kind
-	Limit   int                 // 1 to limits.AnnotationsPageMax; 0: limits.AnnotationsPage
-	Cursor  string              // of the page before
+	// Limit is 1 to limits.AnnotationsPageMax; 0 means limits.AnnotationsPage.
+	Limit int
+	// Cursor is NextCursor of the previous page.
+	Cursor string
 }
 
-// AnnotationList is the document "annotations": one page, in the order in which they
-// were made. The rows are those of the wire (RFC 0056); About has by annotationId what
-// the wire has no member for (R28).
+// AnnotationList is the document "annotations": one page, in the order of
+// recording. The rows have the form of the wire protocol; About adds by
+// annotation id what that has no member for (docs/design.md#annotations).
 type AnnotationList struct {
 	Annotations []feedback.Annotation     `json:"annotations"`
 	About       map[string]feedback.About `json:"about"`
-	// ForkedFrom names the run that this one was forked from: what was said of it is not
-	// copied, and is found there.
+	// ForkedFrom is the run that this one was forked from. Its annotations are
+	// not copied.
 	ForkedFrom *Origin         `json:"forkedFrom,omitzero"`
 	Health     manifest.Health `json:"health"` // of the annotations' log
 	NextCursor string          `json:"nextCursor,omitzero"`
 }
 
-// Origin is where a fork began.
+// Origin is the node at which a fork began.
 type Origin struct {
 	SessionID id.Session `json:"sessionId"`
 	RunID     id.Run     `json:"runId"`
 	NodeID    id.Node    `json:"nodeId"`
 }
 
-// Annotations lists what people said of a run. A damaged log is shown by its valid
-// prefix, and says so.
+// Annotations lists the annotations of a run. Of a damaged log the valid prefix
+// is listed, and Health reports the damage. Errors: RUN_NOT_FOUND,
+// RUN_AMBIGUOUS, VALIDATION_ERROR for a query that is out of range,
+// CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery) (AnnotationList, error) {
 	out := AnnotationList{Annotations: []feedback.Annotation{}, About: map[string]feedback.About{}}
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return out, err
 	}
 	after, err := q.check()
@@ -89,13 +95,13 @@ func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery)
 	return out, nil
 }
 
-// check refuses what no list answers; after is the index of the line that the page
-// stands behind.
+// check validates the query; after is the event index of the last row of the
+// previous page, -1 for the first page.
 func (q AnnotationQuery) check() (after int64, err error) {
 	if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
 		return 0, fault.New(fault.ValidationError, "limit: expected 1 to %d, got %d", limits.AnnotationsPageMax,
 			q.Limit).
-			Suggest("Ask for fewer, and for the rest with nextCursor.").With("field", "limit")
+			Suggest("Request fewer, and the rest with nextCursor.").With("field", "limit")
 	}
 	if q.Signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
 		return 0, fault.New(fault.ValidationError, "signal: expected one of %v, got %q", feedback.Signals(), q.Signal).
@@ -106,22 +112,23 @@ func (q AnnotationQuery) check() (after int64, err error) {
 	}
 	after, err = strconv.ParseInt(q.Cursor, 10, 64)
 	if err != nil || after < 0 || strconv.FormatInt(after, 10) != q.Cursor {
-		return 0, fault.New(fault.ValidationError, "the cursor %q is none that a list gave", q.Cursor).
-			Suggest("Copy nextCursor exactly as the page before gave it.")
+		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", q.Cursor).
+			Suggest("Copy nextCursor unchanged from the previous page.")
 	}
 	return after, nil
 }
 
-// FeedbackSummary is the document "annotation_summary": what annotations come to, of
-// each run that was asked for and of each workflow, both by their names.
+// FeedbackSummary is the document "annotation_summary": annotations summarized
+// by run and by workflow.
 type FeedbackSummary struct {
 	Runs      []RunFeedback      `json:"runs"`
 	Workflows []WorkflowFeedback `json:"workflows"`
-	// Incomplete are sessions whose runs or annotations could not be read to their end.
+	// Incomplete lists sessions whose runs or annotations could not be read to
+	// the end.
 	Incomplete []id.Session `json:"incomplete"`
 }
 
-// RunFeedback is one run's.
+// RunFeedback is the summary of one run.
 type RunFeedback struct {
 	RunID      id.Run     `json:"runId"`
 	SessionID  id.Session `json:"sessionId"`
@@ -130,24 +137,26 @@ type RunFeedback struct {
 	projections.AnnotationSummary
 }
 
-// WorkflowFeedback is that of all runs of a workflow.
+// WorkflowFeedback is the summary of all runs of a workflow.
 type WorkflowFeedback struct {
 	WorkflowID string `json:"workflowId"`
 	projections.RunsAnnotated
 }
 
-// SummaryQuery says what is to be summed up; the zero query asks for the whole store.
+// SummaryQuery selects what is summarized; the zero query selects the whole
+// store.
 type SummaryQuery struct {
 	Run        string // id, prefix or @last
 	WorkflowID string
 }
 
-// SummarizeAnnotations sums annotations up per run and per workflow. Runs without any
-// count among the runs of their workflow, and have no row of their own unless one was
-// asked for by name.
+// SummarizeAnnotations summarizes annotations by run and by workflow. Runs
+// without annotations count among the runs of their workflow, and have no row
+// unless q.Run names one. The rows are ordered by the number of annotations,
+// the largest first.
 func (g *Engine) SummarizeAnnotations(ctx context.Context, q SummaryQuery) (FeedbackSummary, error) {
 	out := FeedbackSummary{Runs: []RunFeedback{}, Workflows: []WorkflowFeedback{}, Incomplete: []id.Session{}}
-	if _, err := g.provides(ctx, config.Feedback, config.Config.Feedback); err != nil {
+	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return out, err
 	}
 	if q.Run != "" {
@@ -162,20 +171,21 @@ func (g *Engine) SummarizeAnnotations(ctx context.Context, q SummaryQuery) (Feed
 		if !whole {
 			out.Incomplete = append(out.Incomplete, at.session)
 		}
-		out.Runs = append(out.Runs, feedbackOf(at.session, at.run, t))
+		out.Runs = append(out.Runs, runFeedback(at.session, at.run, t))
 		return out, nil
 	}
-	return out, g.sumUp(ctx, q, &out)
+	return out, g.summarizeStore(ctx, q, &out)
 }
 
-func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary) error {
+// summarizeStore adds the rows of all runs that the query selects.
+func (g *Engine) summarizeStore(ctx context.Context, q SummaryQuery, out *FeedbackSummary) error {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
 		return err
 	}
 	sums := map[string][]projections.AnnotationSums{}
 	for _, s := range all {
-		fold, v, err := g.glance(ctx, s)
+		fold, v, err := g.readWindowed(ctx, s)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -184,7 +194,7 @@ func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary
 			continue
 		}
 		t, whole, err := g.tally(ctx, s)
-		if err != nil || !whole || v.Damaged() { // runs behind the damage are not known
+		if err != nil || !whole || v.Damaged() { // runs behind the damage are unknown
 			out.Incomplete = append(out.Incomplete, s)
 		}
 		for _, name := range fold.Order {
@@ -195,7 +205,7 @@ func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary
 			of := t.Of(run.ID)
 			sums[run.Started.WorkflowID] = append(sums[run.Started.WorkflowID], of)
 			if of.Count() > 0 {
-				out.Runs = append(out.Runs, feedbackOf(s, run, t))
+				out.Runs = append(out.Runs, runFeedback(s, run, t))
 			}
 		}
 	}
@@ -211,17 +221,19 @@ func (g *Engine) sumUp(ctx context.Context, q SummaryQuery, out *FeedbackSummary
 	return nil
 }
 
-func feedbackOf(s id.Session, run *projections.Run, t *projections.AnnotationTally) RunFeedback {
+// runFeedback builds the row of one run.
+func runFeedback(s id.Session, run *projections.Run, t *projections.AnnotationTally) RunFeedback {
 	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Title,
 		AnnotationSummary: t.Of(run.ID).Summary()}
 }
 
-// tally sums a session's annotations up, from where that was saved. whole is false where
-// the log is damaged, or says more than this version understands.
+// tally sums a session's annotations, continuing from the saved sums. whole is
+// false if the log is damaged or has records that this version does not know.
 func (g *Engine) tally(ctx context.Context, s id.Session) (t *projections.AnnotationTally, whole bool, err error) {
 	log := annotationsLog(s)
-	// Of most sessions nothing was said: that is seen before anything else is looked for.
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, nothingMore{})
+	// Most sessions have no annotations; that is checked before the cache is
+	// read.
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, newSegmentProbe{})
 	if err == nil && v.Health == manifest.Healthy && v.Head.IsZero() {
 		return projections.NewAnnotationTally(), true, nil
 	}
@@ -234,16 +246,19 @@ func (g *Engine) tally(ctx context.Context, s id.Session) (t *projections.Annota
 	return t, err == nil && v.Health == manifest.Healthy, err
 }
 
-// tallySeal is the context under which the key of a saved tally's seal is derived.
+// tallySeal is the context under which the key for the seal of a saved tally is
+// derived.
 const tallySeal = "waybill 2026 v1 annotations cache"
 
-// savedTally is what was saved of a session's annotations, empty where nothing was.
+// savedTally loads the saved sums of a session's annotations, empty sums
+// without a valid cache.
 func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.AnnotationTally {
 	empty := projections.NewAnnotationTally()
 	if g.Heads == nil {
 		return empty
 	}
-	// The key is asked for last: a list of many sessions finds nothing saved in most.
+	// The keyring is read last: a list of many sessions finds no cache for most
+	// of them.
 	data, err := g.Heads.CachedHead(ctx, log, projections.AnnotationTallyFormat, limits.AnnotationCacheBytesMax+1)
 	if err != nil || len(data) == 0 || len(data) > limits.AnnotationCacheBytesMax {
 		return empty
@@ -252,19 +267,19 @@ func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.
 	if key == nil {
 		return empty
 	}
-	doc, ok := unsealed(data, tallySeal, key)
+	doc, ok := openSealed(data, tallySeal, key)
 	if !ok {
 		return empty
 	}
 	t, err := projections.LoadAnnotationTally(doc)
 	if err != nil || t.Head.NextRecord <= shortLog {
-		return empty // reading all of a short log takes no longer, and meets what is damaged
+		return empty // a short log is read in full, which also detects damage
 	}
 	return t
 }
 
-// saveTally keeps sums whose head was just committed. What comes of it matters to
-// nobody; one that missed something is not kept.
+// saveTally saves sums whose head was just committed. Errors are ignored: the
+// cache saves time only.
 func (g *Engine) saveTally(ctx context.Context, log manifest.Log, t *projections.AnnotationTally) {
 	key := g.headKey(ctx)
 	if key == nil {
@@ -272,6 +287,6 @@ func (g *Engine) saveTally(ctx context.Context, log manifest.Log, t *projections
 	}
 	doc, err := t.Save()
 	if err == nil && len(doc) < limits.AnnotationCacheBytesMax-1024 {
-		_ = g.Heads.KeepHead(ctx, log, projections.AnnotationTallyFormat, sealed(nil, tallySeal, key, doc))
+		_ = g.Heads.KeepHead(ctx, log, projections.AnnotationTallyFormat, appendSealed(nil, tallySeal, key, doc))
 	}
 }

@@ -11,31 +11,35 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Approvable is what a person is asked to approve.
+// Approvable is the content that a person is about to approve: the step, the
+// notes and the artifacts of its node.
 type Approvable struct {
 	Position  Position
 	Workflow  WorkflowRef
 	Step      Pending
 	Notes     string
 	Artifacts []ports.Result
-	Approved  bool // this very content is approved already
+	// Approved reports that exactly this content is approved already.
+	Approved bool
 
-	seen canon.Digest // all of it, for ApproveShown
+	// digest covers all outputs; ApproveShown compares it.
+	digest canon.Digest
 }
 
-// Approvable reads what an approval at a position would be bound to. It records
-// nothing, and refuses what Approve would refuse.
+// Approvable returns the outputs that an approval at a position would be bound
+// to. It appends nothing and refuses what Approve would refuse; ARTIFACT_ERASED
+// if an output cannot be shown any more.
 func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return Approvable{}, err
 	}
 	at.Node = p.node.ID
-	if err := takesMore(p); err != nil {
+	if err := checkTakesFacts(p); err != nil {
 		return Approvable{}, err
 	}
-	facts, err := g.wholeFacts(ctx, at, p) // nobody approves what cannot be shown
+	facts, err := g.completeFacts(ctx, at, p) // content that cannot be shown cannot be approved
 	if err != nil {
 		return Approvable{}, err
 	}
@@ -43,9 +47,9 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err != nil {
 		return Approvable{}, err
 	}
-	asked := by.Actor
-	asked.Kind = event.Human // who may is said when it is done; here it is what may be
-	if _, err := advance.Approve(w, facts, advance.Approval{Actor: asked, AtMs: by.AtMs}); err != nil {
+	person := by.Actor
+	person.Kind = event.Human // who may approve is checked by Approve; here only what can be
+	if _, err := advance.Approve(w, facts, advance.Approval{Actor: person, AtMs: by.AtMs}); err != nil {
 		return Approvable{}, err
 	}
 	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
@@ -57,7 +61,7 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		return Approvable{}, err
 	}
 	out := Approvable{Position: at, Workflow: answer.Workflow, Step: *answer.Pending}
-	out.seen = advance.Handed(facts)
+	out.digest = advance.Handed(facts)
 	out.Approved = advance.ApprovalHolds(out.Step.StepInstanceKey, p.node.SnapshotRef, facts.Outputs)
 	for _, o := range facts.Outputs {
 		switch {
@@ -73,6 +77,6 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 				ports.Result{Name: cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), Text: text})
 		}
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return out, nil
 }

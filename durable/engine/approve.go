@@ -18,24 +18,32 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Approve records a person's approval of the human_approval step that is pending at
-// a position, bound to what the node holds now (R20). Approved already, it answers
-// and records nothing. The step itself moves on with its next attempt.
+// Approve records a person's approval of the human_approval step that is
+// pending at a position, bound to the outputs that the node holds now
+// (docs/design.md#requirements-on-the-caller). If they are approved already, it
+// appends nothing and returns the answer. The run advances with the next
+// attempt at the step, not with the approval.
+//
+// Errors: RUN_WAITING if the actor is not a person or the outputs do not
+// satisfy the step yet, VALIDATION_ERROR if the pending step needs no approval,
+// RUN_CLOSED.
 func (g *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
 	return g.approve(ctx, by, at, comment, canon.Digest{})
 }
 
-// ApproveShown is Approve of what a person was shown, and of nothing else: where
-// something other has been handed in since, it is refused with RUN_WAITING.
+// ApproveShown approves the content that was shown to a person. If the node
+// holds other outputs by now, it is refused with RUN_WAITING.
 func (g *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, comment string) (Answer, error) {
-	return g.approve(ctx, by, shown.Position, comment, shown.seen)
+	return g.approve(ctx, by, shown.Position, comment, shown.digest)
 }
 
-func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, seen canon.Digest) (Answer,
+// approve records the approval. A non-zero shown is the digest of the outputs
+// that were displayed; advance.Approve compares it under the lock.
+func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, shown canon.Digest) (Answer,
 	error) {
-	defer g.settle(ctx)
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+	defer g.writePendingAudit(ctx)
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -44,9 +52,9 @@ func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 	if err != nil {
 		return Answer{}, err
 	}
-	said := comment // with the approval that is on record
-	appended, err := g.record(ctx, at, fold, func(p place) (manifest.Plan, error) {
-		if err := takesMore(p); err != nil {
+	recordedComment := comment // replaced if an earlier approval is recorded
+	appended, err := g.commitPlanned(ctx, at, fold, func(p resolvedPosition) (manifest.Plan, error) {
+		if err := checkTakesFacts(p); err != nil {
 			return manifest.Plan{}, err
 		}
 		facts, err := g.facts(ctx, at, p)
@@ -58,65 +66,70 @@ func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 			return manifest.Plan{}, err
 		}
 		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs,
-			Seen: seen})
+			Seen: shown})
+		// The content is approved already; only the comment can differ.
 		if err == nil && len(plan.Events) == 0 {
-			said = advance.ApprovalComment(facts.Outputs)
+			recordedComment = advance.ApprovalComment(facts.Outputs)
 		}
 		return plan, err
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.recorded(ctx, keys, at, fold)
+	a, err := g.answerCommitted(ctx, keys, at, fold)
 	if err != nil || appended {
 		return a, err
 	}
-	if said != comment {
+	if recordedComment != comment {
 		a.warnDiffers("This is approved already, with another comment; nothing was stored.")
 	}
 	return a, g.confirm(ctx, at.Session, fold)
 }
 
-// noteApproval says in an answer how far the approval of the pending step is. What
-// an attempt was refused for is a person's to do; once it is done, the next attempt
-// must bring nothing, or it would void what was approved.
-func (g *Engine) noteApproval(ctx context.Context, a *Answer, w compile.Compiled, p place, s snapshot.State) error {
+// setApproval sets in an answer how far the approval of the pending step is. A
+// refused attempt leaves the node's outputs for a person to approve. After that
+// the next attempt must carry no notes and no artifacts, because new outputs
+// void the approval.
+func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p resolvedPosition,
+	s snapshot.State) error {
 	if a.Pending == nil {
 		return nil
 	}
-	waits := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
+	awaited := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
 	open := slices.ContainsFunc(p.node.OpenGaps,
-		func(g projections.Gap) bool { return g.Same(reason.NeedsApproval, waits.Pointer) })
+		func(g projections.Gap) bool { return g.Same(reason.NeedsApproval, awaited.Pointer) })
 	if !open && p.node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}
-	approved, err := g.approved(ctx, a.Session.SessionID, p, a.Pending.StepInstanceKey)
+	approved, err := g.isApproved(ctx, a.Session.SessionID, p, a.Pending.StepInstanceKey)
 	if err != nil {
 		return err
 	}
-	// What the last attempt lacked counts, not what is open: a gap that an attempt has
-	// filled stays open until one is accepted (R16).
+	// The blockers of the last attempt count, not the open gaps: a gap that an
+	// attempt has filled stays open until an attempt is accepted
+	// (docs/design.md#blocked-attempts).
 	var blockers []reason.Blocker
 	if n := len(p.node.Attempts); n > 0 && p.node.Attempts[n-1].Outcome.Kind == event.Blocked {
 		blockers = p.node.Attempts[n-1].Outcome.Blockers.Blockers
 	}
 	for _, b := range blockers {
-		if b.Code != waits.Code || b.Pointer != waits.Pointer {
-			return nil // something else has to be handed in first
+		if b.Code != awaited.Code || b.Pointer != awaited.Pointer {
+			return nil // another requirement is unmet
 		}
 	}
 	refused := len(blockers) > 0
-	a.handedIn = approved || refused
+	a.outputsSubmitted = approved || refused
 	if refused && !approved && a.NextIntent == PerformThenContinue {
 		a.NextIntent = AwaitConfirmation
 	}
 	return nil
 }
 
-// approved reports whether an approval holds for what a node has. Only its own
-// artifact is looked into: of the others the digests count.
-func (g *Engine) approved(ctx context.Context, s id.Session, p place, instance string) (bool, error) {
-	current, err := g.counting(ctx, s, p.node, p.fold.Next)
+// isApproved reports whether a recorded approval is valid for the node's
+// current outputs. Only the approval artifact is read; of the others the
+// digests suffice.
+func (g *Engine) isApproved(ctx context.Context, s id.Session, p resolvedPosition, instance string) (bool, error) {
+	current, err := g.countedOutputs(ctx, s, p.node, p.fold.Next)
 	if err != nil {
 		return false, err
 	}

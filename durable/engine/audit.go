@@ -12,18 +12,20 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// act carries out what has no log of its own between two lines of the audit log: it
-// was intended, and it was done or failed (R10). A crash in between leaves the first
-// alone, which is what it looks like to whoever reads the log. What do returns as
-// details stands with the outcome. Where the intention cannot be recorded, nothing
-// is done.
+// act performs an operation that has no log of its own between two lines of the
+// audit log: the intention, and the outcome (docs/design.md#side-logs). A crash
+// in between leaves the intention alone, which a reader sees as an act with an
+// unknown outcome. The details that do returns are recorded with the outcome;
+// of its error only the code is. If the intention cannot be recorded, do is not
+// called.
 //
-// The error is do's, or says why do was not called. That the outcome could not be
-// recorded is no error: the act stands, and the open intention tells that it was begun.
+// The returned error is that of do, or the reason why do was not called. A
+// failure to record the outcome is no error: the act is done, and the intention
+// shows that it was begun.
 //
-// The caller has refused before what would be refused in any case: an intention that is
-// recorded stays, and with actions that make a store, so does the store. Neither the
-// lock of a log nor the store's own may be held.
+// The caller must have refused what is refused in any case: a recorded
+// intention cannot be withdrawn, and actions that create a store leave it
+// behind. Neither the lock of a log nor that of the store may be held.
 func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
 	do func() (details map[string]string, err error)) error {
 	unrecorded := func() error { _, err := do(); return err }
@@ -33,7 +35,7 @@ func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
 	if err := what.Check(); err != nil {
 		return err
 	}
-	// Recording must not bring a store into being that the act itself would not.
+	// Recording must not create a store that the act itself would not create.
 	store, err := g.Identity.StoreID(ctx, ports.Create(what.Action.MakesStore()))
 	if err != nil {
 		return err
@@ -46,14 +48,15 @@ func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
 		return err
 	}
 	details, failure := do()
-	// A person who interrupts what they began has begun it all the same.
+	// The outcome is recorded even if the context has ended: the act was begun.
 	_ = g.conclude(context.WithoutCancel(ctx), store, by, intended, details, failure)
 	return failure
 }
 
-// intend commits the intention, behind the lines of all facts that had none.
+// intend commits the intention. The lines of all facts that have none are
+// written before it, so that the audit log is in order.
 func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what audit.Act) (intended id.Event, err error) {
-	c, err := g.auditCourse(ctx, store)
+	c, err := g.newAuditWriter(ctx, store)
 	if err != nil {
 		return intended, err
 	}
@@ -62,7 +65,7 @@ func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what aud
 		return intended, err
 	}
 	for _, log := range all {
-		if err := c.look(ctx, log); err != nil {
+		if err := c.collectFacts(ctx, log); err != nil {
 			return intended, err
 		}
 	}
@@ -74,10 +77,10 @@ func (g *Engine) intend(ctx context.Context, store id.Store, by Caller, what aud
 	return intended, err
 }
 
-// conclude commits what became of an intention.
+// conclude commits the outcome of an intention.
 func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intended id.Event, details map[string]string,
 	failure error) error {
-	c, err := g.auditCourse(ctx, store)
+	c, err := g.newAuditWriter(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -87,26 +90,28 @@ func (g *Engine) conclude(ctx context.Context, store id.Store, by Caller, intend
 	})
 }
 
-// owe notes that a plan holds facts that want a line in the audit log.
-func (g *Engine) owe(plan manifest.Plan) {
+// notePendingAudit remembers that a committed plan contains facts that need a
+// line in the audit log. The caller holds the lock of another log, so the line
+// is written later, by writePendingAudit.
+func (g *Engine) notePendingAudit(plan manifest.Plan) {
 	if g.Controls == nil {
 		return
 	}
 	for _, e := range plan.Events {
 		if _, ok := projections.AuditFactOf(plan.Log, e); ok {
 			g.mu.Lock()
-			if g.owed == nil {
-				g.owed = map[string]manifest.Log{}
+			if g.pendingAudit == nil {
+				g.pendingAudit = map[string]manifest.Log{}
 			}
-			g.owed[plan.Log.Root] = plan.Log
+			g.pendingAudit[plan.Log.Root] = plan.Log
 			g.mu.Unlock()
 			return
 		}
 	}
 }
 
-// auditedLogs are all logs whose facts have lines: of every session its own and its
-// annotations, and the store's proposals.
+// auditedLogs lists the logs whose facts have audit lines: the events and
+// annotations of every session, and the store's proposals.
 func (g *Engine) auditedLogs(ctx context.Context, store id.Store) (out []manifest.Log, err error) {
 	all, err := g.Sessions.Sessions(ctx)
 	for _, s := range all {
@@ -115,15 +120,16 @@ func (g *Engine) auditedLogs(ctx context.Context, store id.Store) (out []manifes
 	return append(out, proposalsLog(store)), err
 }
 
-// settle writes the lines that are owed, best effort: the facts are committed, so that
-// the call that brought them stands, and whoever writes to the audit log next completes
-// it. It is called when no lock is held.
-func (g *Engine) settle(ctx context.Context) {
+// writePendingAudit writes the lines that notePendingAudit remembered. Use
+// cases defer it, so that it runs after their locks are released. It is best
+// effort: the facts are committed, the call has succeeded, and the next writer
+// of the audit log adds lines that are missing.
+func (g *Engine) writePendingAudit(ctx context.Context) {
 	g.mu.Lock()
-	owed := g.owed
-	g.owed = nil
+	pending := g.pendingAudit
+	g.pendingAudit = nil
 	g.mu.Unlock()
-	if len(owed) == 0 {
+	if len(pending) == 0 {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -131,25 +137,26 @@ func (g *Engine) settle(ctx context.Context) {
 	if err != nil || store.IsZero() {
 		return
 	}
-	c, err := g.auditCourse(ctx, store)
+	c, err := g.newAuditWriter(ctx, store)
 	if err != nil {
 		return
 	}
-	for _, log := range owed {
-		if c.look(ctx, log) != nil {
+	for _, log := range pending {
+		if c.collectFacts(ctx, log) != nil {
 			return
 		}
 	}
 	_ = c.write(ctx, nil)
 }
 
-// auditFault says of the audit log what the gate says of any log.
+// auditFault describes an unhealthy audit log. Nothing that must be audited is
+// done until it is repaired.
 func auditFault(err error) error {
 	if !fault.Is(err, fault.SessionUnhealthy) {
 		return err
 	}
-	f := fault.Wrap(err, fault.SessionUnhealthy, "the audit log takes no lines, and without one nothing was done: %s",
+	f := fault.Wrap(err, fault.SessionUnhealthy, "the audit log cannot be written, so nothing was done: %s",
 		fault.Of(err).Message)
 	f.Details = fault.Of(err).Details
-	return f.Suggest("See what is wrong with 'waybill audit verify'; 'waybill repair' is the way out.")
+	return f.Suggest("See what is wrong with 'waybill audit verify', and repair it with 'waybill repair'.")
 }

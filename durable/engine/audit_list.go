@@ -10,25 +10,29 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// AuditQuery says which acts are asked for.
+// AuditQuery selects audit entries. The zero query selects all.
 type AuditQuery struct {
-	SinceMs int64        // clock reading in milliseconds since 1970; 0: from the first on
+	// SinceMs is in milliseconds since 1970; 0 means from the first entry on.
+	SinceMs int64
 	Action  audit.Action // "": every action
-	Limit   int          // the newest so many; 0: all
+	// Limit keeps the newest entries only; 0 means all.
+	Limit int
 }
 
-// AuditTrail is the document "audit": what people decided about a store, the newest
-// last. Complete says that nothing can be missing: every log was read to its end and
-// understood.
+// AuditTrail is the document "audit": the decisions about a store, the newest
+// last. Complete reports that none can be missing: every log was read to its
+// end and understood.
 type AuditTrail struct {
 	Entries  []projections.AuditEntry `json:"entries"`
 	Complete bool                     `json:"complete"`
 	Findings []manifest.Finding       `json:"findings"`
 }
 
-// AuditList tells what is on record. Facts whose lines are not written yet are among
-// the entries: a reader completes the log in memory, from all other logs and their
-// beginnings, so that nothing that was saved to be faster can hide one (R10).
+// AuditList returns the recorded acts. Facts whose lines are not written yet
+// are included: a reader completes the trail in memory from all other logs,
+// read from their beginnings, so that no cache can hide an entry
+// (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
+// the trail incomplete and are named in Findings.
 func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
 	out := AuditTrail{Entries: []projections.AuditEntry{}, Complete: true, Findings: []manifest.Finding{}}
 	read, err := g.readAudit(ctx)
@@ -41,9 +45,9 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 		for _, f := range s.facts {
 			read.trail.Complete(f)
 		}
-		if s.trouble != nil {
+		if s.finding != nil {
 			out.Complete = false
-			out.Findings = append(out.Findings, *s.trouble)
+			out.Findings = append(out.Findings, *s.finding)
 		}
 	}
 	for _, e := range read.trail.Newest() {
@@ -57,31 +61,32 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 	return out, nil
 }
 
-// auditRead is the audit log and all that it should tell of.
-type auditRead struct {
+// auditContents is the audit log with the facts of all other logs.
+type auditContents struct {
 	log     manifest.Log
 	trail   *projections.AuditTrail
 	verdict manifest.Verdict
 	logs    []auditedLog
 }
 
-// auditedLog is a log with facts as a reader of the audit log sees it.
+// auditedLog is a log with facts, as read for the audit trail.
 type auditedLog struct {
-	root    string
-	facts   []projections.AuditFact
-	brought []projections.AuditFact // that came with a bundle
-	trouble *manifest.Finding       // why there may be more facts than these
+	root     string
+	facts    []projections.AuditFact
+	imported []projections.AuditFact // came with a bundle
+	// finding is the reason why more facts may exist; nil without one.
+	finding *manifest.Finding
 }
 
-// readAudit reads the audit log, and then every log with facts: a line that was written
-// before the one was read is about a fact that the other holds. It is nil where there
-// is no store of ours.
-func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
+// readAudit reads the audit log, and then every log with facts. In this order
+// each line that was read has its fact in a log that is read later. It is nil
+// in a directory without a store of this program.
+func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
 		return nil, err
 	}
-	out := &auditRead{log: auditLog(store), trail: projections.NewAuditTrail(auditLog(store))}
+	out := &auditContents{log: auditLog(store), trail: projections.NewAuditTrail(auditLog(store))}
 	if out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.trail); err != nil {
 		return nil, err
 	}
@@ -89,7 +94,7 @@ func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
 	if err != nil {
 		return nil, err
 	}
-	imports := &importBook{g: g}
+	imports := &importIndex{g: g}
 	for _, log := range all {
 		row, err := g.auditedLog(ctx, log, imports)
 		if err != nil {
@@ -100,31 +105,31 @@ func (g *Engine) readAudit(ctx context.Context) (*auditRead, error) {
 	return out, nil
 }
 
-// auditedLog reads one log whole. One that cannot be read is no error: the others must
-// be told of.
-func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *importBook) (auditedLog, error) {
+// auditedLog reads one log from its beginning. A log that cannot be read is a
+// finding and no error, so that the others are still reported.
+func (g *Engine) auditedLog(ctx context.Context, log manifest.Log, imports *importIndex) (auditedLog, error) {
 	found, v, err := g.auditFacts(ctx, log, manifest.Head{}, imports)
-	out := auditedLog{root: log.Root, facts: found.facts, brought: found.brought}
+	out := auditedLog{root: log.Root, facts: found.facts, imported: found.imported}
 	switch {
 	case ctx.Err() != nil:
 		return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
 	case err != nil:
-		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "what was decided here cannot be read: %s",
+		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root, "the decisions in this log cannot be read: %s",
 			fault.Of(err).Message)
-		out.trouble, out.facts = &f, nil // which of them are of this store may be what is not known
-	case v.Health == manifest.UnknownVersion && g.allBrought(ctx, log, v.Head, imports):
-		// Another program's session, as a bundle brought it: it was decided elsewhere, so
-		// that none of it has or wants a line, whatever it says.
+		out.finding, out.facts = &f, nil // it is not known which facts are this store's
+	case v.Health == manifest.UnknownVersion && g.allImported(ctx, log, v.Head, imports):
+		// A session of another program that was imported in full: its decisions
+		// were made elsewhere and need no lines here.
 	case v.Damaged(), v.Health == manifest.UnknownVersion:
 		f := manifest.NewFinding(manifest.AuditIncomplete, log.Root,
-			"the log is %s: there may be more that was decided here", v.Health)
-		out.trouble = &f
+			"the log is %s: it may contain more decisions", v.Health)
+		out.finding = &f
 	}
 	return out, nil
 }
 
-// allBrought reports a log that came with a bundle up to this head.
-func (g *Engine) allBrought(ctx context.Context, log manifest.Log, head manifest.Head, imports *importBook) bool {
-	n, err := g.broughtWith(ctx, log, imports)
+// allImported reports that all events of a log up to a head came with a bundle.
+func (g *Engine) allImported(ctx context.Context, log manifest.Log, head manifest.Head, imports *importIndex) bool {
+	n, err := g.importedEvents(ctx, log, imports)
 	return err == nil && n >= head.Next
 }

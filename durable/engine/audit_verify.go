@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// AuditVerification is the document "audit_verification". OK says that no finding is an
-// error.
+// AuditVerification is the document "audit_verification". OK reports that no
+// finding is an error.
 type AuditVerification struct {
 	OK       bool               `json:"ok"`
 	Health   manifest.Health    `json:"health"`
@@ -20,8 +20,9 @@ type AuditVerification struct {
 	Findings []manifest.Finding `json:"findings"`
 }
 
-// AuditVerify checks the audit log: its chain and digests, that every line has the fact
-// that it is about, and every fact its line. A store without one is as it should be.
+// AuditVerify verifies the audit log: its chain and digests, that every line
+// has the fact it names, and that every fact has a line. A store without an
+// audit log is valid. Errors are those of reading; damage is a finding.
 func (g *Engine) AuditVerify(ctx context.Context) (AuditVerification, error) {
 	out := AuditVerification{OK: true, Health: manifest.Healthy, Findings: []manifest.Finding{}}
 	read, err := g.readAudit(ctx)
@@ -36,22 +37,24 @@ func (g *Engine) AuditVerify(ctx context.Context) (AuditVerification, error) {
 	return out, nil
 }
 
-// verifyAudit is AuditVerify for the verification of the whole store. The head is that
-// of the audit log.
+// verifyAudit is AuditVerify for the verification of a whole store.
 func (g *Engine) verifyAudit(ctx context.Context) ([]manifest.Finding, manifest.Head, error) {
 	v, err := g.AuditVerify(ctx)
 	return v.Findings, v.Head, err
 }
 
-func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.Finding {
+// auditFindings compares lines and facts in both directions. A missing line is
+// a warning, because the next writer adds it; a line without a fact is an error
+// unless a recorded act explains the loss.
+func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.trail.Findings)
 	rows := map[string]auditedLog{}
-	held := map[id.Event][]projections.AuditFact{}
+	facts := map[id.Event][]projections.AuditFact{}
 	for _, s := range read.logs {
 		rows[s.root] = s
 		missing := 0
-		for _, f := range slices.Concat(s.brought, s.facts) {
-			held[f.Source.EventID] = append(held[f.Source.EventID], f)
+		for _, f := range slices.Concat(s.imported, s.facts) {
+			facts[f.Source.EventID] = append(facts[f.Source.EventID], f)
 		}
 		for _, f := range s.facts {
 			if !read.trail.Has(f) {
@@ -59,40 +62,42 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditRead) []manifest.
 			}
 		}
 		if missing > 0 {
-			// A call was interrupted, or its line is being written at this moment.
+			// Either a call was interrupted, or its line is being written now.
 			out = append(out, manifest.NewFinding(manifest.AuditIncomplete, s.root,
-				"%d of what was decided here has no line in the audit log yet; the next one that is written "+
-					"completes it", missing))
+				"%d decisions made here have no line in the audit log yet; the next audit write adds them", missing))
 		}
-		if s.trouble != nil {
-			out = append(out, *s.trouble)
+		if s.finding != nil {
+			out = append(out, *s.finding)
 		}
 	}
-	lost := g.lostFor(ctx, read)
+	explained := g.lossExplainer(ctx, read)
 	for _, e := range read.trail.Entries {
-		if e.Source == nil || slices.ContainsFunc(held[e.Source.EventID], func(f projections.AuditFact) bool {
+		// Acts have no source; a line must match its fact in all members.
+		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f projections.AuditFact) bool {
 			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
 		}) {
 			continue
 		}
-		row, there := rows[e.Source.Root()]
-		code, says := manifest.AuditUnfounded, "says what the log does not hold"
-		if !there {
-			code, says = manifest.AuditSessionMissing, "is about a session that is not here, and nobody deleted it"
+		row, exists := rows[e.Source.Root()]
+		code, problem := manifest.AuditUnfounded, "records a fact that the log does not contain"
+		if !exists {
+			code, problem = manifest.AuditSessionMissing,
+				"is about a session that does not exist, and no deletion is recorded"
 		}
-		if row.trouble == nil && !lost(*e.Source, there) {
+		if row.finding == nil && !explained(*e.Source, exists) {
 			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of %s", e.EventID,
-				says, e.Source.EventIndex, e.Source.Root()))
+				problem, e.Source.EventIndex, e.Source.Root()))
 		}
 	}
 	return out
 }
 
-// lostFor tells where it is explained that a fact is not there. A session that is gone
-// was deleted or lies in the trash; what a cleanup takes, and what goes when the trash
-// is emptied, is recorded without the names of sessions. From one that is there a
-// repair may have taken the end away, or a restored one may be an older one.
-func (g *Engine) lostFor(ctx context.Context, read *auditRead) func(from audit.Source, there bool) bool {
+// lossExplainer returns a function that reports whether a recorded act explains
+// that a fact is absent. A session that does not exist was deleted or is in the
+// trash; a cleanup and the emptying of the trash are recorded without session
+// ids and explain any. An existing session may have lost its end to a repair,
+// or be an older copy that was restored.
+func (g *Engine) lossExplainer(ctx context.Context, read *auditContents) func(from audit.Source, exists bool) bool {
 	acted := map[audit.Action]map[string]bool{}
 	for _, e := range read.trail.Entries {
 		if acted[e.Action] == nil {
@@ -109,12 +114,12 @@ func (g *Engine) lostFor(ctx context.Context, read *auditRead) func(from audit.S
 			acted[audit.Delete][t.Session.String()] = true
 		}
 	}
-	return func(from audit.Source, there bool) bool {
+	return func(from audit.Source, exists bool) bool {
 		name := from.SessionID.String()
-		if from.SessionID.IsZero() { // a repair of the store's log is one of the store
+		if from.SessionID.IsZero() { // logs of the store are repaired under the store itself
 			return acted[audit.Repair][""]
 		}
-		if there {
+		if exists {
 			return acted[audit.Repair][name] || acted[audit.Delete][name]
 		}
 		return acted[audit.Delete][name] || len(acted[audit.GC]) > 0 || len(acted[audit.EmptyTrash]) > 0

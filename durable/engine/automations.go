@@ -16,14 +16,15 @@ import (
 )
 
 // AutomationList is the document "automations": the installed automations of a
-// workspace, by their names.
+// workspace, by their ids.
 type AutomationList struct {
 	Automations []AutomationRow `json:"automations"`
-	AtMs        int64           `json:"atMs"`   // the moment that was asked about
-	Health      manifest.Health `json:"health"` // of the log of the proposals
+	// AtMs is the time they were evaluated for.
+	AtMs   int64           `json:"atMs"`
+	Health manifest.Health `json:"health"` // of the log of proposals
 }
 
-// AutomationRow is one automation, and whether its time has come.
+// AutomationRow is one automation, evaluated at a time.
 type AutomationRow struct {
 	AutomationID string               `json:"automationId"`
 	Ref          string               `json:"ref"`
@@ -33,23 +34,26 @@ type AutomationRow struct {
 	Schedule     installable.Schedule `json:"schedule"`
 	Context      canon.Value          `json:"context,omitzero"`
 	Enabled      bool                 `json:"enabled"`
-	// Due says that it fired since it was installed, and that nothing was started for the
-	// last time it did. Several times that were missed are due as one.
+	// Due reports that the schedule fired since the installation, and that no
+	// session was started for its latest time. Several missed times are due as
+	// one.
 	Due           bool  `json:"due"`
-	ScheduledAtMs int64 `json:"scheduledAtMs,omitzero"` // when it fired last
-	NextAtMs      int64 `json:"nextAtMs,omitzero"`      // when it fires next
-	// StartKey makes starting it for that time the same start, however often it is done.
+	ScheduledAtMs int64 `json:"scheduledAtMs,omitzero"` // latest time in the past
+	NextAtMs      int64 `json:"nextAtMs,omitzero"`      // next time, if enabled
+	// StartKey is the idempotency key for starting the run of that time:
+	// however often it is used, one session is started.
 	StartKey  string     `json:"startKey,omitzero"`
-	SessionID id.Session `json:"sessionId,omitzero"` // that was started for that time
-	Problem   string     `json:"problem,omitzero"`   // why it cannot be told
+	SessionID id.Session `json:"sessionId,omitzero"` // started for that time
+	// Problem is the reason why it cannot be evaluated.
+	Problem string `json:"problem,omitzero"`
 }
 
-// Automations evaluates the installed automations at a moment. Nothing waits for them:
-// whoever asks starts what is due.
+// Automations evaluates the installed automations at a time. The engine has no
+// timer: the caller starts what is due.
 func (g *Engine) Automations(ctx context.Context, times ports.Schedules, workspace string, atMs int64) (AutomationList,
 	error) {
 	out := AutomationList{Automations: []AutomationRow{}, AtMs: atMs}
-	if _, err := g.provides(ctx, config.Proposals, config.Config.Proposals); err != nil {
+	if _, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals); err != nil {
 		return out, err
 	}
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
@@ -67,14 +71,14 @@ func (g *Engine) Automations(ctx context.Context, times ports.Schedules, workspa
 	}
 	for _, i := range list.Installed {
 		if i.Slot.Kind == proposal.Automation {
-			out.Automations = append(out.Automations, evaluated(times, store, i, started, atMs))
+			out.Automations = append(out.Automations, evaluateAutomation(times, store, i, started, atMs))
 		}
 	}
 	return out, nil
 }
 
-// startedSessions are those of the store, the deleted ones among them: what was thrown
-// away was started all the same.
+// startedSessions returns the sessions of the store and of the trash: a deleted
+// session was started nevertheless.
 func (g *Engine) startedSessions(ctx context.Context) (map[id.Session]bool, error) {
 	out := map[id.Session]bool{}
 	all, err := g.Sessions.Sessions(ctx)
@@ -94,7 +98,9 @@ func (g *Engine) startedSessions(ctx context.Context) (map[id.Session]bool, erro
 	return out, err
 }
 
-func evaluated(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool,
+// evaluateAutomation evaluates one automation. A malformed artifact or schedule
+// is reported in the row, so that it does not hide the others.
+func evaluateAutomation(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool,
 	atMs int64) AutomationRow {
 	row := AutomationRow{AutomationID: i.Slot.ID, Ref: i.Ref, ProposalID: i.ProposalID}
 	auto, err := installable.AutomationOf(i.Value)
@@ -113,10 +119,12 @@ func evaluated(times ports.Schedules, store id.Store, i InstalledArtifact, start
 		auto.Enabled {
 		row.NextAtMs = next
 	}
-	// What fired before it was installed is nobody's to catch up on.
+	// Times before the installation are not caught up on.
 	if !fired || last <= i.AtMs {
 		return row
 	}
+	// The session id follows from the key, so a start can be found without a
+	// record of it.
 	row.ScheduledAtMs, row.StartKey = last, automationKey(i, last)
 	if session := id.KeyedSession(store, row.StartKey); started[session] {
 		row.SessionID = session
@@ -125,7 +133,9 @@ func evaluated(times ports.Schedules, store id.Store, i InstalledArtifact, start
 	return row
 }
 
-// automationKey is the start key of what an automation starts for one time.
+// automationKey is the start key for what an automation starts at one time. The
+// workspace is a part of it, because two workspaces may install automations of
+// the same id.
 func automationKey(i InstalledArtifact, firedMs int64) string {
 	words := []string{"automation", i.Slot.ID, event.TimeText(firedMs)}
 	if i.Workspace != "" {

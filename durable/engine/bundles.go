@@ -12,7 +12,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// BundleShown is the document "bundle": what a bundle says about itself, and its runs.
+// BundleShown is the document "bundle": what the envelope of a bundle states,
+// and the runs in it.
 type BundleShown struct {
 	BundleID   string           `json:"bundleId"`
 	ExportedAt string           `json:"exportedAt"`
@@ -27,8 +28,9 @@ type BundleShown struct {
 	Runs       []RunDetails     `json:"runs"`
 }
 
-// ShowBundle shows what is in a bundle. One whose log does not hold together is
-// refused as an import of it would be.
+// ShowBundle describes a bundle without importing it. A bundle whose log is
+// damaged is refused with the code that an import would return
+// (BUNDLE_INTEGRITY_FAILED and others).
 func ShowBundle(ctx context.Context, src ports.Bundle) (BundleShown, error) {
 	g, e := ReadOnly(src), src.Envelope()
 	out := BundleShown{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
@@ -61,26 +63,29 @@ func ShowBundle(ctx context.Context, src ports.Bundle) (BundleShown, error) {
 	return out, nil
 }
 
-// BundleDiff is the document "bundle_diff": how two logs stand to each other.
+// BundleDiff is the document "bundle_diff": how two logs are related.
 type BundleDiff struct {
-	Relation Relation         `json:"relation"` // same, ahead, behind or diverged, of the first to the second
-	Common   int64            `json:"commonEvents"`
-	Events   [2]int64         `json:"events"`
-	Heads    [2]canon.Digest  `json:"heads"`
-	After    [2][]DiffedEvent `json:"after"` // what each holds behind the common part, the first few
+	// Relation is that of the first log to the second.
+	Relation Relation        `json:"relation"`
+	Common   int64           `json:"commonEvents"`
+	Events   [2]int64        `json:"events"`
+	Heads    [2]canon.Digest `json:"heads"`
+	// After has the first events of each log behind the common part.
+	After [2][]DiffedEvent `json:"after"`
 }
 
-// DiffedEvent is an event that only one of two logs holds.
+// DiffedEvent is an event that only one of two logs contains.
 type DiffedEvent struct {
 	Index int64  `json:"eventIndex"`
 	Kind  string `json:"kind"`
 }
 
-// diffedMax is how many events of each side a diff names: enough to see what happened.
+// diffedMax bounds how many events of each side a diff lists.
 const diffedMax = 10
 
-// DiffBundles compares two logs, wherever they lie. Chains tell how far they are one:
-// the heads of their groups are equal up to where they part.
+// DiffBundles compares two logs, in stores or bundles. The heads of their
+// groups form chains of digests, which are equal up to the last common group.
+// SESSION_NOT_FOUND if one of the sessions has no events.
 func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t id.Session) (out BundleDiff,
 	err error) {
 	sides := [...]struct {
@@ -116,7 +121,7 @@ func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t 
 		out.Relation = diverged
 	}
 	for i, side := range sides {
-		rest := &behind{from: out.Common}
+		rest := &laterEvents{from: out.Common}
 		if _, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, rest); err != nil {
 			return out, err
 		}
@@ -125,9 +130,11 @@ func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t 
 	return out, nil
 }
 
-// chain keeps the heads of a log's groups, as little of each as tells two apart.
+// chain is a visitor that keeps the heads of a log's groups, as little of each
+// as identifies it.
 type chain struct{ heads []link }
 
+// link identifies a head.
 type link struct {
 	digest [32]byte
 	next   int64
@@ -142,17 +149,18 @@ func (c *chain) Visit(_ manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// behind keeps the first events from an index on.
-type behind struct {
+// laterEvents is a visitor that keeps the first diffedMax events from an index
+// on.
+type laterEvents struct {
 	from   int64
 	events []DiffedEvent
 }
 
 // Reset implements ports.Visitor.
-func (b *behind) Reset() { b.events = nil }
+func (b *laterEvents) Reset() { b.events = nil }
 
 // Visit implements ports.Visitor.
-func (b *behind) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (b *laterEvents) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Index >= b.from && len(b.events) < diffedMax {
 			b.events = append(b.events, DiffedEvent{e.Index, e.Data.Kind()})
@@ -161,7 +169,8 @@ func (b *behind) Visit(seg manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
-// SessionOf finds a session by its own id, or by a run of it: an id, a prefix or @last.
+// SessionOf finds a session by its id, or by a run in it: a run id, a unique
+// prefix of one, or @last.
 func (g *Engine) SessionOf(ctx context.Context, ref string) (id.Session, error) {
-	return g.session(ctx, ref)
+	return g.resolveSession(ctx, ref)
 }

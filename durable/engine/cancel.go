@@ -13,68 +13,82 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// CancelRequest asks for the end of a run.
+// CancelRequest requests the end of a run.
 type CancelRequest struct {
-	Reason string // at most limits.SummaryBytesMax bytes; "" is recorded as none given
-	Failed bool   // the run is to count as failed, not as cancelled
+	// Reason has at most limits.SummaryBytesMax bytes; "" is recorded as none
+	// given.
+	Reason string
+	// Failed makes the outcome failed instead of cancelled.
+	Failed bool
 }
 
-// Cancelled is how a run stands after its end was asked for. Status is cancelling
-// where a performer still has to stop.
+// Cancelled is the state of a run after its end was requested. Status is
+// cancelling while a performer still has to stop.
 type Cancelled struct {
 	RunID     id.Run             `json:"runId"`
 	SessionID id.Session         `json:"sessionId"`
 	Status    projections.Status `json:"status"`
 	Reason    string             `json:"reason"` // the recorded one
-	// Already says that the call recorded nothing: what it asks for was on record.
+	// Already reports that the call appended nothing: the end was recorded
+	// before.
 	Already bool `json:"already"`
 }
 
-// Cancel ends the run of a position; its node is not looked at (R23). Where nobody
-// carries the run out, it is closed at once. Else the request is recorded, and
-// whoever does closes the run when they have stopped. The same call again answers
-// what is recorded. RUN_CLOSED says that the run ended otherwise, VALIDATION_ERROR
-// that it is complete.
+// Cancel ends the run of a position; the position's node is ignored
+// (docs/design.md#ends-and-branches). A run that no process performs is closed
+// at once. Otherwise a request is recorded, and the performer closes the run
+// after it has stopped. Repeated calls return what is recorded.
+//
+// Errors: RUN_CLOSED if the run ended with another outcome, VALIDATION_ERROR if
+// it is complete or the reason is not valid UTF-8, RUN_NOT_FOUND,
+// SESSION_UNHEALTHY.
 func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position,
 	req CancelRequest) (Cancelled, error) {
-	defer g.settle(ctx)
+	defer g.writePendingAudit(ctx)
 	c := advance.Cancellation{Reason: req.Reason, Outcome: event.OutcomeCancelled, Actor: by.Actor, AtMs: by.AtMs}
 	if req.Failed {
 		c.Outcome = event.OutcomeFailed
 	}
-	// What would be refused in any case is refused before a lock file is touched.
-	if err := g.mayCancel(ctx, at, c); err != nil {
+	// Checked first without a lock, so that a refused request creates no lock
+	// file.
+	if err := g.checkCancel(ctx, at, c); err != nil {
 		return Cancelled{}, err
 	}
 	out, err := g.cancel(ctx, performers, at, c)
 	if err != nil || out.Status != projections.Cancelling {
 		return out, err
 	}
-	// The performer may have let go between the look at its lock and the record of the
-	// request. It looks for one after it let go, so that one of the two sees the other.
+	// The performer may have released its lock between the attempt to take it
+	// and the record of the request. It checks for a request after the release,
+	// and this call tries the lock again after the record: one of the two finds
+	// the other.
 	again, err := g.cancel(ctx, performers, at, c)
 	if err != nil {
-		return out, nil // the request is on record; that the second look failed takes nothing back
+		return out, nil // the request is recorded; a failed second attempt does not undo it
 	}
 	again.Already = out.Already && again.Already
 	return again, nil
 }
 
-func (g *Engine) mayCancel(ctx context.Context, at Position, c advance.Cancellation) error {
-	fold := g.take(at.Session)
+// checkCancel reads the run without a lock and refuses what Cancel would refuse
+// under it.
+func (g *Engine) checkCancel(ctx context.Context, at Position, c advance.Cancellation) error {
+	fold := g.takeFold(at.Session)
 	p, err := g.openRun(ctx, at, fold)
 	if err != nil {
 		return err
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	if err := g.notComplete(ctx, p); err != nil {
 		return err
 	}
-	_, err = advance.Cancel(ending(at, p), c)
+	_, err = advance.Cancel(endingOf(at, p), c)
 	return err
 }
 
-// cancel records what is missing, closing the run if nobody carries it out.
+// cancel appends what is missing: the request, and the end of the run when no
+// performer holds it. The performer's lock is held until the events are
+// committed.
 func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Position,
 	c advance.Cancellation) (Cancelled, error) {
 	release, err := performers.Hold(ctx, at.Session)
@@ -85,26 +99,28 @@ func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 	case !fault.Is(err, fault.RunBusy):
 		return Cancelled{}, err
 	}
-	return g.end(ctx, at, func(p place) (manifest.Plan, error) {
+	return g.appendEnding(ctx, at, func(p resolvedPosition) (manifest.Plan, error) {
 		if err := g.notComplete(ctx, p); err != nil {
 			return manifest.Plan{}, err
 		}
-		return advance.Cancel(ending(at, p), c)
+		return advance.Cancel(endingOf(at, p), c)
 	})
 }
 
-// Close ends a run whose cancellation was asked for: what a performer does when it
-// has stopped. A run that is closed already is left as it is.
+// Close ends a run whose cancellation was requested. A performer calls it after
+// it has stopped. A run that is closed already is left as it is.
 func (g *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
-	defer g.settle(ctx)
-	return g.end(ctx, at, func(p place) (manifest.Plan, error) { return advance.Close(ending(at, p), by.AtMs) })
+	defer g.writePendingAudit(ctx)
+	return g.appendEnding(ctx, at,
+		func(p resolvedPosition) (manifest.Plan, error) { return advance.Close(endingOf(at, p), by.AtMs) })
 }
 
-// end appends what plan comes to under the session's lock, and tells how the run
-// stands then.
-func (g *Engine) end(ctx context.Context, at Position, plan func(place) (manifest.Plan, error)) (out Cancelled,
+// appendEnding appends the events that plan returns under the session's lock,
+// and returns the resulting state of the run. An empty plan sets Already.
+func (g *Engine) appendEnding(ctx context.Context, at Position,
+	plan func(resolvedPosition) (manifest.Plan, error)) (out Cancelled,
 	err error) {
-	fold := g.take(at.Session)
+	fold := g.takeFold(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
 		p, err := findRun(fold, at)
 		if err != nil {
@@ -140,17 +156,20 @@ func (g *Engine) end(ctx context.Context, at Position, plan func(place) (manifes
 		out.Reason = r.CancelRequested.Reason
 	}
 	if out.Already {
-		// Another process wrote what is told now: a power cut must not take it back.
+		// Another process wrote the events that this answer reports: make them
+		// durable first.
 		if err := g.confirm(ctx, at.Session, fold); err != nil {
 			return out, err
 		}
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return out, nil
 }
 
-// notComplete refuses to end what has ended by itself.
-func (g *Engine) notComplete(ctx context.Context, p place) error {
+// notComplete refuses with VALIDATION_ERROR to cancel a run that is complete at
+// its preferred tip. A run that is closed or being cancelled passes:
+// advance.Cancel decides about it.
+func (g *Engine) notComplete(ctx context.Context, p resolvedPosition) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return nil
 	}
@@ -162,34 +181,38 @@ func (g *Engine) notComplete(ctx context.Context, p place) error {
 	if err != nil || !state.IsComplete() {
 		return err
 	}
-	return fault.New(fault.ValidationError, "run %s is complete: there is nothing to cancel", p.run.ID).
+	return fault.New(fault.ValidationError, "run %s is complete and cannot be cancelled", p.run.ID).
 		Suggest("See 'waybill runs show %s'.", p.run.ID).With("runId", p.run.ID.String())
 }
 
-func ending(at Position, p place) advance.Ending {
+// endingOf collects what advance.Cancel and advance.Close need to know about a
+// run.
+func endingOf(at Position, p resolvedPosition) advance.Ending {
 	return advance.Ending{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested,
 		Closed: p.run.Closed}
 }
 
-// openRun is open for use cases that concern a run as a whole.
-func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	v, err := g.recall(ctx, at.Session, f)
+// openRun is openPosition for use cases that concern a run as a whole: the
+// returned position has no node. Errors: SESSION_UNHEALTHY, RUN_NOT_FOUND.
+func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+	v, err := g.readFromSaved(ctx, at.Session, f)
 	if err != nil {
-		return place{}, err
+		return resolvedPosition{}, err
 	}
 	if v.Health != manifest.Healthy {
-		return place{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
+		return resolvedPosition{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
 	}
 	return findRun(f, at)
 }
 
-// findRun looks a run up. Runs are never left out of a fold, but one that missed an
-// event may not know how its run stands.
-func findRun(f *projections.Fold, at Position) (place, error) {
-	p := place{fold: f, run: f.Runs[at.Run]}
+// findRun looks a run up in a fold. A fold always contains every run, but one
+// that skipped an event may have an outdated state of it, which is
+// errFoldIncomplete.
+func findRun(f *projections.Fold, at Position) (resolvedPosition, error) {
+	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	switch {
 	case f.Missed():
-		return p, errLeftOut
+		return p, errFoldIncomplete
 	case p.run == nil:
 		return p, fault.New(fault.RunNotFound, "session %s holds no run %s", at.Session, at.Run)
 	}

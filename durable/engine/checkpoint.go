@@ -15,20 +15,23 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// CheckpointCall is a call with tokens that keeps what is done so far at a pending
-// step. Request holds notes or artifacts, and nothing else.
+// CheckpointCall is a call with tokens that records work in progress at a
+// pending step. Request may carry notes and artifacts, and nothing else.
 type CheckpointCall struct {
 	StateToken      string
 	CheckpointToken string
 	Request         advance.Request
 }
 
-// Checkpoint keeps a checkpoint of what the tokens name. The answer is of kind
-// "step", and its tokens name the node that the checkpoint stands beside (R17).
+// Checkpoint records a checkpoint at the node that the tokens name. The answer
+// is of kind "step" and its tokens name the parent node of the checkpoint,
+// where the run continues (docs/design.md#edges-and-tips). Errors: TOKEN_* for
+// tokens that are malformed, of another store or of two nodes; otherwise as
+// CheckpointAt.
 func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (Answer, error) {
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
 	if err != nil {
-		return Answer{}, g.withoutKeys(ctx, c.StateToken, err)
+		return Answer{}, g.faultWithoutKeys(ctx, c.StateToken, err)
 	}
 	state, err := token.ParseState(keys, c.StateToken)
 	if err != nil {
@@ -38,7 +41,7 @@ func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	at, err := g.meant(ctx, state, point)
+	at, err := g.resolveTokens(ctx, state, point)
 	if err != nil {
 		return Answer{}, tokenFault(err)
 	}
@@ -46,13 +49,15 @@ func (g *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 	return a, tokenFault(err)
 }
 
-// CheckpointAt keeps a checkpoint at a position, for callers that need no token:
-// attempt is the CheckpointID of an answer. The same one again is answered from
-// the log over its prefix (locks, "Checkpoint idempotency"; R15).
+// CheckpointAt records a checkpoint at a position, for callers that need no
+// token. attempt is the CheckpointID of an answer. A repeated call with the
+// same one is answered from the log prefix that ends with the checkpoint
+// (docs/design.md#answers). Errors: RUN_CLOSED, VALIDATION_ERROR, and INVARIANT
+// for a checkpoint id that is not the next one.
 func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attempt id.Attempt,
 	req advance.Request) (Answer, error) {
-	fold := g.take(at.Session)
-	p, err := g.stand(ctx, at, fold)
+	fold := g.takeFold(at.Session)
+	p, err := g.openStep(ctx, at, fold)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -62,12 +67,12 @@ func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 		return Answer{}, err
 	}
 	point := id.ChildNode(at.Node, attempt, id.OpCheckpoint)
-	if p.kept(point) {
-		g.keep(at.Session, fold)
+	if p.hasCheckpoint(point) {
+		g.putFold(at.Session, fold)
 		return g.replayCheckpoint(ctx, keys, at, point, req)
 	}
-	appended, err := g.record(ctx, at, fold, func(p place) (manifest.Plan, error) {
-		if p.kept(point) {
+	appended, err := g.commitPlanned(ctx, at, fold, func(p resolvedPosition) (manifest.Plan, error) {
+		if p.hasCheckpoint(point) {
 			return manifest.Plan{}, nil
 		}
 		return g.planCheckpoint(ctx, p, at, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
@@ -78,11 +83,14 @@ func (g *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 	if !appended { // another caller was first
 		return g.replayCheckpoint(ctx, keys, at, point, req)
 	}
-	return g.recorded(ctx, keys, at, fold)
+	return g.answerCommitted(ctx, keys, at, fold)
 }
 
-func (g *Engine) planCheckpoint(ctx context.Context, p place, at Position, a advance.Attempt) (manifest.Plan, error) {
-	if err := takesMore(p); err != nil {
+// planCheckpoint decides a checkpoint over the fold as it is under the lock.
+// Replay uses it with recorded inputs.
+func (g *Engine) planCheckpoint(ctx context.Context, p resolvedPosition, at Position, a advance.Attempt) (manifest.Plan,
+	error) {
+	if err := checkTakesFacts(p); err != nil {
 		return manifest.Plan{}, err
 	}
 	if a.ID != nextCheckpoint(p.node) {
@@ -104,49 +112,55 @@ func (g *Engine) planCheckpoint(ctx context.Context, p place, at Position, a adv
 	return advance.Checkpoint(w, facts, a)
 }
 
-// stand opens a position at the node where work goes on: a checkpoint is no such
-// node, whatever a token from elsewhere names, but stands beside one (R17).
-func (g *Engine) stand(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	p, err := g.open(ctx, at, f)
+// openStep opens a position at the node where the run continues. A token can
+// name a checkpoint node; the run continues at its parent, so that is the
+// returned node (docs/design.md#edges-and-tips).
+func (g *Engine) openStep(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+	p, err := g.openPosition(ctx, at, f)
 	if err != nil || p.node.Kind != event.CheckpointNode || p.node.Parent == nil {
 		return p, err
 	}
 	at.Node = *p.node.Parent
-	return g.open(ctx, at, f)
+	return g.openPosition(ctx, at, f)
 }
 
-// kept reports whether the node has this checkpoint.
-func (p place) kept(point id.Node) bool { return slices.Contains(p.node.Checkpoints, point) }
+// hasCheckpoint reports whether the node has the checkpoint with this node id.
+func (p resolvedPosition) hasCheckpoint(point id.Node) bool {
+	return slices.Contains(p.node.Checkpoints, point)
+}
 
-// nextCheckpoint is the checkpoint that callers are handed now (R3).
+// nextCheckpoint is the checkpoint id that answers about the node carry now. It
+// is derived from the node and its number of checkpoints (docs/design.md#ids).
 func nextCheckpoint(n *projections.Node) id.Attempt {
 	return id.NextAttempt(n.ID, id.OpCheckpoint, len(n.Checkpoints))
 }
 
-// takesMore refuses facts for a run that is closed, or about to be (R23).
-func takesMore(p place) error {
+// checkTakesFacts refuses with RUN_CLOSED to add events to a run that is closed
+// or whose cancellation was requested (docs/design.md#ends-and-branches).
+func checkTakesFacts(p resolvedPosition) error {
 	if p.run.Closed != nil || p.run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
 	}
 	return nil
 }
 
-// record looks at a position again under the session's lock, and appends what is
-// planned for it; an empty plan says that nothing is left to record.
-func (g *Engine) record(ctx context.Context, at Position, fold *projections.Fold,
-	plan func(place) (manifest.Plan, error)) (appended bool, err error) {
+// commitPlanned looks a position up again under the session's lock and appends
+// the plan for it. An empty plan appends nothing and leaves appended false:
+// what was requested is recorded already.
+func (g *Engine) commitPlanned(ctx context.Context, at Position, fold *projections.Fold,
+	plan func(resolvedPosition) (manifest.Plan, error)) (appended bool, err error) {
 	log := manifest.SessionEvents(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
-		p, err := find(fold, at)
+		p, err := resolvePosition(fold, at)
 		if err != nil {
 			return err
 		}
-		what, err := plan(p)
-		if err != nil || len(what.Events) == 0 {
+		planned, err := plan(p)
+		if err != nil || len(planned.Events) == 0 {
 			return err
 		}
 		appended = true
-		return g.append(ctx, w, fold, what)
+		return g.append(ctx, w, fold, planned)
 	}
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
@@ -156,24 +170,29 @@ func (g *Engine) record(ctx context.Context, at Position, fold *projections.Fold
 	return appended, err
 }
 
-// recorded answers over a fold that holds what was just appended.
-func (g *Engine) recorded(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold) (Answer, error) {
-	p, err := find(fold, at)
+// answerCommitted renders the answer over a fold that contains the events just
+// appended. Its errors become STORE_ANSWER_UNREAD, because the call itself
+// succeeded.
+func (g *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold) (Answer,
+	error) {
+	p, err := resolvePosition(fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
-		return Answer{}, unread(err)
+		return Answer{}, answerUnread(err)
 	}
-	g.keep(at.Session, fold)
+	g.putFold(at.Session, fold)
 	return a, nil
 }
 
-// replayCheckpoint answers a recorded checkpoint over the prefix that ends with it.
+// replayCheckpoint answers a recorded checkpoint over the log prefix that ends
+// with it, and warns if the request carries other notes or artifacts than the
+// recorded ones.
 func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, point id.Node,
 	req advance.Request) (Answer, error) {
-	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool {
+	prefix, err := g.foldPrefix(ctx, at.Session, func(seg manifest.Segment) bool {
 		return slices.ContainsFunc(seg.Events, func(e event.Event) bool {
 			_, created := e.Data.(event.NodeCreated)
 			return created && e.Scope.NodeID == point
@@ -182,7 +201,7 @@ func (g *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Posit
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := find(prefix, at)
+	p, err := resolvePosition(prefix, at)
 	if err != nil {
 		return Answer{}, err
 	}

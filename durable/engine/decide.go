@@ -15,103 +15,109 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// DecideRequest asks to decide something about a proposal.
+// DecideRequest requests a decision about a proposal.
 type DecideRequest struct {
 	Ref       string
 	Workspace string
 	Reason    string
-	// AtTerminal says that a person sits at a terminal, and no pipe or program answers
-	// for them. Only whoever asks knows.
+	// AtTerminal reports that a person types at a terminal and the answer does
+	// not come from a pipe or a program. Only the caller knows.
 	AtTerminal bool
 }
 
+// principal is the decider as the policy sees it.
 func (r DecideRequest) principal(by Caller) proposal.Principal {
 	return proposal.PrincipalOf(by.Actor, r.AtTerminal)
 }
 
-// ApproveProposal records a person's approval of exactly the artifact that they were
-// shown: PROPOSAL_CHANGED where it was revised meanwhile, PROPOSAL_FORBIDDEN for whoever
-// does not hold the role, or is not at a terminal. The same approval again changes
-// nothing.
+// ApproveProposal records a person's approval of exactly the artifact that was
+// shown to them. A repeated approval changes nothing. Errors: PROPOSAL_CHANGED
+// if the proposal was revised since, PROPOSAL_FORBIDDEN without the approver's
+// role or a terminal.
 func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideRequest, shown canon.Digest) (Proposed,
 	error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if err := proposal.CheckApprove(d.one.State); err != nil {
 			return nil, nil, err
 		}
-		if err := d.policy.CheckApprove(d.who); err != nil {
+		if err := d.policy.CheckApprove(d.principal); err != nil {
 			return nil, nil, err
 		}
 		if now := d.one.Last().Artifact.SHA256; now != shown {
 			return nil, nil, fault.New(fault.ProposalChanged,
-				"%s was revised while it was looked at: the approval was meant for %s, and it is %s now", d.one.ID,
+				"%s was revised after it was shown: the approval is for %s, and the artifact is %s now", d.one.ID,
 				shown, now).
 				With("proposalId", d.one.ID.String()).With("shown", shown.String()).With("now", now.String())
 		}
+		// Void approvals do not make a new one redundant.
 		gate := d.policy.Gate(shown, d.one.Given())
 		for _, a := range d.one.Approvals {
-			if a.Principal == d.who.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
-				return nil, nil, nil // they have approved it
+			if a.Principal == d.principal.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
+				return nil, nil, nil // approved by the same principal already
 			}
 		}
 		return proposal.Approve(d.store, d.at, by.Actor, shown, d.policy.ApproverRole), nil, nil
 	})
 }
 
-// ApplyRequest asks to activate a proposal.
+// ApplyRequest requests to activate a proposal.
 type ApplyRequest struct {
 	DecideRequest
-	Override bool // past the approval gate: a person's, with a reason
-	// Check finds what is unsound about an artifact, beside what is installed.
+	// Override bypasses the approval gate; it requires a person and a reason.
+	Override bool
+	// Check returns the problems of an artifact in combination with the
+	// installed ones; nil: not checked.
 	Check func(kind proposal.Kind, artifact canon.Value, installed []InstalledArtifact) []problem.Problem
 }
 
-// ApplyProposal installs what was last proposed, byte for byte. Record and installation
-// are one commit. PROPOSAL_PENDING where approvals are missing, PROPOSAL_FORBIDDEN where
-// the caller lacks the scope, PROPOSAL_INVALID for an artifact that is unsound for its
-// kind; nothing changes then.
+// ApplyProposal installs the last revision, byte for byte. The record and the
+// installed object are one commit. Errors: PROPOSAL_PENDING if approvals are
+// missing, PROPOSAL_FORBIDDEN without the required scope, PROPOSAL_INVALID if
+// the artifact is not valid for its kind; nothing changes then.
 func (g *Engine) ApplyProposal(ctx context.Context, by Caller, req ApplyRequest) (Proposed, error) {
-	return g.decide(ctx, by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveApply); err != nil {
 			return nil, nil, err
 		}
 		last := d.one.Last()
 		a := proposal.Activation{Mode: d.policy.Mode, By: by.Actor, SHA256: last.Artifact.SHA256, Slot: last.Slot,
 			Version: last.Version}
-		if err := d.mayApply(req, &a); err != nil {
+		if err := d.authorizeApply(req, &a); err != nil {
 			return nil, nil, err
 		}
 		data, err := g.Objects.Object(ctx, manifest.Artifact, last.Artifact.SHA256)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := g.sound(ctx, d, req, data); err != nil {
+		if err := g.checkArtifact(ctx, d, req, data); err != nil {
 			return nil, nil, err
 		}
 		return proposal.Apply(d.at, a), []manifest.Object{{Kind: manifest.Installed, Bytes: data}}, nil
 	})
 }
 
-// mayApply asks what the store's mode asks for.
-func (d decision) mayApply(req ApplyRequest, a *proposal.Activation) error {
+// authorizeApply checks what the store's mode requires to activate a proposal,
+// and records in a by which approvals it is activated.
+func (d decision) authorizeApply(req ApplyRequest, a *proposal.Activation) error {
 	if d.policy.Mode == proposal.DirectRBAC {
 		if req.Override {
-			return fault.New(fault.ValidationError, "there is no approval gate to go past: this store activates by %s",
-				d.policy.Mode).Suggest("Leave --override out.")
+			return fault.New(fault.ValidationError, "this store has no approval gate to override: it activates by %s",
+				d.policy.Mode).Suggest("Remove --override.")
 		}
-		return d.policy.CheckScope(d.who, config.ScopeApply)
+		return d.policy.CheckScope(d.principal, config.ScopeApply)
 	}
 	if req.Override {
 		a.Override = true
-		return d.policy.CheckOverride(d.who, req.Reason)
+		return d.policy.CheckOverride(d.principal, req.Reason)
 	}
 	gate := d.policy.Gate(d.one.Last().Artifact.SHA256, d.one.Given())
 	a.Approvals = gate.Approvals
 	return gate.Err(d.one.ID)
 }
 
-// sound refuses an artifact that is unsound for its kind, or in the way of another.
-func (g *Engine) sound(ctx context.Context, d decision, req ApplyRequest, data []byte) error {
+// checkArtifact refuses with PROPOSAL_INVALID an artifact that is not valid for
+// its kind or conflicts with an installed one.
+func (g *Engine) checkArtifact(ctx context.Context, d decision, req ApplyRequest, data []byte) error {
 	artifact, err := canon.Parse(data)
 	if err != nil {
 		return fault.Wrap(err, fault.ProposalInvalid, "the artifact cannot be read: %v", err)
@@ -122,53 +128,53 @@ func (g *Engine) sound(ctx context.Context, d decision, req ApplyRequest, data [
 	if req.Check == nil {
 		return nil
 	}
-	var beside []InstalledArtifact
+	var others []InstalledArtifact
 	displaced := d.all.Displaced(d.one)
 	for _, i := range d.all.Installed(req.Workspace) {
 		if displaced != nil && i == *displaced {
-			continue // it goes in its place
+			continue // replaced by this proposal
 		}
-		if v, err := g.artifactOf(ctx, manifest.Installed, i.Artifact.SHA256); err == nil {
-			beside = append(beside, InstalledArtifact{i, v})
+		if v, err := g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256); err == nil {
+			others = append(others, InstalledArtifact{i, v})
 		}
 	}
-	found := req.Check(d.one.Kind, artifact, beside)
+	found := req.Check(d.one.Kind, artifact, others)
 	if !problem.HasErrors(found) {
 		return nil
 	}
 	first := found[slices.IndexFunc(found, func(p problem.Problem) bool { return p.Severity == problem.Error })]
-	f := fault.New(fault.ProposalInvalid, "%s is not sound: %s", d.one.ID, first.Message)
+	f := fault.New(fault.ProposalInvalid, "%s is not valid: %s", d.one.ID, first.Message)
 	if at := first.Pointer; at != "" {
-		f.Message = fmt.Sprintf("%s is not sound at %s: %s", d.one.ID, at, first.Message)
+		f.Message = fmt.Sprintf("%s is not valid at %s: %s", d.one.ID, at, first.Message)
 	}
 	return f.With("proposalId", d.one.ID.String()).With("problems", found)
 }
 
-// RejectProposal refuses a proposal; it can be revised or archived afterwards.
+// RejectProposal rejects a proposal. It can be revised or archived afterwards.
 func (g *Engine) RejectProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveReject)
 		return proposal.Reject(d.at), nil, err
 	})
 }
 
-// ArchiveProposal puts a proposal away; it can be revised afterwards.
+// ArchiveProposal archives a proposal. It can be revised afterwards.
 func (g *Engine) ArchiveProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveArchive)
 		return proposal.Archive(d.at), nil, err
 	})
 }
 
-// RollBackProposal takes an applied proposal out of use: what was in its slot before is
-// in use again. It takes what applying took: the approver's role at a terminal, or the
-// scope.
+// RollBackProposal takes an applied proposal out of use; the previous content
+// of its slot is in use again. It requires the approver's role, or the scope in
+// stores without an approval gate.
 func (g *Engine) RollBackProposal(ctx context.Context, by Caller, req DecideRequest) (Proposed, error) {
-	return g.decide(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return g.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveRollBack); err != nil {
 			return nil, nil, err
 		}
-		if err := d.mayRollBack(); err != nil {
+		if err := d.authorizeRollBack(); err != nil {
 			return nil, nil, err
 		}
 		applied, _ := d.one.Activation()
@@ -176,39 +182,41 @@ func (g *Engine) RollBackProposal(ctx context.Context, by Caller, req DecideRequ
 	})
 }
 
-// mayRollBack asks for what activating asks for, and not for a terminal: what somebody
-// may bring in they may take out.
-func (d decision) mayRollBack() error {
+// authorizeRollBack checks what activation requires, except for the terminal:
+// removing a change is less critical than making it.
+func (d decision) authorizeRollBack() error {
 	if d.policy.Mode == proposal.DirectRBAC {
-		return d.policy.CheckScope(d.who, config.ScopeApply)
+		return d.policy.CheckScope(d.principal, config.ScopeApply)
 	}
-	return d.policy.CheckRole(d.who)
+	return d.policy.CheckRole(d.principal)
 }
 
-// decision is what somebody decides about, as it stands under the lock.
+// decision is the state under the lock that a decision is made about.
 type decision struct {
-	store  id.Store
-	policy proposal.Policy
-	all    *projections.Proposals
-	one    *projections.Proposal
-	at     proposal.At
-	who    proposal.Principal
+	store     id.Store
+	policy    proposal.Policy
+	all       *projections.Proposals
+	one       *projections.Proposal
+	at        proposal.At
+	principal proposal.Principal
 }
 
-// decide records one decision, and gives the proposal as it stands then.
-func (g *Engine) decide(ctx context.Context, by Caller, req DecideRequest,
+// decideProposal records one decision and returns the proposal afterwards. plan
+// returns a nil record if the decision is recorded already.
+func (g *Engine) decideProposal(ctx context.Context, by Caller, req DecideRequest,
 	plan func(decision) (proposal.Record, []manifest.Object, error)) (Proposed, error) {
-	defer g.settle(ctx)
-	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
+	defer g.writePendingAudit(ctx)
+	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {
 		return Proposed{}, err
 	}
 	if err := proposal.CheckReason(req.Reason); err != nil {
 		return Proposed{}, err
 	}
-	d := decision{policy: proposal.PolicyOf(conf), who: req.principal(by)}
+	d := decision{policy: proposal.PolicyOf(conf), principal: req.principal(by)}
 	name, written := "", false
-	err = g.changeOne(ctx, by, req.Workspace, req.Ref, func(c change) (proposal.Record, []manifest.Object, error) {
+	err = g.changeProposal(ctx, by, req.Workspace, req.Ref, func(c proposalChange) (proposal.Record, []manifest.Object,
+		error) {
 		name, c.at.Reason = c.one.ID.String(), req.Reason
 		d.store, d.all, d.one, d.at = c.store, c.all, c.one, c.at
 		record, objects, err := plan(d)
@@ -216,18 +224,20 @@ func (g *Engine) decide(ctx context.Context, by Caller, req DecideRequest,
 		return record, objects, err
 	})
 	if err == nil && !written {
-		// It is answered from the log: whoever wrote that may not have come to make it durable.
+		// The decision was written by another process, which may have ended
+		// before the bytes were synced.
 		err = g.Logs.Confirm(ctx, proposalsLog(d.store), d.all.Head)
 	}
 	if err != nil {
 		return Proposed{}, err
 	}
-	return g.proposed(ctx, req.Workspace, name, nil)
+	return g.readProposed(ctx, req.Workspace, name, nil)
 }
 
-// MayApprove refuses whoever may not approve, before they are shown anything to decide.
+// MayApprove refuses callers who may not approve, before anything is shown to
+// them. Errors: PROPOSAL_FORBIDDEN, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) MayApprove(ctx context.Context, by Caller, req DecideRequest) error {
-	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
+	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {
 		return err
 	}

@@ -14,63 +14,68 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// DeleteRequest asks to move sessions to the trash.
+// DeleteRequest requests to move sessions to the trash.
 type DeleteRequest struct {
-	Refs   []string // each a session or run id, prefix of a run's or @last
+	// Refs are session ids, run ids, prefixes of run ids, or @last.
+	Refs   []string
 	Reason string
 }
 
-// DeletedSessions is the document "deleted": what lies in the trash now.
+// DeletedSessions is the document "deleted": the sessions that were moved to
+// the trash, or removed from it.
 type DeletedSessions struct {
 	Sessions []TrashedSession `json:"sessions"`
 }
 
 // TrashedSession is a session in the trash.
 type TrashedSession struct {
-	Name        string     `json:"name"` // what 'sessions restore' takes, as it does the id
+	// Name is the directory in the trash; 'sessions restore' accepts it.
+	Name        string     `json:"name"`
 	SessionID   id.Session `json:"sessionId"`
 	TrashedAtMs int64      `json:"trashedAtMs"`
 	Note        *Note      `json:"note,omitzero"`
 	Runs        []RunName  `json:"runs"`
 }
 
-// RunName is what people know a run by.
+// RunName identifies a run to a user.
 type RunName struct {
 	RunID      id.Run `json:"runId"`
 	WorkflowID string `json:"workflowId"`
 	Title      string `json:"title"`
 }
 
-// Deletable finds the sessions that a request names, each once, and refuses what may
-// not go: whoever asks a person first shows them. It changes nothing.
+// Deletable resolves the sessions that a request names, each once, so that a
+// caller can show them before it asks for confirmation. It changes nothing.
+// Errors: SESSION_NOT_FOUND, RUN_NOT_FOUND, RUN_AMBIGUOUS, SESSION_KEPT.
 func (g *Engine) Deletable(ctx context.Context, req DeleteRequest) ([]SessionRow, error) {
-	var out []SessionRow
+	var rows []SessionRow
 	for _, ref := range req.Refs {
-		s, err := g.session(ctx, ref)
+		s, err := g.resolveSession(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(out, func(r SessionRow) bool { return r.SessionID == s }) {
+		if slices.ContainsFunc(rows, func(r SessionRow) bool { return r.SessionID == s }) {
 			continue
 		}
-		if err := g.unkept(ctx, s); err != nil {
+		if err := g.checkNotKept(ctx, s); err != nil {
 			return nil, err
 		}
-		out = append(out, g.sessionRow(ctx, s))
+		rows = append(rows, g.sessionRow(ctx, s))
 	}
-	return out, nil
+	return rows, nil
 }
 
-// DeleteSessions moves sessions to the trash, healthy or not. All that are named are
-// looked at before the first one moves; when moving one fails, those before it stay
-// in the trash.
+// DeleteSessions moves sessions to the trash, healthy or not. All of them are
+// resolved before the first one is moved; if moving one fails, those before it
+// remain in the trash and are in the result. Each is one audited act.
 func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteRequest) (DeletedSessions, error) {
 	out := DeletedSessions{Sessions: []TrashedSession{}}
 	rows, err := g.Deletable(ctx, req)
 	if err != nil {
 		return out, err
 	}
-	n, err := note(by, req.Reason)
+	// Validated before the first act is recorded.
+	n, err := newNote(by, req.Reason)
 	if err != nil {
 		return out, err
 	}
@@ -78,7 +83,7 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 		what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: row.SessionID.String()},
 			Reason: n.Reason}
 		err := g.act(ctx, by, what, func() (map[string]string, error) {
-			t, err := g.discard(ctx, row.SessionID, n, func() error { return g.unkept(ctx, row.SessionID) })
+			t, err := g.moveToTrash(ctx, row.SessionID, n, func() error { return g.checkNotKept(ctx, row.SessionID) })
 			if err == nil {
 				out.Sessions = append(out.Sessions, TrashedSession{t.Name, t.Session, t.AtMs, &n, row.Runs})
 			}
@@ -91,23 +96,26 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 	return out, nil
 }
 
-// discard moves a session away and forgets what is remembered of it.
-func (g *Engine) discard(ctx context.Context, s id.Session, n Note, unless func() error) (ports.Trashed, error) {
+// moveToTrash moves a session to the trash and drops what is cached of it.
+// unless is called under the session's locks; its error prevents the move.
+func (g *Engine) moveToTrash(ctx context.Context, s id.Session, n Note, unless func() error) (ports.Trashed, error) {
 	t, err := g.Trash.Discard(ctx, s, n.AtMs, n.data(), unless)
 	if err == nil {
-		g.forget(s)
+		g.dropCached(s)
 	}
 	return t, err
 }
 
-func (g *Engine) forget(s id.Session) {
+// dropCached forgets the fold and the durable head of a session whose log was
+// moved or replaced.
+func (g *Engine) dropCached(s id.Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.memo, s)
-	delete(g.proofs, s.String())
+	delete(g.folds, s)
+	delete(g.durable, s.String())
 }
 
-// Trashed lists what lies in the trash, what was put there last first.
+// Trashed lists the content of the trash, the latest deletion first.
 func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
 	out := []TrashedSession{}
 	if g.Trash == nil {
@@ -116,7 +124,8 @@ func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
 	all, err := g.Trash.Trashed(ctx)
 	for _, t := range all {
 		fold := projections.NewFold()
-		// What cannot be read has no names, and can be restored and emptied all the same.
+		// A session that cannot be read has no run names, and can be restored
+		// or removed nevertheless.
 		_, _ = g.Logs.Read(ctx, ports.Reading{Log: trashLog(t)}, fold)
 		out = append(out, TrashedSession{t.Name, t.Session, t.AtMs, noteOf(t.Control), g.runNames(ctx, fold)})
 	}
@@ -125,14 +134,17 @@ func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
 	return out, err
 }
 
+// trashLog is the log of a session in the trash.
 func trashLog(t ports.Trashed) manifest.Log {
 	return manifest.Log{Root: t.Root, Owner: t.Session.String(), Table: event.Domain}
 }
 
-// RestoreSession moves a session out of the trash again, by its name there, its id,
-// or a run of it or a prefix of that. Of several with one id it is the latest.
+// RestoreSession moves a session out of the trash. ref is its name there, its
+// session id, a run id, or a unique prefix of an id. Of several with the same
+// session id the latest is restored. Errors: SESSION_NOT_FOUND, RUN_AMBIGUOUS,
+// VALIDATION_ERROR if the store has another session under the id.
 func (g *Engine) RestoreSession(ctx context.Context, by Caller, ref string) (TrashedSession, error) {
-	t, err := g.inTrash(ctx, ref)
+	t, err := g.findInTrash(ctx, ref)
 	if err != nil {
 		return t, err
 	}
@@ -144,7 +156,8 @@ func (g *Engine) RestoreSession(ctx context.Context, by Caller, ref string) (Tra
 	return t, err
 }
 
-func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error) {
+// findInTrash resolves a reference to a session in the trash.
+func (g *Engine) findInTrash(ctx context.Context, ref string) (TrashedSession, error) {
 	all, err := g.Trashed(ctx)
 	if err != nil {
 		return TrashedSession{}, err
@@ -154,7 +167,7 @@ func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error
 		switch {
 		case t.Name == ref || t.SessionID.String() == ref:
 			return t, nil // the latest comes first
-		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return matches(r.RunID, ref) }), ref != "" &&
+		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return matchesPrefix(r.RunID, ref) }), ref != "" &&
 			strings.HasPrefix(t.SessionID.String(), ref):
 			if !slices.ContainsFunc(found, func(f TrashedSession) bool { return f.SessionID == t.SessionID }) {
 				found = append(found, t)
@@ -171,8 +184,8 @@ func (g *Engine) inTrash(ctx context.Context, ref string) (TrashedSession, error
 	return TrashedSession{}, fault.New(fault.RunAmbiguous, "%d sessions in the trash fit %q", len(found), ref)
 }
 
-// EmptyTrash removes all that lies in the trash, for good. Objects that nothing needs
-// any more go with the next cleanup.
+// EmptyTrash permanently removes all sessions in the trash. Objects that no log
+// refers to then are removed by the next cleanup.
 func (g *Engine) EmptyTrash(ctx context.Context, by Caller) (DeletedSessions, error) {
 	out := DeletedSessions{Sessions: []TrashedSession{}}
 	all, err := g.Trashed(ctx)

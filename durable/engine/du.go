@@ -16,50 +16,60 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Usage is the document "du": how much lies where, the largest first. Bytes are those
-// of files; what a filesystem adds is not known.
+// Usage is the document "du": disk usage by sessions, objects and directories,
+// the largest first. Sizes are those of files in bytes; the overhead of the
+// filesystem is not included.
 type Usage struct {
 	TotalBytes int64          `json:"totalBytes"`
 	TotalFiles int64          `json:"totalFiles"`
 	Sessions   []SessionUsage `json:"sessions"`
 	Trash      []SessionUsage `json:"trash"`
 	Objects    []ObjectUsage  `json:"objects"`
-	Folders    []FolderUsage  `json:"folders"` // of the store, with all that lies below each
-	Leftover   int64          `json:"leftoverBytes"`
-	Unclear    []Unclear      `json:"unclear"` // what could not be read: shares of objects may be wrong
+	// Folders are the top-level directories of the store.
+	Folders  []FolderUsage `json:"folders"`
+	Leftover int64         `json:"leftoverBytes"`
+	// Unclear lists logs that could not be read: shares of objects may be wrong
+	// then.
+	Unclear []Unclear `json:"unclear"`
 }
 
-// SessionUsage is how much a session takes, in the trash or out of it.
+// SessionUsage is the disk usage of a session, in the trash or not.
 type SessionUsage struct {
-	SessionID  id.Session  `json:"sessionId"`
-	Name       string      `json:"name,omitzero"` // in the trash
-	Runs       []RunName   `json:"runs"`
-	TotalBytes int64       `json:"totalBytes"` // of its folder and of the objects that it alone needs
-	Events     Amount      `json:"events"`     // its own log
-	SideLogs   Amount      `json:"sideLogs"`
-	Cache      Amount      `json:"cache"`
-	Other      Amount      `json:"other"`
-	Own        ObjectShare `json:"ownObjects"`    // that nobody else needs
-	Shared     ObjectShare `json:"sharedObjects"` // that others need as well
+	SessionID id.Session `json:"sessionId"`
+	Name      string     `json:"name,omitzero"` // name in the trash
+	Runs      []RunName  `json:"runs"`
+	// TotalBytes covers its directory and the objects that only it refers to.
+	TotalBytes int64  `json:"totalBytes"`
+	Events     Amount `json:"events"` // its own log
+	SideLogs   Amount `json:"sideLogs"`
+	Cache      Amount `json:"cache"`
+	Other      Amount `json:"other"`
+	// Own counts objects that only this session refers to.
+	Own ObjectShare `json:"ownObjects"`
+	// Shared counts objects that others refer to as well.
+	Shared ObjectShare `json:"sharedObjects"`
 }
 
-// Amount counts files.
+// Amount is a number of files and their size.
 type Amount struct {
 	Files int64 `json:"files"`
 	Bytes int64 `json:"bytes"`
 }
 
+// add adds a directory of the survey.
 func (a *Amount) add(f ports.Folder) { a.Files, a.Bytes = a.Files+f.Files, a.Bytes+f.Bytes }
 
-// ObjectShare counts objects.
+// ObjectShare is a number of objects and their size.
 type ObjectShare struct {
 	Count int64 `json:"count"`
 	Bytes int64 `json:"bytes"`
 }
 
+// add adds one object.
 func (s *ObjectShare) add(bytes int64) { s.Count, s.Bytes = s.Count+1, s.Bytes+bytes }
 
-// ObjectUsage is how much the objects of a kind take; Unused ones no log names.
+// ObjectUsage is the usage by objects of one kind. Unused ones are not named in
+// any log.
 type ObjectUsage struct {
 	Kind   manifest.ObjectKind `json:"kind"`
 	Count  int64               `json:"count"`
@@ -67,13 +77,14 @@ type ObjectUsage struct {
 	Unused ObjectShare         `json:"unused"`
 }
 
-// FolderUsage is a folder at the store's top.
+// FolderUsage is a directory at the top of the store, with everything below it.
 type FolderUsage struct {
 	Path string `json:"path"`
 	Amount
 }
 
-// DU measures a store.
+// DU measures the disk usage of a store. It takes no lock and changes nothing.
+// Logs that cannot be read are listed in Unclear.
 func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	out := Usage{Sessions: []SessionUsage{}, Trash: []SessionUsage{}, Objects: []ObjectUsage{},
 		Folders: []FolderUsage{}, Unclear: []Unclear{}}
@@ -81,7 +92,7 @@ func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	if err != nil {
 		return out, err
 	}
-	m := &measure{g: g, rows: map[string]*SessionUsage{}, stored: map[[sha256.Size]byte]*owners{}}
+	m := &usageCounter{g: g, rows: map[string]*SessionUsage{}, stored: map[[sha256.Size]byte]*owners{}}
 	objects, err := g.storedObjects(ctx)
 	if err != nil {
 		return out, err
@@ -89,11 +100,11 @@ func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	for _, o := range objects {
 		m.stored[o.Ref.Raw()] = &owners{bytes: o.Bytes}
 	}
-	if err := m.logs(ctx, &out); err != nil {
+	if err := m.countLogs(ctx, &out); err != nil {
 		return out, err
 	}
-	m.folders(survey, &out)
-	m.share(objects, &out)
+	m.countFolders(survey, &out)
+	m.countOwnedObjects(objects, &out)
 	bySize := func(a, b SessionUsage) int {
 		return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), cmp.Compare(a.SessionID.String(), b.SessionID.String()))
 	}
@@ -105,23 +116,26 @@ func (g *Engine) DU(ctx context.Context) (Usage, error) {
 	return out, nil
 }
 
-// measure knows who needs which object.
-type measure struct {
+// usageCounter assigns objects and directories to sessions.
+type usageCounter struct {
 	g      *Engine
-	rows   map[string]*SessionUsage // by folder
+	rows   map[string]*SessionUsage // by directory
 	stored map[[sha256.Size]byte]*owners
 }
 
-// owners of an object: none, one, or several of whom the first is known and the rest
-// listed. Nearly all objects have one.
+// owners are the sessions that refer to an object. Nearly all objects have one,
+// so the first is stored without a slice: a store has many objects.
 type owners struct {
 	bytes int64
 	first *SessionUsage
 	more  []*SessionUsage
-	store bool // a log of the store names it
+	// store reports that a log of the store refers to it.
+	store bool
 }
 
-func (m *measure) logs(ctx context.Context, out *Usage) error {
+// countLogs reads every log, creates the row of each session and records which
+// objects it names. A log that cannot be read is added to out.Unclear.
+func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	roots, err := m.g.Retention.LogRoots(ctx)
 	if err != nil {
 		return err
@@ -129,14 +143,14 @@ func (m *measure) logs(ctx context.Context, out *Usage) error {
 	top := map[string]*SessionUsage{} // by session and trash name
 	for _, r := range roots {
 		log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
-		who := top[r.Owner+"/"+r.Trash]
+		usage := top[r.Owner+"/"+r.Trash]
 		if r.Name != "" {
 			log.Table = event.Opaque(r.Name, ownerField(r))
 		} else {
-			who = &SessionUsage{SessionID: r.Session, Name: r.Trash}
-			top[r.Owner+"/"+r.Trash], m.rows[r.Root] = who, who
+			usage = &SessionUsage{SessionID: r.Session, Name: r.Trash}
+			top[r.Owner+"/"+r.Trash], m.rows[r.Root] = usage, usage
 		}
-		v := &claimant{measure: m, who: who}
+		v := &ownerVisitor{usageCounter: m, usage: usage}
 		if r.Name == "" {
 			v.fold = projections.NewFold()
 		}
@@ -147,35 +161,37 @@ func (m *measure) logs(ctx context.Context, out *Usage) error {
 		if err != nil {
 			out.Unclear = append(out.Unclear, Unclear{r.Root, fault.Of(err).Message})
 		} else if verdict.Damaged() {
-			out.Unclear = append(out.Unclear, Unclear{r.Root, healthWords(verdict)})
+			out.Unclear = append(out.Unclear, Unclear{r.Root, describeHealth(verdict)})
 		}
 		if r.Name == "" {
-			who.Runs = m.g.runNames(ctx, v.fold)
+			usage.Runs = m.g.runNames(ctx, v.fold)
 		}
 	}
 	return nil
 }
 
-// claimant visits a log and notes whose the objects are that it names.
-type claimant struct {
-	*measure
-	who  *SessionUsage     // nil: the store's
-	fold *projections.Fold // nil for a side log
+// ownerVisitor is a visitor that records the objects a log names as owned by a
+// session.
+type ownerVisitor struct {
+	*usageCounter
+	usage *SessionUsage     // nil: a log of the store
+	fold  *projections.Fold // nil for a side log
 }
 
-// Reset starts over; what was claimed stays claimed.
-func (c *claimant) Reset() {
+// Reset implements ports.Visitor. Recorded owners remain: each is recorded
+// once.
+func (c *ownerVisitor) Reset() {
 	if c.fold != nil {
 		c.fold.Reset()
 	}
 }
 
-// Visit claims what a segment names.
-func (c *claimant) Visit(seg manifest.Segment, head manifest.Head) error {
+// Visit implements ports.Visitor.
+func (c *ownerVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, text := range [][]byte{seg.Bytes, seg.Group} {
 		retention.Named(text, func(raw [sha256.Size]byte) {
 			if o := c.stored[raw]; o != nil {
-				o.claim(c.who)
+				o.addOwner(c.usage)
 			}
 		})
 	}
@@ -185,20 +201,21 @@ func (c *claimant) Visit(seg manifest.Segment, head manifest.Head) error {
 	return c.fold.Visit(seg, head)
 }
 
-func (o *owners) claim(who *SessionUsage) {
+// addOwner records one owner, once.
+func (o *owners) addOwner(usage *SessionUsage) {
 	switch {
-	case who == nil:
+	case usage == nil:
 		o.store = true
 	case o.first == nil:
-		o.first = who
-	case o.first != who && !slices.Contains(o.more, who):
-		o.more = append(o.more, who)
+		o.first = usage
+	case o.first != usage && !slices.Contains(o.more, usage):
+		o.more = append(o.more, usage)
 	}
 }
 
-// folders adds up what lies where: a session's folder by its parts, the store's by its
-// top.
-func (m *measure) folders(survey ports.Survey, out *Usage) {
+// countFolders adds up directories: below a session by log and cache, below the
+// store by their top directory.
+func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	tops := map[string]*Amount{}
 	for _, f := range survey.Folders {
 		out.TotalBytes, out.TotalFiles = out.TotalBytes+f.Bytes, out.TotalFiles+f.Files
@@ -211,15 +228,15 @@ func (m *measure) folders(survey ports.Survey, out *Usage) {
 		if len(parts) < 2 {
 			continue
 		}
-		who := m.rows[parts[0]+"/"+parts[1]]
+		usage := m.rows[parts[0]+"/"+parts[1]]
 		switch {
-		case who == nil:
+		case usage == nil:
 		case len(parts) == 2, parts[2] == manifest.SegmentDir:
-			who.Events.add(f)
+			usage.Events.add(f)
 		case parts[2] == "cache":
-			who.Cache.add(f)
+			usage.Cache.add(f)
 		default:
-			who.SideLogs.add(f)
+			usage.SideLogs.add(f)
 		}
 	}
 	for path, a := range tops {
@@ -231,8 +248,9 @@ func (m *measure) folders(survey ports.Survey, out *Usage) {
 	}
 }
 
-// share tells who needs each object.
-func (m *measure) share(objects []retention.Object, out *Usage) {
+// countOwnedObjects adds each object to the share of its owners and completes
+// the totals.
+func (m *usageCounter) countOwnedObjects(objects []retention.Object, out *Usage) {
 	for _, kind := range manifest.ObjectKinds() {
 		row := ObjectUsage{Kind: kind}
 		for _, o := range objects {
@@ -240,30 +258,30 @@ func (m *measure) share(objects []retention.Object, out *Usage) {
 				continue
 			}
 			row.Count, row.Bytes = row.Count+1, row.Bytes+o.Bytes
-			whose := m.stored[o.Ref.Raw()]
+			owned := m.stored[o.Ref.Raw()]
 			switch {
-			case whose.first == nil && !whose.store:
+			case owned.first == nil && !owned.store:
 				row.Unused.add(o.Bytes)
-			case whose.first != nil && len(whose.more) == 0 && !whose.store:
-				whose.first.Own.add(o.Bytes)
+			case owned.first != nil && len(owned.more) == 0 && !owned.store:
+				owned.first.Own.add(o.Bytes)
 			default:
-				for _, who := range whose.more {
-					who.Shared.add(o.Bytes)
+				for _, usage := range owned.more {
+					usage.Shared.add(o.Bytes)
 				}
-				if whose.first != nil {
-					whose.first.Shared.add(o.Bytes)
+				if owned.first != nil {
+					owned.first.Shared.add(o.Bytes)
 				}
 			}
 		}
 		out.Objects = append(out.Objects, row)
 	}
-	for _, who := range m.rows {
-		who.TotalBytes = who.Events.Bytes + who.SideLogs.Bytes + who.Cache.Bytes + who.Own.Bytes
+	for _, usage := range m.rows {
+		usage.TotalBytes = usage.Events.Bytes + usage.SideLogs.Bytes + usage.Cache.Bytes + usage.Own.Bytes
 		switch {
-		case who.Name != "":
-			out.Trash = append(out.Trash, *who)
+		case usage.Name != "":
+			out.Trash = append(out.Trash, *usage)
 		default:
-			out.Sessions = append(out.Sessions, *who)
+			out.Sessions = append(out.Sessions, *usage)
 		}
 	}
 }

@@ -11,48 +11,58 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// ErasedArtifact is the document "erased": what became of an artifact.
+// ErasedArtifact is the document "erased": the result for one artifact.
 type ErasedArtifact struct {
-	SHA256  canon.Digest `json:"sha256"`
-	Bytes   int64        `json:"bytes"`   // that it had
-	Already bool         `json:"already"` // it was erased before; what was left of the bytes is gone now
-	Note    *Note        `json:"note,omitzero"`
+	SHA256 canon.Digest `json:"sha256"`
+	// Bytes is the size before it was erased.
+	Bytes int64 `json:"bytes"`
+	// Already reports that an earlier call erased it.
+	Already bool  `json:"already"`
+	Note    *Note `json:"note,omitzero"`
 }
 
-// Tombstone is the data of the control file that stands for the bytes of an erased
-// artifact.
+// Tombstone is the content of the control file that replaces the bytes of an
+// erased artifact.
 type Tombstone struct {
 	Note
-	Bytes int64 `json:"bytes"` // that it had
-	// Imported says that it came with a bundle: bytes that are brought here outlive it.
+	// Bytes is the size before it was erased.
+	Bytes int64 `json:"bytes"`
+	// Imported reports that the tombstone came with a bundle. It does not
+	// prevent the same bytes from being stored here.
 	Imported bool         `json:"imported,omitzero"`
 	SHA256   canon.Digest `json:"sha256"`
 }
 
+// data encodes the tombstone for its control file.
 func (t Tombstone) data() canon.Value {
 	v, err := canon.ValueOf(t)
 	if err != nil {
-		panic("engine: " + err.Error()) // its types rule that out
+		panic("engine: " + err.Error()) // cannot happen: all members have a JSON form
 	}
 	return v
 }
 
-// EraseArtifact removes the bytes of an artifact and leaves a tombstone that says who,
-// when and why: its digest stays in the logs, which nobody rewrites. An erased one
-// reads as ARTIFACT_ERASED everywhere. That of a proposal takes what was installed of it
-// along: it is in use no more, and stays applied on record until it is rolled back.
+// EraseArtifact removes the bytes of an artifact and stores a tombstone with
+// actor, time and reason. The digest remains in the logs, which are never
+// rewritten; reading the artifact is ARTIFACT_ERASED from then on. The artifact
+// of an applied proposal is removed from installed/ as well: it is not in use
+// any more, and the proposal remains applied on record until it is rolled back.
+//
+// Errors: ARTIFACT_NOT_FOUND, VALIDATION_ERROR without a reason. Repeated calls
+// report Already.
 func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest, reason string) (ErasedArtifact,
 	error) {
-	n, err := note(by, strings.TrimSpace(reason))
+	n, err := newNote(by, strings.TrimSpace(reason))
 	if err != nil {
 		return ErasedArtifact{}, err
 	}
 	if n.Reason == "" {
 		return ErasedArtifact{},
-			fault.New(fault.ValidationError, "erasing an artifact needs a reason: it is all that is left of it").
+			fault.New(fault.ValidationError, "erasing an artifact requires a reason: nothing else remains of it").
 				Suggest("Give one with --reason.")
 	}
-	// Before anything is put on record: a digest that nobody stored is a mistake.
+	// Checked before the intention is recorded: an unknown digest is probably a
+	// typing error.
 	if err := g.Erasable(ctx, ref); err != nil {
 		return ErasedArtifact{}, err
 	}
@@ -73,12 +83,12 @@ func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest,
 		Note: noteOf(ports.Control{V: noteVersion, Data: e.Data})}, nil
 }
 
-// Erasable refuses the digest of an artifact that neither is there nor was erased. A
-// damaged one is there.
+// Erasable refuses with ARTIFACT_NOT_FOUND a digest that names neither a stored
+// nor an erased artifact. A damaged artifact can be erased.
 func (g *Engine) Erasable(ctx context.Context, ref canon.Digest) error {
 	_, err := g.Objects.Object(ctx, manifest.Artifact, ref)
 	if fault.Is(err, fault.StoreCorrupt) && fault.Of(err).Details["missing"] == true {
-		_, err = g.Objects.Object(ctx, manifest.Installed, ref) // what an applied proposal brought goes with it
+		_, err = g.Objects.Object(ctx, manifest.Installed, ref) // an installed copy is erased as well
 	}
 	switch {
 	case err == nil, fault.Is(err, fault.ArtifactErased):

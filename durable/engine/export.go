@@ -16,54 +16,65 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// ExportRequest says what to export, and what the bundle says about itself.
+// ExportRequest selects what to export, and what the envelope of the bundle
+// states.
 type ExportRequest struct {
-	Ref        string // a session or run, prefix or @last
-	ExportedAt string // RFC 3339, for people
+	// Ref is a session id, run id, prefix of a run id, or @last.
+	Ref        string
+	ExportedAt string // RFC 3339, informative
 	AppVersion string
-	Salvage    bool // of a damaged session, what stands before the damage
-	Redact     bool // with the secrets taken out (R30)
+	// Salvage permits to export the valid prefix of a damaged session.
+	Salvage bool
+	// Redact removes secrets (docs/design.md#redaction).
+	Redact bool
 }
 
-// Export is the document "export".
+// Export is the document "export": what the bundle contains.
 type Export struct {
-	BundleID  id.Bundle    `json:"bundleId"`
-	SessionID id.Session   `json:"sessionId"`
-	Head      canon.Digest `json:"head"` // of the session's log as it is exported
+	BundleID  id.Bundle  `json:"bundleId"`
+	SessionID id.Session `json:"sessionId"`
+	// Head is that of the exported log; a redacted one differs from the
+	// session's.
+	Head      canon.Digest `json:"head"`
 	Events    int64        `json:"events"`
 	Snapshots int64        `json:"snapshots"`
 	Workflows int64        `json:"workflows"`
 	Artifacts int64        `json:"artifacts"`
 	SideLogs  []string     `json:"sideLogs"`
-	// Annotations is how many of those that travel stand.
-	Annotations int64            `json:"annotations"`
-	Bytes       int64            `json:"bytes"` // of the bundle
-	Salvage     *bundle.Salvage  `json:"salvage,omitzero"`
-	Redacted    map[string]int64 `json:"redacted,omitzero"` // how often each rule was met
-	File        string           `json:"file,omitzero"`     // where it was written, as the caller named it
+	// Annotations is the number of exported annotations that are current.
+	Annotations int64           `json:"annotations"`
+	Bytes       int64           `json:"bytes"` // of the bundle
+	Salvage     *bundle.Salvage `json:"salvage,omitzero"`
+	// Redacted counts matches by redaction rule.
+	Redacted map[string]int64 `json:"redacted,omitzero"`
+	File     string           `json:"file,omitzero"` // as the caller named it
 }
 
-// Export writes one session as a bundle (locks section 1.3). The session is read
-// several times, each time up to the head that it had at first, and little of it is
-// in memory at any moment. One that is not whole is SESSION_UNHEALTHY, unless a
-// salvage was asked for: then what stands before the damage, and before the first event
-// of which an object is gone, is exported, and the bundle says so. Facts of another program travel
-// as they are. Nothing is changed.
+// Export writes one session as a bundle (docs/design.md#bundles). The session
+// is read several times, each time up to the head of the first reading, and
+// little of it is in memory at a time. Nothing in the store changes. Events of
+// another program are exported unchanged.
+//
+// A damaged session is SESSION_UNHEALTHY unless req.Salvage is set. Then the
+// bundle contains the events before the damage, and before the first event of
+// which an object is lost, and its envelope records both. STORE_CONFLICT if a
+// log is replaced during the export; w has an incomplete bundle then, which no
+// import accepts.
 func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w io.Writer) (Export, error) {
-	s, err := g.session(ctx, req.Ref)
+	s, err := g.resolveSession(ctx, req.Ref)
 	if err != nil {
 		return Export{}, err
 	}
-	x, err := g.survey(ctx, s, req)
+	x, err := g.surveySession(ctx, s, req)
 	if err != nil {
 		return Export{}, err
 	}
 	x.out.BundleID = id.NewBundle(seed)
-	count := &counted{w: w}
+	count := &countingWriter{w: w}
 	envelope := bundle.Envelope{BundleID: x.out.BundleID.String(), ExportedAt: req.ExportedAt,
 		Producer: bundle.Producer{AppVersion: req.AppVersion}, Salvage: x.out.Salvage, SessionID: s.String()}
 	if req.Redact {
-		if x.out.Redacted, err = x.countSecrets(ctx); err != nil {
+		if x.out.Redacted, err = x.countRedactions(ctx); err != nil {
 			return x.out, err
 		}
 		envelope.Redacted = &bundle.Redacted{Rules: x.out.Redacted}
@@ -79,61 +90,72 @@ func (g *Engine) Export(ctx context.Context, seed id.Seed, req ExportRequest, w 
 	return x.out, err
 }
 
-// export is one export under way.
-type export struct {
+// exporter is one export in progress.
+type exporter struct {
 	g       *Engine
 	session id.Session
 	req     ExportRequest
-	logs    []travelling // the session's own first, then the side logs
-	cargo   *cargo
-	unknown bool // it holds facts of another program
+	// logs has the session's own log first, then its side logs.
+	logs []exportedLog
+	refs *objectRefs
+	// unknown reports that the session contains events of another program.
+	unknown bool
 	w       *bundle.Writer
 	out     Export
 
-	redaction *rewrite.Redaction // of the session's own log, once its events are written
+	// redaction is that of the session's own log, set after its events are
+	// written.
+	redaction *rewrite.Redaction
 }
 
-// travelling is a log up to the head at which it is exported.
-type travelling struct {
-	name string // "" is the session's own
+// exportedLog is a log with the head up to which it is exported.
+type exportedLog struct {
+	// name is "" for the session's own log.
+	name string
 	log  manifest.Log
 	head manifest.Head
 }
 
-// survey reads everything once: how healthy it is, where it ends, what it refers to.
-func (g *Engine) survey(ctx context.Context, s id.Session, req ExportRequest) (*export, error) {
-	x := &export{g: g, session: s, req: req, cargo: newCargo(), out: Export{SessionID: s, SideLogs: []string{}}}
+// surveySession reads every log of the session once, for health, heads and
+// references. Later readings stop at the heads that it found, so that
+// concurrent appends do not enter the bundle.
+func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequest) (*exporter, error) {
+	x := &exporter{g: g, session: s, req: req, refs: newObjectRefs(), out: Export{SessionID: s, SideLogs: []string{}}}
 	own := manifest.SessionEvents(s)
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: own}, x.cargo)
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs)
 	if err != nil {
 		return nil, err
 	}
-	// Looked at behind the log: a brief that a writer keeps meanwhile names no loss.
+	// The saved head is read after the log: a writer may save a later head
+	// meanwhile, which is no loss, so the log is read again in that case.
 	claimed, _ := g.brief(ctx, s, g.headKey(ctx))
+	// Either the log lost its end, or it grew since it was read.
 	if claimed.Head.Next > v.Head.Next {
-		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.cargo); err != nil {
+		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs); err != nil {
 			return nil, err
 		}
 		v = lostTail(own, v, claimed.Head)
 	}
 	if v.Unborn() {
-		return nil, fault.New(fault.SessionNotFound, "nothing was ever committed to session %s", s)
+		return nil, fault.New(fault.SessionNotFound, "session %s has no events", s)
 	}
-	if err := x.judge(own, v); err != nil {
+	if err := x.checkHealth(own, v); err != nil {
 		return nil, err
 	}
 	x.unknown = v.Health == manifest.UnknownVersion
 	if req.Salvage {
-		if v, err = x.sound(ctx, own, v); err != nil {
+		if v, err = x.salvagePrefix(ctx, own, v); err != nil {
 			return nil, err
 		}
 	}
-	x.logs = []travelling{{"", own, v.Head}}
+	x.logs = []exportedLog{{"", own, v.Head}}
 	x.out.Head, x.out.Events = v.Head.Digest, v.Head.Next
 	return x, x.surveySideLogs(ctx)
 }
 
-func (x *export) surveySideLogs(ctx context.Context) error {
+// surveySideLogs reads the side logs of the session. Empty ones are not
+// exported.
+func (x *exporter) surveySideLogs(ctx context.Context) error {
 	if x.g.SideLogs == nil {
 		return nil
 	}
@@ -144,15 +166,15 @@ func (x *export) surveySideLogs(ctx context.Context) error {
 	slices.Sort(names)
 	for _, name := range names {
 		log := manifest.SessionSide(x.session, event.Opaque(name, "sessionId"))
-		v, err := x.g.Logs.Read(ctx, ports.Reading{Log: log}, &ignored{})
+		v, err := x.g.Logs.Read(ctx, ports.Reading{Log: log}, &verdictVisitor{})
 		if err != nil {
 			return err
 		}
-		if err := x.judge(log, v); err != nil {
+		if err := x.checkHealth(log, v); err != nil {
 			return err
 		}
 		if !v.Head.IsZero() {
-			x.logs = append(x.logs, travelling{name, log, v.Head})
+			x.logs = append(x.logs, exportedLog{name, log, v.Head})
 			x.out.SideLogs = append(x.out.SideLogs, name)
 			if name == feedback.Table.Name {
 				if err := x.countAnnotations(ctx); err != nil {
@@ -164,8 +186,8 @@ func (x *export) surveySideLogs(ctx context.Context) error {
 	return nil
 }
 
-// countAnnotations counts what stands of what people said of the session's runs.
-func (x *export) countAnnotations(ctx context.Context) error {
+// countAnnotations counts the current annotations of the session's runs.
+func (x *exporter) countAnnotations(ctx context.Context) error {
 	t, _, err := x.g.tally(ctx, x.session)
 	for run := range t.Runs {
 		sums := t.Of(run)
@@ -174,48 +196,50 @@ func (x *export) countAnnotations(ctx context.Context) error {
 	return err
 }
 
-// judge refuses damage, or notes it where a salvage was asked for.
-func (x *export) judge(log manifest.Log, v manifest.Verdict) error {
+// checkHealth refuses a damaged log, or records the damage if a salvage was
+// requested. A session whose own log has no valid prefix cannot be salvaged.
+func (x *exporter) checkHealth(log manifest.Log, v manifest.Verdict) error {
 	if !v.Damaged() {
 		return nil
 	}
 	if !x.req.Salvage || v.Head.IsZero() && log.Root == manifest.SessionEvents(x.session).Root {
 		err := fault.Of(ports.Unhealthy(log, v))
 		if !v.Head.IsZero() {
-			return err.Suggest("Export what stands before the damage with --salvage.")
+			return err.Suggest("Export the events before the damage with --salvage.")
 		}
 		return err
 	}
-	x.salvage(v.Health, v.Findings)
+	x.noteSalvage(v.Health, v.Findings)
 	return nil
 }
 
-// salvage notes what the bundle is not whole for.
-func (x *export) salvage(health manifest.Health, found []manifest.Finding) {
+// noteSalvage records why the bundle is incomplete. Health and findings become
+// a part of its envelope.
+func (x *exporter) noteSalvage(health manifest.Health, found []manifest.Finding) {
 	if x.out.Salvage == nil {
 		x.out.Salvage = &bundle.Salvage{Health: health}
 	}
 	x.out.Salvage.Findings = append(x.out.Salvage.Findings, found...)
 }
 
-// counted counts what is written.
-type counted struct {
+// countingWriter counts the bytes written through it.
+type countingWriter struct {
 	w io.Writer
 	n int64
 }
 
 // Write implements io.Writer.
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
 }
 
-// ignored visits nothing.
-type ignored struct{}
+// verdictVisitor ignores all segments, for readings that need the verdict only.
+type verdictVisitor struct{}
 
 // Reset implements ports.Visitor.
-func (*ignored) Reset() {}
+func (*verdictVisitor) Reset() {}
 
 // Visit implements ports.Visitor.
-func (*ignored) Visit(manifest.Segment, manifest.Head) error { return nil }
+func (*verdictVisitor) Visit(manifest.Segment, manifest.Head) error { return nil }

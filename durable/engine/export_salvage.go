@@ -12,16 +12,16 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// sound is the verdict over what of a log can be salvaged: it ends before the first
-// segment with an event of which an object is missing or damaged. A bundle without that
-// object would be refused wherever it is brought. The objects are read to their ends,
-// which is done for a salvage alone.
-func (x *export) sound(ctx context.Context, own manifest.Log, v manifest.Verdict) (manifest.Verdict, error) {
-	gone, err := x.gone(ctx)
+// salvagePrefix returns the verdict over the part of a log that can be
+// salvaged: it ends before the first segment that refers to a missing or
+// damaged object. An import would refuse a bundle without that object. All
+// objects are read to their ends, which only a salvage does.
+func (x *exporter) salvagePrefix(ctx context.Context, own manifest.Log, v manifest.Verdict) (manifest.Verdict, error) {
+	gone, err := x.lostObjects(ctx)
 	if err != nil || len(gone) == 0 {
 		return v, err
 	}
-	p := &soundPrefix{gone: gone, end: v.Head, cargo: newCargo()}
+	p := &salvageVisitor{gone: gone, end: v.Head, refs: newObjectRefs()}
 	if _, err := x.g.Logs.Read(ctx, ports.Reading{Log: own}, p); err != nil {
 		return v, err
 	}
@@ -34,28 +34,29 @@ func (x *export) sound(ctx context.Context, own manifest.Log, v manifest.Verdict
 			"nothing of session %s can be salvaged: its first events need %s: %s", x.session, f.Path, f.Message).
 			With("findings", p.findings)
 	}
-	x.cargo, v.Head = p.cargo, p.head
-	x.salvage(v.Health, p.findings)
+	x.refs, v.Head = p.refs, p.head
+	x.noteSalvage(v.Health, p.findings)
 	return v, nil
 }
 
-// gone are the objects of the log that cannot be had any more, each with what is wrong.
-// Bytes that somebody erased, or that another program keeps elsewhere, are not missed.
-func (x *export) gone(ctx context.Context) (map[projections.ObjectRef]manifest.Finding, error) {
+// lostObjects returns the objects of the log that are missing or damaged, each
+// with its finding. Erased artifacts, and artifacts that another program keeps
+// elsewhere, are not lost.
+func (x *exporter) lostObjects(ctx context.Context) (map[projections.ObjectRef]manifest.Finding, error) {
 	out := map[projections.ObjectRef]manifest.Finding{}
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
-		err := x.cargo.refs[kind].each(func(digest canon.Digest) error {
+		err := x.refs.refs[kind].each(func(digest canon.Digest) error {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
-			err := x.whole(ctx, ref)
+			err := x.readObject(ctx, ref)
 			switch {
-			case err == nil, fault.Is(err, fault.ArtifactErased), missing(err) && kind == manifest.Artifact &&
+			case err == nil, fault.Is(err, fault.ArtifactErased), isMissing(err) && kind == manifest.Artifact &&
 				x.unknown:
 				return nil
-			case missing(err), fault.Is(err, fault.StoreCorrupt):
+			case isMissing(err), fault.Is(err, fault.StoreCorrupt):
 				out[ref] = *unreadObject(objectPath(ref), err).finding
 				return nil
 			}
-			return err // the disk's, or the end of the call: it proves nothing lost
+			return err // an I/O error or a cancelled call proves no loss
 		})
 		if err != nil {
 			return nil, err
@@ -64,8 +65,8 @@ func (x *export) gone(ctx context.Context) (map[projections.ObjectRef]manifest.F
 	return out, nil
 }
 
-// whole reads an object to its end, where its digest is compared.
-func (x *export) whole(ctx context.Context, ref projections.ObjectRef) error {
+// readObject reads an object to its end, where the port compares the digest.
+func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) error {
 	r, _, err := x.g.Streams.ObjectStream(ctx, ref.Kind, ref.Ref)
 	if err != nil {
 		return err
@@ -74,34 +75,37 @@ func (x *export) whole(ctx context.Context, ref projections.ObjectRef) error {
 	return errors.Join(err, r.Close())
 }
 
-// soundPrefix visits a log up to the first segment that needs what is gone.
-type soundPrefix struct {
-	gone     map[projections.ObjectRef]manifest.Finding
-	end      manifest.Head // nothing behind it is asked for
-	cargo    *cargo        // of the prefix
-	head     manifest.Head // of the prefix
-	cut      bool
-	findings []manifest.Finding // of the segment that is left out first
+// salvageVisitor is a visitor that ends the salvaged part at the first segment
+// that refers to a lost object.
+type salvageVisitor struct {
+	gone map[projections.ObjectRef]manifest.Finding
+	// end is the last head to consider; segments behind it are ignored.
+	end  manifest.Head
+	refs *objectRefs   // of the prefix
+	head manifest.Head // of the prefix
+	cut  bool
+	// findings concern the first segment that is left out.
+	findings []manifest.Finding
 }
 
 // Reset implements ports.Visitor.
-func (p *soundPrefix) Reset() {
-	*p = soundPrefix{gone: p.gone, end: p.end, cargo: newCargo()}
+func (p *salvageVisitor) Reset() {
+	*p = salvageVisitor{gone: p.gone, end: p.end, refs: newObjectRefs()}
 }
 
 // Visit implements ports.Visitor.
-func (p *soundPrefix) Visit(seg manifest.Segment, head manifest.Head) error {
+func (p *salvageVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	if p.cut || p.head == p.end {
 		return nil
 	}
-	told := map[projections.ObjectRef]bool{}
+	reported := map[projections.ObjectRef]bool{}
 	for _, e := range seg.Events {
-		refersTo(e, func(kind manifest.ObjectKind, digest canon.Digest) {
+		eachObjectRef(e, func(kind manifest.ObjectKind, digest canon.Digest) {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
 			f, gone := p.gone[ref]
-			if gone && !told[ref] {
+			if gone && !reported[ref] {
 				index := e.Index
-				f.Event, told[ref] = &index, true
+				f.Event, reported[ref] = &index, true
 				p.findings = append(p.findings, f)
 			}
 		})
@@ -110,5 +114,5 @@ func (p *soundPrefix) Visit(seg manifest.Segment, head manifest.Head) error {
 		return nil
 	}
 	p.head = head
-	return p.cargo.Visit(seg, head)
+	return p.refs.Visit(seg, head)
 }

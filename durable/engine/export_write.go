@@ -16,35 +16,40 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// write puts everything into the bundle, in the order of its members.
-func (x *export) write(ctx context.Context) error {
+// write writes all members of the bundle in their order: events, manifest
+// records, objects, side logs.
+func (x *exporter) write(ctx context.Context) error {
 	own := x.logs[0]
-	if err := x.lines(ctx, own, x.events); err != nil {
+	if err := x.writeLog(ctx, own, x.events); err != nil {
 		return err
 	}
-	if err := x.lines(ctx, own, x.records); err != nil {
+	if err := x.writeLog(ctx, own, x.records); err != nil {
 		return err
 	}
-	if err := x.objects(ctx); err != nil {
+	if err := x.writeObjects(ctx); err != nil {
 		return err
 	}
 	for _, side := range x.logs[1:] {
 		if err := x.w.Log(side.name); err != nil {
 			return err
 		}
-		if err := x.lines(ctx, side, x.events); err != nil {
+		if err := x.writeLog(ctx, side, x.events); err != nil {
 			return err
 		}
-		if err := x.lines(ctx, side, x.records); err != nil {
+		if err := x.writeLog(ctx, side, x.records); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *export) events(seg manifest.Segment) error  { return eachLine(seg.Bytes, x.w.Event) }
-func (x *export) records(seg manifest.Segment) error { return eachLine(seg.Group, x.w.Record) }
+// events writes the event lines of a segment.
+func (x *exporter) events(seg manifest.Segment) error { return eachLine(seg.Bytes, x.w.Event) }
 
+// records writes the manifest records of a segment's group.
+func (x *exporter) records(seg manifest.Segment) error { return eachLine(seg.Group, x.w.Record) }
+
+// eachLine calls fn for each line of b, without its newline.
 func eachLine(b []byte, fn func([]byte) error) error {
 	for len(b) > 0 {
 		line, rest, _ := bytes.Cut(b, []byte{'\n'})
@@ -56,22 +61,25 @@ func eachLine(b []byte, fn func([]byte) error) error {
 	return nil
 }
 
-// lines hands each segment of a log to put, up to the head of the survey.
-func (x *export) lines(ctx context.Context, t travelling, put func(manifest.Segment) error) error {
-	v := &until{head: t.head, put: put}
-	var again *rewrite.Chain
+// writeLog passes each segment of a log to put, up to the head of the survey.
+// For a redacted export the segments are rewritten first and chained again, so
+// the exported head differs from the session's. STORE_CONFLICT if the log does
+// not contain the head any more.
+func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifest.Segment) error) error {
+	v := &untilHead{head: t.head, put: put}
+	var chain *rewrite.Chain
 	if x.req.Redact {
-		redaction := rewrite.NewRedaction(x.load(ctx))
-		again = rewrite.NewChain(t.log)
+		redaction := rewrite.NewRedaction(x.loadForRedaction(ctx))
+		chain = rewrite.NewChain(t.log)
 		if t.name == "" {
-			x.redaction = redaction // it knows which artifacts became which
+			x.redaction = redaction // has the new digests of the artifacts
 		}
 		v.put = func(seg manifest.Segment) error {
 			events, err := redaction.Segment(seg.Events)
 			if err != nil {
 				return err
 			}
-			rewritten, err := again.Next(events)
+			rewritten, err := chain.Next(events)
 			if err != nil {
 				return err
 			}
@@ -84,54 +92,56 @@ func (x *export) lines(ctx context.Context, t travelling, put func(manifest.Segm
 	if !v.done {
 		return fault.New(fault.StoreConflict, "%s changed while it was exported", t.log.Root)
 	}
-	if again != nil && t.name == "" {
-		x.out.Head = again.Head().Digest // what was written has a chain of its own
+	if chain != nil && t.name == "" {
+		x.out.Head = chain.Head().Digest // rewriting results in another chain
 	}
 	return nil
 }
 
-// until hands on the segments of a log up to a head.
-type until struct {
-	head manifest.Head
-	put  func(manifest.Segment) error
-	any  bool
-	done bool
+// untilHead is a visitor that passes on the segments of a log up to a head.
+type untilHead struct {
+	head    manifest.Head
+	put     func(manifest.Segment) error
+	started bool
+	done    bool
 }
 
-// Reset implements ports.Visitor. What was handed on cannot be taken back: Visit says
-// so, since a reset has no way to.
-func (u *until) Reset() { u.any = u.any || u.done }
+// Reset implements ports.Visitor. Segments that were passed on cannot be
+// withdrawn; Reset cannot return an error, so the next Visit does.
+func (u *untilHead) Reset() { u.started = u.started || u.done }
 
 // Visit implements ports.Visitor.
-func (u *until) Visit(seg manifest.Segment, head manifest.Head) error {
+func (u *untilHead) Visit(seg manifest.Segment, head manifest.Head) error {
 	if u.done {
 		return nil
 	}
-	if seg.First == 0 && u.any {
+	if seg.First == 0 && u.started {
 		return fault.New(fault.StoreConflict, "the log changed while it was read")
 	}
-	u.any, u.done = true, head == u.head
+	u.started, u.done = true, head == u.head
 	return u.put(seg)
 }
 
-// load reads an artifact for redaction. Bytes that another program keeps elsewhere are
-// to it as good as erased: there is nothing to take anything out of.
-func (x *export) load(ctx context.Context) func(canon.Digest) ([]byte, error) {
+// loadForRedaction returns a function that reads an artifact for redaction. An
+// artifact that another program keeps elsewhere is reported as erased: no bytes
+// of it have to be redacted.
+func (x *exporter) loadForRedaction(ctx context.Context) func(canon.Digest) ([]byte, error) {
 	return func(ref canon.Digest) ([]byte, error) {
 		b, err := x.g.Objects.Object(ctx, manifest.Artifact, ref)
-		if missing(err) && x.unknown {
+		if isMissing(err) && x.unknown {
 			return nil, fault.New(fault.ArtifactErased, "artifact %s is kept elsewhere", ref).With("elsewhere", true)
 		}
 		return b, err
 	}
 }
 
-// countSecrets goes through all of it once, to say in front what was taken out.
-func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
+// countRedactions applies the redaction to everything once without writing,
+// because the envelope that states the counts comes first in the bundle.
+func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error) {
 	total := map[string]int64{}
 	for _, t := range x.logs {
-		redaction := rewrite.NewRedaction(x.load(ctx))
-		v := &until{head: t.head, put: func(seg manifest.Segment) error {
+		redaction := rewrite.NewRedaction(x.loadForRedaction(ctx))
+		v := &untilHead{head: t.head, put: func(seg manifest.Segment) error {
 			_, err := redaction.Segment(seg.Events)
 			return err
 		}}
@@ -142,7 +152,7 @@ func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
 			total[rule] += n
 		}
 	}
-	return total, x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+	return total, x.refs.refs[manifest.Artifact].each(func(ref canon.Digest) error {
 		data, _, err := x.g.Graves.Tombstone(ctx, ref)
 		if err == nil {
 			redact.Value(data, total)
@@ -151,11 +161,11 @@ func (x *export) countSecrets(ctx context.Context) (map[string]int64, error) {
 	})
 }
 
-// objects writes what the log refers to, by kind and digest.
-func (x *export) objects(ctx context.Context) error {
+// writeObjects writes the objects that the log refers to, by kind and digest.
+func (x *exporter) writeObjects(ctx context.Context) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow} {
-		if err := x.cargo.refs[kind].each(func(ref canon.Digest) error {
-			return x.object(ctx, kind,
+		if err := x.refs.refs[kind].each(func(ref canon.Digest) error {
+			return x.writeObject(ctx, kind,
 				ref)
 		}); err != nil {
 			return err
@@ -164,29 +174,31 @@ func (x *export) objects(ctx context.Context) error {
 	if x.req.Redact {
 		return x.redactedArtifacts(ctx)
 	}
-	return x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
-		return x.object(ctx, manifest.Artifact,
+	return x.refs.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+		return x.writeObject(ctx, manifest.Artifact,
 			ref)
 	})
 }
 
-func (x *export) object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {
+// writeObject writes one object, or the tombstone of an erased artifact.
+func (x *exporter) writeObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {
 	r, size, err := x.g.Streams.ObjectStream(ctx, kind, ref)
 	if fault.Is(err, fault.ArtifactErased) {
 		x.out.Artifacts++
-		return x.erased(ctx, ref)
+		return x.writeTombstone(ctx, ref)
 	}
-	if missing(err) && kind == manifest.Artifact && x.unknown {
-		return nil // another program may keep such bytes elsewhere
+	if isMissing(err) && kind == manifest.Artifact && x.unknown {
+		return nil // the other program may store its bytes elsewhere
 	}
 	if err != nil {
 		return err
 	}
-	x.count(kind)
+	x.countObject(kind)
 	return errors.Join(x.w.Object(kind, ref, size, r), r.Close())
 }
 
-func (x *export) count(kind manifest.ObjectKind) {
+// countObject counts an object in the result.
+func (x *exporter) countObject(kind manifest.ObjectKind) {
 	switch kind {
 	case manifest.Snapshot:
 		x.out.Snapshots++
@@ -197,14 +209,17 @@ func (x *export) count(kind manifest.ObjectKind) {
 	}
 }
 
-func missing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }
+// isMissing reports that an object does not exist in the store, in contrast to
+// one that is damaged or cannot be read.
+func isMissing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }
 
-// redactedArtifacts writes artifacts as they are without their secrets, under the
-// digests that they have then. One at a time is in memory.
-func (x *export) redactedArtifacts(ctx context.Context) error {
+// redactedArtifacts writes the redacted form of each artifact under its new
+// digest, in order of the new digests. Only one artifact is in memory at a
+// time. Artifacts with the same redacted form are written once.
+func (x *exporter) redactedArtifacts(ctx context.Context) error {
 	type renamed struct{ to, from canon.Digest }
 	var all []renamed
-	err := x.cargo.refs[manifest.Artifact].each(func(ref canon.Digest) error {
+	err := x.refs.refs[manifest.Artifact].each(func(ref canon.Digest) error {
 		to, _, _, err := x.redaction.Artifact(ref)
 		if fault.Is(err, fault.ArtifactErased) {
 			err = nil
@@ -215,6 +230,7 @@ func (x *export) redactedArtifacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A bundle lists objects in the order of their digests.
 	slices.SortFunc(all, func(a, b renamed) int { return strings.Compare(a.to.String(), b.to.String()) })
 	all = slices.CompactFunc(all, func(a, b renamed) bool { return a.to == b.to })
 	for _, a := range all {
@@ -223,7 +239,7 @@ func (x *export) redactedArtifacts(ctx context.Context) error {
 		case err != nil && fault.Of(err).Details["elsewhere"] == true:
 			continue
 		case fault.Is(err, fault.ArtifactErased):
-			err = x.erased(ctx, a.from)
+			err = x.writeTombstone(ctx, a.from)
 		case err != nil:
 			return err
 		default:
@@ -237,17 +253,17 @@ func (x *export) redactedArtifacts(ctx context.Context) error {
 	return nil
 }
 
-// erased puts a tombstone in an artifact's place.
-func (x *export) erased(ctx context.Context, ref canon.Digest) error {
+// writeTombstone writes a tombstone instead of an artifact.
+func (x *exporter) writeTombstone(ctx context.Context, ref canon.Digest) error {
 	data, ok, err := x.g.Graves.Tombstone(ctx, ref)
 	if err == nil && !ok {
-		err = fault.New(fault.StoreCorrupt, "artifact %s is said to be erased, and nothing says by whom", ref)
+		err = fault.New(fault.StoreCorrupt, "artifact %s is marked as erased, and its tombstone is missing", ref)
 	}
 	if err != nil {
 		return err
 	}
-	if x.req.Redact { // who erased it and why are texts that somebody brought
+	if x.req.Redact { // actor and reason are free text
 		data = redact.Value(data, nil)
 	}
-	return x.w.Erased(ref, data.Without("imported")) // whose record it is differs by store
+	return x.w.Erased(ref, data.Without("imported")) // the flag is specific to a store
 }

@@ -12,20 +12,23 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Following is a look at what is new in one run, again and again. It is for one
-// caller at a time.
+// Following reads the new events of one run repeatedly. It is for one goroutine
+// at a time.
 type Following struct {
 	g       *Engine
 	Session id.Session
 	Run     id.Run
 	fold    *projections.Fold
 	refs    map[id.Node]canon.Digest
-	said    manifest.Head // of the annotations' log: what lies before it is not told
+	// annotationsHead is the head behind which annotations are reported.
+	annotationsHead manifest.Head
 }
 
-// Follow begins at the facts that a run has now; with whole, at its first one. Annotations
-// are told from now on either way: the notification of one is live, and no fact of the
-// run's history (RFC 0056 D).
+// Follow begins to follow a run behind its current events, or from its first
+// event if whole is set. Annotations are reported from now on in either case:
+// they are notifications and not part of the run's history
+// (docs/design.md#annotations). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS,
+// SESSION_UNHEALTHY.
 func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
@@ -33,9 +36,9 @@ func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following
 	}
 	f := &Following{g: g, Session: at.session, Run: at.run.ID, fold: projections.NewFold(),
 		refs: map[id.Node]canon.Digest{}}
-	// What cannot be read of the annotations is said when they are asked for.
+	// An unreadable log of annotations is reported by the first call for them.
 	if t, _, err := g.tally(ctx, at.session); err == nil {
-		f.said = t.Head
+		f.annotationsHead = t.Head
 	}
 	if !whole {
 		_, err = f.Next(ctx)
@@ -43,21 +46,23 @@ func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following
 	return f, err
 }
 
-// Fact is one event, and what it says in words.
+// Fact is one event with its description in words.
 type Fact struct {
 	Event  event.Event
 	Moment projections.Moment
 }
 
-// Next gives what is new since the last call, nothing where nothing is.
+// Next returns the events since the last call, nil if the log has no new ones.
+// If the log is another history than before, it is reported from its beginning.
+// SESSION_UNHEALTHY for a damaged log.
 func (f *Following) Next(ctx context.Context) ([]Fact, error) {
-	c := &collect{run: f.Run}
+	c := &eventCollector{run: f.Run}
 	both := tee{c, f.fold}
 	log := manifest.SessionEvents(f.Session)
 	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.fold.Head}, both)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		// A power cut, or a restored copy, took what was told: it is another history, and
-		// told from its beginning.
+		// The log was replaced after a power cut or by a restored copy. It is
+		// another history, and is reported from its beginning.
 		both.Reset()
 		v, err = f.g.Logs.Read(ctx, ports.Reading{Log: log}, both)
 	}
@@ -67,6 +72,7 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	if v.Damaged() {
 		return nil, ports.Unhealthy(manifest.SessionEvents(f.Session), v)
 	}
+	// Snapshots are remembered for descriptions of later events.
 	for _, e := range c.events {
 		if p, ok := e.Data.(event.NodeCreated); ok {
 			f.refs[e.Scope.NodeID] = p.SnapshotRef
@@ -75,10 +81,10 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	if len(c.events) == 0 {
 		return nil, nil
 	}
-	look := &onlooker{g: f.g}
-	w, _ := look.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
+	obs := &observer{g: f.g}
+	w, _ := obs.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
 	moments := projections.Timeline(c.events,
-		func(n id.Node) projections.Place { return look.place(ctx, w, f.refs[n]) })
+		func(n id.Node) projections.Place { return obs.timelinePlace(ctx, w, f.refs[n]) })
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		out[i] = Fact{c.events[i], moments[i]}
@@ -86,8 +92,8 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	return out, nil
 }
 
-// Over reports that nothing more will come but by a rewind: the run is complete at
-// its tip, or closed.
+// Over reports that no events will follow except after a rewind: the run is
+// complete at its preferred tip, or closed.
 func (f *Following) Over(ctx context.Context) (bool, error) {
 	run := f.fold.Runs[f.Run]
 	if run == nil {
@@ -100,23 +106,23 @@ func (f *Following) Over(ctx context.Context) (bool, error) {
 	if tip == nil {
 		return false, nil
 	}
-	s, err := (&onlooker{g: f.g}).snapshot(ctx, tip.SnapshotRef)
+	s, err := (&observer{g: f.g}).snapshot(ctx, tip.SnapshotRef)
 	return s.IsComplete(), err
 }
 
-// tee shows each segment to both.
+// tee passes each segment to a collector and to a fold.
 type tee struct {
-	events *collect
+	events *eventCollector
 	fold   *projections.Fold
 }
 
-// Reset starts both over.
+// Reset implements ports.Visitor.
 func (t tee) Reset() {
 	t.events.Reset()
 	t.fold.Reset()
 }
 
-// Visit shows a segment.
+// Visit implements ports.Visitor.
 func (t tee) Visit(seg manifest.Segment, head manifest.Head) error {
 	if err := t.events.Visit(seg, head); err != nil {
 		return err

@@ -9,63 +9,65 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Said is one annotation, as it is recorded.
+// Said is one recorded annotation.
 type Said struct {
 	feedback.Annotation
 	About feedback.About
 	AtMs  int64
-	// Step is the title of the step that it is about, its id where the workflow cannot be
-	// read, "" where it is about none.
+	// Step is the title of the annotated step, its id if the workflow cannot be
+	// read, "" if the annotation is about no step.
 	Step string
 }
 
-// Annotated gives the annotations of the run that were recorded since the last call. A
-// retraction is none. Where the log is damaged it is an error, and nothing more is told:
-// the run itself can be followed all the same.
+// Annotated returns the annotations of the run since the last call, without
+// retractions. For a damaged log it returns those before the damage with
+// SESSION_UNHEALTHY; the events of the run can still be followed.
 func (f *Following) Annotated(ctx context.Context) ([]Said, error) {
 	log := annotationsLog(f.Session)
-	c := &saying{f: f, from: f.said.Next}
-	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.said}, c)
+	c := &annotationCollector{f: f, from: f.annotationsHead.Next}
+	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.annotationsHead}, c)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		// Another history was put in its place. What of it is new nobody can tell, and what
-		// is old is not told.
+		// The log was replaced by another one. Which of its annotations are new
+		// cannot be determined, so none is reported and the next call continues
+		// behind them.
 		t, _, err := f.g.tally(ctx, f.Session)
-		f.said = t.Head
+		f.annotationsHead = t.Head
 		return nil, err
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.said = v.Head
+	f.annotationsHead = v.Head
 	if v.Damaged() {
-		return c.said, ports.Unhealthy(log, v)
+		return c.rows, ports.Unhealthy(log, v)
 	}
-	if run := f.fold.Runs[f.Run]; run != nil && len(c.said) > 0 {
-		w, _ := (&onlooker{g: f.g}).workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
-		for i := range c.said {
-			c.said[i].Step = w.Title(c.said[i].About.StepID)
+	if run := f.fold.Runs[f.Run]; run != nil && len(c.rows) > 0 {
+		w, _ := (&observer{g: f.g}).workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
+		for i := range c.rows {
+			c.rows[i].Step = w.Title(c.rows[i].About.StepID)
 		}
 	}
-	return c.said, nil
+	return c.rows, nil
 }
 
-// saying collects annotations from an index on. A reading may start over at the log's
-// beginning, which must not tell again what was told.
-type saying struct {
+// annotationCollector collects annotations from an event index on. A reading
+// may restart at the beginning of the log and must not report annotations
+// twice.
+type annotationCollector struct {
 	f    *Following
 	from int64
-	said []Said
+	rows []Said
 }
 
 // Reset implements ports.Visitor.
-func (c *saying) Reset() { c.said = nil }
+func (c *annotationCollector) Reset() { c.rows = nil }
 
 // Visit implements ports.Visitor.
-func (c *saying) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (c *annotationCollector) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		a, about, ok := feedback.Of(e)
 		if ok && e.Index >= c.from && a.Target.RunID == c.f.Run {
-			c.said = append(c.said, Said{Annotation: a, About: about, AtMs: e.TimestampMs})
+			c.rows = append(c.rows, Said{Annotation: a, About: about, AtMs: e.TimestampMs})
 		}
 	}
 	return nil

@@ -15,19 +15,24 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ForkRequest begins a run from a node of another one.
+// ForkRequest requests a run that continues from a node of another run.
 type ForkRequest struct {
-	At           Position
-	Title        string // "": the source's
+	At Position
+	// Title is that of the new run; "" means the title of the source run.
+	Title        string
 	Observations []event.ObservationRecorded
 }
 
-// Fork begins a session with a run that goes on from a node of another run, and
-// answers with its first step (R23). The source is read, never written: it may be
-// complete or closed at its tip, and must be healthy. The same seed finds what the
-// first call wrote. VALIDATION_ERROR says that the node has nothing left to do.
+// Fork creates a session with a run that continues from a node of another run,
+// and returns the answer for its first step (docs/design.md#ends-and-branches).
+// The source is read and never written. It must be healthy, and may be complete
+// or closed at its tip. A repeated call with the same seed returns the answer
+// of the first.
+//
+// Errors: VALIDATION_ERROR if no step is pending at the node, RUN_NOT_FOUND,
+// SESSION_UNHEALTHY.
 func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequest) (Answer, error) {
-	w, source, err := g.source(ctx, req.At)
+	w, source, err := g.forkSource(ctx, req.At)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -50,30 +55,32 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 			return g.append(ctx, w, fold, plan)
 		})
 	if err != nil {
-		return Answer{}, startedPerhaps(err, "")
+		return Answer{}, adviseOnRestart(err, "")
 	}
-	g.knowStates(plan)
+	g.cacheStates(plan)
 	at := Position{id.NewSession(seed), id.NewRun(seed), id.RootNode(id.NewRun(seed))}
 	if recorded {
 		return g.replayStart(ctx, keys, at, plan)
 	}
-	p, err := find(fold, at)
+	p, err := resolvePosition(fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
-		return Answer{}, startedPerhaps(unread(err), "")
+		return Answer{}, adviseOnRestart(answerUnread(err), "")
 	}
-	g.keep(at.Session, fold)
-	a.noteDropped(dropped)
+	g.putFold(at.Session, fold)
+	a.warnDropped(dropped)
 	return a, nil
 }
 
-// source collects what is on record about the node that is forked. What it rests on
-// must outlast a power cut: the fork's head would name what is no longer there.
-func (g *Engine) source(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
-	// Health first: a saved fold may prove a loss that the log alone does not show.
+// forkSource collects the recorded inputs of a fork from the source session and
+// makes them durable: the first event of the fork names the source's head,
+// which a power cut must not remove.
+func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
+	// A saved head may prove a loss that the log alone does not show, so health
+	// is checked first.
 	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
 		return w, out, err
 	}
@@ -107,21 +114,21 @@ func (g *Engine) source(ctx context.Context, at Position) (w compile.Compiled, o
 	return w, out, g.confirm(ctx, at.Session, history.Fold)
 }
 
-// lineage folds a log and keeps the capability observations, which the fold keeps
-// without where they are known from.
+// lineage folds a log and also keeps its strong capability observations. The
+// fold keeps those without their provenance, which the fork has to copy.
 type lineage struct {
 	*projections.Fold
 	run      id.Run
 	observed []event.Event
 }
 
-// Reset starts over.
+// Reset implements ports.Visitor.
 func (l *lineage) Reset() {
 	l.Fold.Reset()
 	l.observed = nil
 }
 
-// Visit folds one more segment.
+// Visit implements ports.Visitor.
 func (l *lineage) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if c, ok := e.Data.(event.CapabilityObserved); ok && e.Scope.RunID == l.run &&
@@ -132,9 +139,10 @@ func (l *lineage) Visit(seg manifest.Segment, head manifest.Head) error {
 	return l.Fold.Visit(seg, head)
 }
 
-// capabilities lists the observations that hold at a node, by capability: of each
-// the latest at the node, or at an ancestor before the path left it. An event index
-// grows along a path, so the last one that counts is the nearest.
+// capabilities returns the observations that are valid at a node, one per
+// capability, in order of their names: the latest one made at the node, or at
+// an ancestor before the path left it (docs/design.md#capabilities). Event
+// indexes grow along a path, so the last match is the nearest.
 func (l *lineage) capabilities(r *projections.Run, n *projections.Node) []event.CapabilityObserved {
 	left := map[id.Node]int64{n.ID: l.Next} // the index at which the path left a node
 	path := r.Path(n.ID)

@@ -15,38 +15,41 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// GCRequest says what a cleanup is to do; without Apply it only looks.
+// GCRequest selects what a cleanup does. Without Apply it only reports.
 type GCRequest struct {
-	Apply      bool
-	EmptyTrash bool // whatever its age
+	Apply bool
+	// EmptyTrash removes sessions from the trash regardless of their age.
+	EmptyTrash bool
 }
 
-// GCReport is the document "gc": what would go and why, or what went. In safe mode
-// nothing goes, and Unclear says what has to be cleared up first.
+// GCReport is the document "gc": what would be removed and why, or what was
+// removed. In safe mode nothing is removed, and Unclear lists the reasons.
 type GCReport struct {
-	Applied  bool         `json:"applied"`
-	SafeMode bool         `json:"safeMode"`
-	Unclear  []Unclear    `json:"unclear"`
-	Sessions []GCSession  `json:"sessions"` // expired ones go to the trash
-	Trash    []GCTrash    `json:"trash"`    // for good
+	Applied  bool      `json:"applied"`
+	SafeMode bool      `json:"safeMode"`
+	Unclear  []Unclear `json:"unclear"`
+	// Sessions that expired are moved to the trash.
+	Sessions []GCSession  `json:"sessions"`
+	Trash    []GCTrash    `json:"trash"` // removed permanently
 	Objects  []GCObjects  `json:"objects"`
 	Leftover []GCLeftover `json:"leftovers"`
-	Skipped  []GCSkipped  `json:"skipped"` // somebody was at work there
-	// FreedBytes counts what is gone for good; what only goes to the trash is in
-	// TrashedBytes.
+	Skipped  []GCSkipped  `json:"skipped"` // in use by a process
+	// FreedBytes counts what is removed permanently, TrashedBytes what is moved
+	// to the trash.
 	FreedBytes   int64 `json:"freedBytes"`
 	TrashedBytes int64 `json:"trashedBytes"`
 }
 
-// GCSession is a session that goes.
+// GCSession is a session to be moved to the trash, or one without events to be
+// removed.
 type GCSession struct {
 	SessionID id.Session       `json:"sessionId"`
 	Reason    retention.Reason `json:"reason"`
 	LastAtMs  int64            `json:"lastAtMs"`
-	Bytes     int64            `json:"bytes"` // of its folder
+	Bytes     int64            `json:"bytes"` // size of its directory
 }
 
-// GCTrash is a session that leaves the trash.
+// GCTrash is a session to be removed from the trash.
 type GCTrash struct {
 	Name        string           `json:"name"`
 	SessionID   id.Session       `json:"sessionId"`
@@ -55,7 +58,7 @@ type GCTrash struct {
 	Bytes       int64            `json:"bytes"`
 }
 
-// GCObjects counts the objects of a kind that go.
+// GCObjects counts the objects of one kind to be removed for one reason.
 type GCObjects struct {
 	Kind   manifest.ObjectKind `json:"kind"`
 	Reason retention.Reason    `json:"reason"`
@@ -63,19 +66,19 @@ type GCObjects struct {
 	Bytes  int64               `json:"bytes"`
 }
 
-// GCLeftover is what a crash left of something on its way.
+// GCLeftover is a temporary file or directory of an interrupted operation.
 type GCLeftover struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
 }
 
-// GCSkipped is what could not go this time.
+// GCSkipped is an entry that could not be removed this time.
 type GCSkipped struct {
 	What    string `json:"what"`
 	Message string `json:"message"`
 }
 
-// Nothing reports that there is nothing to remove.
+// Nothing reports that the plan is empty.
 func (r GCReport) Nothing() bool {
 	return len(r.Sessions)+len(r.Trash)+len(r.Objects)+len(r.Leftover) == 0
 }
@@ -84,13 +87,19 @@ func (r GCReport) Nothing() bool {
 type cleanup struct {
 	g      *Engine
 	by     Caller
-	scan   *scan
+	scan   *logScan
 	report GCReport
 }
 
-// GC finds what nobody needs any more (locks section 2.2): sessions that have not
-// been touched for long, what lay in the trash long enough, objects that no log
-// names. With Apply it removes that, sessions before objects, never the reverse.
+// GC finds what is not needed any more (docs/design.md#retention): sessions
+// without activity for longer than the retention, sessions that were in the
+// trash long enough, and objects that no log refers to. With req.Apply it
+// removes them, sessions before objects: in the other order a crash could leave
+// a session whose objects are gone.
+//
+// If any log cannot be read or understood, it may refer to anything, so the
+// report is in safe mode and nothing is removed. STORE_FOREIGN if the store
+// belongs to another program.
 func (g *Engine) GC(ctx context.Context, by Caller, req GCRequest) (GCReport, error) {
 	c := &cleanup{g: g, by: by, report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{},
 		Objects:  []GCObjects{},
@@ -104,12 +113,12 @@ func (g *Engine) GC(ctx context.Context, by Caller, req GCRequest) (GCReport, er
 	if err := c.plan(ctx, policy); err != nil || !req.Apply || c.report.SafeMode || c.report.Nothing() {
 		c.report.Applied = err == nil && req.Apply && !c.report.SafeMode
 		if err == nil && req.Apply && c.report.SafeMode {
-			err = c.ours(ctx)
+			err = c.refuseForeign(ctx)
 		}
 		return c.report, err
 	}
-	what := audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}}
-	err = g.act(ctx, by, what, func() (map[string]string, error) {
+	act := audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}}
+	err = g.act(ctx, by, act, func() (map[string]string, error) {
 		err := c.sweep(ctx)
 		return c.report.details(), err
 	})
@@ -117,9 +126,10 @@ func (g *Engine) GC(ctx context.Context, by Caller, req GCRequest) (GCReport, er
 	return c.report, err
 }
 
-// ours refuses a store of another program by that name, where something is to go:
-// nothing of it is damaged, and so no repair and no waiting helps.
-func (c *cleanup) ours(ctx context.Context) error {
+// refuseForeign returns STORE_FOREIGN for a store of another program. Its logs
+// are unclear to this version without being damaged, so neither a repair nor
+// waiting would end safe mode.
+func (c *cleanup) refuseForeign(ctx context.Context) error {
 	store, err := c.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err == nil && store.IsZero() {
 		err = fault.New(fault.StoreForeign, "the store was written by another program: nothing of it is removed")
@@ -127,6 +137,7 @@ func (c *cleanup) ours(ctx context.Context) error {
 	return err
 }
 
+// config reads the configuration, the defaults without control files.
 func (g *Engine) config(ctx context.Context) (config.Config, error) {
 	if g.Controls == nil {
 		return config.Config{}, nil
@@ -134,18 +145,19 @@ func (g *Engine) config(ctx context.Context) (config.Config, error) {
 	return Settings{Controls: g.Controls}.Config(ctx)
 }
 
-// plan finds what goes. It changes nothing and takes no lock.
+// plan fills in the report. It changes nothing and takes no lock.
 func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	survey, err := c.g.Retention.Survey(ctx)
 	if err != nil {
 		return err
 	}
-	weights := weigh(survey.Folders)
+	weights := folderBytes(survey.Folders)
 	trashed, err := c.g.Trash.Trashed(ctx)
 	if err != nil {
 		return err
 	}
-	// What leaves the trash is decided first: what it alone needs goes with it.
+	// Decided first, because objects that only such a session refers to are
+	// removed with it.
 	leaves := map[string]bool{}
 	for _, t := range trashed {
 		if why := policy.Trash(retention.Trashed{Name: t.Name, AtMs: t.AtMs}); why != "" {
@@ -159,8 +171,9 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	if err := c.scan.run(ctx, false); err != nil {
 		return err
 	}
+	// One unclear log is enough: it may refer to any object.
 	if len(c.scan.unclear) > 0 {
-		c.safe()
+		c.enterSafeMode()
 		return nil
 	}
 	for _, s := range c.scan.order {
@@ -173,20 +186,20 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 		c.report.Leftover = append(c.report.Leftover, GCLeftover{l.Path, l.Bytes})
 	}
 	c.report.Objects = countObjects(c.scan.sieve.Left())
-	c.count()
+	c.addUp()
 	return nil
 }
 
-// safe turns the report into one of safe mode: nothing is said to go.
-func (c *cleanup) safe() {
+// enterSafeMode empties the plan and reports why.
+func (c *cleanup) enterSafeMode() {
 	r := &c.report
 	r.SafeMode, r.Unclear = true, c.scan.unclear
 	r.Sessions, r.Trash, r.Objects, r.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{}, []GCLeftover{}
-	c.count()
+	c.addUp()
 }
 
-// count adds up what the rows of the report say.
-func (c *cleanup) count() {
+// addUp sums the sizes of the report's rows.
+func (c *cleanup) addUp() {
 	r := &c.report
 	r.FreedBytes, r.TrashedBytes = 0, 0
 	for _, s := range r.Sessions {
@@ -207,6 +220,7 @@ func (c *cleanup) count() {
 	}
 }
 
+// countObjects groups objects by kind and reason, in a fixed order.
 func countObjects(all []retention.Object) []GCObjects {
 	out := []GCObjects{}
 	for _, o := range all {
@@ -229,8 +243,9 @@ func countObjects(all []retention.Object) []GCObjects {
 	return out
 }
 
-// weigh adds up folders with all that lies below each, by path.
-func weigh(folders []ports.Folder) map[string]int64 {
+// folderBytes returns the size of each directory including everything below it,
+// by path.
+func folderBytes(folders []ports.Folder) map[string]int64 {
 	out := map[string]int64{}
 	for _, f := range folders {
 		for at := f.Path; ; at = at[:strings.LastIndexByte(at, '/')] {

@@ -13,33 +13,37 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Unclear is something that could not be read, or not be understood: it may need
-// anything, so nothing is removed as long as it is there (locks section 2.2).
+// Unclear is a log that could not be read or not be understood. It may refer to
+// any object, so nothing is removed as long as it exists
+// (docs/design.md#retention).
 type Unclear struct {
 	Path    string `json:"path"` // relative to the store
 	Message string `json:"message"`
 }
 
-// scan reads every log of a store for what it names. It can be repeated, and then
-// reads only what is new: under the lock that keeps writers out there is no time for
-// more.
-type scan struct {
-	g        *Engine
-	sieve    *retention.Sieve
-	pass     func(ports.LogRoot) bool // logs that need not be read
-	heads    map[string]manifest.Head // by root, of what was read
-	sessions map[id.Session]*scanned
+// logScan reads every log of a store for the digests in it. It can be repeated
+// and then reads only what is new, because the repetition holds the lock that
+// blocks all writers.
+type logScan struct {
+	g     *Engine
+	sieve *retention.Sieve
+	// skip selects logs whose references do not count.
+	skip func(ports.LogRoot) bool
+	// heads has the last head that was read, by directory.
+	heads    map[string]manifest.Head
+	sessions map[id.Session]*scannedSession
 	order    []id.Session
 	unclear  []Unclear
 }
 
-// scanned is what the logs of a session outside the trash come to.
-type scanned struct {
+// scannedSession is the result for a session outside the trash.
+type scannedSession struct {
 	retention.Session
 	head manifest.Head // of its own log
 }
 
-// storedObjects lists what could go.
+// storedObjects lists the objects of all kinds with their sizes: the candidates
+// for removal.
 func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err error) {
 	for _, kind := range manifest.ObjectKinds() {
 		sizes, err := g.Retention.Sizes(ctx, kind)
@@ -53,49 +57,53 @@ func (g *Engine) storedObjects(ctx context.Context) (out []retention.Object, err
 	return out, nil
 }
 
-func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*scan, error) {
-	// Objects first: one that is stored while the logs are read is no candidate.
+// newScan lists the candidates. Logs for which skip returns true are not read.
+func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*logScan, error) {
+	// The objects are listed before any log is read: one that is stored later
+	// is no candidate.
 	objects, err := g.storedObjects(ctx)
-	return &scan{g: g, sieve: retention.NewSieve(objects), pass: pass, heads: map[string]manifest.Head{},
-		sessions: map[id.Session]*scanned{}}, err
+	return &logScan{g: g, sieve: retention.NewSieve(objects), skip: pass, heads: map[string]manifest.Head{},
+		sessions: map[id.Session]*scannedSession{}}, err
 }
 
-// run reads on in every log. With alone nobody writes, and no lock may be taken.
-func (sc *scan) run(ctx context.Context, alone bool) error {
+// run continues the reading of every log. With exclusive no process writes, and
+// no lock may be taken.
+func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 	sc.unclear = nil
 	roots, err := sc.g.Retention.LogRoots(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range roots {
-		if sc.pass(r) {
+		if sc.skip(r) {
 			continue
 		}
-		if err := sc.read(ctx, r, alone); err != nil {
+		if err := sc.read(ctx, r, exclusive); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
-			sc.doubt(r.Root, "it cannot be read: "+fault.Of(err).Message)
+			sc.addUnclear(r.Root, "it cannot be read: "+fault.Of(err).Message)
 		}
 	}
 	if err := sc.g.Retention.Mentions(ctx, sc.sieve.Keep); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		sc.doubt(".", fault.Of(err).Message)
+		sc.addUnclear(".", fault.Of(err).Message)
 	}
 	return nil
 }
 
-func (sc *scan) doubt(path, message string) {
+// addUnclear records a log that may refer to anything.
+func (sc *logScan) addUnclear(path, message string) {
 	sc.unclear = append(sc.unclear, Unclear{path, message})
 }
 
-// read reads one log from where it was read to before.
-func (sc *scan) read(ctx context.Context, r ports.LogRoot, alone bool) error {
+// read reads one log from where the previous run ended.
+func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) error {
 	log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
 	if r.Name != "" {
-		// What a side log means is not needed here: whatever it names is kept.
+		// The events of a side log are not decoded; every digest in it counts.
 		log.Table = event.Opaque(r.Name, ownerField(r))
 	}
 	own := r.Name == "" && r.Trash == ""
@@ -104,11 +112,11 @@ func (sc *scan) read(ctx context.Context, r ports.LogRoot, alone bool) error {
 		b, _ := sc.g.brief(ctx, r.Session, sc.g.headKey(ctx)) // before the log; see verifyInto
 		claimed = b.Head
 	}
-	sift := &sift{sieve: sc.sieve, head: sc.heads[r.Root]}
-	v, err := sc.g.Logs.Read(ctx, ports.Reading{Log: log, From: sift.head, Locked: alone}, sift)
+	visitor := &mentionVisitor{sieve: sc.sieve, head: sc.heads[r.Root]}
+	v, err := sc.g.Logs.Read(ctx, ports.Reading{Log: log, From: visitor.head, Locked: exclusive}, visitor)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		sift.Reset()
-		v, err = sc.g.Logs.Read(ctx, ports.Reading{Log: log, Locked: alone}, sift)
+		visitor.Reset()
+		v, err = sc.g.Logs.Read(ctx, ports.Reading{Log: log, Locked: exclusive}, visitor)
 	}
 	if err != nil {
 		return err
@@ -116,17 +124,20 @@ func (sc *scan) read(ctx context.Context, r ports.LogRoot, alone bool) error {
 	if own {
 		v = lostTail(log, v, claimed)
 	}
+	// A later run continues behind this head.
 	sc.heads[r.Root] = v.Head
+	// Unknown events of a side log do no harm: digests were found in its text.
 	if v.Damaged() || r.Name == "" && v.Health != manifest.Healthy {
-		sc.doubt(r.Root, healthWords(v))
+		sc.addUnclear(r.Root, describeHealth(v))
 	}
 	if r.Trash != "" || r.Session.IsZero() {
 		return nil
 	}
-	return sc.note(ctx, r, v, sift)
+	return sc.recordSession(ctx, r, v, visitor)
 }
 
-func healthWords(v manifest.Verdict) string {
+// describeHealth is a verdict in words, with its last finding.
+func describeHealth(v manifest.Verdict) string {
 	out := string(v.Health)
 	if len(v.Findings) > 0 {
 		out += ": " + v.Findings[len(v.Findings)-1].Message
@@ -134,6 +145,7 @@ func healthWords(v manifest.Verdict) string {
 	return out
 }
 
+// ownerField is the name of the member that carries the owner in a log's lines.
 func ownerField(r ports.LogRoot) string {
 	if r.Session.IsZero() {
 		return "storeId"
@@ -141,22 +153,24 @@ func ownerField(r ports.LogRoot) string {
 	return "sessionId"
 }
 
-// note keeps what retention wants to know about a session: whatever is in its logs,
-// what people said about it included, makes it younger.
-func (sc *scan) note(ctx context.Context, r ports.LogRoot, v manifest.Verdict, sift *sift) error {
+// recordSession records what the retention policy needs to know about a
+// session. Every event in its logs counts as activity, annotations included.
+func (sc *logScan) recordSession(ctx context.Context, r ports.LogRoot, v manifest.Verdict,
+	visitor *mentionVisitor) error {
 	s := sc.sessions[r.Session]
 	if s == nil {
-		s = &scanned{Session: retention.Session{ID: r.Session}}
+		s = &scannedSession{Session: retention.Session{ID: r.Session}}
 		sc.sessions[r.Session] = s
 		sc.order = append(sc.order, r.Session)
 	}
-	s.LastAtMs = max(s.LastAtMs, sift.lastAtMs)
+	s.LastAtMs = max(s.LastAtMs, visitor.lastAtMs)
 	if r.Name != "" {
 		s.Unborn = s.Unborn && v.Unborn()
 		return nil
 	}
+	// The head is compared before the session is moved to the trash.
 	s.Unborn, s.head = v.Unborn(), v.Head
-	err := sc.g.unkept(ctx, r.Session)
+	err := sc.g.checkNotKept(ctx, r.Session)
 	s.Kept = fault.Is(err, fault.SessionKept)
 	if err == nil || s.Kept {
 		s.LastAtMs = max(s.LastAtMs, sc.g.importedAtMs(ctx, r.Session))
@@ -165,7 +179,8 @@ func (sc *scan) note(ctx context.Context, r ports.LogRoot, v manifest.Verdict, s
 	return err
 }
 
-// importedAtMs is when a session came as a bundle: what is old elsewhere is new here.
+// importedAtMs is the time at which a session was imported, 0 if it was not.
+// Retention begins with the import, however old the events are.
 func (g *Engine) importedAtMs(ctx context.Context, s id.Session) int64 {
 	if g.Marks == nil {
 		return 0
@@ -181,18 +196,19 @@ func (g *Engine) importedAtMs(ctx context.Context, s id.Session) int64 {
 	return mark.AtMs
 }
 
-// sift visits a log and keeps whatever it names.
-type sift struct {
+// mentionVisitor is a visitor that removes from the candidates every object
+// whose digest is in a log, in event lines or in group records.
+type mentionVisitor struct {
 	sieve    *retention.Sieve
 	head     manifest.Head
 	lastAtMs int64
 }
 
-// Reset starts over; what was named stays kept.
-func (s *sift) Reset() { s.head, s.lastAtMs = manifest.Head{}, 0 }
+// Reset implements ports.Visitor. Objects that were found in use remain so.
+func (s *mentionVisitor) Reset() { s.head, s.lastAtMs = manifest.Head{}, 0 }
 
-// Visit looks through a segment, and through the lines that pin its snapshots.
-func (s *sift) Visit(seg manifest.Segment, head manifest.Head) error {
+// Visit implements ports.Visitor.
+func (s *mentionVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	s.sieve.Keep(seg.Group)
 	s.sieve.Keep(seg.Bytes)
 	for _, e := range seg.Events {

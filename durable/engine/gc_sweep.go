@@ -12,20 +12,23 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// sweepMax is how many objects are removed while writers wait: some tenths of a
-// second, well below what a writer waits for a lock.
+// sweepMax bounds how many objects are removed while writers are blocked: it
+// takes some tenths of a second, well below the time that a writer waits for a
+// lock.
 const sweepMax = 4096
 
-// errUsed says that a session is younger than it was when the plan was made.
-var errUsed = errors.New("something new came meanwhile")
+// errUsed reports that a session received events since the plan was made.
+var errUsed = errors.New("it received new events meanwhile")
 
-// sweep carries the plan out, sessions first: whatever a crash leaves of it refers to
-// nothing that is gone.
+// sweep executes the plan, sessions first: after a crash at any point, no
+// remaining log refers to a removed object. The report then lists what was
+// removed.
 func (c *cleanup) sweep(ctx context.Context) error {
+	// From here on the report lists what was done.
 	plan := c.report
 	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{},
 		[]GCLeftover{}
-	defer c.count()
+	defer c.addUp()
 	for _, s := range plan.Sessions {
 		if s.Reason != retention.Expired {
 			continue
@@ -33,7 +36,7 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		switch err := c.expire(ctx, s); {
 		case err == nil:
 			c.report.Sessions = append(c.report.Sessions, s)
-		case !c.skips(s.SessionID.String(), err):
+		case !c.skip(s.SessionID.String(), err):
 			return err
 		}
 	}
@@ -43,13 +46,14 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		}
 		c.report.Trash = append(c.report.Trash, t)
 	}
+	// Objects are removed in portions; writers can proceed between two of them.
 	for first, more := true, true; more; first = false {
 		err := c.g.Retention.Alone(ctx, func(b ports.Broom) (err error) {
 			if first {
-				err = c.leftovers(plan, b)
+				err = c.removeLeftovers(plan, b)
 			}
 			if err == nil {
-				more, err = c.objects(ctx, b)
+				more, err = c.removeObjects(ctx, b)
 			}
 			return err
 		})
@@ -60,16 +64,17 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	return nil
 }
 
-// expire moves a session to the trash unless somebody used or kept it meanwhile.
+// expire moves a session to the trash unless it was used or kept since the plan
+// was made.
 func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 	was := c.scan.sessions[s.SessionID].head
 	n := Note{Actor: c.by.Actor, AtMs: c.by.AtMs, Reason: "nothing new for longer than sessions are kept"}
 	unless := func() error {
-		if err := c.g.unkept(ctx, s.SessionID); err != nil {
+		if err := c.g.checkNotKept(ctx, s.SessionID); err != nil {
 			return err
 		}
 		v, err := c.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s.SessionID), From: was, Locked: true},
-			nothingMore{})
+			newSegmentProbe{})
 		if err == nil && (v.Head != was || v.Health != manifest.Healthy) {
 			err = errUsed
 		}
@@ -78,16 +83,17 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 	what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: s.SessionID.String()},
 		Reason: n.Reason}
 	return c.g.act(ctx, c.by, what, func() (map[string]string, error) {
-		t, err := c.g.discard(ctx, s.SessionID, n, unless)
+		t, err := c.g.moveToTrash(ctx, s.SessionID, n, unless)
 		return map[string]string{"trash": t.Name}, err
 	})
 }
 
-// skips notes what somebody is at work with, or was. Anything else ends the cleanup.
-func (c *cleanup) skips(what string, err error) bool {
+// skip records an entry that is in use and returns true. Any other error
+// returns false and ends the cleanup.
+func (c *cleanup) skip(what string, err error) bool {
 	message := ""
 	switch code := fault.CodeOf(err); {
-	case errors.Is(err, errUsed), errors.Is(err, errEnough), errors.Is(err, manifest.ErrNotOnChain):
+	case errors.Is(err, errUsed), errors.Is(err, errStopReading), errors.Is(err, manifest.ErrNotOnChain):
 		message = errUsed.Error()
 	case code == fault.SessionLocked || code == fault.RunBusy || code == fault.SessionKept ||
 		code == fault.SessionNotFound:
@@ -99,7 +105,9 @@ func (c *cleanup) skips(what string, err error) bool {
 	return true
 }
 
-func (c *cleanup) leftovers(plan GCReport, b ports.Broom) error {
+// removeLeftovers removes temporary files and sessions without events. Entries
+// that an active process may own are skipped.
+func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 	for _, l := range plan.Leftover {
 		gone, err := b.Leftover(l.Path)
 		if err != nil {
@@ -108,7 +116,7 @@ func (c *cleanup) leftovers(plan GCReport, b ports.Broom) error {
 		if gone {
 			c.report.Leftover = append(c.report.Leftover, l)
 		} else {
-			c.report.Skipped = append(c.report.Skipped, GCSkipped{l.Path, "somebody may be at work with it"})
+			c.report.Skipped = append(c.report.Skipped, GCSkipped{l.Path, "a process may be using it"})
 		}
 	}
 	for _, s := range plan.Sessions {
@@ -123,16 +131,17 @@ func (c *cleanup) leftovers(plan GCReport, b ports.Broom) error {
 			c.report.Sessions = append(c.report.Sessions, s)
 		} else {
 			c.report.Skipped = append(c.report.Skipped,
-				GCSkipped{s.SessionID.String(), "it is about to begin, or holds more than a crash leaves"})
+				GCSkipped{s.SessionID.String(), "a process may be creating it, or it has unexpected files"})
 		}
 	}
 	return nil
 }
 
-// objects looks once more, now that nobody can commit, at what no log names, and
-// removes some of that; more says that there may be more to remove.
-func (c *cleanup) objects(ctx context.Context, b ports.Broom) (more bool, err error) {
-	c.scan.pass = func(ports.LogRoot) bool { return false } // what is still in the trash stays
+// removeObjects repeats the scan while no process can commit, and removes a
+// portion of the objects that no log refers to. more reports that others may
+// remain.
+func (c *cleanup) removeObjects(ctx context.Context, b ports.Broom) (more bool, err error) {
+	c.scan.skip = func(ports.LogRoot) bool { return false } // what is in the trash now remains
 	if err := c.scan.run(ctx, true); err != nil {
 		return false, err
 	}
@@ -145,12 +154,13 @@ func (c *cleanup) objects(ctx context.Context, b ports.Broom) (more bool, err er
 		if err := b.Object(o.Kind, o.Ref); err != nil {
 			return false, err
 		}
-		c.removed(o)
+		c.countRemoved(o)
 	}
 	return len(now) == sweepMax, nil
 }
 
-func (c *cleanup) removed(o retention.Object) {
+// countRemoved adds a removed object to the report.
+func (c *cleanup) countRemoved(o retention.Object) {
 	for _, row := range countObjects([]retention.Object{o}) {
 		for i := range c.report.Objects {
 			if have := &c.report.Objects[i]; have.Kind == row.Kind && have.Reason == row.Reason {
@@ -163,7 +173,7 @@ func (c *cleanup) removed(o retention.Object) {
 	}
 }
 
-// details is what the audit log says about a cleanup.
+// details are the details of the cleanup in the audit log.
 func (r GCReport) details() map[string]string {
 	objects := int64(0)
 	for _, o := range r.Objects {

@@ -12,42 +12,49 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Graph is the document "graph": a run's nodes in the order they were created, and
-// the edges between them (locks 1.1).
+// Graph is the document "graph": the nodes of a run in the order of their
+// creation, and the edges between them (docs/design.md#preferred-tip).
 type Graph struct {
 	RunID     id.Run      `json:"runId"`
 	SessionID id.Session  `json:"sessionId"`
 	Title     string      `json:"title"`
 	Nodes     []GraphNode `json:"nodes"`
 	Edges     []GraphEdge `json:"edges"`
-	// Health is that of the session that the run is in.
+	// Health is the health of the run's session, or unknown_version if a
+	// snapshot or the workflow was written by another program.
 	Health manifest.Health `json:"health"`
 }
 
-// GraphNode is one position of the run.
+// GraphNode is one node of a run. Tip marks every leaf, PreferredTip the one
+// where the run continues.
 type GraphNode struct {
-	NodeID          id.Node        `json:"nodeId"`
-	NodeKind        event.NodeKind `json:"nodeKind"`
-	ParentNodeID    *id.Node       `json:"parentNodeId,omitzero"`
-	StepInstanceKey string         `json:"stepInstanceKey,omitzero"` // of the pending step; absent where the run ended
-	Title           string         `json:"title"`
-	Complete        bool           `json:"complete,omitzero"`
-	Tip             bool           `json:"tip,omitzero"`
-	PreferredTip    bool           `json:"preferredTip,omitzero"`
-	Attempts        int            `json:"attempts"`
-	OpenGaps        int            `json:"openGaps"`
-	CreatedAtMs     int64          `json:"createdAtMs"`
+	NodeID       id.Node        `json:"nodeId"`
+	NodeKind     event.NodeKind `json:"nodeKind"`
+	ParentNodeID *id.Node       `json:"parentNodeId,omitzero"`
+	// StepInstanceKey is that of the pending step, absent at the end.
+	StepInstanceKey string `json:"stepInstanceKey,omitzero"`
+	Title           string `json:"title"`
+	// Complete marks a node at which the run ended.
+	Complete     bool `json:"complete,omitzero"`
+	Tip          bool `json:"tip,omitzero"`
+	PreferredTip bool `json:"preferredTip,omitzero"`
+	// Attempts and OpenGaps are counts at this node alone.
+	Attempts    int   `json:"attempts"`
+	OpenGaps    int   `json:"openGaps"`
+	CreatedAtMs int64 `json:"createdAtMs"`
 }
 
-// GraphEdge leads from one node to another.
+// GraphEdge is an edge between two nodes, with the reason why it was created.
 type GraphEdge struct {
-	From  id.Node         `json:"fromNodeId"`
-	To    id.Node         `json:"toNodeId"`
-	Kind  event.EdgeKind  `json:"edgeKind"`
+	From id.Node        `json:"fromNodeId"`
+	To   id.Node        `json:"toNodeId"`
+	Kind event.EdgeKind `json:"edgeKind"`
+	// Cause is the operation that created the edge.
 	Cause event.CauseKind `json:"cause"`
 }
 
-// Graph shows a run, by id, prefix or @last, as the graph that it is.
+// Graph returns a run as its graph. ref is a run id, a unique prefix of one, or
+// @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
 func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
@@ -56,15 +63,15 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	run := at.run
 	out := Graph{RunID: run.ID, SessionID: at.session, Title: run.Started.Title, Nodes: []GraphNode{},
 		Edges: []GraphEdge{}}
-	look := &onlooker{g: g}
-	w, err := look.workflow(ctx, run.Started.WorkflowHash)
+	obs := &observer{g: g}
+	w, err := obs.workflow(ctx, run.Started.WorkflowHash)
 	if err != nil {
 		return out, err
 	}
 	out.Title = cmp.Or(out.Title, w.Name(), run.Started.WorkflowID)
 	for _, nodeID := range run.Order {
 		n := run.Node(nodeID)
-		state, err := look.snapshot(ctx, n.SnapshotRef)
+		state, err := obs.snapshot(ctx, n.SnapshotRef)
 		if err != nil {
 			return out, err
 		}
@@ -74,11 +81,12 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 		if p := state.PendingStep(); p != nil {
 			row.StepInstanceKey, row.Title = p.Key(), w.Title(p.StepID)
 		} else if !state.IsComplete() {
-			row.Title = untold
+			row.Title = unreadableStep
 		}
 		out.Nodes = append(out.Nodes, row)
 	}
-	out.Health = look.health(at.verdict.Health)
+	out.Health = obs.health(at.verdict.Health)
+	// Tips is O(nodes); it is called once and not for each row.
 	tips := map[id.Node]bool{}
 	for _, n := range run.Tips() {
 		tips[n] = true
@@ -88,7 +96,8 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	}
 	events, _, err := g.Events(ctx, run.ID.String())
 	for _, e := range events {
-		// The events are read once more: what came in between has no node here.
+		// The events are read a second time; an edge that was added since the
+		// first reading has no node here.
 		if p, ok := e.Data.(event.EdgeCreated); ok && run.Node(p.ToNodeID) != nil {
 			out.Edges = append(out.Edges, GraphEdge{p.FromNodeID, p.ToNodeID, p.EdgeKind, p.Cause.Kind})
 		}
@@ -96,10 +105,13 @@ func (g *Engine) Graph(ctx context.Context, ref string) (Graph, error) {
 	return out, err
 }
 
-// LocateNode finds a node of a run: by its id or the beginning of it, or by the step
-// that was pending there, of which the latest on the way to the preferred tip is
-// meant. "" is the preferred tip. A step is meant before an id that begins like its
-// name: ids are chance, names are not.
+// LocateNode resolves a reference to a node of a run: "" for the preferred tip,
+// a step id or step instance key, or a node id or unique prefix of one. Of
+// several nodes at the same step, the last one on the path to the preferred tip
+// is returned. A step name is preferred to a node id with that prefix, because
+// names are chosen and ids are random.
+//
+// Errors: TOKEN_UNKNOWN_NODE, RUN_AMBIGUOUS for a prefix of several ids.
 func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Position, error) {
 	at, err := g.lookup(ctx, runRef)
 	if err != nil {
@@ -129,7 +141,8 @@ func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Positi
 	return here, fault.New(fault.RunAmbiguous, "%d nodes of run %s begin with %q", len(found), at.run.ID, nodeRef)
 }
 
-// locateStep looks for a step from the tip upwards: what was done last is meant.
+// locateStep searches the path from the tip to the root for a node at which the
+// step is pending.
 func (g *Engine) locateStep(ctx context.Context, r *projections.Run, here Position, ref string) (Position, error) {
 	path := r.Path(r.Tip)
 	for i := len(path) - 1; i >= 0; i-- {
@@ -143,6 +156,6 @@ func (g *Engine) locateStep(ctx context.Context, r *projections.Run, here Positi
 		}
 	}
 	return here, fault.New(fault.TokenUnknownNode,
-		"run %s has no node that begins with %q, and no step of that name on its way", r.ID, ref).
+		"run %s has no node that begins with %q, and no step of that name on its path", r.ID, ref).
 		Suggest("See its nodes with 'waybill runs graph %s'.", r.ID)
 }

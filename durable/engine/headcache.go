@@ -16,89 +16,99 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// The head cache of a session (R11) is two lines, each "<seal> <JCS>": a brief for
-// whoever looks for a run, and the fold for whoever goes on with it. Whatever is
-// wrong with it is a miss, silently: the log is read instead, and says the same.
+// The head cache of a session (docs/design.md#head-cache) has two lines, each
+// "<seal> <JCS>": a brief for use cases that search for a run, and the fold for
+// those that continue it. A cache with any defect counts as absent: the log is
+// read instead, with the same result.
 
-// The contexts under which the keys of seals are derived: one a line, so that no
-// line can stand in another's place.
+// The contexts under which the keys for the seals are derived. Each line has
+// its own, so that one cannot be put in place of the other.
 const (
 	briefSeal = "waybill 2026 v1 head cache brief"
 	foldSeal  = "waybill 2026 v1 head cache fold"
 )
 
-// saveEvery is how many segments a fold may be ahead of the saved one while the
-// process goes on: reading them again costs less than saving at every step.
+// saveEvery is the number of segments that a fold may be ahead of the saved one
+// while the process runs. Reading them again costs less than saving after every
+// step.
 const saveEvery = 16
 
-// shortLog is up to how many manifest records a log is read from its beginning
-// although a fold of it was saved: that takes no longer, and meets what is damaged.
+// shortLog is the number of manifest records up to which a log is read from its
+// beginning although a fold of it was saved. That takes no longer and detects
+// damage.
 const shortLog = 16
 
-// memoNodesMax is how many nodes a fold may hold between calls before a window of
-// it is kept instead: a process that makes 100,000 steps stays as small as one that
-// makes a hundred.
-const memoNodesMax = 1024
+// foldNodesMax bounds the nodes of a fold that is kept between calls; beyond it
+// a window of the fold is kept. A process that makes 100,000 steps needs no
+// more memory than one that makes a hundred.
+const foldNodesMax = 1024
 
-// proof says up to where a log is known to survive a power cut: only such a head is
-// saved, since one that could vanish would later prove a loss that never was.
-type proof struct {
-	head     manifest.Head
-	appended bool // by this process, since it last saved
+// durableHead is the head up to which a log is known to survive a power cut.
+// Only such heads are saved: one that could vanish would later prove a loss
+// that did not happen.
+type durableHead struct {
+	head manifest.Head
+	// appended reports that this process appended since it last saved.
+	appended bool
 }
 
-func (g *Engine) prove(log manifest.Log, head manifest.Head, appended bool) {
+// noteDurable records that a log is durable up to a head. Heads only move
+// forward.
+func (g *Engine) noteDurable(log manifest.Log, head manifest.Head, appended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.proofs == nil {
-		g.proofs = map[string]proof{}
+	if g.durable == nil {
+		g.durable = map[string]durableHead{}
 	}
-	have := g.proofs[log.Owner]
+	have := g.durable[log.Owner]
 	if head.Next >= have.head.Next {
 		have.head = head
 	}
 	have.appended = have.appended || appended
-	g.proofs[log.Owner] = have
+	g.durable[log.Owner] = have
 }
 
-// Flush saves the folds of sessions that this process has written to: the last thing
-// that it does. What fails leaves the log as it is, and is tried by the next one.
+// Flush writes the folds of the sessions that this process has appended to. A
+// process calls it last. Errors are ignored: the log is the truth, and the next
+// process can save as well.
 func (g *Engine) Flush(ctx context.Context) {
 	g.mu.Lock()
-	memo := g.memo
-	g.memo = nil
+	memo := g.folds
+	g.folds = nil
 	g.mu.Unlock()
 	for s, f := range memo {
 		g.mu.Lock()
-		due := f.Ahead > 0 && g.proofs[s.String()].appended
+		due := f.Ahead > 0 && g.durable[s.String()].appended
 		g.mu.Unlock()
 		if due {
 			f = g.saveHead(ctx, s, f)
 		}
 		g.mu.Lock()
-		if g.memo == nil {
-			g.memo = map[id.Session]*projections.Fold{}
+		if g.folds == nil {
+			g.folds = map[id.Session]*projections.Fold{}
 		}
-		if _, newer := g.memo[s]; !newer {
-			g.memo[s] = f
+		if _, newer := g.folds[s]; !newer {
+			g.folds[s] = f
 		}
 		g.mu.Unlock()
 	}
 }
 
-// saveHead writes a fold whose head is durable to the session's head cache, and
-// gives the fold to go on with.
+// saveHead writes a fold to the session's head cache if its head is known to be
+// durable. It returns the fold to use from now on: a window of the given one if
+// that has too many nodes.
 func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold) *projections.Fold {
 	g.mu.Lock()
-	have := g.proofs[s.String()]
+	have := g.durable[s.String()]
+	// The entry has served: another append creates a new one.
 	if have.head == f.Head {
-		delete(g.proofs, s.String())
+		delete(g.durable, s.String())
 	}
 	g.mu.Unlock()
 	if g.Heads == nil || f.Missed() || have.head != f.Head {
 		return f
 	}
-	f.Ahead = 0 // not at once again, whatever comes of it
+	f.Ahead = 0 // also on failure: the next try is saveEvery segments later
 	key := g.headKey(ctx)
 	data, window, ok := f.Save(limits.HeadCacheBytesMax - limits.HeadBriefBytesMax - 1024)
 	if key == nil || !ok {
@@ -112,13 +122,14 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 	for _, r := range f.Runs {
 		nodes += len(r.Order)
 	}
-	if nodes > memoNodesMax {
+	if nodes > foldNodesMax {
 		return window
 	}
 	return f
 }
 
-// headLines spells the file. A brief that is too long for its line says nothing.
+// headLines encodes the file. A brief that exceeds its limit is replaced by an
+// empty one.
 func headLines(key *token.Key, b projections.Brief, fold []byte) ([]byte, error) {
 	brief, err := canon.Marshal(b)
 	if err == nil && len(brief) > limits.HeadBriefBytesMax-2*derive.SealBytes-2 {
@@ -127,18 +138,22 @@ func headLines(key *token.Key, b projections.Brief, fold []byte) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	return sealed(sealed(nil, briefSeal, key, brief), foldSeal, key, fold), nil
+	return appendSealed(appendSealed(nil, briefSeal, key, brief), foldSeal, key, fold), nil
 }
 
-func sealed(dst []byte, context string, key *token.Key, doc []byte) []byte {
+// appendSealed appends "<seal> <doc>\n". The seal is a keyed digest of the
+// document in its context.
+func appendSealed(dst []byte, context string, key *token.Key, doc []byte) []byte {
 	seal := derive.Seal(context, key[:], doc)
 	dst = append(hex.AppendEncode(dst, seal[:]), ' ')
 	return append(append(dst, doc...), '\n')
 }
 
-// unsealed is the document of a line that was sealed under the key.
-func unsealed(line []byte, context string, key *token.Key) ([]byte, bool) {
+// openSealed returns the document of a sealed line; ok is false if the seal was
+// not made with this key and context. The comparison takes constant time.
+func openSealed(line []byte, context string, key *token.Key) ([]byte, bool) {
 	const start = 2*derive.SealBytes + 1
+	// A line that was cut off by a crash has no newline.
 	if len(line) < start+1 || line[start-1] != ' ' || line[len(line)-1] != '\n' {
 		return nil, false
 	}
@@ -147,8 +162,8 @@ func unsealed(line []byte, context string, key *token.Key) ([]byte, bool) {
 	return doc, subtle.ConstantTimeCompare(hex.AppendEncode(nil, seal[:]), line[:start-1]) == 1
 }
 
-// headKey is what head caches are sealed with: the current signing key. Without one,
-// and after a rotation, there is no cache.
+// headKey is the key that seals head caches: the current signing key. Without a
+// keyring, and after a rotation, no cache is valid.
 func (g *Engine) headKey(ctx context.Context) *token.Key {
 	if g.Heads == nil {
 		return nil
@@ -160,8 +175,8 @@ func (g *Engine) headKey(ctx context.Context) *token.Key {
 	return &keys.Current
 }
 
-// savedFold loads a session's fold; whether it is of the log shows when that is read
-// on from its head.
+// savedFold loads a session's saved fold. Whether the session's log still
+// contains its head is found out by the reading that continues from it.
 func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold, bool) {
 	key := g.headKey(ctx)
 	if key == nil {
@@ -172,7 +187,7 @@ func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold
 		return nil, false
 	}
 	_, line, _ := bytes.Cut(data, []byte{'\n'})
-	doc, ok := unsealed(line, foldSeal, key)
+	doc, ok := openSealed(line, foldSeal, key)
 	if !ok {
 		return nil, false
 	}
@@ -180,7 +195,8 @@ func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold
 	return f, err == nil && f.ID == s.String()
 }
 
-// brief loads the first line alone; the zero Brief where there is none.
+// brief loads the first line of the head cache; ok is false without a valid
+// one.
 func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b projections.Brief, ok bool) {
 	if key == nil {
 		return b, false
@@ -190,15 +206,16 @@ func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b pro
 		return b, false
 	}
 	line, _, _ := bytes.Cut(data, []byte{'\n'})
-	doc, ok := unsealed(append(line[:len(line):len(line)], '\n'), briefSeal, key)
+	doc, ok := openSealed(append(line[:len(line):len(line)], '\n'), briefSeal, key)
 	if !ok || canon.Unmarshal(doc, &b) != nil || b.SessionID != s.String() || b.Head.IsZero() {
 		return projections.Brief{}, false
 	}
 	return b, true
 }
 
-// lostTail is the verdict over a log of which a later head was saved once: what
-// stood between was acknowledged, and is lost (R9).
+// lostTail changes the verdict over a log that ends before a head that was
+// saved once: the events in between were acknowledged and are lost
+// (docs/design.md#log-tail). A verdict of damage is kept.
 func lostTail(log manifest.Log, v manifest.Verdict, claimed manifest.Head) manifest.Verdict {
 	if claimed.Next <= v.Head.Next || v.Damaged() {
 		return v

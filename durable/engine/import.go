@@ -15,52 +15,70 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Relation is the closed set of what an import can come to.
+// Relation is the closed set of results of an import.
 type Relation string
 
-// The relations. Same, Ahead and Behind say how the session of this store stands to
-// the bundle's; nothing is written then.
+// The relations. Same, Ahead and Behind relate the session of this store to the
+// bundle's; nothing is written in these cases.
 const (
-	Imported      Relation = "imported"        // it was not there, and is now, under its own ids
-	ImportedAsNew Relation = "imported_as_new" // under new ids
-	Same          Relation = "same"            // the store holds exactly this
-	Ahead         Relation = "ahead"           // the store's session went on since
-	Behind        Relation = "behind"          // the bundle's session went on since
+	// Imported means that the session was absent and has its own ids now.
+	Imported Relation = "imported"
+	// ImportedAsNew means that it was imported under new ids.
+	ImportedAsNew Relation = "imported_as_new"
+	// Same means that the store has exactly the bundle's events.
+	Same Relation = "same"
+	// Ahead means that the store has the bundle's events and more.
+	Ahead Relation = "ahead"
+	// Behind means that the bundle has the store's events and more.
+	Behind Relation = "behind"
 )
 
 // Import is the document "import".
 type Import struct {
-	Relation  Relation         `json:"relation"`
-	SessionID id.Session       `json:"sessionId"` // in this store
-	BundleID  string           `json:"bundleId"`
-	Was       id.Session       `json:"bundleSessionId"`
-	Head      canon.Digest     `json:"head"` // of the session in this store
-	Events    int64            `json:"events"`
-	Health    manifest.Health  `json:"health"`
-	Runs      []ImportedRun    `json:"runs"`
-	Mapping   *rewrite.Mapping `json:"mapping,omitzero"` // of an import as new
-	Warnings  []string         `json:"warnings"`
+	Relation  Relation   `json:"relation"`
+	SessionID id.Session `json:"sessionId"` // in this store
+	BundleID  string     `json:"bundleId"`
+	Was       id.Session `json:"bundleSessionId"`
+	// Head and Events are those of the session in this store.
+	Head   canon.Digest    `json:"head"`
+	Events int64           `json:"events"`
+	Health manifest.Health `json:"health"`
+	Runs   []ImportedRun   `json:"runs"`
+	// Mapping has the new ids by old ids, when imported as new.
+	Mapping *rewrite.Mapping `json:"mapping,omitzero"`
+	// Warnings are sentences for people.
+	Warnings []string `json:"warnings"`
 }
 
-// ImportedRun is a run that came with a session. Its tokens are this store's own.
+// ImportedRun is a run of the imported session. Its tokens are signed by this
+// store.
 type ImportedRun struct {
 	RunSummary
-	StateToken string `json:"stateToken,omitzero"` // absent where nobody can go on with it
+	// StateToken is absent if the run cannot be continued.
+	StateToken string `json:"stateToken,omitzero"`
 	Next       *Next  `json:"next"`
 }
 
-// ImportRequest says how to import.
+// ImportRequest selects how to import.
 type ImportRequest struct {
-	AsNew bool // under new ids, whatever is there
+	// AsNew imports under new ids in any case.
+	AsNew bool
 }
 
-// Import takes a bundle's session into the store (locks section 1.3). Everything
-// about it is verified before the first byte is written; a session that is there
-// already is compared by its chain and left alone, and one of another history is
-// imported under new ids, which follow from the bundle's head and the store: the same
-// import twice finds what the first one wrote. A crash leaves nothing visible.
+// Import imports a bundle's session into the store (docs/design.md#bundles).
+// The bundle is verified completely before the first byte is written. If the
+// session exists, the two logs are compared by their chains and the store's is
+// not changed. A session of the same id with another history is imported under
+// new ids. These are derived from the bundle's head and the store, so that a
+// repeated import finds the result of the first. A crash leaves nothing
+// visible.
+//
+// Errors: BUNDLE_INTEGRITY_FAILED, BUNDLE_MISSING_SNAPSHOT,
+// BUNDLE_MISSING_PINNED_WORKFLOW and BUNDLE_INVALID_FORMAT for an invalid
+// bundle; BUNDLE_COLLISION if the session cannot have the ids it needs;
+// STORE_CONFLICT if another session appears under the id meanwhile.
 func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importing{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(),
+	m := &importer{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(),
 		Warnings: []string{}}}
 	if err := m.verify(ctx); err != nil {
 		return m.out, err
@@ -73,37 +91,42 @@ func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req Im
 		}
 		switch {
 		case relation != "" && relation != diverged:
-			return m.found(ctx, src.Session(), relation)
+			return m.reportExisting(ctx, src.Session(), relation)
 		case relation == diverged || src.Envelope().Salvage != nil:
 			asNew = true
 		}
 	}
+	// Events of another program are opaque; ids in them cannot be replaced.
 	if asNew && m.foreign {
 		return m.out, fault.New(fault.BundleCollision,
-			"session %s holds facts of another program and keeps its ids, and they are taken or were not wanted",
+			"session %s contains events of another program, so its ids cannot be changed; they are taken, or new ids "+
+				"were requested",
 			src.Session())
 	}
-	return m.take(ctx, asNew)
+	return m.importSession(ctx, asNew)
 }
 
-// diverged is the relation of two histories; no import ends with it.
+// diverged is the relation of two different histories. No import returns it.
 const diverged Relation = "diverged"
 
-// importing is one import under way.
-type importing struct {
-	g       *Engine
-	by      Caller
-	src     ports.Bundle
-	head    manifest.Head
-	foreign bool // it holds facts that this binary does not know
-	renamed *rewrite.Renaming
-	logs    map[string]int64 // how many events of each side log came
-	out     Import
+// importer is one import in progress.
+type importer struct {
+	g    *Engine
+	by   Caller
+	src  ports.Bundle
+	head manifest.Head
+	// foreign reports events that this version does not know.
+	foreign  bool
+	renaming *rewrite.Renaming
+	// logs has the number of imported events by side log.
+	logs map[string]int64
+	out  Import
 }
 
-// verify judges the bundle as a store is judged. What a store would report as an
-// error refuses it.
-func (m *importing) verify(ctx context.Context) error {
+// verify verifies the bundle like a store, and refuses it for any finding that
+// is an error there. A bundle with an uncommitted tail is refused as well: no
+// exporter writes one.
+func (m *importer) verify(ctx context.Context) error {
 	v, err := VerifyBundle(ctx, m.src)
 	if err != nil {
 		return err
@@ -122,8 +145,9 @@ func (m *importing) verify(ctx context.Context) error {
 	return nil
 }
 
-// bundleFault is the refusal of a bundle for what was found in it.
+// bundleFault converts a finding about a bundle to the error that refuses it.
 func bundleFault(f manifest.Finding) error {
+	// Missing objects have codes of their own, because the sender can fix them.
 	code := fault.BundleIntegrityFailed
 	switch kind, _, _ := strings.Cut(f.Path, "/"); {
 	case f.Code == manifest.ObjectMissing && kind == manifest.ObjectDir(manifest.Snapshot):
@@ -138,27 +162,30 @@ func bundleFault(f manifest.Finding) error {
 	return out
 }
 
-// VerifyBundle verifies a bundle as the store of one session that it is.
+// VerifyBundle verifies a bundle as a store that consists of one session.
 func VerifyBundle(ctx context.Context, src ports.Bundle) (Verification, error) {
 	return ReadOnly(src).Verify(ctx)
 }
 
-// ReadOnly is the engine over a bundle: everything that reads works as on a store.
+// ReadOnly returns an engine over a bundle. Use cases that only read work as on
+// a store; the ports for the others are nil.
 func ReadOnly(src ports.Bundle) *Engine {
 	return &Engine{Logs: src, Objects: src, Streams: src, Graves: src, SideLogs: src, Sessions: src, Identity: src,
 		Inspector: src, Keyring: noKeys{}}
 }
 
-// found reports on a session that is there already.
-func (m *importing) found(ctx context.Context, s id.Session, relation Relation) (Import, error) {
+// reportExisting completes the result for a session that exists already.
+func (m *importer) reportExisting(ctx context.Context, s id.Session, relation Relation) (Import, error) {
 	m.out.Relation, m.out.SessionID = relation, s
 	return m.out, m.describe(ctx)
 }
 
-// take writes the session, and says what it came to.
-func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
+// importSession writes the session between the two lines of an audited act, and
+// completes the result. With asNew an earlier import of the same log is looked
+// for first; finding one is no act and leaves no audit line.
+func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error) {
 	target := audit.Target{Kind: audit.OfSession, ID: m.src.Session().String()}
-	placed := false
+	committed := false
 	store, err := m.g.Identity.StoreID(ctx, ports.MayCreate)
 	if err != nil {
 		return m.out, err
@@ -167,17 +194,17 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 	if asNew {
 		m.out.Relation, m.out.SessionID = ImportedAsNew, id.ImportedSession(store, m.head.Digest.String())
 		target.ID = m.out.SessionID.String()
-		// Looked for before anything is put on record: the same import again is no act.
+		// A repeated import is detected before an intention is recorded.
 		if relation, err := m.compareNew(ctx); err != nil || relation != "" {
 			m.out.Relation = relation
 			if err == nil && relation == diverged {
 				err = fault.New(fault.BundleCollision,
-					"session %s, which this import would become, is there with another history", m.out.SessionID).
-					Suggest("Look at it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if "+
-						"it is not wanted.", m.out.SessionID)
+					"this import would create session %s, which exists with another history", m.out.SessionID).
+					Suggest("Inspect it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if "+
+						"it is not needed.", m.out.SessionID)
 			}
 			if err == nil {
-				err = m.renamedBefore(ctx, store)
+				err = m.recomputeRenaming(ctx, store)
 			}
 			if err == nil {
 				err = m.describe(ctx)
@@ -189,7 +216,7 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 		"head":   m.head.Digest.String(),
 		"events": strconv.FormatInt(m.head.Next, 10)}}
 	err = m.g.act(ctx, m.by, act, func() (map[string]string, error) {
-		placed, err = m.arrive(ctx, store, asNew)
+		committed, err = m.writeArrival(ctx, store, asNew)
 		details := map[string]string{"sessionId": m.out.SessionID.String()}
 		if n := m.logs[audit.Annotations]; n > 0 {
 			details["annotations"] = strconv.FormatInt(n, 10)
@@ -199,7 +226,7 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 	if err != nil {
 		return m.out, err
 	}
-	if !placed { // somebody imported the same meanwhile
+	if !committed { // the session appeared while it was imported
 		if m.out.Relation, err = m.compareAgain(ctx, asNew); err != nil {
 			return m.out, err
 		}
@@ -208,8 +235,9 @@ func (m *importing) take(ctx context.Context, asNew bool) (Import, error) {
 	return m.out, err
 }
 
-// compareAgain says how the session stands that appeared while this one was on its way.
-func (m *importing) compareAgain(ctx context.Context, asNew bool) (relation Relation, err error) {
+// compareAgain relates a session that appeared during the import to the bundle.
+// STORE_CONFLICT if its history is another one.
+func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relation, err error) {
 	if asNew {
 		relation, err = m.compareNew(ctx)
 	} else {
@@ -222,16 +250,18 @@ func (m *importing) compareAgain(ctx context.Context, asNew bool) (relation Rela
 	return relation, err
 }
 
-// describe fills in how the session stands in this store.
-func (m *importing) describe(ctx context.Context) error {
+// describe fills in the session as this store shows it, and warnings about the
+// bundle.
+func (m *importer) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Salvage != nil {
 		m.out.Warnings = append(m.out.Warnings,
-			fmt.Sprintf("The bundle is a salvage: what its session held behind event %d is not in it.", m.head.Next-1))
+			fmt.Sprintf("The bundle is a salvage: it does not contain the session's events after event %d.",
+				m.head.Next-1))
 	}
 	if e := m.src.Envelope(); e.Redacted != nil {
-		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: it is not word for word what was recorded.")
+		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: its texts differ from what was recorded.")
 	}
 	err := m.g.describeImport(ctx, &m.out)
-	m.mapping()
+	m.setMapping()
 	return err
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// compare says how the store's session of the bundle's id stands to the bundle, ""
-// where there is none. A chain tells: of two logs, one is a prefix of the other
-// exactly if its head is one of the other's (R4).
-func (m *importing) compare(ctx context.Context) (Relation, error) {
+// compare relates the store's session of the bundle's id to the bundle, "" if
+// the store has none. Of two logs one is a prefix of the other exactly if its
+// head is on the other's chain (docs/design.md#lines-and-files).
+func (m *importer) compare(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.src.Session()) {
 		return "", err
 	}
 	log := manifest.SessionEvents(m.src.Session())
-	here := &meets{head: m.head}
+	here := &headSearch{head: m.head}
 	v, err := m.g.Logs.Read(ctx, ports.Reading{Log: log}, here)
 	switch {
 	case err != nil:
@@ -30,45 +30,47 @@ func (m *importing) compare(ctx context.Context) (Relation, error) {
 		return "", nil
 	case v.Head == m.head && !v.Damaged():
 		return Same, nil
-	case here.met:
-		// Damage behind what the bundle holds makes it no less a part of this history.
+	case here.found:
+		// Damage behind the bundle's head does not change the relation.
 		return Ahead, nil
 	}
-	there := &meets{head: v.Head}
+	there := &headSearch{head: v.Head}
 	if _, err := m.src.Read(ctx, ports.Reading{Log: log}, there); err != nil {
 		return "", err
 	}
-	if there.met {
+	if there.found {
 		return Behind, nil
 	}
 	return diverged, nil
 }
 
-// meets looks for a head on a log's chain.
-type meets struct {
-	head manifest.Head
-	met  bool
+// headSearch is a visitor that looks for a head on a log's chain.
+type headSearch struct {
+	head  manifest.Head
+	found bool
 }
 
 // Reset implements ports.Visitor.
-func (m *meets) Reset() { m.met = false }
+func (m *headSearch) Reset() { m.found = false }
 
 // Visit implements ports.Visitor.
-func (m *meets) Visit(_ manifest.Segment, head manifest.Head) error {
-	m.met = m.met || head == m.head
+func (m *headSearch) Visit(_ manifest.Segment, head manifest.Head) error {
+	m.found = m.found || head == m.head
 	return nil
 }
 
-// compareNew says how an earlier import of the same log as new stands, "" where there
-// is none. Its lines have other ids and so another chain. What its first event says
-// anybody can write: a bundle may come under the very id. That it came from this head
-// is what the mark says, which does not travel, and its length tells the rest.
-func (m *importing) compareNew(ctx context.Context) (Relation, error) {
+// compareNew relates an earlier import of the same log under new ids to the
+// bundle, "" if there was none. Its lines have other ids and therefore another
+// chain. The first event of a session is not sufficient proof, since a bundle
+// may have been made under that very id; the import mark does not travel with
+// bundles, and names the head that was imported. The number of events decides
+// the rest.
+func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 	all, err := m.g.Sessions.Sessions(ctx)
 	if err != nil || !slices.Contains(all, m.out.SessionID) {
 		return "", err
 	}
-	v := &origin{}
+	v := &importOrigin{}
 	verdict, err := m.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.out.SessionID)}, v)
 	switch {
 	case err != nil:
@@ -95,39 +97,40 @@ func (m *importing) compareNew(ctx context.Context) (Relation, error) {
 	return Same, nil
 }
 
-// importedHead is the head of the bundle's log that a session came as, by its mark; the
-// zero digest where it has none.
+// importedHead is the head of the bundle that a session was imported from,
+// according to its mark; zero without a mark.
 func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, error) {
 	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil || c.V == 0 {
 		return canon.Digest{}, err
 	}
 	if c.V != imported.Version {
-		return canon.Digest{}, newer(ports.ImportedFile, c.V)
+		return canon.Digest{}, newerControl(ports.ImportedFile, c.V)
 	}
 	mark, err := imported.Read(c.Data)
 	return mark.Head, err
 }
 
-// origin keeps what a session's first event says about where it came from.
-type origin struct{ from *event.ImportedFrom }
+// importOrigin is a visitor that keeps the origin stated by a session's first
+// event.
+type importOrigin struct{ from *event.ImportedFrom }
 
 // Reset implements ports.Visitor.
-func (o *origin) Reset() { o.from = nil }
+func (o *importOrigin) Reset() { o.from = nil }
 
 // Visit implements ports.Visitor.
-func (o *origin) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (o *importOrigin) Visit(seg manifest.Segment, _ manifest.Head) error {
 	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok {
 		o.from = p.ImportedFrom
 	}
 	return nil
 }
 
-// visitor is a visitor of a log that nobody writes to: it is never reset.
-type visitor func(manifest.Segment) error
+// segmentFunc is a visitor for a log without writers, which is never reset.
+type segmentFunc func(manifest.Segment) error
 
 // Reset implements ports.Visitor.
-func (visitor) Reset() {}
+func (segmentFunc) Reset() {}
 
 // Visit implements ports.Visitor.
-func (v visitor) Visit(seg manifest.Segment, _ manifest.Head) error { return v(seg) }
+func (v segmentFunc) Visit(seg manifest.Segment, _ manifest.Head) error { return v(seg) }

@@ -11,20 +11,20 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// describeImport fills in the runs of a session as this store shows them, with tokens
-// of its own where the session can be gone on with. The import is done by then: a run
-// that cannot be shown is left to 'runs show', which says why.
+// describeImport fills in the runs of an imported session as this store shows
+// them, with tokens if it can be continued. The import is complete at that
+// time, so a run that cannot be shown is a warning.
 func (g *Engine) describeImport(ctx context.Context, out *Import) error {
-	fold, v, err := g.glance(ctx, out.SessionID)
+	fold, v, err := g.readWindowed(ctx, out.SessionID)
 	if err != nil {
 		return err
 	}
 	out.Health, out.Head, out.Events, out.Runs = v.Health, v.Head.Digest, v.Head.Next, []ImportedRun{}
-	said := g.said(ctx, out.SessionID)
+	counts := g.annotationCounter(ctx, out.SessionID)
 	for _, runID := range fold.Order {
-		row, err := g.summary(ctx, out.SessionID, fold.Runs[runID], v.Health)
+		row, err := g.runSummary(ctx, out.SessionID, fold.Runs[runID], v.Health)
 		if err == nil {
-			row.Annotations = said(runID)
+			row.Annotations = counts(runID)
 			out.Runs = append(out.Runs, g.withToken(ctx, row, fold))
 			continue
 		}
@@ -33,7 +33,8 @@ func (g *Engine) describeImport(ctx context.Context, out *Import) error {
 	return nil
 }
 
-// withToken adds what a caller needs to go on with a run.
+// withToken adds the token and the call to continue a run. It leaves both out
+// on any error, and for unhealthy sessions.
 func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projections.Fold) ImportedRun {
 	run := ImportedRun{RunSummary: row}
 	if row.Health != manifest.Healthy {
@@ -43,7 +44,7 @@ func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projection
 	if err != nil {
 		return run
 	}
-	p, err := find(fold, Position{row.SessionID, row.RunID, fold.Runs[row.RunID].Tip})
+	p, err := resolvePosition(fold, Position{row.SessionID, row.RunID, fold.Runs[row.RunID].Tip})
 	if err != nil {
 		return run
 	}
@@ -57,7 +58,8 @@ func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projection
 	return run
 }
 
-// noKeys is the keyring of what nobody goes on with.
+// noKeys is the keyring of an engine over a bundle: its sessions cannot be
+// continued.
 type noKeys struct{ ports.Keyring }
 
 // Keys implements ports.Keyring.

@@ -12,27 +12,28 @@ import (
 )
 
 // sideLog is one of the bundle's side logs.
-func (m *importing) sideLog(name string) manifest.Log {
+func (m *importer) sideLog(name string) manifest.Log {
 	return manifest.SessionSide(m.src.Session(), event.Opaque(name, "sessionId"))
 }
 
-// renaming begins an import as new: the log and the side logs of these names are gone
-// through once, for what they name. That costs a reading more; to remember all that
-// might be named would take more memory than an import may.
-func (m *importing) renaming(ctx context.Context, store id.Store, names []string) (*rewrite.Renaming, error) {
-	r := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest)
+// newRenaming prepares an import under new ids. It reads the log and the named
+// side logs once, to find which ids they refer to. That costs a reading;
+// collecting the ids while renaming would take memory in proportion to the
+// session.
+func (m *importer) newRenaming(ctx context.Context, store id.Store, names []string) (*rewrite.Renaming, error) {
+	renaming := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest)
 	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
-		visitor(func(seg manifest.Segment) error {
-			r.Foresee(seg.Events)
+		segmentFunc(func(seg manifest.Segment) error {
+			renaming.Foresee(seg.Events)
 			return nil
 		}))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		_, err := m.src.Read(ctx, ports.Reading{Log: m.sideLog(name)}, visitor(func(seg manifest.Segment) error {
+		_, err := m.src.Read(ctx, ports.Reading{Log: m.sideLog(name)}, segmentFunc(func(seg manifest.Segment) error {
 			for line := range bytes.Lines(seg.Bytes) {
-				if err := r.ForeseeLine(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+				if err := renaming.ForeseeLine(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
 					return err
 				}
 			}
@@ -42,29 +43,30 @@ func (m *importing) renaming(ctx context.Context, store id.Store, names []string
 			return nil, err
 		}
 	}
-	return r, nil
+	return renaming, nil
 }
 
-// renamedBefore works out the new ids of an import that was made before.
-func (m *importing) renamedBefore(ctx context.Context, store id.Store) error {
-	r, err := m.renaming(ctx, store, nil)
+// recomputeRenaming computes the new ids of an import that was made earlier,
+// for the mapping in the result.
+func (m *importer) recomputeRenaming(ctx context.Context, store id.Store) error {
+	renaming, err := m.newRenaming(ctx, store, nil)
 	if err != nil {
 		return err
 	}
 	_, err = m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
-		visitor(func(seg manifest.Segment) error {
-			_, err := r.Segment(seg.Events)
+		segmentFunc(func(seg manifest.Segment) error {
+			_, err := renaming.Segment(seg.Events)
 			return err
 		}))
-	m.renamed = r
+	m.renaming = renaming
 	return err
 }
 
-// mapping says what became of the ids, where they were changed. It is made last, since
-// it is long: a million events may have some hundred thousand nodes.
-func (m *importing) mapping() {
-	if m.renamed != nil {
-		mapping := m.renamed.Mapping()
-		m.out.Mapping, m.renamed = &mapping, nil
+// setMapping adds the mapping of ids to the result. It is built last because of
+// its size: a million events may have some hundred thousand nodes.
+func (m *importer) setMapping() {
+	if m.renaming != nil {
+		mapping := m.renaming.Mapping()
+		m.out.Mapping, m.renaming = &mapping, nil
 	}
 }

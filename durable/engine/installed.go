@@ -9,31 +9,33 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// InstalledList is the document "installed": what applied proposals brought, and is in
-// use. A log of proposals that is not healthy may have lost what took something out of
-// use again: then nothing of it is (R29).
+// InstalledList is the document "installed": the artifacts of applied proposals
+// that are in use. If the log of proposals is not healthy, a rollback may be
+// lost, so nothing is in use (docs/design.md#proposals).
 type InstalledList struct {
 	Installed []InstalledArtifact `json:"installed"`
-	// Erased are in use no more, although nobody rolled them back: their bytes were erased.
+	// Erased are artifacts whose bytes were erased; they are not in use
+	// although no rollback is recorded.
 	Erased []projections.Installed `json:"erased,omitzero"`
 	Health manifest.Health         `json:"health"`
 }
 
-// InstalledArtifact is one installation with its bytes.
+// InstalledArtifact is an installed artifact with its content.
 type InstalledArtifact struct {
 	projections.Installed
 	Value canon.Value `json:"artifact"`
 }
 
-// Installed lists what is in use in a workspace. The log says what, by digest; the bytes
-// are those in installed/, and where these are gone or wrong, those that were proposed.
+// Installed lists what is in use in a workspace. The log determines the
+// digests; the bytes are read from installed/ or, where these are missing or
+// damaged, from the proposed artifact.
 func (g *Engine) Installed(ctx context.Context, workspace string) (InstalledList, error) {
 	out := InstalledList{Installed: []InstalledArtifact{}, Health: manifest.Healthy}
 	conf, err := g.config(ctx)
 	if err != nil {
 		return out, err
 	}
-	read, err := g.proposalsAnyway(ctx, conf)
+	read, err := g.readProposalLog(ctx, conf)
 	if err != nil {
 		return out, err
 	}
@@ -41,9 +43,9 @@ func (g *Engine) Installed(ctx context.Context, workspace string) (InstalledList
 		return out, nil
 	}
 	for _, i := range read.fold.Installed(workspace) {
-		v, err := g.artifactOf(ctx, manifest.Installed, i.Artifact.SHA256)
+		v, err := g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
 		if fault.Is(err, fault.StoreCorrupt) {
-			v, err = g.artifactOf(ctx, manifest.Artifact, i.Artifact.SHA256)
+			v, err = g.parsedObject(ctx, manifest.Artifact, i.Artifact.SHA256)
 		}
 		if ctx.Err() != nil {
 			return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
@@ -53,7 +55,7 @@ func (g *Engine) Installed(ctx context.Context, workspace string) (InstalledList
 			continue
 		}
 		if err != nil {
-			out.Health = manifest.CorruptTail // what is gone cannot be used, and must not look as if it had never been
+			out.Health = manifest.CorruptTail // a lost artifact must not look like one never installed
 			continue
 		}
 		out.Installed = append(out.Installed, InstalledArtifact{i, v})

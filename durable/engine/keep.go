@@ -14,31 +14,33 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Note says who decided something, when and why. It is the data of the control files
-// keep, trash.json and, with more members, of tombstones.
+// Note records who decided something, when and why. It is the content of the
+// control files keep and trash.json and, with more members, of tombstones.
 type Note struct {
 	Actor  event.Actor `json:"actor"`
 	AtMs   int64       `json:"atMs"`
 	Reason string      `json:"reason,omitzero"`
 }
 
-// noteVersion is the version of the control files that hold a Note.
+// noteVersion is the version of control files with a Note.
 const noteVersion = 1
 
-// note checks and redacts the reason that a person gives: it stays on record where
-// secrets must not (R30).
-func note(by Caller, reason string) (Note, error) {
+// newNote checks and redacts a reason: it is stored where secrets must not be
+// (docs/design.md#redaction). VALIDATION_ERROR if it is longer than
+// limits.SummaryBytesMax or not valid UTF-8.
+func newNote(by Caller, reason string) (Note, error) {
 	if len(reason) > limits.SummaryBytesMax || !utf8.ValidString(reason) {
 		return Note{}, fault.New(fault.ValidationError,
 			"the reason has %d bytes; at most %d of valid UTF-8 are allowed", len(reason), limits.SummaryBytesMax)
 	}
-	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: redacted(reason)}, nil
+	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: redactText(reason)}, nil
 }
 
-// redacted is a person's text as it may be kept.
-func redacted(text string) string { return redact.Text(text, redact.Counts{}) }
+// redactText removes secrets from a text that will be stored.
+func redactText(text string) string { return redact.Text(text, redact.Counts{}) }
 
-// noteOf reads what a control file says; one that says something else says nothing.
+// noteOf decodes a note from a control file, nil if the file has another
+// content.
 func noteOf(c ports.Control) *Note {
 	var n Note
 	if c.Data.IsNull() || canon.DecodeKnown(c.Data, &n) != nil {
@@ -47,48 +49,52 @@ func noteOf(c ports.Control) *Note {
 	return &n
 }
 
+// data encodes the note for its control file.
 func (n Note) data() canon.Value {
 	v, err := canon.ValueOf(n)
 	if err != nil {
-		panic("engine: " + err.Error()) // its types rule that out
+		panic("engine: " + err.Error()) // cannot happen: all members have a JSON form
 	}
 	return v
 }
 
-// KeepRequest asks to keep a session, or with Off not to any more.
+// KeepRequest requests to keep a session, or with Off to stop keeping it.
 type KeepRequest struct {
-	Ref    string // session or run id, prefix of a run's or @last
+	// Ref is a session id, run id, prefix of a run id, or @last.
+	Ref    string
 	Off    bool
 	Reason string
 }
 
-// KeptSession is the document "kept": whether cleanups and deletions leave a session
-// alone, and who said so.
+// KeptSession is the document "kept": whether cleanups and deletions spare a
+// session, and who decided so.
 type KeptSession struct {
 	SessionID id.Session `json:"sessionId"`
 	Kept      bool       `json:"kept"`
 	Note      *Note      `json:"note,omitzero"`
-	Already   bool       `json:"already"` // it was so before; nothing was changed
+	Already   bool       `json:"already"` // no change was necessary
 }
 
-// KeepSession exempts a session from retention and deletion (locks section 2.2). Who
-// kept it first stays on record.
+// KeepSession exempts a session from retention and deletion
+// (docs/design.md#retention). A session that is kept already retains its first
+// note. Each change is an audited act.
 func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (KeptSession, error) {
-	s, err := g.session(ctx, req.Ref)
+	s, err := g.resolveSession(ctx, req.Ref)
 	if err != nil {
 		return KeptSession{}, err
 	}
-	n, err := note(by, req.Reason)
+	n, err := newNote(by, req.Reason)
 	if err != nil {
 		return KeptSession{}, err
 	}
-	now, err := g.keptBy(ctx, s)
+	current, err := g.keepNote(ctx, s)
 	if err != nil && !fault.Is(err, fault.StoreCorrupt) {
 		return KeptSession{}, err
 	}
-	damaged := err != nil // a mark that cannot be read is one, and is made anew
-	if was := now != nil || damaged; was != req.Off && !damaged {
-		return KeptSession{SessionID: s, Kept: was, Note: now, Already: true}, nil
+	unreadable := err != nil // a mark that cannot be read counts, and is replaced
+	// Already in the requested state: no act is recorded.
+	if kept := current != nil || unreadable; kept != req.Off && !unreadable {
+		return KeptSession{SessionID: s, Kept: kept, Note: current, Already: true}, nil
 	}
 	out := KeptSession{SessionID: s, Kept: !req.Off}
 	what := audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: s.String()}, Reason: n.Reason}
@@ -99,14 +105,14 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 		if req.Off {
 			return nil, g.Marks.DropSessionControl(ctx, s, ports.KeepFile)
 		}
-		if damaged {
+		if unreadable {
 			if err := g.Marks.DropSessionControl(ctx, s, ports.KeepFile); err != nil {
 				return nil, err
 			}
 		}
 		return nil, g.Marks.UpdateSessionControl(ctx, s, ports.KeepFile,
 			func(old ports.Control) (ports.Control, error) {
-				if have := noteOf(old); have != nil { // somebody was faster
+				if have := noteOf(old); have != nil { // a concurrent call was first
 					out.Note, out.Already = have, true
 					return old, nil
 				}
@@ -117,9 +123,10 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 	return out, err
 }
 
-// keptBy reads who keeps a session, nil where nobody does. A mark that cannot be read
-// is STORE_CORRUPT: whoever removes things takes it for one.
-func (g *Engine) keptBy(ctx context.Context, s id.Session) (*Note, error) {
+// keepNote reads the note of a session's keep mark, nil without a mark. A mark
+// that cannot be read is STORE_CORRUPT; callers that remove sessions treat it
+// as a mark.
+func (g *Engine) keepNote(ctx context.Context, s id.Session) (*Note, error) {
 	if g.Marks == nil {
 		return nil, nil
 	}
@@ -130,12 +137,12 @@ func (g *Engine) keptBy(ctx context.Context, s id.Session) (*Note, error) {
 	if n := noteOf(c); n != nil {
 		return n, nil
 	}
-	return &Note{}, nil // of a newer version: kept all the same
+	return &Note{}, nil // of a newer version, which counts as kept
 }
 
-// unkept refuses a session that somebody keeps.
-func (g *Engine) unkept(ctx context.Context, s id.Session) error {
-	n, err := g.keptBy(ctx, s)
+// checkNotKept refuses with SESSION_KEPT a session with a keep mark.
+func (g *Engine) checkNotKept(ctx context.Context, s id.Session) error {
+	n, err := g.keepNote(ctx, s)
 	if err != nil && !fault.Is(err, fault.StoreCorrupt) {
 		return err
 	}
@@ -143,7 +150,7 @@ func (g *Engine) unkept(ctx context.Context, s id.Session) error {
 		return nil
 	}
 	f := fault.New(fault.SessionKept, "session %s is kept", s).With("sessionId", s.String()).
-		Suggest("Take it back with 'waybill sessions keep --off %s', if it may go.", s)
+		Suggest("Remove the mark with 'waybill sessions keep --off %s' if it may be deleted.", s)
 	if n != nil && n.Reason != "" {
 		f.Message += ": " + n.Reason
 	}

@@ -181,7 +181,7 @@ func TestApproveWhatWasShown(t *testing.T) {
 	b := w.must(a, note("plan B"))
 	n := w.events(a)
 	if _, err := w.process().ApproveShown(ctx, w.person("ada"), shown, "fine"); !fault.Is(err, fault.RunWaiting) ||
-		!strings.Contains(err.Error(), "has changed since it was shown") || w.events(a) != n {
+		!strings.Contains(err.Error(), "have changed since they were shown") || w.events(a) != n {
 		t.Fatal(err)
 	}
 	b = w.must(b, note("plan A")) // what was shown lies there again

@@ -9,11 +9,12 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Selection says which rows of a list are wanted.
+// Selection selects rows of a RunList.
 type Selection struct {
-	Status []projections.Status // none: every status
+	Status []projections.Status // empty: every status
 	Limit  int                  // 0: no limit
-	Cursor string               // the NextCursor of the page before
+	// Cursor is NextCursor of the previous page.
+	Cursor string
 }
 
 // Statuses is the closed set that runs can be selected by.
@@ -23,12 +24,13 @@ func Statuses() []projections.Status {
 		projections.Cancelling, projections.Cancelled, projections.Failed}
 }
 
-// Select is the page of l that s asks for, with the cursor of the next one. A
-// cursor names the row that it stands behind, so that runs which come and go
-// between two pages neither repeat a row nor hide one that did not move.
+// Select returns the page of l that s selects, with the cursor of the next
+// page. A cursor names the row before the page and not an offset, so that runs
+// which change between two pages neither repeat a row nor hide an unchanged
+// one. A malformed cursor is VALIDATION_ERROR.
 func (l RunList) Select(s Selection) (RunPage, error) {
 	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: l.Unreadable}}
-	from, err := after(l.Runs, s.Cursor)
+	from, err := firstAfter(l.Runs, s.Cursor)
 	if err != nil {
 		return out, err
 	}
@@ -52,21 +54,22 @@ type RunPage struct {
 	NextCursor string `json:"nextCursor,omitzero"`
 }
 
-// cursorOf is a row's place in the order of the list.
+// cursorOf encodes the position of a row in the order of the list.
 func cursorOf(r RunSummary) string {
 	return fmt.Sprintf("%d.%d.%s", r.LastAtMs, r.LastActivityEventIndex, r.RunID)
 }
 
-// after is the index of the first row behind a cursor.
-func after(rows []RunSummary, cursor string) (int, error) {
+// firstAfter is the index of the first row behind a cursor, len(rows) if none
+// is.
+func firstAfter(rows []RunSummary, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
 	var at, index int64
 	var run string
 	if _, err := fmt.Sscanf(strings.ReplaceAll(cursor, ".", " "), "%d %d %s", &at, &index, &run); err != nil {
-		return 0, fault.New(fault.ValidationError, "the cursor %q is none that a list gave", cursor).
-			Suggest("Copy nextCursor exactly as the page before gave it.")
+		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", cursor).
+			Suggest("Copy nextCursor unchanged from the previous page.")
 	}
 	i := slices.IndexFunc(rows, func(r RunSummary) bool {
 		switch {

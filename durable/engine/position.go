@@ -17,32 +17,36 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Position is a durable place in a run.
+// Position names a node of a run durably. It remains valid as long as the
+// session exists.
 type Position struct {
 	Session id.Session
 	Run     id.Run
 	Node    id.Node
 }
 
-// place is a position with everything that is on record about it.
-type place struct {
+// resolvedPosition is a position with its run and node in a fold. node is nil
+// when a run as a whole was looked up.
+type resolvedPosition struct {
 	fold *projections.Fold
 	run  *projections.Run
 	node *projections.Node
 }
 
-// errLeftOut says that a fold left out what an answer may need. It is no head to go
-// on from then, and who meets it in the middle of a call starts over at the log's
-// beginning, as with a head of another history.
-var errLeftOut = fmt.Errorf("the fold left out what is asked about: %w", manifest.ErrNotOnChain)
+// errFoldIncomplete reports that a fold skipped events that an answer may need.
+// It wraps manifest.ErrNotOnChain: callers reset the fold and read the log from
+// its beginning, as for a head of another history.
+var errFoldIncomplete = fmt.Errorf("the fold left out what is asked about: %w", manifest.ErrNotOnChain)
 
-// find looks a position up in a fold; what is not there is TOKEN_UNKNOWN_NODE:
-// the log that the caller holds a handle of is longer than this one (R9). Only a
-// fold that left nothing out may say so.
-func find(f *projections.Fold, at Position) (place, error) {
-	p := place{fold: f, run: f.Runs[at.Run]}
+// resolvePosition looks a position up in a fold. An unknown node is
+// TOKEN_UNKNOWN_NODE: the caller's token was made from a longer log
+// (docs/design.md#log-tail). A fold that skipped events cannot prove that, and
+// returns errFoldIncomplete.
+func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error) {
+	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
+	// A windowed fold cannot distinguish an unknown node from a dropped one.
 	if f.Missed() || !f.Knows(at.Run, at.Node) {
-		return p, errLeftOut
+		return p, errFoldIncomplete
 	}
 	if p.run != nil {
 		p.node = p.run.Node(at.Node)
@@ -54,34 +58,37 @@ func find(f *projections.Fold, at Position) (place, error) {
 	return p, nil
 }
 
-// open reads a session that must be healthy and finds a position in it.
-func (g *Engine) open(ctx context.Context, at Position, f *projections.Fold) (place, error) {
-	p, err := healthy(at, f, func() (manifest.Verdict, error) { return g.recall(ctx, at.Session, f) })
-	if errors.Is(err, errLeftOut) {
+// openPosition reads a session, requires it to be healthy and looks a position
+// up. An incomplete saved fold is replaced by a full reading.
+func (g *Engine) openPosition(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+	p, err := resolveHealthy(at, f, func() (manifest.Verdict, error) { return g.readFromSaved(ctx, at.Session, f) })
+	if errors.Is(err, errFoldIncomplete) {
 		f.Reset()
-		p, err = healthy(at, f, func() (manifest.Verdict, error) { return g.read(ctx, at.Session, f) })
+		p, err = resolveHealthy(at, f, func() (manifest.Verdict, error) { return g.read(ctx, at.Session, f) })
 	}
 	return p, err
 }
 
-func healthy(at Position, f *projections.Fold, read func() (manifest.Verdict, error)) (place, error) {
+// resolveHealthy calls read and resolves the position if the verdict is
+// healthy. Any other verdict is SESSION_UNHEALTHY with the findings.
+func resolveHealthy(at Position, f *projections.Fold, read func() (manifest.Verdict, error)) (resolvedPosition, error) {
 	v, err := read()
 	if err != nil {
-		return place{}, err
+		return resolvedPosition{}, err
 	}
 	if v.Health != manifest.Healthy {
-		return place{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
+		return resolvedPosition{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
 	}
-	return find(f, at)
+	return resolvePosition(f, at)
 }
 
-// statesMax bounds how many snapshots are kept decoded between calls. One step
-// looks at two, and the next step at one of these again.
+// statesMax bounds how many decoded snapshots are kept between calls. One step
+// uses two of them, and the next step one of these again.
 const statesMax = 64
 
-// state reads the snapshot of a node, by its digest: what was verified once and
-// is named by its bytes cannot change. One of a shape that we do not write cannot
-// be built on.
+// state returns the snapshot of a node, from memory if possible; a snapshot is
+// named by its digest and cannot change. One in a form that this version does
+// not write is SESSION_UNHEALTHY: no step can be decided from it.
 func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State, error) {
 	g.mu.Lock()
 	s, ok := g.states[n.SnapshotRef]
@@ -97,11 +104,12 @@ func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State
 		return s, fault.Wrap(err, fault.SessionUnhealthy,
 			"the snapshot of node %s is of a shape that this version does not know", n.ID)
 	}
-	g.knowState(n.SnapshotRef, s)
+	g.cacheState(n.SnapshotRef, s)
 	return s, nil
 }
 
-func (g *Engine) knowState(ref canon.Digest, s snapshot.State) {
+// cacheState keeps a decoded snapshot. A full cache is emptied.
+func (g *Engine) cacheState(ref canon.Digest, s snapshot.State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.states == nil || len(g.states) >= statesMax {
@@ -110,13 +118,14 @@ func (g *Engine) knowState(ref canon.Digest, s snapshot.State) {
 	g.states[ref] = s
 }
 
-// tipState is what a run's status needs to know about a node's snapshot.
+// tipState extracts from a node's snapshot what projections.Run.StatusAt needs.
 func tipState(w compile.Compiled, n *projections.Node, s snapshot.State) projections.TipState {
 	return projections.TipState{Complete: s.IsComplete(), NeedsApproval: interpreter.NeedsApproval(w, s, n.Context)}
 }
 
-// needsConfirmation: in guided mode a step that asks for it waits for a person,
-// whose acknowledgement is the confirmation (R20).
+// needsConfirmation reports whether the pending step waits for a person's
+// confirmation. Only the guided mode waits; the attempt that follows is the
+// confirmation (docs/design.md#requirements-on-the-caller).
 func needsConfirmation(w compile.Compiled, s snapshot.State, n *projections.Node) bool {
 	return n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context)
 }

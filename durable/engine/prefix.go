@@ -11,34 +11,37 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// errEnough ends a reading that has what it wants.
-var errEnough = errors.New("enough")
+// errStopReading ends a reading early. It never leaves the package.
+var errStopReading = errors.New("enough")
 
-// upTo folds a log until a segment that last says is the last one.
-type upTo struct {
+// prefixVisitor folds a log up to and including the first segment for which
+// isLast returns true.
+type prefixVisitor struct {
 	*projections.Fold
-	last func(manifest.Segment) bool
+	isLast func(manifest.Segment) bool
 }
 
-// Visit folds one more segment.
-func (u upTo) Visit(seg manifest.Segment, head manifest.Head) error {
+// Visit implements ports.Visitor.
+func (u prefixVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	if err := u.Fold.Visit(seg, head); err != nil {
 		return err
 	}
-	if u.last(seg) {
-		return errEnough
+	if u.isLast(seg) {
+		return errStopReading
 	}
 	return nil
 }
 
-// prefix folds the log of a session up to and with a segment: what a replay is
-// answered over. That the segment is not there any more contradicts the log that
-// was read before.
-func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
+// foldPrefix folds the log of a session up to and including the first segment
+// for which last returns true. Answers to repeated calls are rendered over such
+// a prefix. A segment that an earlier reading saw and this one does not is
+// INVARIANT.
+func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
 	error) {
-	u := upTo{projections.NewFold(), last}
+	u := prefixVisitor{projections.NewFold(), last}
 	_, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, u)
-	if errors.Is(err, errEnough) {
+	// The visitor stopped at the segment, so the fold ends with it.
+	if errors.Is(err, errStopReading) {
 		return u.Fold, nil
 	}
 	if err != nil {
@@ -47,27 +50,30 @@ func (g *Engine) prefix(ctx context.Context, s id.Session, last func(manifest.Se
 	return nil, fault.New(fault.Invariant, "session %s does not hold a segment that was read before", s)
 }
 
-// confirm makes sure that what an answer acknowledges survives a power cut (R8). A
-// session that was read a moment ago may have been moved away since.
+// confirm makes the log durable up to the fold's head. Every answer that
+// acknowledges events calls it before it is returned, unless this call appended
+// them (docs/design.md#reading). A session that was moved away since the
+// reading is STORE_CONFLICT.
 func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold) error {
 	log := manifest.SessionEvents(s)
 	err := g.Logs.Confirm(ctx, log, f.Head)
 	if err == nil {
-		g.prove(log, f.Head, false)
+		g.noteDurable(log, f.Head, false)
 	}
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		g.forget(s)
+		g.dropCached(s)
 		return fault.Wrap(err, fault.StoreConflict, "session %s was moved away or replaced while it was read", s)
 	}
 	return err
 }
 
-// attemptPrefix is the prefix that a recorded attempt ends. When nothing came after
-// it, as when an answer was lost and asked for again, the fold at hand is it.
+// attemptPrefix returns the prefix that ends with a recorded attempt. When the
+// attempt is the last event, as after a lost answer, the current fold is that
+// prefix and nothing is read.
 func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *projections.Fold, index int64) (*projections.Fold,
 	error) {
 	if index >= f.Last {
 		return f, nil
 	}
-	return g.prefix(ctx, s, func(seg manifest.Segment) bool { return seg.Last >= index })
+	return g.foldPrefix(ctx, s, func(seg manifest.Segment) bool { return seg.Last >= index })
 }

@@ -15,12 +15,13 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ProposalQuery says which proposals are asked for. Those of another workspace are not
-// there, whatever names them.
+// ProposalQuery selects proposals. Proposals of other workspaces are never
+// selected, even by id.
 type ProposalQuery = projections.ProposalFilter
 
-// ProposalList is the document "proposals": the newest first, each as RFC 0096 shows it.
-// About has by id what the wire has no member for.
+// ProposalList is the document "proposals": the newest first, in the form of
+// the wire protocol (docs/design.md#proposals). About adds by id what that has
+// no member for.
 type ProposalList struct {
 	Proposals []proposal.Proposal      `json:"proposals"`
 	About     map[string]ProposalAbout `json:"about"`
@@ -28,24 +29,29 @@ type ProposalList struct {
 	Findings  []manifest.Finding       `json:"findings"`
 }
 
-// ProposalAbout is what is known of a proposal beside what the wire shows.
+// ProposalAbout is what is known of a proposal besides its form on the wire.
 type ProposalAbout struct {
-	Revision       int64                `json:"revision"`
-	Slot           proposal.Slot        `json:"slot"`
-	Version        string               `json:"version,omitzero"`
-	ArtifactSHA256 canon.Digest         `json:"artifactSha256"`
-	Duplicates     []proposal.Duplicate `json:"duplicates"` // ranked, the nearest first (R29)
-	Approvals      int64                `json:"approvals"`  // that count now
-	ApprovalsWant  int64                `json:"approvalsWanted"`
-	// Unreadable says why the artifact is not shown: it was erased, or is damaged.
+	Revision       int64         `json:"revision"`
+	Slot           proposal.Slot `json:"slot"`
+	Version        string        `json:"version,omitzero"`
+	ArtifactSHA256 canon.Digest  `json:"artifactSha256"`
+	// Duplicates are similar artifacts, the most similar first
+	// (docs/design.md#proposals).
+	Duplicates    []proposal.Duplicate `json:"duplicates"`
+	Approvals     int64                `json:"approvals"` // that are valid now
+	ApprovalsWant int64                `json:"approvalsWanted"`
+	// Unreadable is the reason why the artifact is not shown: it was erased or
+	// is damaged.
 	Unreadable string `json:"unreadable,omitzero"`
 }
 
-// Proposals lists the proposals of a workspace.
+// Proposals lists the proposals of a workspace. Of a damaged log the valid
+// prefix is listed, and Health and Findings report the damage.
+// CAPABILITY_NOT_PROVIDED if proposals are turned off.
 func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, error) {
 	out := ProposalList{Proposals: []proposal.Proposal{}, About: map[string]ProposalAbout{},
 		Findings: []manifest.Finding{}}
-	read, err := g.proposals(ctx)
+	read, err := g.readProposals(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -61,17 +67,19 @@ func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, 
 	return out, nil
 }
 
-// ProposalDetails is the document "proposal_history": everything on record about one.
+// ProposalDetails is the document "proposal_history": everything recorded about
+// one proposal.
 type ProposalDetails struct {
 	*projections.Proposal
-	About ProposalAbout   `json:"about"`
-	Gate  ProposalGate    `json:"gate"`
-	Now   canon.Value     `json:"artifact"`           // of the last revision
-	Was   canon.Value     `json:"installed,omitzero"` // what is in its slot now, where that is something else
+	About ProposalAbout `json:"about"`
+	Gate  ProposalGate  `json:"gate"`
+	Now   canon.Value   `json:"artifact"` // of the last revision
+	// Content of its slot, where that differs from the proposal.
+	Was   canon.Value     `json:"installed,omitzero"`
 	Found manifest.Health `json:"health"`
 }
 
-// ProposalGate is how far the approvals of a proposal have come.
+// ProposalGate is the state of a proposal's approvals.
 type ProposalGate struct {
 	Mode    proposal.Mode `json:"mode"`
 	Role    string        `json:"role"`
@@ -80,10 +88,11 @@ type ProposalGate struct {
 	Granted bool          `json:"granted"`
 }
 
-// Proposal is one proposal, by its id or the beginning of one: as the wire shows it, and
-// everything on record about it.
+// Proposal returns one proposal, by its id or a unique prefix of one: in the
+// form of the wire protocol, and with everything recorded about it.
+// PROPOSAL_NOT_FOUND otherwise.
 func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.Proposal, ProposalDetails, error) {
-	read, err := g.proposals(ctx)
+	read, err := g.readProposals(ctx)
 	if err != nil {
 		return proposal.Proposal{}, ProposalDetails{}, err
 	}
@@ -95,15 +104,16 @@ func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.
 	d := ProposalDetails{Proposal: one, About: about, Now: wire.Artifact, Found: read.verdict.Health}
 	gate := read.policy.Gate(about.ArtifactSHA256, one.Given())
 	d.Gate = ProposalGate{read.policy.Mode, gate.Role, gate.Have, gate.Want, gate.Granted()}
-	d.Approvals = weighed(one.Approvals, gate)
+	d.Approvals = markVoid(one.Approvals, gate)
 	if i := read.fold.Displaced(one); i != nil && i.Artifact.SHA256 != about.ArtifactSHA256 {
-		d.Was, _ = g.artifactOf(ctx, manifest.Installed, i.Artifact.SHA256)
+		d.Was, _ = g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
 	}
 	return wire, d, nil
 }
 
-// weighed are the approvals with what the policy of this moment says of them.
-func weighed(all []projections.ProposalApproval, gate proposal.Gate) []projections.ProposalApproval {
+// markVoid returns the approvals with the reasons for which the current policy
+// ignores some of them.
+func markVoid(all []projections.ProposalApproval, gate proposal.Gate) []projections.ProposalApproval {
 	out := append([]projections.ProposalApproval{}, all...)
 	for i := range out {
 		for _, v := range gate.Void {
@@ -115,6 +125,8 @@ func weighed(all []projections.ProposalApproval, gate proposal.Gate) []projectio
 	return out
 }
 
+// proposalView renders one proposal. An artifact that cannot be read is shown
+// as an empty object, with the reason in Unreadable.
 func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
 	one *projections.Proposal) (proposal.Proposal, ProposalAbout) {
 	last := one.Last()
@@ -125,14 +137,15 @@ func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
 	if policy.Mode == proposal.ApprovalGate {
 		about.ApprovalsWant = gate.Want
 	}
-	artifact, err := g.artifactOf(ctx, manifest.Artifact, last.Artifact.SHA256)
+	artifact, err := g.parsedObject(ctx, manifest.Artifact, last.Artifact.SHA256)
 	if err != nil {
 		artifact, about.Unreadable = canon.OfMembers(), fault.Of(err).Message
 	}
 	return one.Wire(artifact), about
 }
 
-func (g *Engine) artifactOf(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (canon.Value, error) {
+// parsedObject reads and parses an object that holds JSON.
+func (g *Engine) parsedObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (canon.Value, error) {
 	data, err := g.Objects.Object(ctx, kind, ref)
 	if err != nil {
 		return canon.Value{}, err
@@ -140,27 +153,30 @@ func (g *Engine) artifactOf(ctx context.Context, kind manifest.ObjectKind, ref c
 	return canon.Parse(data)
 }
 
-// proposalsRead is the log of the proposals as it was read.
-type proposalsRead struct {
-	log     manifest.Log // of no owner where no store is
+// proposalsReading is the log of proposals as it was read.
+type proposalsReading struct {
+	// log has no owner if no store exists.
+	log     manifest.Log
 	fold    *projections.Proposals
 	verdict manifest.Verdict
 	policy  proposal.Policy
 }
 
-// proposals reads the log. A damaged one is read as far as it holds; where no store is,
-// there are none.
-func (g *Engine) proposals(ctx context.Context) (proposalsRead, error) {
-	conf, err := g.provides(ctx, config.Proposals, config.Config.Proposals)
+// readProposals reads the log of proposals, of a damaged one the valid prefix.
+// A store that does not exist has no proposals. CAPABILITY_NOT_PROVIDED if the
+// configuration turns proposals off.
+func (g *Engine) readProposals(ctx context.Context) (proposalsReading, error) {
+	conf, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals)
 	if err != nil {
-		return proposalsRead{}, err
+		return proposalsReading{}, err
 	}
-	return g.proposalsAnyway(ctx, conf)
+	return g.readProposalLog(ctx, conf)
 }
 
-// proposalsAnyway is proposals for what was installed: turning the family off takes
-// nothing out of use that people approved.
-func (g *Engine) proposalsAnyway(ctx context.Context, conf config.Config) (out proposalsRead, err error) {
+// readProposalLog is readProposals without the check of the configuration.
+// Installed artifacts use it: turning proposals off does not uninstall what was
+// approved.
+func (g *Engine) readProposalLog(ctx context.Context, conf config.Config) (out proposalsReading, err error) {
 	out.policy, out.verdict = proposal.PolicyOf(conf), manifest.Verdict{Health: manifest.Healthy}
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
@@ -173,17 +189,20 @@ func (g *Engine) proposalsAnyway(ctx context.Context, conf config.Config) (out p
 	return out, err
 }
 
-// changeProposals appends one record under the log's lock, with the log as it is then:
-// whatever was seen before may have changed. plan gives the record, and the objects that
-// it brings; no record is no change.
+// changeProposals appends one record under the log's lock. plan receives the
+// log as it is under the lock, which may differ from an earlier reading, and
+// returns the record with the objects to store; a nil record appends nothing.
+// SESSION_UNHEALTHY if the log has records that this version does not know,
+// STORE_CONFLICT if it was replaced.
 func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 	plan func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error)) error {
 	log := proposalsLog(store)
 	fold := projections.NewProposals(log)
 	inside := func(w ports.Witness, v manifest.Verdict) error {
+		// An unknown record may have decided about this proposal.
 		if fold.Blind() {
 			return fault.New(fault.SessionUnhealthy,
-				"the log of the proposals holds records that this version does not know; nothing is written to it").
+				"the log of the proposals has records that this version does not know; nothing is written to it").
 				Suggest("Use the newer binary.")
 		}
 		record, objects, err := plan(fold, v.Head.Next)
@@ -195,7 +214,7 @@ func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 		if _, err := g.Logs.Append(ctx, w, v.Head, p); err != nil {
 			return err
 		}
-		g.owe(p)
+		g.notePendingAudit(p)
 		return nil
 	}
 	err := ports.WithHealthySession(ctx, g.Locks, g.Logs, log, manifest.Head{}, fold, inside)

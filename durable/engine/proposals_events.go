@@ -10,16 +10,18 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// ProposalEvents is the document "proposal_events": what OpenWOP announces of proposals
-// (RFC 0096 D), the oldest first. No row says what is proposed, or why.
+// ProposalEvents is the document "proposal_events": the notifications about
+// proposals (docs/design.md#proposals), the oldest first. No row contains a
+// proposed artifact or a reason.
 type ProposalEvents struct {
 	Events []ProposalEvent `json:"events"`
 	Health manifest.Health `json:"health"`
 }
 
-// ProposalEvent is one announcement. Which members stand in it follows from its type.
+// ProposalEvent is one notification. Type determines which members are set.
 type ProposalEvent struct {
-	Type                 string        `json:"type"` // proposal.created or proposal.activated
+	// Type is proposal.created or proposal.activated.
+	Type                 string        `json:"type"`
 	AtMs                 int64         `json:"atMs"`
 	ProposalID           id.Proposal   `json:"proposalId"`
 	Kind                 proposal.Kind `json:"kind"`
@@ -29,35 +31,37 @@ type ProposalEvent struct {
 	InstalledArtifactRef string        `json:"installedArtifactRef,omitzero"`
 }
 
-// ProposalEvents lists the announcements about the proposals of a workspace.
+// ProposalEvents lists the notifications about the proposals of a workspace.
 func (g *Engine) ProposalEvents(ctx context.Context, workspace string) (ProposalEvents, error) {
 	out := ProposalEvents{Events: []ProposalEvent{}}
-	read, err := g.proposals(ctx)
+	read, err := g.readProposals(ctx)
 	if err != nil || read.log.Owner == "" {
 		out.Health = read.verdict.Health
 		return out, err
 	}
-	// What the fold did not believe did not happen, and is not announced.
+	// Records that the fold rejected are not announced.
 	happened := map[int64]bool{}
 	for _, one := range read.fold.List(ProposalQuery{Workspace: workspace}) {
 		for _, m := range one.History {
 			happened[m.EventIndex] = true
 		}
 	}
-	look := lookAgain{func(seg manifest.Segment) error {
+	visitor := funcVisitor{func(seg manifest.Segment) error {
 		for _, e := range seg.Events {
-			if row, ok := announced(e); ok && happened[e.Index] {
+			if row, ok := proposalEventOf(e); ok && happened[e.Index] {
 				out.Events = append(out.Events, row)
 			}
 		}
 		return nil
 	}, func() { out.Events = []ProposalEvent{} }}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: read.log}, look)
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: read.log}, visitor)
 	out.Health = v.Health
 	return out, err
 }
 
-func announced(e event.Event) (row ProposalEvent, ok bool) {
+// proposalEventOf converts a record to a notification; ok is false for kinds
+// without one.
+func proposalEventOf(e event.Event) (row ProposalEvent, ok bool) {
 	switch r := e.Data.(type) {
 	case proposal.Created:
 		w := r.OnWire()

@@ -17,29 +17,33 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ProposeRequest asks to record a new proposal, or a revision of one.
+// ProposeRequest requests to record a new proposal, or a revision of one.
 type ProposeRequest struct {
-	Draft     proposal.Draft
-	FromRuns  []string // ids, prefixes or @last: beside those that the draft names
+	Draft proposal.Draft
+	// FromRuns are ids, prefixes or @last, in addition to the runs in the
+	// draft.
+	FromRuns  []string
 	Tenant    string
 	Workspace string
 	Reason    string
-	// Like are the workflows of other sources, which a proposal may be like.
+	// Like are workflows of other sources to compare with for similarity.
 	Like []similar.Candidate
 }
 
-// Proposed is a proposal as it is after a call, and what was left out of what was sent.
+// Proposed is a proposal after a call, with what was redacted from the request.
 type Proposed struct {
 	Proposal proposal.Proposal
 	About    ProposalAbout
 	Redacted []proposal.Redaction
 }
 
-// Propose records a draft (RFC 0096). It has no effect on anything before a person has
-// it applied. The runs that it was made from must be there: RUN_NOT_FOUND.
+// Propose records a draft as a new proposal (docs/design.md#proposals). It has
+// no effect until a person applies it. Errors: RUN_NOT_FOUND for an unknown
+// source run, ARTIFACT_ERASED for bytes that were erased before,
+// VALIDATION_ERROR, CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Propose(ctx context.Context, by Caller, seed id.Seed, req ProposeRequest) (Proposed, error) {
-	defer g.settle(ctx)
-	if err := g.mayPropose(ctx, &req); err != nil {
+	defer g.writePendingAudit(ctx)
+	if err := g.checkPropose(ctx, &req); err != nil {
 		return Proposed{}, err
 	}
 	store, err := g.Identity.StoreID(ctx, ports.MayCreate)
@@ -50,24 +54,26 @@ func (g *Engine) Propose(ctx context.Context, by Caller, seed id.Seed, req Propo
 	owner := proposal.Owner{Tenant: req.Tenant, Workspace: req.Workspace, Principal: proposal.NameOf(by.Actor)}
 	err = g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record,
 		[]manifest.Object, error) {
-		like := g.likenesses(ctx, all, req, name)
+		like := g.duplicates(ctx, all, req, name)
 		return proposal.Create(proposal.At{Proposal: name, Ordinal: next, Reason: req.Reason}, req.Draft, owner, like),
 			req.objects(), nil
 	})
 	if err != nil {
 		return Proposed{}, err
 	}
-	return g.proposed(ctx, req.Workspace, name.String(), req.Draft.Redacted)
+	return g.readProposed(ctx, req.Workspace, name.String(), req.Draft.Redacted)
 }
 
-// ReviseProposal records a further revision. Approvals of the former ones are void.
+// ReviseProposal records a further revision of a proposal. Approvals of earlier
+// revisions do not count for it.
 func (g *Engine) ReviseProposal(ctx context.Context, by Caller, ref string, req ProposeRequest) (Proposed, error) {
-	defer g.settle(ctx)
-	if err := g.mayPropose(ctx, &req); err != nil {
+	defer g.writePendingAudit(ctx)
+	if err := g.checkPropose(ctx, &req); err != nil {
 		return Proposed{}, err
 	}
 	name := ""
-	err := g.changeOne(ctx, by, req.Workspace, ref, func(c change) (proposal.Record, []manifest.Object, error) {
+	err := g.changeProposal(ctx, by, req.Workspace, ref, func(c proposalChange) (proposal.Record, []manifest.Object,
+		error) {
 		name = c.one.ID.String()
 		if _, err := proposal.Next(c.one.State, proposal.MoveRevise); err != nil {
 			return nil, nil, err
@@ -76,25 +82,27 @@ func (g *Engine) ReviseProposal(ctx context.Context, by Caller, ref string, req 
 			return nil, nil, err
 		}
 		c.at.Reason = req.Reason
-		return proposal.Revise(c.at, c.one.Last().Revision+1, req.Draft, g.likenesses(ctx, c.all, req, c.one.ID)),
+		return proposal.Revise(c.at, c.one.Last().Revision+1, req.Draft, g.duplicates(ctx, c.all, req, c.one.ID)),
 			req.objects(), nil
 	})
 	if err != nil {
 		return Proposed{}, err
 	}
-	return g.proposed(ctx, req.Workspace, name, req.Draft.Redacted)
+	return g.readProposed(ctx, req.Workspace, name, req.Draft.Redacted)
 }
 
-// mayPropose refuses what would be refused in any case, before a store is made or a
-// lock is touched.
-func (g *Engine) mayPropose(ctx context.Context, req *ProposeRequest) error {
-	if _, err := g.provides(ctx, config.Proposals, config.Config.Proposals); err != nil {
+// checkPropose refuses what is refused in any case, before a store is created
+// or a lock is taken. It replaces the source runs in the draft by their full
+// ids.
+func (g *Engine) checkPropose(ctx context.Context, req *ProposeRequest) error {
+	if _, err := g.requireProvided(ctx, config.Proposals, config.Config.Proposals); err != nil {
 		return err
 	}
 	if err := proposal.CheckReason(req.Reason); err != nil {
 		return err
 	}
-	// What somebody erased is not brought back under the same digest: nobody could be shown it.
+	// Erased bytes are not stored again under the same digest, because a reader
+	// could not be shown them.
 	if _, err := g.Objects.Object(ctx, manifest.Artifact, req.Draft.Artifact.SHA256); fault.Is(err,
 		fault.ArtifactErased) {
 		return fault.Wrap(err, fault.ArtifactErased, "it cannot be proposed again: %s", fault.Of(err).Message).
@@ -123,22 +131,23 @@ func (g *Engine) mayPropose(ctx context.Context, req *ProposeRequest) error {
 	return nil
 }
 
-// objects is the artifact as it is stored.
+// objects is the artifact in the form in which it is stored.
 func (req ProposeRequest) objects() []manifest.Object {
 	return []manifest.Object{{Kind: manifest.Artifact, Bytes: req.Draft.Bytes}}
 }
 
-// likenesses compares a draft with what is installed, with the other proposals of its
-// kind that somebody may still apply, and with what the caller knows of other sources.
-func (g *Engine) likenesses(ctx context.Context, all *projections.Proposals, req ProposeRequest,
+// duplicates ranks the similarity of a draft to installed artifacts, to open
+// proposals of its kind, and to the workflows that the caller passes. The
+// result is recorded with the revision.
+func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req ProposeRequest,
 	self id.Proposal) []proposal.Duplicate {
-	mine, err := canon.Parse(req.Draft.Bytes)
+	draft, err := canon.Parse(req.Draft.Bytes)
 	if err != nil {
 		return nil
 	}
 	var others []similar.Candidate
 	add := func(ref string, digest canon.Digest) {
-		if v, err := g.artifactOf(ctx, manifest.Artifact, digest); err == nil {
+		if v, err := g.parsedObject(ctx, manifest.Artifact, digest); err == nil {
 			others = append(others, similar.Candidate{Ref: ref, Digest: digest, Signature: similar.Of(v)})
 		}
 	}
@@ -150,6 +159,7 @@ func (g *Engine) likenesses(ctx context.Context, all *projections.Proposals, req
 		}
 	}
 	for _, one := range all.List(ProposalQuery{Workspace: req.Workspace, Kind: req.Draft.Kind}) {
+		// An installed artifact is listed once, not also as a proposal.
 		if one.ID != self && one.State.Open() && !inUse[one.Last().Artifact.SHA256] {
 			add("proposal:"+one.ID.String(), one.Last().Artifact.SHA256)
 		}
@@ -158,30 +168,31 @@ func (g *Engine) likenesses(ctx context.Context, all *projections.Proposals, req
 		others = append(others, req.Like...)
 	}
 	var out []proposal.Duplicate
-	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.Of(mine)},
+	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.Of(draft)},
 		others) {
 		out = append(out, proposal.Duplicate{Percent: int64(m.Percent), Ref: m.Ref})
 	}
 	return out
 }
 
-// change is a proposal under the log's lock, and the record that is to be made about it.
-type change struct {
+// proposalChange is a proposal as it is under the log's lock, and the position
+// of the record to append.
+type proposalChange struct {
 	store id.Store
 	all   *projections.Proposals
 	one   *projections.Proposal
 	at    proposal.At
 }
 
-// changeOne is changeProposals for a proposal that is there.
-func (g *Engine) changeOne(ctx context.Context, by Caller, workspace, ref string,
-	plan func(change) (proposal.Record, []manifest.Object, error)) error {
+// changeProposal is changeProposals for one existing proposal.
+func (g *Engine) changeProposal(ctx context.Context, by Caller, workspace, ref string,
+	plan func(proposalChange) (proposal.Record, []manifest.Object, error)) error {
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return err
 	}
-	// What is not there is refused before a lock is touched.
-	if found, err := g.proposals(ctx); err != nil {
+	// An unknown proposal is refused before a lock is taken.
+	if found, err := g.readProposals(ctx); err != nil {
 		return err
 	} else if _, err := found.fold.Find(workspace, ref); err != nil {
 		return err
@@ -192,16 +203,18 @@ func (g *Engine) changeOne(ctx context.Context, by Caller, workspace, ref string
 		if err != nil {
 			return nil, nil, err
 		}
-		return plan(change{store, all, one, proposal.At{Proposal: one.ID, Ordinal: next}})
+		return plan(proposalChange{store, all, one, proposal.At{Proposal: one.ID, Ordinal: next}})
 	})
 }
 
-// proposed is how a proposal stands after a call.
-func (g *Engine) proposed(ctx context.Context, workspace, ref string, left []proposal.Redaction) (Proposed, error) {
+// readProposed returns a proposal after a call. Errors become
+// STORE_ANSWER_UNREAD, because the change is recorded.
+func (g *Engine) readProposed(ctx context.Context, workspace, ref string, redactions []proposal.Redaction) (Proposed,
+	error) {
 	wire, d, err := g.Proposal(ctx, workspace, ref)
 	if err != nil {
-		err = fault.Wrap(err, fault.StoreAnswerUnread, "%s is recorded, and cannot be read: %s", ref,
+		err = fault.Wrap(err, fault.StoreAnswerUnread, "%s is recorded, but cannot be read: %s", ref,
 			strings.TrimSuffix(fault.Of(err).Message, "."))
 	}
-	return Proposed{Proposal: wire, About: d.About, Redacted: left}, err
+	return Proposed{Proposal: wire, About: d.About, Redacted: redactions}, err
 }

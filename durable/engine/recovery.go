@@ -17,10 +17,11 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// recovered is an answer with its recovery text: for those who only look, since
-// they may not have seen what came before. Like every answer it is a function of
-// the pinned workflow and the fold (R15; locks 18.1).
-func (g *Engine) recovered(ctx context.Context, keys token.Keys, p place) (Answer, error) {
+// answerWithRecap is answer with the recovery text, for callers that rehydrate
+// and may not know the steps before. Like every answer it is a function of the
+// pinned workflow and the fold (docs/design.md#answers,
+// docs/design.md#recovery).
+func (g *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
 		return a, err
@@ -37,31 +38,36 @@ func (g *Engine) recovered(ctx context.Context, keys token.Keys, p place) (Answe
 	return a, nil
 }
 
-func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p place) (prompt.Recovery, error) {
+// recovery collects the input of the recovery text: the steps before, what is
+// open, what is recorded at the node, and the branches that leave it.
+func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p resolvedPosition) (prompt.Recovery, error) {
 	s, err := g.state(ctx, p.node)
 	if err != nil {
 		return prompt.Recovery{}, err
 	}
-	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context), Open: openOn(p),
-		Here: keptAt(p)}
+	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context),
+		Open: openGapsAt(p),
+		Here: recordedAt(p)}
 	if pending := s.PendingStep(); pending != nil {
 		r.Pending, _ = w.Step(pending.StepID)
 	}
-	if r.Done, err = g.toldBefore(ctx, w, p); err != nil {
+	if r.Done, err = g.notesBefore(ctx, w, p); err != nil {
 		return r, err
 	}
 	r.Branches, err = g.branches(ctx, w, p)
 	return r, err
 }
 
-// toldBefore collects the notes of the nearest steps before a node, the nearest last.
-func (g *Engine) toldBefore(ctx context.Context, w compile.Compiled, p place) ([]prompt.Told, error) {
+// notesBefore collects the notes of the last limits.RecapAncestorsMax nodes
+// before a node, the nearest one last.
+func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Told, error) {
 	var out []prompt.Told
+	// Nodes without notes count towards the limit as well.
 	for range limits.RecapAncestorsMax {
 		if p.node = parentOf(p); p.node == nil {
 			break
 		}
-		t, _, err := g.told(ctx, w, p.node)
+		t, _, err := g.notesAt(ctx, w, p.node)
 		if err != nil {
 			return nil, err
 		}
@@ -73,9 +79,10 @@ func (g *Engine) toldBefore(ctx context.Context, w compile.Compiled, p place) ([
 	return out, nil
 }
 
-// told is the notes at a node under the step that was pending there; zero where
-// there are none, so that no snapshot is read in vain.
-func (g *Engine) told(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told, step compile.Step,
+// notesAt returns the notes of a node under the label of the step that was
+// pending there; zero without notes, so that no snapshot is read for nothing.
+func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told,
+	step compile.Step,
 	err error) {
 	o, ok := n.Recap()
 	if !ok {
@@ -85,12 +92,13 @@ func (g *Engine) told(ctx context.Context, w compile.Compiled, n *projections.No
 	if err != nil {
 		return t, step, err
 	}
-	heading, step := labelOf(w, s)
+	heading, step := stepLabel(w, s)
 	return prompt.Told{Heading: heading, Text: o.Payload.NotesMarkdown}, step, nil
 }
 
-// labelOf names the step that is pending in a state, "" at the end of a run.
-func labelOf(w compile.Compiled, s snapshot.State) (string, compile.Step) {
+// stepLabel returns the label of the step that is pending in a state, "" at the
+// end of a run.
+func stepLabel(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 	pending := s.PendingStep()
 	if pending == nil {
 		return "", compile.Step{}
@@ -99,9 +107,9 @@ func labelOf(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 	return prompt.Label(step.Title, pending.Key()), step
 }
 
-// openOn lists what is open: the critical gaps from the root to the node, then the
-// others of the node itself.
-func openOn(p place) []string {
+// openGapsAt lists open gaps: the critical ones from the root to the node, then
+// the others of the node itself.
+func openGapsAt(p resolvedPosition) []string {
 	var out []string
 	for _, gap := range p.run.CriticalOnPath(p.node.ID) {
 		out = append(out, fmt.Sprintf("%s: %s", gap.Severity, gap.Summary))
@@ -114,9 +122,9 @@ func openOn(p place) []string {
 	return out
 }
 
-// keptAt is what was recorded at a node without moving on from it: what attempts
-// sent, and what checkpoints keep, the latest last.
-func keptAt(p place) []prompt.Told {
+// recordedAt lists what is recorded at a node without advancing from it: the
+// outputs of refused attempts, and checkpoints, the latest one last.
+func recordedAt(p resolvedPosition) []prompt.Told {
 	var out []prompt.Told
 	if text := outputsText(p.node); text != "" {
 		out = append(out, prompt.Told{Heading: "Sent with an attempt at this step", Text: text})
@@ -131,7 +139,7 @@ func keptAt(p place) []prompt.Told {
 	return out
 }
 
-// outputsText is a node's notes and the kinds of its artifacts.
+// outputsText renders a node's notes and the kinds of its artifacts.
 func outputsText(n *projections.Node) string {
 	var parts, kinds []string
 	if o, ok := n.Recap(); ok {
@@ -152,10 +160,11 @@ func outputsText(n *projections.Node) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// branches sums up where a run went from a node that was left before: one summary
-// for each acknowledged step, the branch of the preferred tip first, then the
-// newest.
-func (g *Engine) branches(ctx context.Context, w compile.Compiled, p place) ([]prompt.Branch, error) {
+// branches summarizes where a run went from a node that was left before: one
+// summary for each acknowledged step, the branch of the preferred tip first,
+// then the newest. Beyond limits.RecapBranchesMax the summaries are empty: the
+// text states their number only.
+func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Branch, error) {
 	if p.node.AckedChildren == 0 {
 		return nil, nil
 	}
@@ -175,13 +184,13 @@ func (g *Engine) branches(ctx context.Context, w compile.Compiled, p place) ([]p
 	return out, nil
 }
 
-// tipsBelow finds the tip of each branch that leaves a node: the preferred one
-// where it is among them, else the one that was created last.
-func tipsBelow(p place) []*projections.Node {
+// tipsBelow returns one tip for each branch that leaves a node: the preferred
+// tip if it is among them, else the tip that was created last.
+func tipsBelow(p resolvedPosition) []*projections.Node {
 	var out []*projections.Node
 	at := map[id.Node]int{} // by the child of the node that the branch begins with
 	for _, tip := range slices.Backward(p.run.Tips()) {
-		child, ok := childOn(p, tip)
+		child, ok := childTowards(p, tip)
 		if !ok {
 			continue
 		}
@@ -204,9 +213,10 @@ func tipsBelow(p place) []*projections.Node {
 	return out
 }
 
-// childOn is the first node after p on the way to a tip below it.
-func childOn(p place, tip id.Node) (child id.Node, ok bool) {
-	for n := (place{p.fold, p.run, p.run.Node(tip)}); n.node != nil &&
+// childTowards returns the first node after p on the path to a tip below it; ok
+// is false if the tip is not below p.
+func childTowards(p resolvedPosition, tip id.Node) (child id.Node, ok bool) {
+	for n := (resolvedPosition{p.fold, p.run, p.run.Node(tip)}); n.node != nil &&
 		n.node.CreatedIndex > p.node.CreatedIndex; n.node = parentOf(n) {
 		if n.node.Parent != nil && *n.node.Parent == p.node.ID {
 			return n.node.ID, true
@@ -215,9 +225,10 @@ func childOn(p place, tip id.Node) (child id.Node, ok bool) {
 	return child, false
 }
 
-// branch sums up one of them: status and pending step at its tip, and the latest
-// notes between the node and the tip.
-func (g *Engine) branch(ctx context.Context, w compile.Compiled, p place, tip *projections.Node) (prompt.Branch,
+// branch summarizes one branch: status and pending step at its tip, and the
+// latest notes between the node and the tip.
+func (g *Engine) branch(ctx context.Context, w compile.Compiled, p resolvedPosition,
+	tip *projections.Node) (prompt.Branch,
 	error) {
 	s, err := g.state(ctx, tip)
 	if err != nil {
@@ -226,11 +237,12 @@ func (g *Engine) branch(ctx context.Context, w compile.Compiled, p place, tip *p
 	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.run.Tip,
 		Status: string(p.run.StatusAt(tip.ID, tipState(w, tip, s)))}
 	var pending compile.Step
-	if b.Pending, pending = labelOf(w, s); b.Pending != "" {
+	if b.Pending, pending = stepLabel(w, s); b.Pending != "" {
 		b.Steps = append(b.Steps, pending)
 	}
-	for at := (place{p.fold, p.run, tip}); at.node != nil && at.node.ID != p.node.ID; at.node = parentOf(at) {
-		last, step, err := g.told(ctx, w, at.node)
+	for at := (resolvedPosition{p.fold, p.run, tip}); at.node != nil &&
+		at.node.ID != p.node.ID; at.node = parentOf(at) {
+		last, step, err := g.notesAt(ctx, w, at.node)
 		if err != nil {
 			return b, err
 		}

@@ -24,9 +24,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// answer renders a place: a pure function of the pinned workflow and the fold,
-// which the caller has brought to the prefix that the answer speaks of (R15).
-func (g *Engine) answer(ctx context.Context, keys token.Keys, p place) (Answer, error) {
+// answer renders a position: a pure function of the pinned workflow and the
+// fold. The caller has brought the fold to the prefix that the answer describes
+// (docs/design.md#answers).
+func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
 	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
 	if err != nil {
 		return Answer{}, err
@@ -48,17 +49,18 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p place) (Answer, 
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash()},
 		Preferences: p.node.Preferences, Warnings: []Warning{},
 	}
-	if err := a.pend(w, p, s); err != nil {
+	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
 	}
-	if err := g.noteApproval(ctx, &a, w, p, s); err != nil {
+	if err := g.setApproval(ctx, &a, w, p, s); err != nil {
 		return Answer{}, err
 	}
-	a.sign(keys.Current, takesMore(p) == nil)
+	a.sign(keys.Current, checkTakesFacts(p) == nil)
 	return a, nil
 }
 
-// status is the run's, read at its preferred tip.
+// status is the status of a run at its preferred tip
+// (docs/design.md#run-status).
 func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.Run) (projections.Status, error) {
 	tip := r.Node(r.Tip)
 	if tip == nil {
@@ -71,8 +73,9 @@ func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.
 	return r.StatusAt(tip.ID, tipState(w, tip, s)), nil
 }
 
-// pend fills in the pending step and what to do about it.
-func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
+// setPending sets the pending step, its rendered prompt and the next intent.
+// Without a pending step the run is complete.
+func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.State) error {
 	pending := s.PendingStep()
 	if pending == nil {
 		a.NextIntent = CompleteIntent
@@ -84,7 +87,9 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 			pending.StepID)
 	}
 	vars := interpreter.Variables(w, s, p.node.Context)
+	// Absent variables are rendered visibly; the warning names them.
 	text, absent := prompt.Render(w, step, vars)
+	// The preamble is shown once, with the first step of the run.
 	if p.node.Parent == nil {
 		if preamble := prompt.Preamble(w); preamble != "" {
 			text = preamble + "\n\n" + text
@@ -96,8 +101,9 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	confirm := needsConfirmation(w, s, p.node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text,
 		RequireConfirmation: confirm}
+	// A closed run takes no attempts, even for a step that needs confirmation.
 	switch {
-	case takesMore(p) != nil:
+	case checkTakesFacts(p) != nil:
 		a.NextIntent = RehydrateOnly
 	case confirm:
 		a.NextIntent = AwaitConfirmation
@@ -106,20 +112,20 @@ func (a *Answer) pend(w compile.Compiled, p place, s snapshot.State) error {
 	}
 	a.AttemptID, a.CheckpointID = p.node.NextAttempt(), nextCheckpoint(p.node)
 	a.Pending.OutputContract = contractOf(w, step)
-	a.performed = step.Action != nil
+	a.isCommand = step.Action != nil
 	if c := a.Pending.OutputContract; c != nil && c.Required {
-		a.kinds = []string{c.ArtifactKind}
+		a.artifactKinds = []string{c.ArtifactKind}
 	}
-	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.kinds, contract.AssessmentKind) {
-		a.kinds = append(a.kinds, contract.AssessmentKind)
+	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.artifactKinds, contract.AssessmentKind) {
+		a.artifactKinds = append(a.artifactKinds, contract.AssessmentKind)
 	}
-	a.ask(w.MissingInputs(step, vars), p.node, vars)
-	a.noteTruncation(p)
-	a.noteRecommendation(w, p)
+	a.collectInputs(w.MissingInputs(step, vars), p.node, vars)
+	a.warnTruncation(p)
+	a.warnRecommendation(w, p)
 	return nil
 }
 
-// contractOf shows a step's output contract, nil where it has none.
+// contractOf describes a step's output contract, nil where it has none.
 func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 	c := step.OutputContract
 	if c == nil {
@@ -130,34 +136,39 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 		Example: pack.Example}
 }
 
-// ask collects the context keys that the step waits for: declared inputs, and what an
-// attempt was refused for, such as the list of a loop that comes next.
-func (a *Answer) ask(missing []source.Input, n *projections.Node, vars canon.Value) {
+// collectInputs collects the context keys that the step waits for: missing
+// declared inputs, and keys that a refused attempt lacked, such as the list
+// that the next loop iterates over.
+func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars canon.Value) {
 	for _, in := range missing {
-		a.asked = append(a.asked, in.ContextKey)
+		a.missingInputs = append(a.missingInputs, in.ContextKey)
 	}
 	for _, gap := range n.OpenGaps {
-		if gap.Pointer == nil || gap.Pointer.Kind != reason.AtContextKey || slices.Contains(a.asked, gap.Pointer.Key) {
+		if gap.Pointer == nil || gap.Pointer.Kind != reason.AtContextKey ||
+			slices.Contains(a.missingInputs, gap.Pointer.Key) {
 			continue
 		}
+		// A key that has a value by now is not requested again.
 		if v, _ := condition.Lookup(vars, gap.Pointer.Key); v.IsNull() {
-			a.asked = append(a.asked, gap.Pointer.Key)
+			a.missingInputs = append(a.missingInputs, gap.Pointer.Key)
 		}
 	}
 }
 
-// noteRecommendation says that the preferences in force go beyond what the workflow
-// recommends: a person's choice, and never refused (locks section 5).
-func (a *Answer) noteRecommendation(w compile.Compiled, p place) {
+// warnRecommendation warns about preferences that exceed what the workflow
+// recommends. They are the user's choice and never refused
+// (docs/design.md#preferences).
+func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 	for _, e := range advance.Exceeds(w, p.node.Preferences) {
 		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
 			fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
 	}
 }
 
-// noteTruncation reads off the log that notes were cut: by the marker at the
-// full budget, which nothing else leaves behind.
-func (a *Answer) noteTruncation(p place) {
+// warnTruncation warns that notes of this node or its parent were cut. The log
+// records it by the marker at the end of the notes, which the engine alone
+// appends.
+func (a *Answer) warnTruncation(p resolvedPosition) {
 	for _, n := range []*projections.Node{p.node, parentOf(p)} {
 		if n == nil {
 			continue
@@ -170,40 +181,43 @@ func (a *Answer) noteTruncation(p place) {
 	}
 }
 
-func parentOf(p place) *projections.Node {
+// parentOf is the parent of the node in the same run, nil at the root.
+func parentOf(p resolvedPosition) *projections.Node {
 	if p.node.Parent == nil {
 		return nil
 	}
 	return p.run.Node(*p.node.Parent)
 }
 
-// sign mints the tokens and the ready call. A closed run takes no attempt, so
-// its answers carry none.
+// sign adds the tokens and the next call. An answer about a run that takes no
+// attempts has only a state token.
 func (a *Answer) sign(key token.Key, open bool) {
 	a.StateToken = token.MintState(key, token.State{SessionID: a.Session.SessionID, RunID: a.Session.RunID,
 		NodeID: a.NodeID, WorkflowHash: a.Workflow.WorkflowHash})
 	if a.Pending == nil || !open {
 		return
 	}
+	// Ack and checkpoint token name the same node with different ids.
 	attempt := token.Attempt{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID,
 		AttemptID: a.AttemptID}
 	a.AckToken = token.MintAck(key, attempt)
 	attempt.AttemptID = a.CheckpointID
 	a.CheckpointToken = token.MintCheckpoint(key, attempt)
-	a.Next = a.call()
+	a.Next = a.nextCall()
 }
 
-// call is the ready call for the pending step.
-func (a *Answer) call() *Next {
+// nextCall is the complete call for the pending step, with placeholders for
+// what the caller has to supply.
+func (a *Answer) nextCall() *Next {
 	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken}
 	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken}
-	if !a.handedIn {
+	if !a.outputsSubmitted {
 		command = append(command, "--notes", "…")
 		output := map[string]any{"notesMarkdown": "…"}
-		// Of an artifact only the kind is filled in: an example that is copied unread
-		// would pass for an answer.
+		// Of an artifact only the kind is filled in: an example that is copied
+		// unread would be accepted as an answer.
 		var artifacts []any
-		for _, kind := range a.kinds {
+		for _, kind := range a.artifactKinds {
 			command = append(command, "--artifact", "FILE")
 			artifacts = append(artifacts, map[string]any{"kind": kind})
 		}
@@ -212,23 +226,25 @@ func (a *Answer) call() *Next {
 		}
 		params["output"] = output
 	}
-	if a.performed {
-		// Only 'waybill run' carries commands out; a tool call can look.
+	if a.isCommand {
+		// Only 'waybill run' performs commands; the tool call can only read the
+		// step.
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
 		params = map[string]any{"stateToken": a.StateToken}
 	}
 	given := map[string]any{}
-	for _, key := range a.asked {
+	for _, key := range a.missingInputs {
 		command = append(command, "--set", key+"=…")
 		given[key] = "…"
 	}
-	if len(given) > 0 && !a.performed {
+	if len(given) > 0 && !a.isCommand {
 		params["context"] = given
 	}
 	return &Next{Command: command, Tool: "continue_workflow", Params: params}
 }
 
-// warnReplay says that what was sent is not what is recorded (R15).
+// warnReplay warns when a repeated attempt carries other content than the
+// recorded one (docs/design.md#answers).
 func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 	if !recorded.IsZero() && recorded != sent {
 		a.warnDiffers("This attempt is recorded with other content; the recorded answer is returned and nothing was " +
@@ -236,13 +252,15 @@ func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 	}
 }
 
+// warnDiffers adds a REPLAY_DIFFERS warning.
 func (a *Answer) warnDiffers(message string) {
 	a.Warnings = append(a.Warnings, Warning{ReplayDiffers, message})
 }
 
-// outcome is the answer to a recorded attempt, over the fold that ends with it:
-// where it led, or what blocked it.
-func (g *Engine) outcome(ctx context.Context, keys token.Keys, p place, o event.AdvanceOutcome) (Answer, error) {
+// answerOutcome renders the answer to a recorded attempt over the fold that
+// ends with it: at the node it led to, or at the same node with the blockers.
+func (g *Engine) answerOutcome(ctx context.Context, keys token.Keys, p resolvedPosition,
+	o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {
 		a, err := g.answer(ctx, keys, p)
 		a.Blockers = o.Blockers.Blockers
@@ -250,8 +268,8 @@ func (g *Engine) outcome(ctx context.Context, keys token.Keys, p place, o event.
 	}
 	child := p.run.Node(*o.ToNodeID)
 	if child == nil {
-		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which is not there",
+		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which does not exist",
 			o.ToNodeID)
 	}
-	return g.answer(ctx, keys, place{p.fold, p.run, child})
+	return g.answer(ctx, keys, resolvedPosition{p.fold, p.run, child})
 }

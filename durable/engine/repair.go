@@ -13,36 +13,39 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// RepairCall says what is to be repaired: "" for all of the store, or a session by its
-// own id or by a run. Without Apply nothing changes.
+// RepairCall selects what to repair: the whole store, or one session by session
+// or run id. Without Apply nothing changes.
 type RepairCall struct {
 	Ref   string
 	Apply bool
 }
 
-// RepairReport is the document "repair": what was done, or would be, what is lost, and
-// what else verification sees. Applied says that the steps were taken.
+// RepairReport is the document "repair": the steps that were or would be
+// executed, what is lost, and the findings of the verification afterwards.
 type RepairReport struct {
-	Applied  bool            `json:"applied"`
-	Steps    []RepairStep    `json:"steps"`
-	Lost     Lost            `json:"lost"`
-	Findings []RepairFinding `json:"findings"` // after what was applied
+	Applied bool         `json:"applied"`
+	Steps   []RepairStep `json:"steps"`
+	Lost    Lost         `json:"lost"`
+	// Findings are those after the steps were executed.
+	Findings []RepairFinding `json:"findings"`
 }
 
-// RepairStep is one step, and which log or file it is for.
+// RepairStep is one step, with the log or file that it concerns.
 type RepairStep struct {
-	SessionID string          `json:"sessionId,omitzero"` // "" where it is about the store
-	Log       string          `json:"log"`                // the folder of the log, or the control file
-	What      ports.RepairAct `json:"what"`
-	From      string          `json:"from"`
-	To        string          `json:"to"`
-	Bytes     int64           `json:"bytes"`
+	// SessionID is "" for a file of the store.
+	SessionID string `json:"sessionId,omitzero"`
+	// Log is the directory of the log, or the name of the control file.
+	Log   string          `json:"log"`
+	What  ports.RepairAct `json:"what"`
+	From  string          `json:"from"`
+	To    string          `json:"to"`
+	Bytes int64           `json:"bytes"`
 }
 
-// Waiting reports that something can be repaired and was not.
+// Waiting reports that steps exist and were not executed.
 func (r RepairReport) Waiting() bool { return !r.Applied && len(r.Steps) > 0 }
 
-// Hopeless reports errors that no repair takes away.
+// Hopeless reports errors that no repair can remove.
 func (r RepairReport) Hopeless() bool {
 	return slices.ContainsFunc(r.Findings, func(f RepairFinding) bool {
 		return f.Severity == manifest.SeverityError && f.Outlook != Repairable
@@ -55,26 +58,32 @@ type repair struct {
 	by   Caller
 	call RepairCall
 	out  RepairReport
-	dry  map[string]bool // logs and files that have steps
+	// withSteps has the logs and files that have steps.
+	withSteps map[string]bool
 }
 
-// Repair takes damage out of the way (R9), or says how it would. It deletes nothing and
-// makes nothing up: what cannot be brought back is told. Each log is repaired for
-// itself, so that a call that fails has done some, and the next one does the rest.
+// Repair moves damaged parts of logs and control files to the quarantine, or
+// reports how it would (docs/design.md#log-tail). It deletes nothing and
+// invents nothing; what cannot be recovered is reported as lost. Each log is
+// repaired on its own: a call that fails may have repaired some, and the next
+// one continues.
+//
+// Errors: those of the repair port. SESSION_LOCKED if a process writes to the
+// log. What verification finds afterwards is in the report.
 func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (RepairReport, error) {
-	r := &repair{g: g, by: by, call: call, dry: map[string]bool{},
+	r := &repair{g: g, by: by, call: call, withSteps: map[string]bool{},
 		out: RepairReport{Applied: call.Apply, Steps: []RepairStep{}, Lost: Lost{Logs: []LostOfLog{}},
 			Findings: []RepairFinding{}}}
 	var only id.Session
 	if call.Ref != "" {
 		var err error
-		if only, err = g.session(ctx, call.Ref); err != nil {
+		if only, err = g.resolveSession(ctx, call.Ref); err != nil {
 			return r.out, err
 		}
-		if err := r.session(ctx, only); err != nil {
+		if err := r.repairSession(ctx, only); err != nil {
 			return r.out, err
 		}
-	} else if err := r.everything(ctx); err != nil {
+	} else if err := r.repairStore(ctx); err != nil {
 		return r.out, err
 	}
 	var v Verification
@@ -82,40 +91,42 @@ func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (Repair
 	switch {
 	case call.Ref == "":
 		v, err = g.Verify(ctx)
-	case r.gone(ctx, only): // all of it lies in the quarantine
+	case r.absent(ctx, only): // the whole session was moved to the quarantine
 	default:
 		v, err = g.VerifySession(ctx, only.String())
 	}
-	r.judge(v)
+	r.addFindings(v)
 	return r.out, err
 }
 
-func (r *repair) gone(ctx context.Context, s id.Session) bool {
+// absent reports that a session is not listed any more.
+func (r *repair) absent(ctx context.Context, s id.Session) bool {
 	all, err := r.g.Sessions.Sessions(ctx)
 	return err == nil && !slices.Contains(all, s)
 }
 
-// everything repairs what belongs to the store, then its sessions. The audit log comes
-// first: the others are put on record there.
-func (r *repair) everything(ctx context.Context) error {
+// repairStore repairs the logs and settings of the store, then its sessions.
+// The audit log comes first, because the other repairs are recorded there.
+func (r *repair) repairStore(ctx context.Context) error {
 	store, err := r.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return err
 	}
 	var logs []string
-	if !store.IsZero() { // another program's store has none, and refuses the rest below
+	if !store.IsZero() { // another program's store has no logs here; the steps below refuse it
 		if logs, err = r.sideLogs(ctx, store.String()); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(logs, func(a, b string) int { return before(a == audit.Table.Name, b == audit.Table.Name) })
+	slices.SortStableFunc(logs,
+		func(a, b string) int { return trueFirst(a == audit.Table.Name, b == audit.Table.Name) })
 	for _, name := range logs {
 		log := manifest.StoreLog(store, event.Opaque(name, "storeId"))
-		if err := r.log(ctx, log, audit.Target{Kind: audit.OfStore}, id.Session{}); err != nil {
+		if err := r.repairLog(ctx, log, audit.Target{Kind: audit.OfStore}, id.Session{}); err != nil {
 			return err
 		}
 	}
-	if err := r.settings(ctx); err != nil {
+	if err := r.repairSettings(ctx); err != nil {
 		return err
 	}
 	all, err := r.g.Sessions.Sessions(ctx)
@@ -123,15 +134,15 @@ func (r *repair) everything(ctx context.Context) error {
 		return err
 	}
 	for _, s := range all {
-		if err := r.session(ctx, s); err != nil {
+		if err := r.repairSession(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// before sorts what is so in front of what is not.
-func before(a, b bool) int {
+// trueFirst orders true before false.
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -141,6 +152,7 @@ func before(a, b bool) int {
 	return 1
 }
 
+// sideLogs lists the side logs of a session or of the store.
 func (r *repair) sideLogs(ctx context.Context, owner string) ([]string, error) {
 	if r.g.SideLogs == nil {
 		return nil, nil
@@ -148,29 +160,31 @@ func (r *repair) sideLogs(ctx context.Context, owner string) ([]string, error) {
 	return r.g.SideLogs.SideLogs(ctx, owner)
 }
 
-// session repairs a session's own log and then those beside it, where they still are.
-func (r *repair) session(ctx context.Context, s id.Session) error {
+// repairSession repairs a session's own log and then its side logs.
+func (r *repair) repairSession(ctx context.Context, s id.Session) error {
 	target := audit.Target{Kind: audit.OfSession, ID: s.String()}
 	logs, err := r.sideLogs(ctx, s.String())
 	if err != nil {
 		return err
 	}
-	if err := r.log(ctx, manifest.SessionEvents(s), target, s); err != nil {
+	if err := r.repairLog(ctx, manifest.SessionEvents(s), target, s); err != nil {
 		return err
 	}
 	for _, name := range logs {
-		if err := r.log(ctx, manifest.SessionSide(s, event.Opaque(name, "sessionId")), target, s); err != nil {
+		if err := r.repairLog(ctx, manifest.SessionSide(s, event.Opaque(name, "sessionId")), target, s); err != nil {
 			return err
 		}
 	}
-	return r.unmark(ctx, s)
+	return r.trimImportMark(ctx, s)
 }
 
-// log repairs one log. One that cannot even be read, or is of a later version, must not
-// keep the others from being repaired: verification tells of it.
-func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target, s id.Session) error {
+// repairLog repairs one log: first a dry run that finds the steps, then the
+// steps as an audited act. A log that cannot be read at all, or has a later
+// version, is left to the verification, so that it does not block the others.
+func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.Target, s id.Session) error {
 	lost := newLoss(log)
-	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Aside: lost.aside}
+	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Aside: lost.readQuarantined}
+	// Only session logs have a head cache that can prove a loss.
 	if log.Table == event.Domain {
 		b, _ := r.g.brief(ctx, s, r.g.headKey(ctx))
 		call.Claimed = b.Head.Next
@@ -180,17 +194,20 @@ func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target,
 		return nil
 	}
 	if err == nil && len(done.Steps) > 0 && r.call.Apply {
+		// The port finds the damage again under its lock: it may differ from
+		// the dry run.
 		call.DryRun = false
 		do := func() (map[string]string, error) {
 			lost.reset()
 			done, err = r.g.Repairs.RepairLog(ctx, call)
-			r.g.forget(s)
+			r.g.dropCached(s)
 			return map[string]string{"log": log.Root, "quarantine": done.Folder,
 				"eventsKept": strconv.FormatInt(done.Verdict.Head.Next, 10)}, err
 		}
 		what := audit.Act{Action: audit.Repair, Target: target, Details: map[string]string{"log": log.Root}}
 		if log.Table.Name == audit.Table.Name && log.Table.OwnerField == "storeId" {
-			// A damaged audit log takes no intention: what was done is told once it can.
+			// A damaged audit log does not accept an intention; the repair is
+			// recorded after it.
 			var details map[string]string
 			if details, err = do(); err == nil {
 				err = r.g.act(ctx, r.by, what, func() (map[string]string, error) { return details, nil })
@@ -206,22 +223,23 @@ func (r *repair) log(ctx context.Context, log manifest.Log, target audit.Target,
 	if !s.IsZero() {
 		sessionID = s.String()
 	}
-	r.add(sessionID, log.Root, done.Steps)
-	r.out.Lost.add(lost.told(sessionID, done.Verdict.Head, call.Claimed))
+	r.addSteps(sessionID, log.Root, done.Steps)
+	r.out.Lost.add(lost.report(sessionID, done.Verdict.Head, call.Claimed))
 	return nil
 }
 
-func (r *repair) add(sessionID, log string, steps []ports.RepairStep) {
-	r.dry[log] = true
+// addSteps adds the steps of a log or file to the report.
+func (r *repair) addSteps(sessionID, log string, steps []ports.RepairStep) {
+	r.withSteps[log] = true
 	for _, s := range steps {
 		r.out.Steps = append(r.out.Steps, RepairStep{SessionID: sessionID, Log: log, What: s.What, From: s.From,
 			To: s.To, Bytes: s.Bytes})
 	}
 }
 
-// settings sets aside what cannot be read of how the store is configured and whose
-// commands may run: then the defaults hold, and nothing is trusted.
-func (r *repair) settings(ctx context.Context) error {
+// repairSettings moves unreadable configuration and trust files to the
+// quarantine. The defaults apply afterwards, and no workflow is trusted.
+func (r *repair) repairSettings(ctx context.Context) error {
 	for _, c := range []struct {
 		file  ports.ControlFile
 		check func(ports.Control) error
@@ -246,7 +264,7 @@ func (r *repair) settings(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.add("", c.file.Name, done.Steps)
+		r.addSteps("", c.file.Name, done.Steps)
 	}
 	return nil
 }

@@ -16,13 +16,16 @@ type Outlook string
 
 // The outlooks.
 const (
-	Repairable Outlook = "repairable" // the steps of this report take it away
-	NotNeeded  Outlook = "not_needed" // nothing has to be repaired
-	Elsewhere  Outlook = "elsewhere"  // another command, or another program, is for it
-	Impossible Outlook = "impossible" // the store does not hold what was lost
+	// Repairable means that the steps of this report remove it.
+	Repairable Outlook = "repairable"
+	NotNeeded  Outlook = "not_needed" // no action is required
+	// Elsewhere means that another command or program can remove it.
+	Elsewhere Outlook = "elsewhere"
+	// Impossible means that the store does not contain what was lost.
+	Impossible Outlook = "impossible"
 )
 
-// RepairFinding is a finding of verification, and what to do about it.
+// RepairFinding is a finding of the verification with advice.
 type RepairFinding struct {
 	manifest.Finding
 	SessionID string  `json:"sessionId,omitzero"`
@@ -30,29 +33,31 @@ type RepairFinding struct {
 	Advice    string  `json:"advice"`
 }
 
-// judge tells what verification sees, each with what to do about it.
-func (r *repair) judge(v Verification) {
+// addFindings adds all findings of a verification.
+func (r *repair) addFindings(v Verification) {
 	for _, s := range v.Sessions {
 		for _, f := range s.Findings {
-			r.find(f, s.SessionID.String())
+			r.addFinding(f, s.SessionID.String())
 		}
 	}
 	for _, f := range v.Findings {
-		r.find(f, "")
+		r.addFinding(f, "")
 	}
 }
 
-func (r *repair) find(f manifest.Finding, sessionID string) {
+// addFinding adds one finding with what can be done about it.
+func (r *repair) addFinding(f manifest.Finding, sessionID string) {
 	out := RepairFinding{Finding: f, SessionID: sessionID}
 	out.Outlook, out.Advice = outlook(f)
-	// What has steps is repaired by them; afterwards the same finding would be another.
+	// An error that the planned steps remove has its own advice. After they
+	// were executed the verification no longer reports it.
 	if !r.call.Apply && f.Severity == manifest.SeverityError && r.covers(f) {
-		out.Outlook, out.Advice = Repairable, "The steps above take it away: 'waybill repair --apply'."
+		out.Outlook, out.Advice = Repairable, "The steps above remove it: run 'waybill repair --apply'."
 	}
 	r.out.Findings = append(r.out.Findings, out)
 }
 
-// covers reports that a log or file with steps is what f is about.
+// covers reports that a finding concerns a log or file with steps.
 func (r *repair) covers(f manifest.Finding) bool {
 	switch f.Code {
 	case manifest.ManifestDamaged, manifest.SegmentMissing, manifest.SegmentDamaged, manifest.LostTail,
@@ -66,84 +71,87 @@ func (r *repair) covers(f manifest.Finding) bool {
 	} else if path.Base(path.Dir(at)) == manifest.SegmentDir {
 		at = path.Dir(path.Dir(at))
 	}
-	return r.dry[at]
+	return r.withSteps[at]
 }
 
-// outlook is what can be done about a finding that has no steps.
+// outlook returns what can be done about a finding without steps, and advice in
+// one sentence.
 func outlook(f manifest.Finding) (Outlook, string) {
 	switch f.Code {
 	case manifest.UncommittedTail, manifest.OrphanSegment:
-		return NotNeeded, "It does not count: the next writer moves it out of the way."
+		return NotNeeded, "It is not part of the log: the next writer moves it away."
 	case manifest.SuspectMarker:
 		return NotNeeded, "The next writer makes a fresh copy."
 	case manifest.ArtifactErased:
-		return NotNeeded, "Somebody removed the bytes, and said why."
+		return NotNeeded, "The bytes were erased on purpose; the tombstone has the reason."
 	case manifest.SourceRunMissing:
-		return NotNeeded, "The session was deleted, or was old enough to go. The proposal is what it was."
+		return NotNeeded, "The session was deleted or expired. The proposal is unaffected."
 	case manifest.AuditIncomplete:
 		return NotNeeded, "The next call that writes completes the audit log."
 	case manifest.UnknownEvents:
 		return Elsewhere, "Use the newer binary, or the other program, that wrote it. It is not damaged, and is left " +
 			"alone."
 	case manifest.OrphanObject:
-		return Elsewhere, "'waybill gc' takes it away."
+		return Elsewhere, "'waybill gc' removes it."
 	case manifest.UnknownFile:
-		return Elsewhere, "Look at it, and move it away if nobody needs it here."
+		return Elsewhere, "Inspect it, and move it elsewhere if it is not needed here."
 	case manifest.LooseMode:
 		return Elsewhere, "Make it private: 'chmod go-rwx'."
 	case manifest.AuditUnfounded, manifest.AuditSessionMissing:
 		return Elsewhere, "See 'waybill audit verify'."
 	case manifest.ControlDamaged:
 		if strings.HasPrefix(f.Path, "keys/") {
-			return Elsewhere, "Restore it from a backup, or make new keys with 'waybill keys rotate': that says what " +
-				"is lost."
+			return Elsewhere, "Restore it from a backup, or make new keys with 'waybill keys rotate', which reports " +
+				"what is lost."
 		}
 		if path.Base(f.Path) == ports.KeepFile.Name {
-			return Elsewhere, "Say again whether the session is kept, with 'waybill sessions keep' or its --off."
+			return Elsewhere, "Set the mark again with 'waybill sessions keep', or remove it with --off."
 		}
 		return Impossible, "Restore it from a backup."
 	case manifest.ControlMissing:
 		if strings.HasPrefix(f.Path, "keys/") {
-			return NotNeeded, "The next answer with a token makes new keys. Restore it from a backup if tokens that " +
-				"are out must stay good."
+			return NotNeeded, "The next answer with a token makes new keys. Restore it from a backup if issued " +
+				"tokens must remain valid."
 		}
 		return Elsewhere, "Restore it from a backup."
 	case manifest.ObjectMissing, manifest.ObjectDamaged:
 		return Impossible, objectAdvice(f.Path)
 	case manifest.DuplicateKey, manifest.BrokenReference:
-		return Impossible, "The log is as it was written, and says this: nobody can know what it should say."
+		return Impossible, "The log is unchanged since it was written; its correct content cannot be determined."
 	}
-	return Impossible, "It cannot be read. See whether the disk is in order, or restore it from a backup."
+	return Impossible, "It cannot be read. Check the disk, or restore it from a backup."
 }
 
-// objectAdvice says where the bytes may come from: whoever brings an object with the
-// same digest puts it in its place.
+// objectAdvice describes where the bytes of a missing object may come from:
+// storing an object with the same digest again replaces it.
 func objectAdvice(name string) string {
-	const bundle = "Its bytes cannot be made again. Any copy with the same digest does: import a bundle of this " +
-		"session with --as-new, or a bundle of another one that has it"
+	const bundle = "Its bytes cannot be recomputed. Any copy with the same digest restores it: import a bundle of " +
+		"this session with --as-new, or a bundle of another one that has it"
 	switch {
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Workflow)):
 		return bundle + ", or start the same version of the workflow once more."
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Installed)):
-		return "What is in use are the bytes that were proposed, as long as they are sound. Copy them here from " +
-			"artifacts/: they are the same."
+		return "The proposed bytes are used as long as they are valid. Copy them here from artifacts/: they are " +
+			"identical."
 	case strings.HasPrefix(name, manifest.ObjectDir(manifest.Snapshot)):
 		return bundle + ", or copy the file from a backup."
 	}
-	return bundle + ", or copy the file from a backup; a step that hands in the same artifact brings it back as well."
+	return bundle + ", or copy the file from a backup; a step that submits the same artifact restores it as well."
 }
 
-// unmark brings the mark of an import back within a log that was cut off inside of what
-// was imported: what is done here from now on is not part of that (R20). It is done
-// after the repair, and by the next one where that was cut off: the other way round,
-// approvals that travelled could come to count.
-func (r *repair) unmark(ctx context.Context, s id.Session) error {
+// trimImportMark reduces the number of imported events in a session's mark to
+// the length of its log, after a repair removed the end of the imported part.
+// Events that are appended from then on were made here and do not belong to the
+// import (docs/design.md#requirements-on-the-caller). It comes after the
+// repair: done first, a crash between both would let imported approvals count.
+// An interrupted repair is completed by the next one.
+func (r *repair) trimImportMark(ctx context.Context, s id.Session) error {
 	if !r.call.Apply || r.g.Marks == nil {
 		return nil
 	}
 	v, err := r.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, nothing{})
 	if err != nil || v.Health != manifest.Healthy || len(v.Findings) > 0 || v.Unborn() {
-		return nil // nothing that the repair has to do with
+		return nil // not a log that this repair shortened
 	}
 	c, err := r.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil || c.V != imported.Version {

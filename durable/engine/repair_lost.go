@@ -8,24 +8,26 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Lost is what repairs take out of the logs: it lies in the quarantine, and no run goes
-// on from it.
+// Lost is what repairs remove from logs. The bytes remain in the quarantine; no
+// run continues from them.
 type Lost struct {
-	Events int64       `json:"events"` // at least so many
+	Events int64       `json:"events"` // lower bound
 	Logs   []LostOfLog `json:"logs"`
 }
 
-// LostOfLog is what of one log is lost. Runs are told as far as they can be read.
+// LostOfLog is what one log lost. Runs are listed as far as the quarantined
+// bytes can be read.
 type LostOfLog struct {
-	SessionID  string    `json:"sessionId,omitzero"`
-	Log        string    `json:"log"`
-	FirstEvent int64     `json:"firstEvent"`
-	Events     int64     `json:"events"`   // at least so many
-	Readable   int64     `json:"readable"` // of them, in what is set aside
-	Runs       []LostRun `json:"runs"`
+	SessionID  string `json:"sessionId,omitzero"`
+	Log        string `json:"log"`
+	FirstEvent int64  `json:"firstEvent"`
+	Events     int64  `json:"events"` // lower bound
+	// Readable counts those decoded from the quarantined bytes.
+	Readable int64     `json:"readable"`
+	Runs     []LostRun `json:"runs"`
 }
 
-// LostRun is what is lost of one run: the first nodes, and how many there are.
+// LostRun is what one run lost: the number of its nodes and the first of them.
 type LostRun struct {
 	RunID     id.Run    `json:"runId"`
 	Events    int64     `json:"events"`
@@ -33,37 +35,42 @@ type LostRun struct {
 	Nodes     []id.Node `json:"nodes"`
 }
 
-// lostNodesShown bounds a list that nobody reads to its end.
+// lostNodesShown bounds the list of nodes in a report.
 const lostNodesShown = 20
 
+// add adds the losses of one log.
 func (l *Lost) add(one LostOfLog) {
 	l.Events += one.Events
 	l.Logs = append(l.Logs, one)
 }
 
-// loss gathers what a repair sets aside of a log.
+// loss collects what a repair moves out of a log.
 type loss struct {
-	log      manifest.Log
-	behind   int64 // one more than the last event that anything speaks of
+	log manifest.Log
+	// end is one more than the highest event index found.
+	end      int64
 	readable int64
 	order    []id.Run
 	runs     map[id.Run]*LostRun
 	nodes    map[id.Node]bool
 }
 
+// newLoss returns an empty collection for a log.
 func newLoss(log manifest.Log) *loss {
 	l := &loss{log: log}
 	l.reset()
 	return l
 }
 
+// reset forgets what a dry run collected.
 func (l *loss) reset() {
 	*l = loss{log: l.log, runs: map[id.Run]*LostRun{}, nodes: map[id.Node]bool{}}
 }
 
-// aside reads what it can of bytes that hold together no more: a name and a line that
-// can be read say at least that there was something.
-func (l *loss) aside(name string, data []byte) {
+// readQuarantined reads what it can from quarantined bytes. They are damaged,
+// so lines are decoded one by one; a file name or a readable line is evidence
+// that events existed.
+func (l *loss) readQuarantined(name string, data []byte) {
 	if name == manifest.FileName {
 		for line := range bytes.Lines(data) {
 			v, err := canon.Parse(bytes.TrimSuffix(line, []byte{'\n'}))
@@ -71,15 +78,16 @@ func (l *loss) aside(name string, data []byte) {
 				continue
 			}
 			if last, ok := v.Get("lastEventIndex"); ok && last.Kind() == canon.Number && last.Float() < 1e15 {
-				l.behind = max(l.behind, int64(last.Float())+1)
+				l.end = max(l.end, int64(last.Float())+1)
 			}
 		}
 		return
 	}
 	if _, last, ok := manifest.ParseSegmentName(name); ok {
-		l.behind = max(l.behind, last+1)
+		l.end = max(l.end, last+1)
 	}
 	for line := range bytes.Lines(data) {
+		// Lines of another owner may be remains of a foreign file.
 		e, err := l.log.Table.DecodeLine(bytes.TrimSuffix(line, []byte{'\n'}))
 		if err != nil || e.Owner != l.log.Owner {
 			continue
@@ -103,10 +111,12 @@ func (l *loss) aside(name string, data []byte) {
 	}
 }
 
-func (l *loss) told(sessionID string, kept manifest.Head, claimed int64) LostOfLog {
+// report summarizes the losses. kept is the head after the repair, claimed the
+// number of events that the head cache proves.
+func (l *loss) report(sessionID string, kept manifest.Head, claimed int64) LostOfLog {
 	out := LostOfLog{SessionID: sessionID, Log: l.log.Root, FirstEvent: kept.Next, Readable: l.readable,
 		Runs: []LostRun{}}
-	out.Events = max(l.behind-kept.Next, claimed-kept.Next, l.readable, 0)
+	out.Events = max(l.end-kept.Next, claimed-kept.Next, l.readable, 0)
 	for _, run := range l.order {
 		out.Runs = append(out.Runs, *l.runs[run])
 	}

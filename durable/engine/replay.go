@@ -16,71 +16,82 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ReplayReport is the document "replay": whether what callers sent comes to the
-// same events, byte by byte, when it is decided once more (R23).
+// ReplayReport is the document "replay": whether the recorded inputs of callers
+// result in the same events, byte by byte, when they are decided again
+// (docs/design.md#ends-and-branches).
 type ReplayReport struct {
 	RunID     id.Run     `json:"runId"`
 	SessionID id.Session `json:"sessionId"`
 	OK        bool       `json:"ok"`
-	Segments  int64      `json:"segments"` // that came out the same
-	Events    int64      `json:"events"`   // in these
-	// Undecided are attempts, by the index of their first event, of which it is not
-	// known any more what they were held against: notes that are kept cut and make the
-	// difference, or an artifact that was erased. They count as neither.
-	Undecided  []int64             `json:"undecided"`
-	Difference *redrive.Difference `json:"difference"` // the first one; null: none
+	// Segments counts those with the same result.
+	Segments int64 `json:"segments"`
+	// Events counts the events in these segments.
+	Events int64 `json:"events"`
+	// Undecided are segments, by their first event index, whose original inputs
+	// are not known any more: notes that were cut when they were recorded, or
+	// an erased artifact. They count neither as equal nor as different.
+	Undecided []int64 `json:"undecided"`
+	// Difference is the first one; null without any.
+	Difference *redrive.Difference `json:"difference"`
 }
 
-// Replay decides everything in the session of a run once more, in memory, from what
-// is on record of each call, and stops at the first difference. It writes nothing.
-// The session must be healthy; objects that cannot be read are errors.
+// Replay decides every segment in the session of a run again, in memory, from
+// the recorded inputs, and stops at the first difference. It appends nothing.
+// The session must be healthy: SESSION_UNHEALTHY otherwise. Objects that cannot
+// be read are errors, RUN_NOT_FOUND is an unknown run.
 func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) {
 	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
 		return ReplayReport{}, err
 	}
-	again := &again{g: g, ctx: ctx, session: at.Session}
-	again.Reset()
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, again)
+	r := &replayer{g: g, ctx: ctx, session: at.Session}
+	r.Reset()
+	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, r)
 	switch {
 	case errors.Is(err, errDiffers):
 	case err != nil:
 		return ReplayReport{}, err
 	case v.Health != manifest.Healthy:
 		return ReplayReport{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
-	case again.fold.Runs[at.Run] == nil:
-		_, err := findRun(again.fold, at)
+	case r.fold.Runs[at.Run] == nil:
+		_, err := findRun(r.fold, at)
 		return ReplayReport{}, err
 	}
-	again.report.RunID, again.report.OK = at.Run, again.report.Difference == nil
-	return again.report, nil
+	r.report.RunID, r.report.OK = at.Run, r.report.Difference == nil
+	return r.report, nil
 }
 
+// errDiffers ends the reading at the first difference.
 var errDiffers = errors.New("a segment comes out otherwise")
 
-// again is a reading that decides each segment anew over the fold of those before.
-type again struct {
+// replayer is a visitor that decides each segment over the fold of the segments
+// before it.
+type replayer struct {
 	g       *Engine
 	ctx     context.Context
 	session id.Session
 	fold    *projections.Fold
 	report  ReplayReport
-	// without: approvals in front of this event do not count in the decision under way.
-	without int64
+	// ignoreBefore hides approvals with a smaller event index from the current
+	// decision; 0 hides none.
+	ignoreBefore int64
 }
 
-// Reset starts over.
-func (a *again) Reset() {
+// Reset implements ports.Visitor.
+func (a *replayer) Reset() {
 	a.fold = projections.NewFold()
 	a.report = ReplayReport{SessionID: a.session, Undecided: []int64{}}
 }
 
-// Visit decides one more segment.
-func (a *again) Visit(seg manifest.Segment, head manifest.Head) error {
+// Visit implements ports.Visitor. It compares one segment and then folds the
+// recorded one.
+func (a *replayer) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Foreign() {
 			return ports.Unhealthy(manifest.SessionEvents(a.session), manifest.Verdict{Health: manifest.UnknownVersion})
 		}
 	}
+	// The segment is compared before it is folded: a decision sees the events
+	// before it.
 	d, cut, err := a.decide(seg)
 	switch {
 	case err != nil:
@@ -97,21 +108,21 @@ func (a *again) Visit(seg manifest.Segment, head manifest.Head) error {
 	return a.fold.Visit(seg, head)
 }
 
-// redriven is how each operation is decided once more.
-var redriven = map[redrive.Operation]func(*again, manifest.Segment) (plan manifest.Plan, cut bool, err error){
-	redrive.Start:      (*again).start,
-	redrive.Fork:       (*again).fork,
-	redrive.Ack:        (*again).ack,
-	redrive.Checkpoint: (*again).checkpoint,
-	redrive.Approve:    (*again).approve,
-	redrive.Cancel:     (*again).cancel,
-	redrive.Close:      (*again).close,
+// replayPlans has the function that decides each operation again.
+var replayPlans = map[redrive.Operation]func(*replayer, manifest.Segment) (plan manifest.Plan, cut bool, err error){
+	redrive.Start:      (*replayer).start,
+	redrive.Fork:       (*replayer).fork,
+	redrive.Ack:        (*replayer).ack,
+	redrive.Checkpoint: (*replayer).checkpoint,
+	redrive.Approve:    (*replayer).approve,
+	redrive.Cancel:     (*replayer).cancel,
+	redrive.Close:      (*replayer).close,
 }
 
-// decide compares a segment with what its inputs come to. An error is the world's:
-// what the engine refuses now is a difference.
-func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
-	plan, ok := redriven[redrive.OperationOf(seg.Events)]
+// decide compares a segment with the result of its inputs. An error is one of
+// reading; what the engine refuses now is a difference.
+func (a *replayer) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
+	plan, ok := replayPlans[redrive.OperationOf(seg.Events)]
 	if !ok {
 		return redrive.Refused(seg, "no operation of this version records such a segment"), false, nil
 	}
@@ -119,12 +130,13 @@ func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, e
 	if d == nil || cut || err != nil {
 		return d, cut, err
 	}
-	// The session may have been imported before it came here, by a store in which
-	// approvals that it brought did not count: up to which event no bundle tells.
-	for _, end := range a.approvals(seg) {
-		a.without = end
+	// The session may have passed through another store by import, where
+	// approvals from bundles were ignored. No bundle records up to which event,
+	// so each approval is tried as that bound.
+	for _, end := range a.importedApprovals(seg) {
+		a.ignoreBefore = end
 		was, cut, err := a.compare(plan, seg)
-		a.without = 0
+		a.ignoreBefore = 0
 		if was == nil || cut || err != nil {
 			return was, cut, err
 		}
@@ -132,14 +144,15 @@ func (a *again) decide(seg manifest.Segment) (d *redrive.Difference, cut bool, e
 	return d, false, nil
 }
 
-// approvals are where approvals end that stand at the node of a segment and came with a
-// bundle, as the segment did.
-func (a *again) approvals(seg manifest.Segment) (ends []int64) {
-	_, p, err := a.at(seg.Events[0].Scope)
+// importedApprovals returns, for the approvals at the node of an imported
+// segment, the index behind each one. It is empty for segments that this store
+// wrote.
+func (a *replayer) importedApprovals(seg manifest.Segment) (ends []int64) {
+	_, p, err := a.position(seg.Events[0].Scope)
 	if err != nil || p.node == nil || p.node.Approvals == 0 {
 		return nil
 	}
-	if foreign, err := a.g.broughtIn(a.ctx, a.session); err != nil || seg.First >= foreign {
+	if foreign, err := a.g.importedSessionEvents(a.ctx, a.session); err != nil || seg.First >= foreign {
 		return nil
 	}
 	for _, o := range p.node.Outputs {
@@ -150,9 +163,13 @@ func (a *again) approvals(seg manifest.Segment) (ends []int64) {
 	return ends
 }
 
-func (a *again) compare(plan func(*again, manifest.Segment) (manifest.Plan, bool, error),
+// compare runs plan and compares its events with the segment's. A refusal is a
+// difference. An erased artifact sets cut: the inputs are incomplete and the
+// comparison proves nothing.
+func (a *replayer) compare(plan func(*replayer, manifest.Segment) (manifest.Plan, bool, error),
 	seg manifest.Segment) (d *redrive.Difference, cut bool, err error) {
 	now, cut, err := plan(a, seg)
+	// These codes are decisions; any other error is one of reading.
 	switch code := fault.CodeOf(err); {
 	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting ||
 		code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
@@ -165,25 +182,28 @@ func (a *again) compare(plan func(*again, manifest.Segment) (manifest.Plan, bool
 	return redrive.Compare(seg, now), cut, nil
 }
 
-// at is the position that a segment's attempt is made at.
-func (a *again) at(s event.Scope) (Position, place, error) {
+// position returns the position of a segment's attempt, without the approvals
+// that ignoreBefore hides.
+func (a *replayer) position(s event.Scope) (Position, resolvedPosition, error) {
 	at := Position{a.session, s.RunID, s.NodeID}
-	p, err := find(a.fold, at)
-	if err == nil && a.without > 0 {
+	p, err := resolvePosition(a.fold, at)
+	if err == nil && a.ignoreBefore > 0 {
 		n := *p.node
 		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o projections.Output) bool {
-			return o.Payload.ArtifactKind == advance.ApprovalKind && o.Index < a.without
+			return o.Payload.ArtifactKind == advance.ApprovalKind && o.Index < a.ignoreBefore
 		})
 		p.node = &n
 	}
 	return at, p, err
 }
 
-func (a *again) artifact(ref canon.Digest) ([]byte, error) {
+// artifact reads the bytes of a recorded artifact.
+func (a *replayer) artifact(ref canon.Digest) ([]byte, error) {
 	return a.g.Objects.Object(a.ctx, manifest.Artifact, ref)
 }
 
-func (a *again) start(seg manifest.Segment) (manifest.Plan, bool, error) {
+// start decides the first segment of a started run again.
+func (a *replayer) start(seg manifest.Segment) (manifest.Plan, bool, error) {
 	s, hash := redrive.StartOf(a.session, seg.Events)
 	w, err := a.g.workflow(a.ctx, hash)
 	if err != nil {
@@ -193,7 +213,9 @@ func (a *again) start(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
+// fork decides the first segment of a forked run again, from the source facts
+// that the segment records; the source session is not read.
+func (a *replayer) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	from, f, ref := redrive.ForkOf(a.session, seg.Events)
 	w, err := a.g.workflow(a.ctx, from.Started.WorkflowHash)
 	if err != nil {
@@ -206,19 +228,21 @@ func (a *again) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
+// ack decides an attempt again. cut reports that its notes were cut when they
+// were recorded.
+func (a *replayer) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	attempt, cut, err := redrive.AttemptOf(seg.Events, a.artifact)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	at, p, err := a.at(seg.Events[0].Scope)
+	at, p, err := a.position(seg.Events[0].Scope)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	if err := mayAttempt(p, attempt.ID); err != nil {
+	if err := checkAttempt(p, attempt.ID); err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	facts, err := a.g.wholeFacts(a.ctx, at, p)
+	facts, err := a.g.completeFacts(a.ctx, at, p)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
@@ -230,12 +254,13 @@ func (a *again) ack(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return decided.Plan, cut, err
 }
 
-func (a *again) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error) {
+// checkpoint decides a checkpoint again, at the parent of its node.
+func (a *replayer) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error) {
 	parent, attempt, err := redrive.CheckpointOf(seg.Events, a.artifact)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	at, p, err := a.at(event.Scope{RunID: seg.Events[0].Scope.RunID, NodeID: parent})
+	at, p, err := a.position(event.Scope{RunID: seg.Events[0].Scope.RunID, NodeID: parent})
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
@@ -244,16 +269,17 @@ func (a *again) checkpoint(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
+// approve decides an approval again.
+func (a *replayer) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
 	given, err := redrive.ApprovalOf(seg.Events, a.artifact)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	at, p, err := a.at(seg.Events[0].Scope)
+	at, p, err := a.position(seg.Events[0].Scope)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	facts, err := a.g.wholeFacts(a.ctx, at, p)
+	facts, err := a.g.completeFacts(a.ctx, at, p)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
@@ -265,25 +291,28 @@ func (a *again) approve(seg manifest.Segment) (manifest.Plan, bool, error) {
 	return plan, false, err
 }
 
-func (a *again) cancel(seg manifest.Segment) (manifest.Plan, bool, error) {
-	at, p, err := a.run(seg)
+// cancel decides a cancellation again.
+func (a *replayer) cancel(seg manifest.Segment) (manifest.Plan, bool, error) {
+	at, p, err := a.runPosition(seg)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	plan, err := advance.Cancel(ending(at, p), redrive.CancellationOf(seg.Events))
+	plan, err := advance.Cancel(endingOf(at, p), redrive.CancellationOf(seg.Events))
 	return plan, false, err
 }
 
-func (a *again) close(seg manifest.Segment) (manifest.Plan, bool, error) {
-	at, p, err := a.run(seg)
+// close decides the end of a cancelled run again.
+func (a *replayer) close(seg manifest.Segment) (manifest.Plan, bool, error) {
+	at, p, err := a.runPosition(seg)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	plan, err := advance.Close(ending(at, p), seg.Events[0].TimestampMs)
+	plan, err := advance.Close(endingOf(at, p), seg.Events[0].TimestampMs)
 	return plan, false, err
 }
 
-func (a *again) run(seg manifest.Segment) (Position, place, error) {
+// runPosition returns the run of a segment, without a node.
+func (a *replayer) runPosition(seg manifest.Segment) (Position, resolvedPosition, error) {
 	at := Position{Session: a.session, Run: seg.Events[0].Scope.RunID}
 	p, err := findRun(a.fold, at)
 	return at, p, err

@@ -15,35 +15,39 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ResumeList is the document "candidates": the runs that somebody without a token
-// most likely means, best first (locks 2.3; R26).
+// ResumeList is the document "candidates": the runs that a query most likely
+// refers to, the best one first (docs/design.md#resume-ranking).
 type ResumeList struct {
 	Candidates []ResumeCandidate `json:"candidates"`
-	Considered int64             `json:"considered"` // runs that were ranked: all of them
-	Skipped    int64             `json:"skipped"`    // sessions that nobody can go on with
+	Considered int64             `json:"considered"` // runs that were ranked
+	// Skipped counts sessions that cannot be continued.
+	Skipped int64 `json:"skipped"`
 }
 
-// ResumeCandidate is a run, seen from its preferred tip. A finished one is offered
-// as well: its status says so.
+// ResumeCandidate is a run at its preferred tip. Finished runs are included;
+// Status distinguishes them.
 type ResumeCandidate struct {
-	RunID                  id.Run             `json:"runId"`
-	SessionID              id.Session         `json:"sessionId"`
-	WorkflowID             string             `json:"workflowId"`
-	WorkflowName           string             `json:"workflowName"`
-	Title                  string             `json:"title"`
-	Status                 projections.Status `json:"status"`
-	WhyMatched             []resume.Reason    `json:"whyMatched"`
-	Snippet                string             `json:"snippet"` // of the current notes
-	NodeID                 id.Node            `json:"nodeId"`
-	StepID                 string             `json:"stepId,omitzero"` // the pending step; absent when there is none
-	StepTitle              string             `json:"stepTitle,omitzero"`
-	StateToken             string             `json:"stateToken"`
-	LastActivityEventIndex int64              `json:"lastActivityEventIndex"`
-	LastAtMs               int64              `json:"lastAtMs"`
-	Next                   *Next              `json:"next"` // shows where the run stands
+	RunID        id.Run             `json:"runId"`
+	SessionID    id.Session         `json:"sessionId"`
+	WorkflowID   string             `json:"workflowId"`
+	WorkflowName string             `json:"workflowName"`
+	Title        string             `json:"title"`
+	Status       projections.Status `json:"status"`
+	WhyMatched   []resume.Reason    `json:"whyMatched"`
+	Snippet      string             `json:"snippet"` // of the current notes
+	NodeID       id.Node            `json:"nodeId"`
+	// StepID is that of the pending step, absent without one.
+	StepID                 string `json:"stepId,omitzero"`
+	StepTitle              string `json:"stepTitle,omitzero"`
+	StateToken             string `json:"stateToken"`
+	LastActivityEventIndex int64  `json:"lastActivityEventIndex"`
+	LastAtMs               int64  `json:"lastAtMs"`
+	// Next is the call that shows the pending step.
+	Next *Next `json:"next"`
 }
 
-// Anchored is a query with what was observed about the workspace that its asker is in.
+// Anchored adds the observed git head and branch of the caller's workspace to a
+// query. Values that the query has already are kept.
 func Anchored(q resume.Query, observed []event.ObservationRecorded) resume.Query {
 	for _, o := range observed {
 		switch o.Key {
@@ -56,9 +60,10 @@ func Anchored(q resume.Query, observed []event.ObservationRecorded) resume.Query
 	return q
 }
 
-// Resume finds the runs that a query most likely means. Every session is looked at;
-// what is not healthy is counted and never offered. It writes nothing. The answer is
-// a function of the store's logs and the query.
+// Resume ranks the runs of the store by a query and returns the best ones.
+// Every session is read; unhealthy ones are counted in Skipped and never
+// returned. It appends nothing. The result is a function of the store's logs
+// and the query.
 func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
 	out := ResumeList{Candidates: []ResumeCandidate{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -81,6 +86,7 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 	if len(runs) == 0 {
 		return out, nil
 	}
+	// Keys are created only if a candidate needs a token.
 	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return out, err
@@ -94,8 +100,8 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 		switch {
 		case err == nil:
 			out.Candidates = append(out.Candidates, c)
-		case lost(err):
-			unreadable[r.Session] = true // its snapshots or what else it rests on: the next one is offered
+		case isUnreadable(err):
+			unreadable[r.Session] = true // the next candidate takes its place
 		default:
 			return out, err
 		}
@@ -104,18 +110,20 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 	return out, nil
 }
 
-// lost: a run that rests on something that cannot be read, or that is not healthy
-// any more, must not hide the others.
-func lost(err error) bool {
-	return foreignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
+// isUnreadable reports an error that concerns one run: its objects cannot be
+// read, or its session is not healthy any more. Such a run must not hide the
+// others.
+func isUnreadable(err error) bool {
+	return isForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
 		fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
 }
 
-// workflowNames remembers the names of pinned workflows while sessions are looked
-// at; a nil one cannot be read.
+// workflowNames caches the names of pinned workflows by hash while sessions are
+// read. A nil name marks a workflow that cannot be read.
 type workflowNames map[string]*string
 
-func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowNames) (*string, error) {
+// workflowName is the name of a run's workflow, nil if that cannot be read.
+func (g *Engine) workflowName(ctx context.Context, r *projections.Run, known workflowNames) (*string, error) {
 	hash := r.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
@@ -124,7 +132,7 @@ func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowN
 	switch {
 	case err == nil:
 		known[hash] = &w.Name
-	case lost(err):
+	case isUnreadable(err):
 		known[hash] = nil
 	default:
 		return nil, err
@@ -132,12 +140,12 @@ func (g *Engine) nameOf(ctx context.Context, r *projections.Run, known workflowN
 	return known[hash], nil
 }
 
-// candidates are the runs of a session, if it can be gone on with. An error is the
-// caller's own end; what is wrong with the session is not.
+// candidates returns the runs of a session. ok is false for a session that
+// cannot be continued. The only error is the end of the context.
 func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
 	err error) {
 	fold := projections.NewFold()
-	v, err := g.recall(ctx, s, fold)
+	v, err := g.readFromSaved(ctx, s, fold)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
@@ -146,10 +154,11 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 	}
 	for _, runID := range fold.Order {
 		run := fold.Runs[runID]
+		// A run without a node cannot be continued.
 		if run.Tip.IsZero() {
 			continue
 		}
-		name, err := g.nameOf(ctx, run, names)
+		name, err := g.workflowName(ctx, run, names)
 		if err != nil {
 			return nil, false, err
 		}
@@ -167,9 +176,10 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 	return out, true, nil
 }
 
-// candidate is what a ranked run is offered as. Its session is read again: only a
-// few of all that were ranked are kept in memory that long. Tokens for what was only
-// read must not outlive it (R8).
+// candidate builds the row of a ranked run. Its session is read again, because
+// keeping the folds of all ranked sessions would take memory in proportion to
+// the store. The log is made durable before a token for it is returned
+// (docs/design.md#reading).
 func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c ResumeCandidate, err error) {
 	fold := projections.NewFold()
 	at := Position{Session: r.Session, Run: r.Run}
@@ -178,7 +188,7 @@ func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 		return c, err
 	}
 	at.Node = p.run.Tip
-	if p, err = find(fold, at); err != nil {
+	if p, err = resolvePosition(fold, at); err != nil {
 		return c, err
 	}
 	a, err := g.answer(ctx, keys, p)

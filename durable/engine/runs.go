@@ -12,61 +12,72 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// RunSummary is one row of the document "runs".
+// RunSummary is one row of the document "runs". Status, progress and gaps are
+// those of the preferred tip.
 type RunSummary struct {
-	RunID                  id.Run             `json:"runId"`
-	SessionID              id.Session         `json:"sessionId"`
-	WorkflowID             string             `json:"workflowId"`
-	Title                  string             `json:"title"`
-	Status                 projections.Status `json:"status"`
-	Health                 manifest.Health    `json:"health"`
-	Progress               Progress           `json:"progress"`
-	Tips                   []Tip              `json:"tips"`
-	OpenCriticalGaps       int                `json:"openCriticalGaps"`
-	Annotations            AnnotationCounts   `json:"annotations"`
-	LastActivityEventIndex int64              `json:"lastActivityEventIndex"`
-	StartedAtMs            int64              `json:"startedAtMs"`
-	LastAtMs               int64              `json:"lastAtMs"`
+	RunID      id.Run     `json:"runId"`
+	SessionID  id.Session `json:"sessionId"`
+	WorkflowID string     `json:"workflowId"`
+	Title      string     `json:"title"`
+	// Status is that of the preferred tip.
+	Status projections.Status `json:"status"`
+	// Health is the session's; the runs of one session share it.
+	Health   manifest.Health `json:"health"`
+	Progress Progress        `json:"progress"`
+	Tips     []Tip           `json:"tips"`
+	// OpenCriticalGaps counts those on the path to the preferred tip.
+	OpenCriticalGaps int              `json:"openCriticalGaps"`
+	Annotations      AnnotationCounts `json:"annotations"`
+	// LastActivityEventIndex orders runs of one session with equal times.
+	LastActivityEventIndex int64 `json:"lastActivityEventIndex"`
+	// Times are milliseconds since 1970, as recorded by the callers.
+	StartedAtMs int64 `json:"startedAtMs"`
+	LastAtMs    int64 `json:"lastAtMs"`
 }
 
-// Progress counts acknowledged steps; Total is left out where loops make it open.
+// Progress counts acknowledged steps on the path. Total is absent for workflows
+// with loops, whose length is not known in advance.
 type Progress struct {
 	Completed int64 `json:"completed"`
 	Total     int64 `json:"total,omitzero"`
 }
 
-// Tip is a leaf of a run's DAG.
+// Tip is a leaf of a run's graph.
 type Tip struct {
 	NodeID    id.Node `json:"nodeId"`
 	Preferred bool    `json:"preferred"`
 }
 
-// AnnotationCounts is what the annotations of a run come to that stand.
+// AnnotationCounts summarizes the current annotations of a run.
 type AnnotationCounts struct {
-	Count      int64    `json:"count"`
-	MeanRating *float64 `json:"meanRating,omitzero"` // 1 to 5, two decimals; absent where nobody rated the run
+	Count int64 `json:"count"`
+	// MeanRating is 1 to 5 with two decimals, absent without ratings.
+	MeanRating *float64 `json:"meanRating,omitzero"`
 	Flags      int64    `json:"flags"`
-	// Incomplete says that the annotations could not be read to their end, and that there
-	// may be more.
+	// Incomplete reports that the annotations could not be read to the end, so
+	// that the counts may be too low.
 	Incomplete bool `json:"incomplete,omitzero"`
 }
 
-// Unreadable is a session that no run could be read from.
+// Unreadable is a session of which no run could be read.
 type Unreadable struct {
-	SessionID id.Session      `json:"sessionId,omitzero"`
-	Name      string          `json:"name,omitzero"` // of a session's folder whose name is no session id
-	Health    manifest.Health `json:"health"`
-	Message   string          `json:"message"`
+	SessionID id.Session `json:"sessionId,omitzero"`
+	// Name is set for a directory whose name is not a session id.
+	Name    string          `json:"name,omitzero"`
+	Health  manifest.Health `json:"health"`
+	Message string          `json:"message"`
 }
 
-// RunList is the document "runs": the latest activity first, by the stored time
-// of a run's last event. Sessions that cannot be read are named, never dropped.
+// RunList is the document "runs", ordered by the stored time of each run's last
+// event, the latest first. Sessions that cannot be read are listed in
+// Unreadable and never left out.
 type RunList struct {
 	Runs       []RunSummary `json:"runs"`
 	Unreadable []Unreadable `json:"unreadable"`
 }
 
-// Runs lists the runs of the store. A damaged session is shown by its valid prefix.
+// Runs lists the runs of the store. A damaged session contributes the runs of
+// its valid prefix. The only errors are those of listing sessions.
 func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -74,7 +85,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		return out, err
 	}
 	for _, s := range all {
-		fold, v, err := g.glance(ctx, s)
+		fold, v, err := g.readWindowed(ctx, s)
 		if err != nil {
 			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead,
 				Message: fault.Of(err).Message})
@@ -83,21 +94,24 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		if v.Unborn() {
 			continue
 		}
+		// Events without a run: the log is damaged before its first run.
 		if len(fold.Order) == 0 {
-			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: v.Health, Message: lastMessage(v)})
+			out.Unreadable = append(out.Unreadable,
+				Unreadable{SessionID: s, Health: v.Health, Message: lastFindingMessage(v)})
 		}
-		said := g.said(ctx, s)
+		counts := g.annotationCounter(ctx, s)
 		for _, runID := range fold.Order {
-			row, err := g.summary(ctx, s, fold.Runs[runID], v.Health)
+			row, err := g.runSummary(ctx, s, fold.Runs[runID], v.Health)
 			if err != nil {
 				out.Unreadable = append(out.Unreadable,
 					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
 				continue
 			}
-			row.Annotations = said(runID)
+			row.Annotations = counts(runID)
 			out.Runs = append(out.Runs, row)
 		}
 	}
+	// Directories with other names may be sessions of another program.
 	if all, ok := g.Sessions.(ports.Strangers); ok {
 		names, err := all.Strangers(ctx)
 		if err != nil {
@@ -105,7 +119,7 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		}
 		for _, name := range names {
 			out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
-				Message: "the name of its folder is no session id, and it was not read"})
+				Message: "the name of its directory is not a session id, and it was not read"})
 		}
 	}
 	slices.SortStableFunc(out.Runs, func(a, b RunSummary) int {
@@ -116,16 +130,19 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 	return out, nil
 }
 
-func lastMessage(v manifest.Verdict) string {
+// lastFindingMessage is the message of the last finding: the one at which the
+// reading stopped.
+func lastFindingMessage(v manifest.Verdict) string {
 	if len(v.Findings) == 0 {
-		return "the session holds no run"
+		return "the session has no run"
 	}
 	return v.Findings[len(v.Findings)-1].Message
 }
 
-// said sums up what was said of the runs of a session. It never fails: a run is listed
-// whatever became of its annotations, and the counts say that they may be too low.
-func (g *Engine) said(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
+// annotationCounter reads the annotations of a session and returns their counts
+// by run. It never fails: a run is listed even if its annotations cannot be
+// read, and the counts report that they are incomplete.
+func (g *Engine) annotationCounter(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
 	t, whole, err := g.tally(ctx, s)
 	return func(run id.Run) AnnotationCounts {
 		sums := t.Of(run).Summary()
@@ -133,8 +150,10 @@ func (g *Engine) said(ctx context.Context, s id.Session) func(id.Run) Annotation
 	}
 }
 
-// summary reads what no event says from the tip's snapshot and the pinned workflow.
-func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary, error) {
+// runSummary builds the row of a run. Status, total and workflow name come from
+// the tip's snapshot and the pinned workflow, which no event repeats.
+func (g *Engine) runSummary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary,
+	error) {
 	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
 		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
 		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
@@ -145,20 +164,21 @@ func (g *Engine) summary(ctx context.Context, s id.Session, r *projections.Run, 
 	if tip == nil {
 		return row, fault.New(fault.Invariant, "run %s has no node", r.ID)
 	}
-	look := &onlooker{g: g}
-	w, _, state, err := look.tip(ctx, r, tip)
+	obs := &observer{g: g}
+	w, _, state, err := obs.tip(ctx, r, tip)
 	if err != nil {
 		return row, err
 	}
-	row.Health = look.health(h)
+	row.Health = obs.health(h)
 	row.Status = r.StatusAt(r.Tip, state)
 	row.Progress = Progress{tip.Depth, w.Total()}
 	row.Title = cmp.Or(row.Title, w.Name(), r.Started.WorkflowID)
 	return row, nil
 }
 
-// foreignForm: what another program pinned or remembered says less to us, and does
-// not keep us from reading the rest (R14).
-func foreignForm(err error) bool {
+// isForeignForm reports an object that another program or a newer version
+// wrote. Use cases that only read display less then, and do not fail
+// (docs/design.md#foreign-stores).
+func isForeignForm(err error) bool {
 	return fault.Is(err, fault.StoreForeign) || fault.Is(err, fault.StoreNewer) || fault.Is(err, fault.SessionUnhealthy)
 }

@@ -16,21 +16,26 @@ type SessionRow struct {
 	SessionID id.Session      `json:"sessionId"`
 	Health    manifest.Health `json:"health"`
 	Runs      []RunName       `json:"runs"`
-	Events    int64           `json:"events"`
-	LastAtMs  int64           `json:"lastAtMs"`
-	Kept      bool            `json:"kept"`
-	Note      *Note           `json:"note,omitzero"` // of whoever keeps it
+	// Events counts those of the valid prefix.
+	Events int64 `json:"events"`
+	// LastAtMs is the latest activity of its runs, 0 without runs.
+	LastAtMs int64 `json:"lastAtMs"`
+	// Kept sessions are exempt from cleanup and deletion.
+	Kept bool `json:"kept"`
+	// Note is the note of the keep mark.
+	Note *Note `json:"note,omitzero"`
 }
 
-// SessionList is the document "sessions": the latest activity first, and what lies in
-// the trash where that was asked for.
+// SessionList is the document "sessions": the latest activity first, and the
+// content of the trash.
 type SessionList struct {
 	Sessions []SessionRow     `json:"sessions"`
 	Trash    []TrashedSession `json:"trash"`
 }
 
-// SessionList lists the sessions of the store, damaged ones as far as they can be
-// read. Those that nothing was committed to are none yet.
+// SessionList lists the sessions of the store and the trash. Damaged sessions
+// are listed with the runs of their valid prefix. A session to which nothing
+// was committed is left out.
 func (g *Engine) SessionList(ctx context.Context) (SessionList, error) {
 	out := SessionList{Sessions: []SessionRow{}, Trash: []TrashedSession{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -50,6 +55,8 @@ func (g *Engine) SessionList(ctx context.Context) (SessionList, error) {
 	return out, err
 }
 
+// sessionRow builds the row of one session. An unreadable keep mark counts as
+// kept, as it does for deletion.
 func (g *Engine) sessionRow(ctx context.Context, s id.Session) SessionRow {
 	fold := projections.NewFold()
 	v, err := g.read(ctx, s, fold)
@@ -60,13 +67,13 @@ func (g *Engine) sessionRow(ctx context.Context, s id.Session) SessionRow {
 	for _, r := range fold.Runs {
 		row.LastAtMs = max(row.LastAtMs, r.LastAtMs)
 	}
-	row.Note, err = g.keptBy(ctx, s)
+	row.Note, err = g.keepNote(ctx, s)
 	row.Kept = row.Note != nil || fault.Is(err, fault.StoreCorrupt)
 	return row
 }
 
-// runNames names runs as well as they can be named: a workflow that cannot be read
-// leaves its id.
+// runNames lists the runs of a fold with their titles: the run's own, else the
+// workflow's name, else the workflow id.
 func (g *Engine) runNames(ctx context.Context, f *projections.Fold) []RunName {
 	out := []RunName{}
 	for _, r := range f.Order {

@@ -13,19 +13,22 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Settings are the use cases of what people decide about a store itself: how it
-// is configured, and whose commands may run.
+// Settings implements the use cases that concern the configuration of a store,
+// and the trust in workflows with commands.
 type Settings struct {
 	Controls ports.Controls
-	Auditor  *Engine // of the same store, keeps the audit log; nil: nothing is audited
+	// Auditor writes the audit log of the same store; nil means no audit.
+	Auditor *Engine
 }
 
+// The control files of the store.
 var (
 	configFile = ports.ControlFile{Name: "config.json", Kind: config.Kind}
 	trustFile  = ports.ControlFile{Name: "trust.json", Kind: trust.Kind}
 )
 
-// Config reads the configuration; where nothing was set, it is all defaults.
+// Config reads the configuration. A store without one has the defaults. Errors:
+// STORE_CORRUPT, STORE_NEWER.
 func (s Settings) Config(ctx context.Context) (config.Config, error) {
 	c, err := s.Controls.Control(ctx, configFile)
 	if err != nil {
@@ -34,28 +37,33 @@ func (s Settings) Config(ctx context.Context) (config.Config, error) {
 	return configOf(c)
 }
 
+// configOf decodes the configuration from its control file.
 func configOf(c ports.Control) (config.Config, error) {
 	if c.V > config.Version {
-		return config.Config{}, newer(configFile, c.V)
+		return config.Config{}, newerControl(configFile, c.V)
 	}
 	return config.Read(c.Data)
 }
 
-func newer(f ports.ControlFile, v int64) error {
+// newerControl is STORE_NEWER for a control file of a later version.
+func newerControl(f ports.ControlFile, v int64) error {
 	return fault.New(fault.StoreNewer, "%s is of version %d, which this binary does not know", f.Name, v)
 }
 
-// SetConfig sets a key to what a person typed. What is refused changes nothing,
-// and makes no store.
+// SetConfig sets a key to the text that a user typed, and returns the setting.
+// A refused key or value (CONFIG_INVALID) changes nothing and creates no store.
 func (s Settings) SetConfig(ctx context.Context, key, text string) (config.Setting, error) {
 	return s.changeConfig(ctx, key, func(c config.Config) (config.Config, error) { return c.With(key, text) })
 }
 
-// ResetConfig brings a key back to its default.
+// ResetConfig sets a key back to its default.
 func (s Settings) ResetConfig(ctx context.Context, key string) (config.Setting, error) {
 	return s.changeConfig(ctx, key, func(c config.Config) (config.Config, error) { return c.Without(key) })
 }
 
+// changeConfig applies a change under the lock of the control file. The change
+// is tried on an empty configuration first, so that an invalid one creates no
+// file.
 func (s Settings) changeConfig(ctx context.Context, key string,
 	change func(config.Config) (config.Config, error)) (out config.Setting, err error) {
 	if _, err := change(config.Config{}); err != nil {
@@ -75,7 +83,8 @@ func (s Settings) changeConfig(ctx context.Context, key string,
 	return out, err
 }
 
-// Trusted reads which workflow versions are trusted.
+// Trusted reads the list of trusted workflow versions. Errors: STORE_CORRUPT,
+// STORE_NEWER.
 func (s Settings) Trusted(ctx context.Context) (trust.List, error) {
 	c, err := s.Controls.Control(ctx, trustFile)
 	if err != nil {
@@ -84,15 +93,17 @@ func (s Settings) Trusted(ctx context.Context) (trust.List, error) {
 	return trustOf(c)
 }
 
+// trustOf decodes the list of trusted workflows from its control file.
 func trustOf(c ports.Control) (trust.List, error) {
 	if c.V > trust.Version {
-		return trust.List{}, newer(trustFile, c.V)
+		return trust.List{}, newerControl(trustFile, c.V)
 	}
 	return trust.Read(c.Data)
 }
 
-// Trust records that a person agreed to a workflow's commands (R24). Whoever
-// agreed to this version first stays on record.
+// Trust records that a person agreed to the commands of a workflow version
+// (docs/design.md#commands-and-trust). If the version is trusted already, the
+// first entry is kept and returned.
 func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (trust.Entry, error) {
 	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID}
 	for _, step := range w.Steps {
@@ -104,24 +115,25 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 	if err != nil {
 		return entry, err
 	}
+	// Trusted already: no act is recorded.
 	if have, ok := list.Of(w.Hash()); ok {
 		return have, nil
 	}
 	what := audit.Act{Action: audit.Trust, Target: audit.Target{Kind: audit.OfWorkflow, ID: w.Hash().String()},
 		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10)}}
-	err = s.audited(ctx, by, what, func() error {
+	err = s.withAudit(ctx, by, what, func() error {
 		list, err = s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.With(entry) })
 		return err
 	})
 	if err != nil {
 		return entry, err
 	}
-	entry, _ = list.Of(w.Hash()) // somebody may have been faster
+	entry, _ = list.Of(w.Hash()) // the entry of a concurrent call, if that was first
 	return entry, nil
 }
 
-// Revoke takes trust back and reports whether there was any. Where there is none,
-// nothing is written.
+// Revoke removes the trust in a workflow version and reports whether there was
+// any. Without any, nothing is written and no audit line is made.
 func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (bool, error) {
 	list, err := s.Trusted(ctx)
 	if err != nil {
@@ -133,21 +145,22 @@ func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (boo
 	}
 	what := audit.Act{Action: audit.Untrust, Target: audit.Target{Kind: audit.OfWorkflow, ID: hash.String()},
 		Details: map[string]string{"workflowId": entry.WorkflowID}}
-	return true, s.audited(ctx, by, what, func() error {
+	return true, s.withAudit(ctx, by, what, func() error {
 		_, err := s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.Without(hash), nil })
 		return err
 	})
 }
 
-// audited puts a change on record (R10); where nobody keeps the audit log, as where the
-// settings alone are read, it is only made.
-func (s Settings) audited(ctx context.Context, by Caller, what audit.Act, change func() error) error {
+// withAudit makes a change between the two lines of an audited act
+// (docs/design.md#side-logs). Without an auditor the change is only made.
+func (s Settings) withAudit(ctx context.Context, by Caller, what audit.Act, change func() error) error {
 	if s.Auditor == nil {
 		return change()
 	}
 	return s.Auditor.act(ctx, by, what, func() (map[string]string, error) { return nil, change() })
 }
 
+// changeTrust applies a change to the list under the lock of the control file.
 func (s Settings) changeTrust(ctx context.Context, change func(trust.List) (trust.List, error)) (out trust.List,
 	err error) {
 	err = s.Controls.UpdateControl(ctx, trustFile, func(old ports.Control) (ports.Control, error) {

@@ -12,26 +12,32 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// RunDetails is the document "run": a summary, and the details under names of
-// their own.
+// RunDetails is the document "run": the summary, and the details of the path to
+// the preferred tip.
 type RunDetails struct {
 	RunSummary
-	Workflow    WorkflowRef       `json:"workflow"`
+	Workflow WorkflowRef `json:"workflow"`
+	// Head identifies the log as it was read; verification accepts it as the
+	// expected head.
 	Head        manifest.Head     `json:"head"`
 	Preferences event.Preferences `json:"preferences"`
-	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // the node of another run that it went on from
+	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // source node of a fork
 	Steps       []StepRow         `json:"steps"`
-	Gaps        []OpenGap         `json:"gaps"`
-	// Blockers are what the tip's snapshot says is missing where another program stored
-	// the run as blocked; of our own, Gaps say it.
+	// Gaps are listed from the root to the tip.
+	Gaps []OpenGap `json:"gaps"`
+	// Blockers are requirements that the tip's snapshot stores as unmet, in a
+	// run that another program recorded as blocked. For runs of this program
+	// Gaps lists them.
 	Blockers []snapshot.Lack    `json:"blockers,omitzero"`
 	Findings []manifest.Finding `json:"findings"`
 }
 
-// OpenGap is a gap that is open on the way to the tip.
+// OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
+// Foreign is set.
 type OpenGap struct {
-	ID       id.Gap          `json:"gapId,omitzero"`
-	Foreign  string          `json:"foreignGapId,omitzero"` // in its place, where another program recorded the gap
+	ID id.Gap `json:"gapId,omitzero"`
+	// Foreign is the id of a gap that another program recorded.
+	Foreign  string          `json:"foreignGapId,omitzero"`
 	Index    int64           `json:"index"`
 	Pointer  *reason.Pointer `json:"pointer,omitzero"`
 	Reason   reason.Code     `json:"reason"`
@@ -39,6 +45,7 @@ type OpenGap struct {
 	Summary  string          `json:"summary"`
 }
 
+// openGap converts a gap of a fold to a row of the document.
 func openGap(g projections.Gap) OpenGap {
 	out := OpenGap{g.ID, "", g.Index, g.Pointer, g.Reason, g.Severity, g.Summary}
 	if g.ID.IsZero() {
@@ -47,43 +54,51 @@ func openGap(g projections.Gap) OpenGap {
 	return out
 }
 
-// StepRow is one step of the run's path, done or pending, or still to come.
+// StepRow is one step of a run: done, pending, skipped or to come.
 type StepRow struct {
-	StepID          string    `json:"stepId"`
-	StepInstanceKey string    `json:"stepInstanceKey"` // with the loops around it
+	StepID string `json:"stepId"`
+	// StepInstanceKey includes the iterations of the loops around it.
+	StepInstanceKey string    `json:"stepInstanceKey"`
 	Title           string    `json:"title"`
 	State           StepState `json:"state"`
-	NodeID          *id.Node  `json:"nodeId,omitzero"` // where it was or is pending
-	Attempts        int       `json:"attempts"`
-	Notes           string    `json:"notes,omitzero"`
-	DoneAtMs        int64     `json:"doneAtMs,omitzero"`
+	// NodeID is the node at which it is or was pending.
+	NodeID   *id.Node `json:"nodeId,omitzero"`
+	Attempts int      `json:"attempts"`
+	Notes    string   `json:"notes,omitzero"`
+	DoneAtMs int64    `json:"doneAtMs,omitzero"`
 }
 
-// StepState is the closed set of what a step of a run can be.
+// StepState is the closed set of states of a step in a run.
 type StepState string
 
 // The step states.
 const (
-	StepDone    StepState = "done"
+	// StepDone: an attempt at it was accepted.
+	StepDone StepState = "done"
+	// StepPending: the run waits for an attempt at it.
 	StepPending StepState = "pending"
+	// StepSkipped: the run passed it without an attempt.
 	StepSkipped StepState = "skipped"
-	StepToCome  StepState = "to_come"
+	// StepToCome: the run has not reached it.
+	StepToCome StepState = "to_come"
 )
 
-// Run shows one run by id, prefix or @last.
+// Run returns the details of one run. ref is a run id, a unique prefix of one,
+// or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS; STORE_CORRUPT if the tip's
+// snapshot or the workflow is missing.
 func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
 		return RunDetails{}, err
 	}
 	run, v := at.run, at.verdict
-	row, err := g.summary(ctx, at.session, run, v.Health)
+	row, err := g.runSummary(ctx, at.session, run, v.Health)
 	if err != nil {
 		return RunDetails{}, err
 	}
-	row.Annotations = g.said(ctx, at.session)(run.ID)
-	look := &onlooker{g: g}
-	w, tip, _, err := look.tip(ctx, run, run.Node(run.Tip))
+	row.Annotations = g.annotationCounter(ctx, at.session)(run.ID)
+	obs := &observer{g: g}
+	w, tip, _, err := obs.tip(ctx, run, run.Node(run.Tip))
 	if err != nil {
 		return RunDetails{}, err
 	}
@@ -96,33 +111,36 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 			out.Gaps = append(out.Gaps, openGap(gap))
 		}
 	}
-	out.Steps, err = look.steps(ctx, w, run)
-	out.Health = look.health(out.Health)
+	out.Steps, err = obs.steps(ctx, w, run)
+	out.Health = obs.health(out.Health)
 	return out, err
 }
 
-// Events hands out the stored events of a run's session that are the run's or
-// the session's own, exactly as they are, with the log's table to write them.
+// Events returns the stored events of a run and those of its session that
+// belong to no run, unchanged and in order, with the verdict over the log. A
+// damaged log yields the events of its valid prefix.
 func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
 		return nil, manifest.Verdict{}, err
 	}
-	c := &collect{run: at.run.ID}
+	c := &eventCollector{run: at.run.ID}
 	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.session)}, c)
 	return c.events, v, err
 }
 
-type collect struct {
+// eventCollector is a visitor that keeps the events of one run, and those that
+// name no run.
+type eventCollector struct {
 	run    id.Run
 	events []event.Event
 }
 
-// Reset starts over.
-func (c *collect) Reset() { c.events = nil }
+// Reset implements ports.Visitor.
+func (c *eventCollector) Reset() { c.events = nil }
 
-// Visit keeps the events of the run, and those that name none.
-func (c *collect) Visit(seg manifest.Segment, _ manifest.Head) error {
+// Visit implements ports.Visitor.
+func (c *eventCollector) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Scope.RunID == c.run || e.Scope.RunID.IsZero() {
 			c.events = append(c.events, e)

@@ -16,35 +16,48 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Start is a request to begin a run.
+// Start is a request to begin a run. Context and Preferences are those of its
+// first node; Observations describe the workspace and are dropped where they
+// exceed their limits.
 type Start struct {
-	Workflow     compile.Compiled
-	SourceKind   event.SourceKind
-	SourceRef    string // relative
-	Title        string
-	Key          string // with it, the same start again finds the first (R3)
+	Workflow   compile.Compiled
+	SourceKind event.SourceKind
+	// SourceRef is opaque; a file path is relative.
+	SourceRef string
+	Title     string
+	// Key is an idempotency key: a repeated start finds the first
+	// (docs/design.md#ids).
+	Key          string
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Observations []event.ObservationRecorded
 }
 
-// startKeyMax bounds a start key: it is hashed, but people have to see it whole.
+// startKeyMax bounds a start key, in bytes. The key is hashed, but messages
+// show it in full.
 const startKeyMax = 256
 
-// Start begins a session with one run and answers with its first step. With a
-// key that is recorded already, it answers what is recorded.
+// Start creates a session with one run and returns the answer for its first
+// step. With a key that is recorded already it returns the recorded answer, and
+// warns if workflow, title, context or preferences differ.
+//
+// Errors: VALIDATION_ERROR for a request that does not fit the workflow; no
+// store is created for it. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean
+// that the run may exist; their suggestion depends on whether a key was given.
 func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
-	defer g.settle(ctx)
+	defer g.writePendingAudit(ctx)
 	if len(s.Key) > startKeyMax {
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
 			len(s.Key), startKeyMax)
 	}
+	// Ids from the seed: used as they are without a key.
 	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind,
 		SourceRef: s.SourceRef,
 		Title:     s.Title, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
 		Actor: by.Actor,
 		AtMs:  by.AtMs}
-	// What is wrong with the request is found before anything is made.
+	// Validated before the store, its id and its keys are created: an invalid
+	// request leaves nothing.
 	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
 		return Answer{}, err
 	}
@@ -57,99 +70,111 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		return Answer{}, err
 	}
 	if s.Key != "" {
+		// The same key in the same store results in the same ids.
 		begin.Session, begin.Run = id.KeyedSession(store, s.Key), id.KeyedRun(store, s.Key)
 	}
+	// Planned again: the ids may have changed since the validation.
 	plan, dropped, err := advance.Begin(s.Workflow, begin)
 	if err != nil {
 		return Answer{}, err
 	}
-	g.remember(s.Workflow)
+	g.cacheWorkflow(s.Workflow)
 	fold, recorded := projections.NewFold(), false
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
 		func(w ports.Witness, v manifest.Verdict) error {
+			// A log that has events was written by an earlier start with the
+			// same key or seed.
 			if recorded = !v.Unborn(); recorded {
 				return nil
 			}
 			return g.append(ctx, w, fold, plan)
 		})
 	if err != nil {
-		return Answer{}, startedPerhaps(err, s.Key)
+		return Answer{}, adviseOnRestart(err, s.Key)
 	}
-	g.knowStates(plan)
+	g.cacheStates(plan)
 	at := Position{begin.Session, begin.Run, id.RootNode(begin.Run)}
 	if recorded {
 		a, err := g.replayStart(ctx, keys, at, plan)
-		a.noteDropped(dropped)
+		a.warnDropped(dropped)
 		return a, err
 	}
-	p, err := find(fold, at)
+	p, err := resolvePosition(fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
 	a, err := g.answer(ctx, keys, p)
 	if err != nil {
-		return Answer{}, startedPerhaps(unread(err), s.Key)
+		return Answer{}, adviseOnRestart(answerUnread(err), s.Key)
 	}
-	g.keep(at.Session, fold)
-	a.noteDropped(dropped)
+	g.putFold(at.Session, fold)
+	a.warnDropped(dropped)
 	return a, nil
 }
 
-// knowStates keeps the states that a plan brings: an answer about what was
-// committed should not depend on the disk once more.
-func (g *Engine) knowStates(plan manifest.Plan) {
+// cacheStates keeps the snapshots that a plan contains: an answer about
+// committed events does not need to read them back.
+func (g *Engine) cacheStates(plan manifest.Plan) {
 	for _, o := range plan.Objects {
 		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
-			g.knowState(o.Ref(), s)
+			g.cacheState(o.Ref(), s)
 		}
 	}
 }
 
-// unread says that something was recorded, and only the answer about it failed.
-func unread(err error) error {
+// answerUnread wraps an error of reading the answer to a call whose events are
+// committed, as STORE_ANSWER_UNREAD. Callers may repeat the call; it is
+// idempotent.
+func answerUnread(err error) error {
 	return fault.Wrap(err, fault.StoreAnswerUnread, "the call is recorded, but its answer could not be read: %s",
 		fault.Of(err).Message)
 }
 
-// startedPerhaps: without a key the same start again is another run, so whoever
-// does not know whether it began has to look.
-func startedPerhaps(err error, key string) error {
+// adviseOnRestart adds a suggestion to errors after which a run may or may not
+// exist. Without a key, a repeated start creates a second run, so the user must
+// check the list of runs first.
+func adviseOnRestart(err error, key string) error {
 	f := fault.Of(err)
 	if key != "" || f.Code != fault.StoreOutcomeUnknown && f.Code != fault.StoreAnswerUnread {
 		return err
 	}
 	out := *f
-	return out.Suggest("See with 'waybill runs list' whether the run is there before you start it again; with --key " +
+	return out.Suggest("Check with 'waybill runs list' whether the run exists before you start it again; with --key " +
 		"a start can be repeated safely.")
 }
 
-// noteDropped says that an observation did not fit (R27).
-func (a *Answer) noteDropped(n int) {
+// warnDropped adds a warning when observations were dropped because they exceed
+// their limits (docs/design.md#observations).
+func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
-			Warning{ObservationsDropped, "Something about the workspace was too long to be recorded."})
+			Warning{ObservationsDropped, "An observation about the workspace was too long to be recorded."})
 	}
 }
 
-// append commits a plan and folds it, so that the fold stands where the log does.
+// append commits a plan under the witness of a lock and applies it to the fold,
+// so that the fold's head equals the log's. It also notes the new head as
+// durable and the plan's facts as due for the audit log; writePendingAudit
+// writes those after the lock is released.
 func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fold, plan manifest.Plan) error {
 	head, err := g.Logs.Append(ctx, w, f.Head, plan)
 	if err != nil {
 		return err
 	}
-	g.prove(plan.Log, head, true)
-	g.owe(plan)
+	g.noteDurable(plan.Log, head, true)
+	g.notePendingAudit(plan)
 	return f.Visit(manifest.Segment{Events: plan.Events}, head)
 }
 
-// replayStart answers a keyed start that is recorded: over the first segment,
-// however far the run has gone since (R15).
+// replayStart answers a keyed start that is recorded. The answer is rendered
+// over the first segment, however many steps the run has taken since
+// (docs/design.md#answers).
 func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan) (Answer, error) {
-	prefix, err := g.prefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
+	prefix, err := g.foldPrefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := find(prefix, at)
+	p, err := resolvePosition(prefix, at)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -166,8 +191,11 @@ func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 }
 
 // sameStart compares what a caller chooses: workflow, title, context and
-// preferences. Observations are the surroundings', not the caller's.
-func sameStart(p place, sent manifest.Plan) bool {
+// preferences. Observations describe the workspace at the moment of the call
+// and may differ.
+func sameStart(p resolvedPosition, sent manifest.Plan) bool {
+	// The plan's events are folded, so that both sides are compared in one
+	// form.
 	other := projections.NewSession()
 	for _, e := range sent.Events {
 		other.Apply(e)

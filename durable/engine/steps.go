@@ -10,20 +10,21 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// visit is one step of a run's path: where it was or is pending, and the node that
-// it led to.
-type visit struct {
+// pathStep is one step on a run's path: the node at which it is pending, and
+// the node that it led to.
+type pathStep struct {
 	pending  snapshot.PendingStep
 	node     *projections.Node
-	done     *projections.Node
+	done     *projections.Node // nil: not acknowledged
 	attempts int
 	notes    string
 }
 
-// visits lists the steps from root to tip, in the order in which they were shown. A
-// node that another program kept a refused attempt in is the step that was tried once
-// more.
-func (o *onlooker) visits(ctx context.Context, r *projections.Run) (out []visit, complete bool, err error) {
+// pathSteps lists the steps from root to tip in the order in which they became
+// pending. A blocked_attempt node, which another program writes for a refused
+// attempt, is merged into the step before it. complete reports that the tip is
+// the end of the run.
+func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pathStep, complete bool, err error) {
 	path := r.Path(r.Tip)
 	for i, nodeID := range path {
 		n := r.Node(nodeID)
@@ -36,7 +37,7 @@ func (o *onlooker) visits(ctx context.Context, r *projections.Run) (out []visit,
 		if p == nil {
 			continue
 		}
-		v := visit{pending: *p, node: n, attempts: len(n.Attempts)}
+		v := pathStep{pending: *p, node: n, attempts: len(n.Attempts)}
 		if i+1 < len(path) {
 			v.done = r.Node(path[i+1])
 		}
@@ -55,23 +56,24 @@ func (o *onlooker) visits(ctx context.Context, r *projections.Run) (out []visit,
 	return out, complete, nil
 }
 
-// steps lays the path from root to tip over the workflow's steps: what stands
-// between two steps of the path was passed over. A loop has a row for each step that
-// was shown in it, and one of its own only where nothing was. Steps of a workflow that
-// cannot be read are those of the path.
-func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run) ([]StepRow, error) {
-	all, complete, err := o.visits(ctx, r)
+// steps merges the path from root to tip with the steps of the workflow. A step
+// between two steps of the path was skipped; one behind the path is to come, or
+// skipped if the run is complete. Each step that was pending in a loop has its
+// own row; a loop in which none was has one row. If the workflow cannot be
+// read, only the steps of the path are listed.
+func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run) ([]StepRow, error) {
+	all, complete, err := o.pathSteps(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	rows := []StepRow{}
 	if len(w.Steps()) == 0 {
 		for _, v := range all {
-			rows = append(rows, rowOf(w, v))
+			rows = append(rows, stepRow(w, v))
 		}
 		return rows, nil
 	}
-	byMain := map[string][]visit{} // by the step or loop of the main sequence
+	byMain := map[string][]pathStep{} // by the step or loop of the main sequence
 	for _, v := range all {
 		main := v.pending.StepID
 		if len(v.pending.LoopPath) > 0 {
@@ -79,17 +81,19 @@ func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run
 		}
 		byMain[main] = append(byMain[main], v)
 	}
-	brought, err := o.brought(ctx, r)
+	inherited, err := o.inheritedSteps(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	ahead := !complete
+	// Backward, because a step without visits is to come only if no later step
+	// was reached.
 	for _, step := range slices.Backward(w.Steps()) {
 		seen := byMain[step.StepID]
 		if len(seen) == 0 {
 			state := StepSkipped
 			switch {
-			case slices.Contains(brought, step.StepID):
+			case slices.Contains(inherited, step.StepID):
 				state = StepDone
 			case ahead:
 				state = StepToCome
@@ -100,16 +104,17 @@ func (o *onlooker) steps(ctx context.Context, w compile.View, r *projections.Run
 		}
 		ahead = false
 		for _, v := range slices.Backward(seen) {
-			rows = append(rows, rowOf(w, v))
+			rows = append(rows, stepRow(w, v))
 		}
 	}
 	slices.Reverse(rows)
 	return rows, nil
 }
 
-// brought lists the keys of what a forked run found done when it began: nobody did
-// it here, and it was not passed over either (R23).
-func (o *onlooker) brought(ctx context.Context, r *projections.Run) ([]string, error) {
+// inheritedSteps returns the keys of the steps that were completed before a
+// forked run began (docs/design.md#ends-and-branches). They have no node in
+// this run and were not skipped.
+func (o *observer) inheritedSteps(ctx context.Context, r *projections.Run) ([]string, error) {
 	if r.Started.ForkedFrom == nil {
 		return nil, nil
 	}
@@ -117,7 +122,8 @@ func (o *onlooker) brought(ctx context.Context, r *projections.Run) ([]string, e
 	return s.CompletedKeys(), err
 }
 
-func rowOf(w compile.View, v visit) StepRow {
+// stepRow converts a step of the path to a row of the document.
+func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: w.Title(v.pending.StepID),
 		State:  StepPending,
 		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes}

@@ -10,59 +10,66 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// VerifyOptions say how a verification goes about it.
+// VerifyOptions selects what a verification does.
 type VerifyOptions struct {
-	// Digests reads and hashes everything and decodes nothing: that every byte is what
-	// was written is checked, and not that what was written fits together.
+	// Digests reads and hashes every byte and decodes nothing. It detects
+	// changed bytes, and not that what was written is inconsistent.
 	Digests bool
-	// ExpectHead asks whether a session's log still holds what stood in it when this was
-	// its head; zero asks nothing.
+	// ExpectHead is a head that the session's log had earlier; the verdict
+	// reports whether the log still contains it. Zero: none.
 	ExpectHead canon.Digest
-	// Progress is told how far it is, now and then, by one goroutine at a time; or nil.
+	// Progress is called at times with the state so far, by one goroutine at a
+	// time; nil: not called.
 	Progress func(VerifyProgress)
 }
 
-// VerifyProgress is how far a verification has come.
+// VerifyProgress is the progress of a verification.
 type VerifyProgress struct {
-	Events    int64 // that were checked
-	Bytes, Of int64 // of the manifests of all logs: those of their segments keep pace
+	Events int64 // checked so far
+	// Bytes, Of: of all manifests; segments progress at the same rate.
+	Bytes, Of int64
 }
 
-// Verification is the document "verification". OK says that no finding is an error.
+// Verification is the document "verification". OK reports that no finding is an
+// error.
 type Verification struct {
 	OK       bool               `json:"ok"`
 	Sessions []SessionVerdict   `json:"sessions"`
 	Findings []manifest.Finding `json:"findings"` // of the store as a whole
 }
 
-// SessionVerdict is what verification saw of one session.
+// SessionVerdict is the result for one session.
 type SessionVerdict struct {
 	SessionID id.Session         `json:"sessionId"`
 	Health    manifest.Health    `json:"health"`
 	Events    int64              `json:"events"`
 	Head      manifest.Head      `json:"head"`
 	Findings  []manifest.Finding `json:"findings"`
-	// Since says what became of the head that was expected, "" when none was.
+	// Since relates the log to VerifyOptions.ExpectHead; "" without one.
 	Since HeadRelation `json:"since,omitzero"`
 }
 
-// HeadRelation is the closed set of what a log can be to a head that somebody kept.
+// HeadRelation is the closed set of relations of a log to an earlier head.
 type HeadRelation string
 
-// The relations.
+// The relations of a log to an earlier head.
 const (
-	HeadSame  HeadRelation = "same"
-	HeadAhead HeadRelation = "ahead" // the log went on since
-	HeadOther HeadRelation = "other" // the head is not on the log's chain: what it stood for is gone
+	HeadSame HeadRelation = "same"
+	// HeadAhead means that the log contains the head and was continued.
+	HeadAhead HeadRelation = "ahead"
+	// HeadOther means that the log lacks the head: its events are gone.
+	HeadOther HeadRelation = "other"
 )
 
-// Verify checks the whole store: every log, every object that one refers to,
-// every reference between events, and what else lies in the folder.
+// Verify verifies the whole store: every log, every object that one refers to,
+// every reference between events, and unknown files in its directory. It takes
+// no lock and changes nothing. Damage is a finding and not an error.
 func (g *Engine) Verify(ctx context.Context) (Verification, error) {
 	return g.VerifyWith(ctx, VerifyOptions{})
 }
 
-// VerifyWith is Verify with options.
+// VerifyWith is Verify with options. Sessions are checked in parallel if they
+// are many; the order of the result does not depend on it.
 func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification, error) {
 	out := Verification{OK: true, Sessions: []SessionVerdict{}, Findings: []manifest.Finding{}}
 	all, err := g.Sessions.Sessions(ctx)
@@ -72,40 +79,42 @@ func (g *Engine) VerifyWith(ctx context.Context, o VerifyOptions) (Verification,
 	w := newVerifier(ctx, g, o, all)
 	inspect := func() ([]manifest.Finding, error) { return g.Inspector.Inspect(ctx) }
 	if o.Digests && g.Digests != nil {
-		inspect = w.inspectBeside(ctx)
+		inspect = w.startInspection(ctx)
 	}
 	rows, errs := make([]*SessionVerdict, len(all)), make([]error, len(all))
-	each(len(all), func(i int) { rows[i], errs[i] = w.session(ctx, all[i]) })
+	forEach(len(all), func(i int) { rows[i], errs[i] = w.session(ctx, all[i]) })
 	found, err := inspect()
 	for i, row := range rows {
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		case errs[i] != nil:
-			out.unread(all[i], errs[i]) // one session that cannot be read must not hide the others
+			out.addUnreadable(all[i], errs[i]) // an unreadable session must not hide the others
 		case row != nil:
-			row.Findings = append(row.Findings, w.unseen(ctx, row.SessionID)...)
+			row.Findings = append(row.Findings, w.unseenPins(ctx, row.SessionID)...)
 			out.Sessions = append(out.Sessions, *row)
-			out.judge(row.Findings)
+			out.updateOK(row.Findings)
 		}
 	}
 	var side []manifest.Finding
 	if err == nil {
-		side, err = w.ofStore(ctx) // before orphans are looked for: it names objects as well
+		side, err = w.storeLogs(ctx) // before orphans, because it records references too
 	}
-	if err == nil && !o.Digests && !out.unclear() && !w.unclear {
-		// What could not be read may refer to anything.
+	if err == nil && !o.Digests && !out.hasUnclear() && !w.unclear {
+		// A log that could not be read may refer to any object, so orphans are
+		// reported only if all were read.
 		var orphans []manifest.Finding
 		orphans, err = w.orphans(ctx)
 		found = append(found, orphans...)
 	}
 	found = append(found, side...)
 	out.Findings = append(out.Findings, found...)
-	out.judge(found)
+	out.updateOK(found)
 	return out, err
 }
 
-// VerifySession checks one session, by session or run id, prefix or @last.
+// VerifySession verifies one session, by session id, run id, prefix of a run id
+// or @last. Errors: SESSION_NOT_FOUND, RUN_NOT_FOUND, RUN_AMBIGUOUS.
 func (g *Engine) VerifySession(ctx context.Context, ref string) (Verification, error) {
 	return g.VerifySessionWith(ctx, ref, VerifyOptions{})
 }
@@ -113,7 +122,7 @@ func (g *Engine) VerifySession(ctx context.Context, ref string) (Verification, e
 // VerifySessionWith is VerifySession with options.
 func (g *Engine) VerifySessionWith(ctx context.Context, ref string, o VerifyOptions) (Verification, error) {
 	out := Verification{OK: true, Sessions: []SessionVerdict{}, Findings: []manifest.Finding{}}
-	s, err := g.session(ctx, ref)
+	s, err := g.resolveSession(ctx, ref)
 	if err != nil {
 		return out, err
 	}
@@ -132,18 +141,18 @@ func (g *Engine) VerifySessionWith(ctx context.Context, ref string, o VerifyOpti
 		row.Findings = append(row.Findings, found...)
 	}
 	out.Sessions = append(out.Sessions, *row)
-	out.judge(row.Findings)
+	out.updateOK(row.Findings)
 	return out, nil
 }
 
-// sessionInspector is an inspector that looks at one session's folder alone. Of a whole
-// store it tells the same among the findings of the store.
+// sessionInspector is an inspector that can inspect the directory of one
+// session. For a whole store the same findings are among those of the store.
 type sessionInspector interface {
 	InspectSession(ctx context.Context, s id.Session) ([]manifest.Finding, error)
 }
 
-// session finds a session by its own id or by a run.
-func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
+// resolveSession finds a session by its own id or by a run in it.
+func (g *Engine) resolveSession(ctx context.Context, ref string) (id.Session, error) {
 	all, err := g.Sessions.Sessions(ctx)
 	if err != nil {
 		return id.Session{}, err
@@ -158,21 +167,22 @@ func (g *Engine) session(ctx context.Context, ref string) (id.Session, error) {
 	return at.session, err
 }
 
-// unclear reports a session that was not read to its end, or not understood.
-func (v *Verification) unclear() bool {
+// hasUnclear reports that a session was not read to its end, or not understood.
+func (v *Verification) hasUnclear() bool {
 	return slices.ContainsFunc(v.Sessions, func(s SessionVerdict) bool { return s.Health != manifest.Healthy })
 }
 
-// unread is the verdict over a session that the store refused to read.
-func (v *Verification) unread(s id.Session, cause error) {
+// addUnreadable adds the verdict over a session that the store refused to read.
+func (v *Verification) addUnreadable(s id.Session, cause error) {
 	log := manifest.SessionEvents(s)
 	found := []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root,
 		"the session cannot be read: %s", fault.Of(cause).Message)}
 	v.Sessions = append(v.Sessions, SessionVerdict{SessionID: s, Health: manifest.CorruptHead, Findings: found})
-	v.judge(found)
+	v.updateOK(found)
 }
 
-func (v *Verification) judge(findings []manifest.Finding) {
+// updateOK clears OK if a finding is an error.
+func (v *Verification) updateOK(findings []manifest.Finding) {
 	for _, f := range findings {
 		v.OK = v.OK && f.Severity != manifest.SeverityError
 	}

@@ -15,34 +15,38 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// annotations checks what a session's annotations say: that what each is about is there,
-// and what it supersedes or retracts. They are read before the session is: whatever they
-// name was durable before they were written.
+// annotations verifies a session's annotations: that the run, node and event
+// that each names exist, and the annotations it supersedes or retracts. The
+// annotations are read before the session: everything that they name was
+// durable before they were written.
 func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	c := newAnnotationCheck(annotationsLog(s))
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, lookAgain{c.visit, c.reset})
+	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, funcVisitor{c.visit, c.reset})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadable(c.log, err), nil
+		return unreadableLog(c.log, err), nil
 	}
 	if len(c.lines) > 0 {
-		own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, lookAgain{c.look, c.overlook})
+		own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)},
+			funcVisitor{c.matchSession, c.resetMatches})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		// Of a session that is not read to its end nobody can say what is not there.
-		if found := c.missing(); len(found) > 0 && err == nil && own.Health == manifest.Healthy && !w.cutShort(ctx, s) {
+		// If the session was not read to its end, absence proves nothing.
+		if found := c.missing(); len(found) > 0 && err == nil && own.Health == manifest.Healthy &&
+			!w.truncatedOnRecord(ctx, s) {
 			c.findings = append(c.findings, found...)
 		}
 	}
 	return append(v.Findings, c.findings...), nil
 }
 
-// cutShort tells of a session whose end was taken away on record: by a repair, or before
-// it came here. What annotations name may have gone with it.
-func (w *verifier) cutShort(ctx context.Context, s id.Session) bool {
+// truncatedOnRecord reports that the end of a session was removed on record, by
+// a repair here or by a salvage before its import. What annotations name may
+// have been removed with it.
+func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 	if w.g.Marks != nil {
 		c, err := w.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
 		if mark, readErr := imported.Read(c.Data); err == nil && readErr == nil && mark.Salvage {
@@ -54,46 +58,50 @@ func (w *verifier) cutShort(ctx context.Context, s id.Session) bool {
 		return false
 	}
 	trail := projections.NewAuditTrail(auditLog(store))
-	_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: auditLog(store)}, trail) // what is wrong with it is told elsewhere
+	_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: auditLog(store)}, trail) // its damage is reported by verifyAudit
 	return slices.ContainsFunc(trail.Entries, func(e projections.AuditEntry) bool {
 		return e.Action == audit.Repair && e.Target.ID == s.String()
 	})
 }
 
-// bereft is the verdict over a session whose own log holds nothing: nil, since it is none
-// yet, unless something was said of it. Annotations are written to what is durable alone,
-// so that a session was there; of its log they say no more.
-func (w *verifier) bereft(ctx context.Context, s id.Session) (*SessionVerdict, error) {
+// missingSessionLog returns the verdict over a session whose own log is empty:
+// nil, because such a session does not exist yet, unless it has annotations.
+// These are written only after the session's events are durable, so the session
+// existed and its log is lost.
+func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := annotationsLog(s)
-	said, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, &ignored{})
-	if err != nil || said.Head.IsZero() {
-		return nil, nil // what cannot be read proves nothing
+	recorded, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, &verdictVisitor{})
+	if err != nil || recorded.Head.IsZero() {
+		return nil, nil // unreadable annotations prove nothing
 	}
-	own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, &ignored{})
+	own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, &verdictVisitor{})
 	if err != nil || !own.Unborn() {
-		return nil, err // it was restored while it was looked at
+		return nil, err // it was restored between the two readings
 	}
 	f := manifest.NewFinding(manifest.LostTail, log.Root,
-		"%d events are about a session of whose own log nothing is here", said.Head.Next)
+		"%d events are about a session whose own log is empty", recorded.Head.Next)
 	return &SessionVerdict{SessionID: s, Health: own.Health, Findings: []manifest.Finding{f}}, nil
 }
 
-// annotationCheck is the check of one log of annotations. What it remembers grows with
-// them, and not with the session.
+// annotationCheck verifies one log of annotations. Its memory grows with the
+// annotations and not with the session.
 type annotationCheck struct {
 	log      manifest.Log
 	findings []manifest.Finding
-	unread   bool // a line could not be read: what others name may be its
-	keys     map[string]bool
-	said     map[id.Annotation]id.Run
-	lines    []annotationLine
-	// What lines name, by what the session says of it: the zero value until it is met.
+	// unread reports a line that was not decoded; an unknown annotation id may
+	// belong to it.
+	unread bool
+	keys   map[string]bool
+	owners map[id.Annotation]id.Run
+	lines  []annotationLine
+	// What the lines name, with what the session records about it: the zero
+	// value until it is found.
 	runs   map[id.Run]bool
 	nodes  map[id.Node]id.Run
 	events map[id.Event]event.Scope
 }
 
-// annotationLine is a line whose names are looked for in the session.
+// annotationLine is a line whose references are looked up in the session.
 type annotationLine struct {
 	kind   string
 	index  int64
@@ -102,17 +110,20 @@ type annotationLine struct {
 	at     id.Node
 }
 
+// newAnnotationCheck returns a check for one log, without any line.
 func newAnnotationCheck(log manifest.Log) *annotationCheck {
 	c := &annotationCheck{log: log}
 	c.reset()
 	return c
 }
 
+// reset forgets all lines, before the log is read again.
 func (c *annotationCheck) reset() {
-	*c = annotationCheck{log: c.log, keys: map[string]bool{}, said: map[id.Annotation]id.Run{},
+	*c = annotationCheck{log: c.log, keys: map[string]bool{}, owners: map[id.Annotation]id.Run{},
 		runs: map[id.Run]bool{}, nodes: map[id.Node]id.Run{}, events: map[id.Event]event.Scope{}}
 }
 
+// finding builds a finding about a line.
 func (c *annotationCheck) finding(code manifest.FindingCode, kind string, index int64, format string,
 	args ...any) manifest.Finding {
 	f := manifest.NewFinding(code, c.log.Root, "event %d (%s): %s", index, kind, fmt.Sprintf(format, args...))
@@ -120,42 +131,43 @@ func (c *annotationCheck) finding(code manifest.FindingCode, kind string, index 
 	return f
 }
 
+// find adds a finding about an event.
 func (c *annotationCheck) find(code manifest.FindingCode, e event.Event, format string, args ...any) {
 	c.findings = append(c.findings, c.finding(code, e.Data.Kind(), e.Index, format, args...))
 }
 
-// visit checks each line of a segment against those before it.
+// visit checks each line of a segment against the lines before it.
 func (c *annotationCheck) visit(seg manifest.Segment) error {
 	for _, e := range seg.Events {
 		c.identity(e)
 		l := annotationLine{kind: e.Data.Kind(), index: e.Index, run: e.Scope.RunID}
 		switch p := e.Data.(type) {
 		case feedback.Recorded:
-			c.named(e, p.SupersedesAnnotationID, "supersedes")
-			if _, twice := c.said[p.AnnotationID]; !twice {
-				c.said[p.AnnotationID] = e.Scope.RunID
+			c.checkReference(e, p.SupersedesAnnotationID, "supersedes")
+			if _, twice := c.owners[p.AnnotationID]; !twice {
+				c.owners[p.AnnotationID] = e.Scope.RunID
 			}
 			l.target, l.at = p.Target, p.At.NodeID
 		case feedback.Retracted:
-			c.named(e, p.AnnotationID, "retracts")
+			c.checkReference(e, p.AnnotationID, "retracts")
 		default:
 			c.unread = true
 			continue
 		}
-		c.expect(l)
+		c.expectNamed(l)
 	}
 	return nil
 }
 
-// identity checks what makes a line the one that it is. A foreign line's key follows a
-// recipe that is not ours.
+// identity checks that the event id follows from the dedupe key, and that the
+// key is unique. Foreign lines derive their keys differently and are skipped.
 func (c *annotationCheck) identity(e event.Event) {
 	if e.Foreign() {
 		return
 	}
 	key := e.DedupeKey()
 	if c.keys[key] {
-		c.find(manifest.DuplicateKey, e, "its dedupeKey %s stands twice", key)
+		c.find(manifest.DuplicateKey, e, "its dedupeKey %s is not unique", key)
 	}
 	c.keys[key] = true
 	if e.Actor.Kind != "" && e.ID != id.EventOf(e.Owner, key) {
@@ -163,14 +175,16 @@ func (c *annotationCheck) identity(e event.Event) {
 	}
 }
 
-// named finds fault with an annotation that is not among those of the run before.
-func (c *annotationCheck) named(e event.Event, name id.Annotation, does string) {
-	if run, ok := c.said[name]; !name.IsZero() && !c.unread && (!ok || run != e.Scope.RunID) {
-		c.find(manifest.BrokenReference, e, "it %s annotation %s, and its run had none of that id", does, name)
+// checkReference adds a finding if a line names an annotation that is not among
+// those of the same run before it.
+func (c *annotationCheck) checkReference(e event.Event, name id.Annotation, relation string) {
+	if run, ok := c.owners[name]; !name.IsZero() && !c.unread && (!ok || run != e.Scope.RunID) {
+		c.find(manifest.BrokenReference, e, "it %s annotation %s, which its run did not have", relation, name)
 	}
 }
 
-func (c *annotationCheck) expect(l annotationLine) {
+// expectNamed records what a line names, to be found in the session.
+func (c *annotationCheck) expectNamed(l annotationLine) {
 	c.lines = append(c.lines, l)
 	c.runs[l.run] = false
 	for _, n := range []id.Node{l.target.NodeID, l.at} {
@@ -183,8 +197,8 @@ func (c *annotationCheck) expect(l annotationLine) {
 	}
 }
 
-// look ticks off what a segment of the session holds.
-func (c *annotationCheck) look(seg manifest.Segment) error {
+// matchSession marks what a segment of the session contains.
+func (c *annotationCheck) matchSession(seg manifest.Segment) error {
 	for _, e := range seg.Events {
 		if _, wanted := c.events[e.ID]; wanted {
 			c.events[e.ID] = e.Scope
@@ -203,16 +217,17 @@ func (c *annotationCheck) look(seg manifest.Segment) error {
 	return nil
 }
 
-// overlook forgets what was ticked off.
-func (c *annotationCheck) overlook() {
+// resetMatches removes all marks, before the session is read again.
+func (c *annotationCheck) resetMatches() {
 	lines := c.lines
 	c.lines, c.runs, c.nodes, c.events = nil, map[id.Run]bool{}, map[id.Node]id.Run{}, map[id.Event]event.Scope{}
 	for _, l := range lines {
-		c.expect(l)
+		c.expectNamed(l)
 	}
 }
 
-// missing tells of each line the first thing that it names and the session does not hold.
+// missing returns one finding per line: the first thing it names that the
+// session does not contain.
 func (c *annotationCheck) missing() (out []manifest.Finding) {
 	for _, l := range c.lines {
 		t := l.target
@@ -222,15 +237,15 @@ func (c *annotationCheck) missing() (out []manifest.Finding) {
 		of := c.events[t.EventID]
 		switch {
 		case !c.runs[l.run]:
-			broken("run %s is none of the session", l.run)
+			broken("run %s is not in the session", l.run)
 		case !t.NodeID.IsZero() && c.nodes[t.NodeID] != l.run:
-			broken("it is about node %s, which is none of its run", t.NodeID)
+			broken("it is about node %s, which is not in its run", t.NodeID)
 		case !l.at.IsZero() && c.nodes[l.at] != l.run:
-			broken("it stands at node %s, which is none of its run", l.at)
+			broken("it is at node %s, which is not in its run", l.at)
 		case !t.EventID.IsZero() && of.RunID != l.run:
-			broken("it is about event %s, which is none of its run", t.EventID)
+			broken("it is about event %s, which is not in its run", t.EventID)
 		case !t.EventID.IsZero() && of.NodeID != l.at:
-			broken("it stands at node %q, and event %s is about node %q", l.at, t.EventID, of.NodeID)
+			broken("it is at node %q, and event %s is about node %q", l.at, t.EventID, of.NodeID)
 		}
 	}
 	return out

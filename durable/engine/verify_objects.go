@@ -15,55 +15,60 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// objectBook remembers what each object was found to be: many sessions share snapshots
-// and workflows. What is in it is referred to by somebody. Of a sound one it keeps some
-// ten bytes.
-type objectBook struct {
-	mu     sync.Mutex
-	seen   projections.Fingerprints
-	bad    map[uint64]manifest.Finding
-	facts  map[uint64]artifactFacts
-	kinds  map[string]string // one copy of each
-	atWork map[uint64]chan struct{}
+// objectCache caches the verdict over each object, since many sessions share
+// snapshots and workflows. An object in it is referred to by some log. A valid
+// object takes some ten bytes.
+type objectCache struct {
+	mu         sync.Mutex
+	seen       projections.Fingerprints
+	bad        map[uint64]manifest.Finding
+	facts      map[uint64]artifactFacts
+	kinds      map[string]string // each kind once
+	inProgress map[uint64]chan struct{}
 
-	excused projections.Fingerprints
+	referenced projections.Fingerprints
 }
 
-// artifactFacts are what claims about an artifact are held against.
+// artifactFacts are the properties of an artifact that events state too.
 type artifactFacts struct {
 	bytes int64
 	kind  string // of a JSON artifact
 }
 
+// objectVerdict is the result of examining one object.
 type objectVerdict struct {
-	finding *manifest.Finding // nil: nothing is wrong
+	finding *manifest.Finding // nil: valid
 	bytes   int64
 	kind    string
 }
 
-func newObjectBook() *objectBook {
-	return &objectBook{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{},
-		kinds: map[string]string{}, atWork: map[uint64]chan struct{}{}}
+// newObjectCache returns an empty cache.
+func newObjectCache() *objectCache {
+	return &objectCache{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{},
+		kinds: map[string]string{}, inProgress: map[uint64]chan struct{}{}}
 }
 
-// look gives the verdict over an object, which one of those who ask finds out.
-func (b *objectBook) look(ref projections.ObjectRef, examine func() objectVerdict) objectVerdict {
+// verdict returns the verdict over an object. Of several goroutines that
+// request the same object, one examines it and the others wait.
+func (b *objectCache) verdict(ref projections.ObjectRef, examine func() objectVerdict) objectVerdict {
 	key := ref.Fingerprint()
 	b.mu.Lock()
 	for !b.seen.Has(key) {
-		working, ok := b.atWork[key]
+		running, ok := b.inProgress[key]
 		if !ok {
-			b.atWork[key] = make(chan struct{})
+			// Examining reads a file, so it happens outside the mutex. Closing
+			// the channel wakes the goroutines that wait for the verdict.
+			b.inProgress[key] = make(chan struct{})
 			b.mu.Unlock()
 			v := examine()
 			b.mu.Lock()
-			b.keep(key, ref.Kind, v)
-			close(b.atWork[key])
-			delete(b.atWork, key)
+			b.store(key, ref.Kind, v)
+			close(b.inProgress[key])
+			delete(b.inProgress, key)
 			break
 		}
 		b.mu.Unlock()
-		<-working
+		<-running
 		b.mu.Lock()
 	}
 	defer b.mu.Unlock()
@@ -74,14 +79,15 @@ func (b *objectBook) look(ref projections.ObjectRef, examine func() objectVerdic
 	return out
 }
 
-// excuse says that an object is referred to, and does not have it looked at.
-func (b *objectBook) excuse(ref projections.ObjectRef) {
+// addReferenced records that an object is referred to, without examining it.
+func (b *objectCache) addReferenced(ref projections.ObjectRef) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.excused.Add(ref.Fingerprint())
+	b.referenced.Add(ref.Fingerprint())
 }
 
-func (b *objectBook) keep(key uint64, kind manifest.ObjectKind, v objectVerdict) {
+// store keeps a verdict. The caller holds the mutex.
+func (b *objectCache) store(key uint64, kind manifest.ObjectKind, v objectVerdict) {
 	b.seen.Add(key)
 	if v.finding != nil {
 		b.bad[key] = *v.finding
@@ -92,17 +98,18 @@ func (b *objectBook) keep(key uint64, kind manifest.ObjectKind, v objectVerdict)
 	}
 	text, ok := b.kinds[v.kind]
 	if !ok {
-		text = strings.Clone(v.kind) // alone, not as a part of the whole artifact
+		text = strings.Clone(v.kind) // a copy, so that the artifact's bytes can be freed
 		b.kinds[text] = text
 	}
 	b.facts[key] = artifactFacts{v.bytes, text}
 }
 
-// examine reads an object, which recomputes its digest. A pinned workflow must be
-// one; a snapshot or workflow of a form that we do not know makes its sessions of
-// unknown version (R14).
+// examine reads an object, which verifies its digest, and decodes it. A
+// snapshot or workflow in an unknown form is a finding that makes its sessions
+// unknown_version (docs/design.md#foreign-stores).
 func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectVerdict {
 	at := objectPath(ref)
+	// The port compares the digest; only the form is left to check.
 	data, err := g.Objects.Object(ctx, ref.Kind, ref.Ref)
 	if err != nil {
 		return unreadObject(at, err)
@@ -114,13 +121,14 @@ func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectV
 	case manifest.Snapshot:
 		_, err = snapshot.Decode(data)
 	case manifest.Artifact:
+		// Artifacts may have any content; only JSON has a kind.
 		if v, parseErr := canon.Parse(data); parseErr == nil {
 			kind, _ := v.Get("kind")
 			out.kind = kind.Text()
 		}
 	}
 	if err != nil {
-		f := manifest.NewFinding(manifest.UnknownEvents, at, "%s", formWords(err, data))
+		f := manifest.NewFinding(manifest.UnknownEvents, at, "%s", describeForm(err, data))
 		if fault.Is(err, fault.StoreCorrupt) {
 			f = manifest.NewFinding(manifest.ObjectDamaged, at, "%v", err)
 		}
@@ -129,7 +137,8 @@ func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectV
 	return out
 }
 
-// unreadObject is the verdict over an object that its store refused.
+// unreadObject is the verdict over an object that the store did not return:
+// erased, missing or damaged.
 func unreadObject(at string, err error) objectVerdict {
 	code := manifest.ObjectDamaged
 	switch {
@@ -142,51 +151,53 @@ func unreadObject(at string, err error) objectVerdict {
 	return objectVerdict{finding: &f}
 }
 
-// hashed is examine without a look at what the bytes mean.
-func (g *Engine) hashed(ctx context.Context, ref projections.ObjectRef) objectVerdict {
+// checkDigest is examine without decoding the bytes.
+func (g *Engine) checkDigest(ctx context.Context, ref projections.ObjectRef) objectVerdict {
 	if _, err := g.Objects.Object(ctx, ref.Kind, ref.Ref); err != nil {
 		return unreadObject(objectPath(ref), err)
 	}
 	return objectVerdict{}
 }
 
-// formWords says of an object of another form what can be done with it.
-func formWords(err error, data []byte) string {
+// describeForm explains what can be done with an object in another form.
+func describeForm(err error, data []byte) string {
 	f := fault.Of(err)
 	if !errors.Is(err, snapshot.ErrUnknownShape) {
 		return f.Message
 	}
 	if _, err := snapshot.DecodeForeign(data); err == nil {
-		return "the snapshot is of another program or a newer version: it can be looked at, and not gone on from"
+		return "the snapshot is from another program or a newer version: it can be shown, but not continued from"
 	}
 	return err.Error()
 }
 
+// objectPath is the path of an object, relative to the store.
 func objectPath(ref projections.ObjectRef) string {
 	return manifest.ObjectDir(ref.Kind) + "/" + manifest.ObjectName(ref.Kind, ref.Ref)
 }
 
-// claim compares what an event says about an artifact with what it is.
-func claim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
+// checkClaim compares what an event states about an artifact with the artifact.
+func checkClaim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
 	if use.Kind != manifest.Artifact || is.finding != nil || use.Says.ByteLength == is.bytes &&
 		(use.Says.ArtifactKind == "" || use.Says.ArtifactKind == is.kind) {
 		return f, false
 	}
 	f = manifest.NewFinding(manifest.BrokenReference, log.Root,
-		"event %d says that artifact %s is of kind %q and %d bytes; it is of kind %q and %d bytes",
+		"event %d records artifact %s with kind %q and %d bytes; it has kind %q and %d bytes",
 		use.Event, use.Ref, use.Says.ArtifactKind, use.Says.ByteLength, is.kind, is.bytes)
 	f.Event = &use.Event
 	return f, true
 }
 
-// orphans are stored objects that no session of the store refers to, and no proposal: what a crash
-// leaves of a start, or what a cleanup would take.
+// orphans returns a finding for each stored object that no session and no
+// proposal refers to. A crash during a start leaves such objects, and a cleanup
+// removes them.
 func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err error) {
 	for _, kind := range manifest.ObjectKinds() {
 		var found []manifest.Finding
-		err := w.stored(ctx, kind, func(digest canon.Digest) {
+		err := w.eachStored(ctx, kind, func(digest canon.Digest) {
 			ref := projections.ObjectRef{Kind: kind, Ref: digest}
-			if key := ref.Fingerprint(); !w.book.seen.Has(key) && !w.book.excused.Has(key) {
+			if key := ref.Fingerprint(); !w.objects.seen.Has(key) && !w.objects.referenced.Has(key) {
 				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref),
 					"nothing refers to the %s", kind))
 			}
@@ -195,7 +206,7 @@ func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err err
 			return out, err
 		}
 		if err != nil {
-			continue // the inspection has found fault with the folder already
+			continue // the inspection reports the directory
 		}
 		slices.SortFunc(found, func(a, b manifest.Finding) int { return strings.Compare(a.Path, b.Path) })
 		out = append(out, found...)
@@ -203,8 +214,9 @@ func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err err
 	return out, nil
 }
 
-// stored gives the objects that are there: one by one, where the store can.
-func (w *verifier) stored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error {
+// eachStored calls each for every stored object of a kind, one by one if the
+// store can list that way.
+func (w *verifier) eachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error {
 	if w.g.Digests != nil {
 		return w.g.Digests.EachStored(ctx, kind, each)
 	}

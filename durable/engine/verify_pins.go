@@ -11,23 +11,26 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// pinBook holds what groups pin against what the inspection of the store hashed at the
-// same time: no file is read twice, and neither waits for the other.
-type pinBook struct {
+// pinIndex compares the snapshots that groups pin with those that the
+// inspection of the store hashes at the same time. No file is read twice, and
+// neither side waits for the other.
+type pinIndex struct {
 	mu   sync.Mutex
 	seen projections.Fingerprints
 	pins map[id.Session][][sha256.Size]byte
 }
 
-func (b *pinBook) keep(s id.Session, pins [][sha256.Size]byte) {
+// setPins records the snapshots that a session's groups pin.
+func (b *pinIndex) setPins(s id.Session, pins [][sha256.Size]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pins[s] = pins
 }
 
-func (b *pinBook) saw(kind manifest.ObjectKind, ref canon.Digest) {
+// addSeen records a snapshot that the inspection found valid.
+func (b *pinIndex) addSeen(kind manifest.ObjectKind, ref canon.Digest) {
 	if kind != manifest.Snapshot {
-		return // of other objects a log that is not decoded says nothing
+		return // groups pin snapshots only
 	}
 	f := projections.ObjectRef{Kind: kind, Ref: ref}.Fingerprint()
 	b.mu.Lock()
@@ -35,22 +38,24 @@ func (b *pinBook) saw(kind manifest.ObjectKind, ref canon.Digest) {
 	b.seen.Add(f)
 }
 
-// inspectBeside begins the inspection of the store now; what it returns waits for it.
-func (w *verifier) inspectBeside(ctx context.Context) func() ([]manifest.Finding, error) {
-	w.pins = &pinBook{pins: map[id.Session][][sha256.Size]byte{}}
+// startInspection starts the inspection of the store in a goroutine and returns
+// a function that waits for its result.
+func (w *verifier) startInspection(ctx context.Context) func() ([]manifest.Finding, error) {
+	w.pins = &pinIndex{pins: map[id.Session][][sha256.Size]byte{}}
 	var found []manifest.Finding
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err = w.g.Digests.InspectSeeing(ctx, w.pins.saw)
+		found, err = w.g.Digests.InspectSeeing(ctx, w.pins.addSeen)
 	}()
 	return func() ([]manifest.Finding, error) { <-done; return found, err }
 }
 
-// unseen are findings about snapshots that a session pins and the inspection did not
-// find sound: it may be that they came while it went on.
-func (w *verifier) unseen(ctx context.Context, s id.Session) (out []manifest.Finding) {
+// unseenPins examines the snapshots that a session pins and the inspection did
+// not find valid. Some may have been stored while the inspection ran; for the
+// others it returns findings.
+func (w *verifier) unseenPins(ctx context.Context, s id.Session) (out []manifest.Finding) {
 	if w.pins == nil {
 		return nil
 	}
@@ -59,7 +64,7 @@ func (w *verifier) unseen(ctx context.Context, s id.Session) (out []manifest.Fin
 		if w.pins.seen.Has(ref.Fingerprint()) {
 			continue
 		}
-		if v := w.book.look(ref, func() objectVerdict { return w.g.hashed(ctx, ref) }); v.finding != nil {
+		if v := w.objects.verdict(ref, func() objectVerdict { return w.g.checkDigest(ctx, ref) }); v.finding != nil {
 			out = append(out, *v.finding)
 		}
 	}

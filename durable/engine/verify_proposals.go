@@ -13,9 +13,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// proposals checks the log of what was proposed: that every record is one that the model
-// allows where it stands, that the bytes of every revision are there, and those of every
-// installation, and that the runs are there which something was learned from.
+// proposals verifies the log of proposals: that each record is a valid
+// transition, that the bytes of each revision and installation exist, and that
+// the source runs exist.
 func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Finding, error) {
 	c := newProposalCheck(proposalsLog(store))
 	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, c)
@@ -24,21 +24,22 @@ func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Fi
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadable(c.log, err), nil
+		return unreadableLog(c.log, err), nil
 	}
 	var out []manifest.Finding
 	for _, f := range v.Findings {
-		if f.Code != manifest.UnknownEvents { // the fold tells of each, and not of the first alone
+		if f.Code != manifest.UnknownEvents { // the fold reports each of them, the verdict the first only
 			out = append(out, f)
 		}
 	}
 	out = append(append(out, c.fold.Findings...), c.identity...)
-	out = append(out, w.proposed(ctx, c)...)
-	missing, err := w.sourceRuns(ctx, c)
+	out = append(out, w.revisionFindings(ctx, c)...)
+	missing, err := w.missingSourceRuns(ctx, c)
 	return append(out, missing...), err
 }
 
-// proposalCheck visits the log of the proposals, and keeps what its records name.
+// proposalCheck is a visitor that folds the log of proposals and collects what
+// its records name.
 type proposalCheck struct {
 	log      manifest.Log
 	fold     *projections.Proposals
@@ -47,12 +48,13 @@ type proposalCheck struct {
 	sources  []sourceRuns
 }
 
-// sourceRuns are the runs that one record says something was learned from.
+// sourceRuns are the source runs that one record names.
 type sourceRuns struct {
 	event int64
 	runs  []id.Run
 }
 
+// newProposalCheck returns a check for one log, without any record.
 func newProposalCheck(log manifest.Log) *proposalCheck {
 	return &proposalCheck{log: log, fold: projections.NewProposals(log)}
 }
@@ -60,8 +62,8 @@ func newProposalCheck(log manifest.Log) *proposalCheck {
 // Reset implements ports.Visitor.
 func (c *proposalCheck) Reset() { *c = *newProposalCheck(c.log) }
 
-// Visit implements ports.Visitor. What a record names is looked for whether or not the
-// record is believed: a cleanup keeps it for either.
+// Visit implements ports.Visitor. Objects are collected from rejected records
+// as well: a cleanup keeps them for either.
 func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if !e.Foreign() && e.ID != id.EventOf(e.Owner, e.DedupeKey()) {
@@ -87,53 +89,56 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	return c.fold.Visit(seg, head)
 }
 
+// revision records that an event refers to the artifact of a revision.
 func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
 	use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Artifact, Ref: a.SHA256}, Event: at}
 	use.Says = event.OutputPayload{ByteLength: a.ByteLength}
 	c.uses = append(c.uses, use)
 }
 
-// proposed looks at the bytes of all revisions and installations, each once.
-func (w *verifier) proposed(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
+// revisionFindings examines the objects of all revisions and installations,
+// each once.
+func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
 	verdicts := make([]objectVerdict, len(c.uses))
-	each(len(c.uses), func(i int) {
+	forEach(len(c.uses), func(i int) {
 		ref := c.uses[i].ObjectRef
-		verdicts[i] = w.book.look(ref, func() objectVerdict { return w.g.examine(ctx, ref) })
+		verdicts[i] = w.objects.verdict(ref, func() objectVerdict { return w.g.examine(ctx, ref) })
 	})
-	told := map[projections.ObjectRef]bool{}
+	reported := map[projections.ObjectRef]bool{}
 	for i, use := range c.uses {
-		if f := verdicts[i].finding; f != nil && !told[use.ObjectRef] {
-			told[use.ObjectRef] = true
+		if f := verdicts[i].finding; f != nil && !reported[use.ObjectRef] {
+			reported[use.ObjectRef] = true
 			found := *f
-			found.Event = &c.uses[i].Event // the first that refers to it
+			found.Event = &c.uses[i].Event // the first event that refers to it
 			out = append(out, found)
 		}
-		if f, wrong := claim(c.log, use, verdicts[i]); wrong {
+		if f, wrong := checkClaim(c.log, use, verdicts[i]); wrong {
 			out = append(out, f)
 		}
 		if use.Kind == manifest.Artifact {
-			// A copy that an activation left which never came to its end is no stray: its
-			// digest is that of what is proposed, and no cleanup takes it.
-			w.book.excuse(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
+			// An interrupted activation leaves a copy in installed/. Its digest
+			// is that of a proposed artifact, and no cleanup removes it, so it
+			// is no orphan.
+			w.objects.addReferenced(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
 		}
 	}
 	return out
 }
 
-// sourceRuns tells of runs that are not here any more. That is no damage: sessions are
-// deleted, and go when they are old.
-func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []manifest.Finding, err error) {
+// missingSourceRuns reports source runs that do not exist any more. That is no
+// damage: sessions are deleted and expire.
+func (w *verifier) missingSourceRuns(ctx context.Context, c *proposalCheck) (out []manifest.Finding, err error) {
 	if len(c.sources) == 0 {
 		return nil, nil
 	}
-	here, all, err := w.runsHere(ctx)
+	known, all, err := w.storedRuns(ctx)
 	if err != nil || !all {
-		return nil, err // the run may be in what could not be read
+		return nil, err // the run may be in an unreadable session
 	}
 	for _, s := range c.sources {
 		var gone []id.Run
 		for _, r := range s.runs {
-			if !here[r] {
+			if !known[r] {
 				gone = append(gone, r)
 			}
 		}
@@ -141,7 +146,7 @@ func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []mani
 			continue
 		}
 		f := manifest.NewFinding(manifest.SourceRunMissing, c.log.Root,
-			"event %d names %d runs that something was learned from; %d of them are not here, as %s",
+			"event %d names %d source runs; %d of them do not exist here, such as %s",
 			s.event, len(s.runs), len(gone), gone[0])
 		f.Event = &s.event
 		out = append(out, f)
@@ -150,23 +155,24 @@ func (w *verifier) sourceRuns(ctx context.Context, c *proposalCheck) (out []mani
 	return out, nil
 }
 
-// runsHere are the runs of all sessions; all is false where one could not be read.
-func (w *verifier) runsHere(ctx context.Context) (here map[id.Run]bool, all bool, err error) {
+// storedRuns returns the runs of all sessions; all is false if a session could
+// not be read.
+func (w *verifier) storedRuns(ctx context.Context) (known map[id.Run]bool, all bool, err error) {
 	sessions, err := w.g.Sessions.Sessions(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	here, all = map[id.Run]bool{}, true
+	known, all = map[id.Run]bool{}, true
 	key := w.g.headKey(ctx)
 	for _, s := range sessions {
-		runs, _, ok := w.g.sight(ctx, s, key)
+		runs, _, ok := w.g.sessionRuns(ctx, s, key)
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
 		all = all && ok
 		for _, r := range runs {
-			here[r.RunID] = true
+			known[r.RunID] = true
 		}
 	}
-	return here, all, nil
+	return known, all, nil
 }

@@ -16,34 +16,40 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// verifier is one verification. Its sessions may be checked side by side.
+// verifier is one verification. Sessions may be checked in parallel; the fields
+// below mu are guarded by it.
 type verifier struct {
-	g    *Engine
-	o    VerifyOptions
-	book *objectBook
-	pins *pinBook // nil but where the inspection of the store hashes all objects
+	g       *Engine
+	o       VerifyOptions
+	objects *objectCache
+	// pins is set if the inspection hashes all objects.
+	pins *pinIndex
 
-	mu      sync.Mutex
-	done    VerifyProgress
-	brought map[string]bool // see imports
-	unclear bool            // the log of the proposals could not be read to its end
+	mu       sync.Mutex
+	done     VerifyProgress
+	imported map[string]bool // see auditedImports
+	// unclear reports that the log of proposals was not read to its end.
+	unclear bool
 }
 
+// newVerifier prepares a verification. With Progress set it sums the sizes of
+// the manifests, as the total.
 func newVerifier(ctx context.Context, g *Engine, o VerifyOptions, all []id.Session) *verifier {
-	w := &verifier{g: g, o: o, book: newObjectBook()}
+	w := &verifier{g: g, o: o, objects: newObjectCache()}
 	if o.Progress != nil && g.Digests != nil {
 		for _, s := range all {
-			n, _ := g.Digests.LogBytes(ctx, manifest.SessionEvents(s)) // what cannot be told is not waited for
+			n, _ := g.Digests.LogBytes(ctx, manifest.SessionEvents(s)) // unknown sizes count as 0
 			w.done.Of += n
 		}
 	}
 	return w
 }
 
-// each calls work for 0 to n-1: side by side where they are many.
-func each(n int, work func(i int)) {
+// forEach calls work for 0 to n-1, in parallel for more than parallelMin. It
+// returns after all calls.
+func forEach(n int, work func(i int)) {
 	workers := runtime.GOMAXPROCS(0)
-	if n <= manySessions {
+	if n <= parallelMin {
 		workers = 1
 	}
 	var done sync.WaitGroup
@@ -61,17 +67,19 @@ func each(n int, work func(i int)) {
 }
 
 const (
-	// manySessions is from how many sessions on they are checked side by side.
-	manySessions = 4
-	// fewObjects is how many objects of a session are examined as they come: most
-	// sessions have no more.
-	fewObjects = 16
-	// objectsAhead bounds how many wait to be examined.
+	// parallelMin is the number of items above which they are checked in
+	// parallel.
+	parallelMin = 4
+	// inlineObjectsMax is the number of objects of a session that are examined
+	// by the goroutine that reads the log. Most sessions have no more.
+	inlineObjectsMax = 16
+	// objectsAhead bounds the queue of objects to be examined.
 	objectsAhead = 256
 )
 
-// moved tells of progress in one log.
-func (w *verifier) moved(events, bytes int64) {
+// addProgress reports progress in one log. A reading that starts over reports
+// negative numbers.
+func (w *verifier) addProgress(events, bytes int64) {
 	if w.o.Progress == nil {
 		return
 	}
@@ -82,28 +90,29 @@ func (w *verifier) moved(events, bytes int64) {
 	w.o.Progress(w.done)
 }
 
-// session checks one session; nil is one to which nothing was ever committed.
+// session verifies one session; nil if nothing was ever committed to it.
 func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := manifest.SessionEvents(s)
 	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: projections.NewReferences(log)}
-	c.refs.Refer = c.refer
-	// Looked at before the log is: a writer who is at work meanwhile is no loss.
+	c.refs.Refer = c.referObject
+	// Read before the log: a head that is saved while the log is read must not
+	// look like a loss.
 	claimed, _ := w.g.brief(ctx, s, w.g.headKey(ctx))
 	v, err := c.read()
-	c.settle()
+	c.waitObjects()
 	v = lostTail(log, v, claimed.Head)
 	if err == nil && v.Unborn() {
-		return w.bereft(ctx, s)
+		return w.missingSessionLog(ctx, s)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if w.pins != nil {
-		w.pins.keep(s, c.pins)
+		w.pins.setPins(s, c.pins)
 	}
 	row := &SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head,
 		Findings: []manifest.Finding{}}
-	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.inOrder()...)
+	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.sortedFindings()...)
 	for _, f := range c.objects {
 		if f.Code == manifest.UnknownEvents && row.Health == manifest.Healthy {
 			row.Health = manifest.UnknownVersion
@@ -113,38 +122,43 @@ func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, 
 		row.Since = c.since(v.Head)
 	}
 	side, err := w.sideLogs(ctx, s)
-	row.Findings = append(append(row.Findings, side...), w.unmarked(ctx, s, c.from)...)
+	row.Findings = append(append(row.Findings, side...), w.missingImportMark(ctx, s, c.from)...)
 	return row, err
 }
 
-// sessionCheck is the check of one session's log: a visitor of it.
+// sessionCheck is a visitor that verifies one session's log. Objects are
+// examined by other goroutines, whose results mu guards.
 type sessionCheck struct {
 	w    *verifier
 	ctx  context.Context
 	log  manifest.Log
 	refs *projections.References
 	at   manifest.Head
-	met  bool // the head that was expected stood here once
-	from *event.ImportedFrom
+	// headMet reports that ExpectHead is on the chain.
+	headMet bool
+	from    *event.ImportedFrom
 
-	asked int // objects
-	jobs  chan projections.ObjectUse
-	work  sync.WaitGroup
+	requested int // number of objects
+	jobs      chan projections.ObjectUse
+	work      sync.WaitGroup
 
 	mu      sync.Mutex
 	objects []objectFinding
 	claims  []manifest.Finding
 
-	pinned projections.Fingerprints // where pins are held against the inspection
+	// pinned are snapshots to compare with the inspection.
+	pinned projections.Fingerprints
 	pins   [][sha256.Size]byte
 }
 
-// objectFinding is a finding about an object, with what it is ordered by.
+// objectFinding is a finding about an object, with the object to sort by.
 type objectFinding struct {
 	manifest.Finding
 	ref projections.ObjectRef
 }
 
+// read reads the log: by digests alone if requested, else decoded, with a
+// second reading for references that point forward.
 func (c *sessionCheck) read() (manifest.Verdict, error) {
 	if c.w.o.Digests && c.w.g.Digests != nil {
 		return c.w.g.Digests.Digests(c.ctx, c.log, c)
@@ -154,50 +168,50 @@ func (c *sessionCheck) read() (manifest.Verdict, error) {
 		return v, err
 	}
 	return v, c.refs.Finish(func(visit func(manifest.Segment) error, reset func()) error {
-		_, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, lookAgain{visit, reset})
+		_, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, funcVisitor{visit, reset})
 		return err
 	})
 }
 
-// lookAgain is a visitor made of functions.
-type lookAgain struct {
+// funcVisitor is a visitor made of two functions.
+type funcVisitor struct {
 	visit func(manifest.Segment) error
 	reset func()
 }
 
 // Reset implements ports.Visitor.
-func (a lookAgain) Reset() { a.reset() }
+func (a funcVisitor) Reset() { a.reset() }
 
 // Visit implements ports.Visitor.
-func (a lookAgain) Visit(seg manifest.Segment, _ manifest.Head) error { return a.visit(seg) }
+func (a funcVisitor) Visit(seg manifest.Segment, _ manifest.Head) error { return a.visit(seg) }
 
 // Reset implements ports.Visitor.
 func (c *sessionCheck) Reset() {
-	c.settle()
-	c.w.moved(-c.at.Next, -c.at.Bytes)
+	c.waitObjects()
+	c.w.addProgress(-c.at.Next, -c.at.Bytes)
 	c.refs.Reset()
-	c.at, c.met, c.from, c.objects, c.claims = manifest.Head{}, false, nil, nil, nil
+	c.at, c.headMet, c.from, c.objects, c.claims = manifest.Head{}, false, nil, nil, nil
 	c.pinned, c.pins = projections.Fingerprints{}, nil
 }
 
 // Visit implements ports.Visitor.
 func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
-	c.moved(head)
+	c.advanceTo(head)
 	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok && p.ImportedFrom != nil {
 		c.from = p.ImportedFrom
 	}
 	return c.refs.Visit(seg, head)
 }
 
-// Group implements ports.DigestVisitor: of a log that is not decoded only the snapshots
-// are known that its groups pin.
+// Group implements ports.DigestVisitor. Of a log that is not decoded only the
+// snapshots that its groups pin are known.
 func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
-	c.moved(head)
+	c.advanceTo(head)
 	for _, ref := range pins {
 		use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1,
 			First: true}
 		if c.w.pins == nil {
-			c.refer(use)
+			c.referObject(use)
 		} else if c.pinned.Add(use.Fingerprint()) {
 			c.pins = append(c.pins, ref.Raw())
 		}
@@ -205,26 +219,28 @@ func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	return nil
 }
 
-func (c *sessionCheck) moved(head manifest.Head) {
-	c.w.moved(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
+// advanceTo records the head that was reached.
+func (c *sessionCheck) advanceTo(head manifest.Head) {
+	c.w.addProgress(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
 	c.at = head
-	c.met = c.met || head.Digest == c.w.o.ExpectHead
+	c.headMet = c.headMet || head.Digest == c.w.o.ExpectHead
 }
 
+// since relates the final head to ExpectHead.
 func (c *sessionCheck) since(now manifest.Head) HeadRelation {
 	switch {
 	case now.Digest == c.w.o.ExpectHead:
 		return HeadSame
-	case c.met:
+	case c.headMet:
 		return HeadAhead
 	}
 	return HeadOther
 }
 
-// refer has an object examined, beside the reading where there are many.
-func (c *sessionCheck) refer(use projections.ObjectUse) {
-	if c.asked++; c.asked <= fewObjects {
-		c.object(use)
+// referObject examines an object, in other goroutines if the session has many.
+func (c *sessionCheck) referObject(use projections.ObjectUse) {
+	if c.requested++; c.requested <= inlineObjectsMax {
+		c.examineObject(use)
 		return
 	}
 	if c.jobs == nil {
@@ -233,7 +249,7 @@ func (c *sessionCheck) refer(use projections.ObjectUse) {
 		for range runtime.GOMAXPROCS(0) {
 			c.work.Go(func() {
 				for use := range jobs {
-					c.object(use)
+					c.examineObject(use)
 				}
 			})
 		}
@@ -241,24 +257,26 @@ func (c *sessionCheck) refer(use projections.ObjectUse) {
 	c.jobs <- use
 }
 
-// settle waits for the objects that were asked for.
-func (c *sessionCheck) settle() {
+// waitObjects waits until all requested objects are examined.
+func (c *sessionCheck) waitObjects() {
 	if c.jobs != nil {
 		close(c.jobs)
 		c.work.Wait()
 		c.jobs = nil
 	}
-	c.asked = 0
+	c.requested = 0
 }
 
-func (c *sessionCheck) object(use projections.ObjectUse) {
-	verdict := c.w.book.look(use.ObjectRef, func() objectVerdict {
+// examineObject examines one object and keeps the findings. It may run in
+// several goroutines.
+func (c *sessionCheck) examineObject(use projections.ObjectUse) {
+	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
 		if c.w.o.Digests {
-			return c.w.g.hashed(c.ctx, use.ObjectRef)
+			return c.w.g.checkDigest(c.ctx, use.ObjectRef)
 		}
 		return c.w.g.examine(c.ctx, use.ObjectRef)
 	})
-	f, wrong := claim(c.log, use, verdict)
+	f, wrong := checkClaim(c.log, use, verdict)
 	if verdict.finding == nil && !wrong {
 		return
 	}
@@ -270,15 +288,16 @@ func (c *sessionCheck) object(use projections.ObjectUse) {
 	if verdict.finding != nil && use.First {
 		f := *verdict.finding
 		if use.Event >= 0 {
-			f.Event = &use.Event // the first one that refers to it here
+			f.Event = &use.Event // the first event of this log that refers to it
 		}
 		c.objects = append(c.objects, objectFinding{f, use.ObjectRef})
 	}
 }
 
-// inOrder are the findings about objects, by their names, then those about claims, by
-// events: whoever came first examined, the answer is the same.
-func (c *sessionCheck) inOrder() (out []manifest.Finding) {
+// sortedFindings returns the findings about objects by kind and digest, then
+// those about claims by event. The result does not depend on the order in which
+// goroutines finished.
+func (c *sessionCheck) sortedFindings() (out []manifest.Finding) {
 	slices.SortFunc(c.objects, func(a, b objectFinding) int {
 		return cmp.Or(cmp.Compare(a.ref.Kind, b.ref.Kind), cmp.Compare(a.ref.Ref.String(), b.ref.Ref.String()))
 	})

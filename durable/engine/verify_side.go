@@ -13,16 +13,16 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// sideLogs checks the side logs of a session by their chains and digests, and its
-// annotations by what they say. What is wrong with one says nothing about the session's
-// own log (R10).
+// sideLogs verifies the side logs of a session by their chains and digests, and
+// its annotations by content. Damage in one of them does not affect the health
+// of the session's own log (docs/design.md#side-logs).
 func (w *verifier) sideLogs(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	return w.side(ctx, s.String(),
 		func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) })
 }
 
-// ofStore checks the logs of the store itself.
-func (w *verifier) ofStore(ctx context.Context) (out []manifest.Finding, err error) {
+// storeLogs verifies the logs of the store itself: audit log and proposals.
+func (w *verifier) storeLogs(ctx context.Context) (out []manifest.Finding, err error) {
 	if w.g.Identity == nil || w.g.SideLogs == nil {
 		return nil, nil
 	}
@@ -34,6 +34,8 @@ func (w *verifier) ofStore(ctx context.Context) (out []manifest.Finding, err err
 		func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) })
 }
 
+// side verifies the side logs of an owner, a session or the store. Logs of
+// known content have their own checks, unless only digests are verified.
 func (w *verifier) side(ctx context.Context, owner string,
 	logOf func(name string) manifest.Log) (out []manifest.Finding, err error) {
 	if w.g.SideLogs == nil {
@@ -44,7 +46,7 @@ func (w *verifier) side(ctx context.Context, owner string,
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, nil // the folder that cannot be listed is found fault with elsewhere
+		return nil, nil // the inspection reports the directory
 	}
 	for _, name := range names {
 		log := logOf(name)
@@ -74,25 +76,26 @@ func (w *verifier) side(ctx context.Context, owner string,
 	return out, nil
 }
 
-// sideLog checks one log whose events may be of any kind.
+// sideLog verifies the chain and digests of one log with events of any kind.
 func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifest.Finding, err error) {
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, lookAgain{func(manifest.Segment) error { return nil },
+	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, funcVisitor{func(manifest.Segment) error { return nil },
 		func() {}})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadable(log, err), nil
+		return unreadableLog(log, err), nil
 	}
 	for _, f := range v.Findings {
-		if f.Code != manifest.UnknownEvents { // what its events say is not asked
+		if f.Code != manifest.UnknownEvents { // the events are not decoded
 			out = append(out, f)
 		}
 	}
 	return out, nil
 }
 
-func unreadable(log manifest.Log, cause error) []manifest.Finding {
+// unreadableLog is the finding about a log that the store refused to read.
+func unreadableLog(log manifest.Log, cause error) []manifest.Finding {
 	return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s",
 		fault.Of(cause).Message)}
 }

@@ -1,9 +1,11 @@
 package fault
 
-// Code is a member of the closed set of error codes. Codes are words and for ever.
+// Code is a member of the closed set of error codes. Programs branch on codes: a code may be
+// added, and is never renamed, removed or used for another meaning.
 type Code string
 
-// Token faults: a caller's handle is not usable (locks section 1.2).
+// Faults of state, ack and checkpoint tokens (docs/design.md#tokens). None of them changes the
+// store; every one is recovered from with 'waybill continue --run ID', which needs no token.
 const (
 	TokenInvalidFormat        Code = "TOKEN_INVALID_FORMAT"
 	TokenUnsupportedVersion   Code = "TOKEN_UNSUPPORTED_VERSION"
@@ -14,7 +16,8 @@ const (
 	TokenSessionLocked        Code = "TOKEN_SESSION_LOCKED"
 )
 
-// Session and run faults.
+// Faults of sessions and runs: they are missing, ambiguous, busy, damaged or in a state that
+// does not accept the call.
 const (
 	SessionLocked    Code = "SESSION_LOCKED"
 	SessionUnhealthy Code = "SESSION_UNHEALTHY"
@@ -28,7 +31,8 @@ const (
 	StepFailed       Code = "STEP_FAILED"
 )
 
-// Store faults.
+// Faults of the store and its files. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD are the only
+// ones after which something may have been recorded (docs/design.md#answers).
 const (
 	StoreConflict       Code = "STORE_CONFLICT"
 	StoreOutcomeUnknown Code = "STORE_OUTCOME_UNKNOWN"
@@ -46,8 +50,8 @@ const (
 	KeyringInvalid      Code = "KEYRING_INVALID"
 )
 
-// Bundle faults (locks section 1.3), with two of ours: an artifact whose bytes are
-// gone, and ids that are taken.
+// Faults of bundles (docs/design.md#bundles), and of artifacts, kept sessions and expected heads,
+// which imports, exports and deletions report.
 const (
 	BundleInvalidFormat         Code = "BUNDLE_INVALID_FORMAT"
 	BundleUnsupportedVersion    Code = "BUNDLE_UNSUPPORTED_VERSION"
@@ -63,7 +67,7 @@ const (
 	HeadMismatch                Code = "HEAD_MISMATCH"
 )
 
-// Workflow faults.
+// Faults of finding, validating and trusting workflows.
 const (
 	WorkflowInvalid   Code = "WORKFLOW_INVALID"
 	WorkflowNotFound  Code = "WORKFLOW_NOT_FOUND"
@@ -71,8 +75,9 @@ const (
 	WorkflowUntrusted Code = "WORKFLOW_UNTRUSTED"
 )
 
-// Faults of feedback and learning (RFC 0056, RFC 0096): 501, 403 and 422 on the wire
-// are the capability, the missing role and the unsound artifact here.
+// Faults of annotations (docs/design.md#annotations) and proposals (docs/design.md#proposals).
+// Of the HTTP statuses that an API would use for them, CAPABILITY_NOT_PROVIDED is 501,
+// PROPOSAL_FORBIDDEN 403 and PROPOSAL_INVALID 422.
 const (
 	CapabilityNotProvided Code = "CAPABILITY_NOT_PROVIDED"
 	AnnotationNotFound    Code = "ANNOTATION_NOT_FOUND"
@@ -85,7 +90,8 @@ const (
 	ProposalChanged       Code = "PROPOSAL_CHANGED"
 )
 
-// Faults of what the caller sent, and of ourselves.
+// Faults of the caller's input, of the process and of Waybill itself. INVARIANT_VIOLATION and
+// INTERNAL_ERROR are bugs or damage that no check has named.
 const (
 	ValidationError Code = "VALIDATION_ERROR"
 	UsageError      Code = "USAGE_ERROR"
@@ -96,174 +102,193 @@ const (
 	Internal        Code = "INTERNAL_ERROR"
 )
 
-// Exit statuses (design section 8).
+// Exit statuses of the command line (docs/design.md#callers). Scripts branch on them: a status
+// keeps its meaning.
 const (
-	ExitDone      = 0
-	ExitFailed    = 1
-	ExitUsage     = 2
-	ExitWaiting   = 3
-	ExitBusy      = 4
-	ExitIntegrity = 5
-	ExitNotFound  = 6
+	ExitDone      = 0 // success
+	ExitFailed    = 1 // any failure without a status of its own
+	ExitUsage     = 2 // the command line or another input is not valid
+	ExitWaiting   = 3 // a person has to act before the run continues
+	ExitBusy      = 4 // another process holds a lock; the same call may succeed later
+	ExitIntegrity = 5 // data is damaged, or it is unknown what was written
+	ExitNotFound  = 6 // the named session, run, workflow or object does not exist
 )
 
-// Row is what is fixed about a code.
+// Row holds the fixed properties of a code.
 type Row struct {
 	Code       Code
-	Exit       int
-	Retry      Retry
-	Meaning    string // for docs/errors.md
-	Suggestion string // shown when the place of the fault knows no better one
+	Exit       int    // one of the exit statuses
+	Retry      Retry  // whether the same call may succeed later
+	Meaning    string // one sentence for docs/errors.md
+	Suggestion string // what to do next, where the fault has no more specific one
 }
 
+// The retry advice of the rows.
 var (
 	never     = Retry{Kind: NotRetryable}
 	immediate = Retry{Kind: RetryableImmediate}
 	soon      = Retry{Kind: RetryableAfterMs, AfterMs: 1000}
 )
 
-// Table lists every code once: it drives exit statuses, docs/errors.md and tests.
+// Table lists every code once. It determines exit statuses, default suggestions, docs/errors.md
+// and the schema of errors. Suggestions contain commands in single quotes, which the command
+// line completes with its store flags and the MCP server replaces by tool names; no other single
+// quotes may appear in them.
 var Table = []Row{
-	{TokenInvalidFormat, ExitUsage, never, "A token is not of the form st|ack|chk.v1.<payload>.<signature>.",
-		"Copy the token exactly as the last answer gave it, or use --run."},
-	{TokenUnsupportedVersion, ExitUsage, never, "A token is of a version that this binary does not know.",
-		"Ask for a fresh token with 'waybill continue --run ID', or use the newer binary."},
+	// Tokens: a token that is not accepted is the caller's error (2), except that its node may
+	// be unknown (6) and its session locked (4).
+	{TokenInvalidFormat, ExitUsage, never, "A token does not have the form st|ack|chk.v1.<payload>.<signature>.",
+		"Copy the token exactly as the last answer shows it, or use --run."},
+	{TokenUnsupportedVersion, ExitUsage, never, "A token has a version that this binary does not support.",
+		"Get a fresh token with 'waybill continue --run ID', or use the newer binary."},
 	{TokenBadSignature, ExitUsage, never,
-		"A token was not signed by this store's keys: changed on the way, or of another store.",
-		"Check --store and --tenant; then ask for fresh tokens with 'waybill continue --run ID'."},
+		"A token was not signed with this store's keys: it was changed, or belongs to another store.",
+		"Check --store and --tenant; then get fresh tokens with 'waybill continue --run ID'."},
 	{TokenScopeMismatch, ExitUsage, never,
-		"A state and an ack token belong to different sessions, runs or nodes, or one stands in the other's place.",
-		"Send the two tokens of one and the same answer."},
-	{TokenUnknownNode, ExitNotFound, never, "A token names a node that its session's log does not hold.",
-		"Rehydrate with 'waybill continue --run ID' and go on from there."},
+		"A state token and an ack token belong to different sessions, runs or nodes, or are swapped.",
+		"Send the two tokens of the same answer."},
+	{TokenUnknownNode, ExitNotFound, never, "A token names a node that is not in its session's log.",
+		"Rehydrate with 'waybill continue --run ID' and continue from there."},
 	{TokenWorkflowHashMismatch, ExitUsage, never,
-		"A state token names another workflow than the one its run is pinned to.",
-		"Ask for fresh tokens with 'waybill continue --run ID'."},
+		"A state token names a different workflow from the one that its run is pinned to.",
+		"Get fresh tokens with 'waybill continue --run ID'."},
 	{TokenSessionLocked, ExitBusy, soon, "Another process is writing to the session.",
-		"Send the same call again in a second; if it stays busy, look at the process that holds the lock."},
+		"Send the same call again in a second; if it stays busy, check the process that holds the lock."},
 
+	// Sessions and runs. RUN_WAITING and RUN_BLOCKED are not failures: the run continues after
+	// a person or the agent has acted.
 	{SessionLocked, ExitBusy, soon, "Another process is writing to the session.",
 		"Try again in a second, or wait longer with --lock-wait."},
 	{SessionUnhealthy, ExitIntegrity, never,
-		"The session's log is damaged, or holds facts that this binary does not know; nothing may be written to it.",
+		"The session's log is damaged, or has events that this binary does not know; nothing may be written to it.",
 		"Run 'waybill verify SESSION' to see what is wrong."},
 	{SessionNotFound, ExitNotFound, never, "The store holds no such session.", "See 'waybill runs list'."},
 	{RunNotFound, ExitNotFound, never, "The store holds no such run.", "See 'waybill runs list'."},
-	{RunAmbiguous, ExitUsage, never, "A prefix fits several runs.", "Give more characters of the id."},
-	{RunBusy, ExitBusy, soon, "Another 'waybill run' carries out this run.", "Wait for it, or stop it first."},
+	{RunAmbiguous, ExitUsage, never, "The id prefix matches several runs.", "Give more characters of the id."},
+	{RunBusy, ExitBusy, soon, "Another 'waybill run' executes this run.", "Wait for it, or stop it first."},
 	{RunClosed, ExitFailed, never, "The run was cancelled or closed as failed; it takes no further steps.",
 		"Start a new run."},
 	{RunWaiting, ExitWaiting, never, "The run waits for a person: a step, a confirmation or an approval.",
-		"Go on with the command shown."},
+		"Continue with the command shown."},
 	{RunBlocked, ExitWaiting, never, "The step was not accepted: something required is missing or wrong.",
 		"Fix what the blockers name and try the step again."},
-	{StepFailed, ExitFailed, never, "A command step failed for good.",
-		"Look at its output, mend the cause, and go on with 'waybill run --run ID'."},
+	{StepFailed, ExitFailed, never, "A command step failed and is not retried.",
+		"Read its output, fix the cause, and continue with 'waybill run --run ID'."},
 
-	{StoreConflict, ExitBusy, immediate, "The log moved between reading and writing.",
+	// The store. "immediate" marks faults after which the same call with the same token cannot
+	// record anything twice, so repeating it is safe.
+	{StoreConflict, ExitBusy, immediate, "The log changed between reading and writing.",
 		"Send the same call again: it reads the new state first."},
-	{StoreOutcomeUnknown, ExitIntegrity, immediate, "A write could neither be completed nor taken back for certain.",
-		"Send the same call with the same token again: the log decides."},
+	{StoreOutcomeUnknown, ExitIntegrity, immediate,
+		"It is unknown whether a write succeeded: it could be neither completed nor undone.",
+		"Send the same call with the same token again: it is answered from the log if the write succeeded."},
 	{StoreAnswerUnread, ExitIntegrity, immediate, "The call was recorded, but what its answer needs could not be read.",
 		"Send the same call with the same token again: it is answered from the log."},
 	{StoreIO, ExitFailed, immediate, "The operating system refused a read or a write; nothing was recorded.",
-		"Mend the cause and send the same call again."},
+		"Fix the cause and send the same call again."},
 	{StoreFull, ExitFailed, never, "The disk or the quota is full; nothing was recorded.",
 		"Free some space and send the same call again."},
 	{StoreReadOnly, ExitFailed, never, "The store, its filesystem or its features allow no writing.",
-		"Make the folder writable, or name another one with --store."},
+		"Make the directory writable, or choose another one with --store."},
 	{StoreNewer, ExitFailed, never, "The store was written by a newer version that this binary does not understand.",
-		"Use the newer binary; nothing was touched."},
+		"Use the newer binary; nothing was changed."},
 	{StoreForeign, ExitFailed, never, "The store was written by another program; it can be read, not written.",
-		"Name a store of Waybill's own with --store."},
-	{StoreInvalid, ExitUsage, never, "The path names something that is no store.",
-		"Name a folder of Waybill's own, or one that does not exist yet, with --store."},
-	{StoreNetworkFS, ExitFailed, never, "The store lies on a network filesystem, where locks are not safe.",
-		"Move the store to a local disk, or pass --allow-network-fs if one machine alone uses it."},
+		"Choose a store that Waybill created with --store."},
+	{StoreInvalid, ExitUsage, never, "The path is not a store.",
+		"Choose a Waybill store, or a directory that does not exist yet, with --store."},
+	{StoreNetworkFS, ExitFailed, never, "The store is on a network filesystem, where file locks are not reliable.",
+		"Move the store to a local disk, or pass --allow-network-fs if only one machine uses it."},
 	{StoreCorrupt, ExitIntegrity, never, "A stored file does not match its digest.",
 		"Run 'waybill verify' to see what is damaged."},
 	{StoreLocked, ExitBusy, soon, "Another process is cleaning up the store.", "Try again in a second."},
-	{StoreLimit, ExitUsage, never, "Something is larger than the store accepts.",
-		"Send less; keep large things in files and pass their paths."},
-	{KeyringInvalid, ExitIntegrity, never, "The keyring is missing where tokens need it, damaged or open to others.",
-		"Restore keys/keyring.json from a backup; runs themselves are not lost: 'waybill continue --run ID' needs no " +
-			"token."},
+	{StoreLimit, ExitUsage, never, "An input is larger than the store accepts.",
+		"Send less; keep large data in files and pass their paths."},
+	{KeyringInvalid, ExitIntegrity, never,
+		"The keyring is damaged, readable by other users, or missing although tokens need it.",
+		"Restore keys/keyring.json from a backup. Runs are not lost: 'waybill continue --run ID' needs no token."},
 
+	// Bundles: a file that is not a bundle is an input error (2), a bundle that contradicts
+	// itself is an integrity error (5). A rejected bundle leaves the store unchanged.
 	{BundleInvalidFormat, ExitUsage, never,
-		"A file is no bundle, or one with members or values that a bundle does not have.",
+		"A file is not a bundle, or has members or values that a bundle cannot have.",
 		"Export the session again; nothing was imported."},
-	{BundleUnsupportedVersion, ExitUsage, never, "A bundle is of a version that this binary does not know.",
+	{BundleUnsupportedVersion, ExitUsage, never, "A bundle has a version that this binary does not support.",
 		"Use the newer binary that wrote it; nothing was imported."},
 	{BundleIntegrityFailed, ExitIntegrity, never,
-		"A bundle's content does not have the digests that it states, or its log does not hold together.",
-		"It was changed or cut off on its way: get it again. Nothing was imported."},
+		"A bundle's content does not match the digests that it states, or its log is inconsistent.",
+		"It was changed or truncated: get it again. Nothing was imported."},
 	{BundleMissingSnapshot, ExitIntegrity, never, "A bundle lacks a snapshot that its log refers to.",
 		"Export the session again; nothing was imported."},
 	{BundleMissingPinnedWorkflow, ExitIntegrity, never,
 		"A bundle lacks the workflow that one of its runs is pinned to.",
 		"Export the session again; nothing was imported."},
-	{BundleEventOrderInvalid, ExitIntegrity, never, "The events of a bundle do not follow each other from 0 on.",
+	{BundleEventOrderInvalid, ExitIntegrity, never, "The event indices of a bundle are not contiguous from 0.",
 		"Export the session again; nothing was imported."},
 	{BundleManifestOrderInvalid, ExitIntegrity, never,
-		"The manifest records of a bundle do not follow each other from 0 on, or do not cover its events.",
+		"The manifest indices of a bundle are not contiguous from 0, or the records do not cover its events.",
 		"Export the session again; nothing was imported."},
 	{BundleCollision, ExitFailed, never,
-		"The store holds another session under the id of a bundle that must keep its ids.",
+		"The store has another session with the id of a bundle that must keep its ids.",
 		"Import it into another store with --store; nothing was imported."},
 	{ArtifactErased, ExitFailed, never, "The bytes of an artifact were erased; only its digest is left.",
 		"See who erased it and why with 'waybill audit list'."},
 	{ArtifactNotFound, ExitNotFound, never, "No artifact of the store has this digest.",
 		"See the artifacts of a run with 'waybill runs events RUN'."},
-	{SessionKept, ExitFailed, never, "The session is kept: it is not deleted before that is taken back.",
-		"Take it back with 'waybill sessions keep --off SESSION'."},
+	{SessionKept, ExitFailed, never, "The session is marked as kept, and a kept session is not deleted.",
+		"Remove the mark with 'waybill sessions keep --off SESSION'."},
 	{HeadMismatch, ExitIntegrity, never, "A session's log does not contain the head that was expected.",
-		"It is another history: compare the two with 'waybill bundle diff', or ask whoever gave you the head."},
+		"The histories differ: compare them with 'waybill bundle diff', or check where the head comes from."},
 
+	// Workflows.
 	{WorkflowInvalid, ExitUsage, never, "A workflow file does not validate.",
-		"Mend what the problems name; 'waybill workflows validate FILE' shows all of them."},
-	{WorkflowNotFound, ExitNotFound, never, "No workflow has this id, and no such file is there.",
+		"Fix the problems; 'waybill workflows validate FILE' lists all of them."},
+	{WorkflowNotFound, ExitNotFound, never, "No workflow has this id, and no such file exists.",
 		"See 'waybill workflows list'."},
-	{WorkflowAmbiguous, ExitUsage, never, "Two sources hold a workflow with this id.",
+	{WorkflowAmbiguous, ExitUsage, never, "Two sources have a workflow with this id.",
 		"Name the file instead, or rename one of the two."},
-	{WorkflowUntrusted, ExitWaiting, never, "The workflow has command steps and nobody has trusted this version of it.",
-		"Read it, then 'waybill trust FILE'."},
+	{WorkflowUntrusted, ExitWaiting, never, "The workflow has command steps, and this version of it is not trusted.",
+		"Read it, then run 'waybill trust FILE'."},
 
-	{CapabilityNotProvided, ExitFailed, never, "The store's configuration turns this family of commands off.",
-		"See 'waybill capabilities'; 'waybill config set' turns a family on."},
+	// Annotations and proposals.
+	{CapabilityNotProvided, ExitFailed, never, "The store's configuration disables this group of commands.",
+		"See 'waybill capabilities'; 'waybill config set' enables a group."},
 	{AnnotationNotFound, ExitNotFound, never, "The run has no such annotation.", "See 'waybill annotations list RUN'."},
 	{TargetNotFound, ExitNotFound, never,
-		"What the call is about is not there: a node or an event of a run, or the store itself.",
+		"The target of the call does not exist: a node or an event of a run, or the store itself.",
 		"See 'waybill runs graph RUN' and 'waybill runs events RUN'."},
-	{ProposalNotFound, ExitNotFound, never, "There is no such proposal here.", "See 'waybill proposals list'."},
-	{ProposalState, ExitFailed, never, "A proposal is in a state from which this is not possible.",
-		"See where it stands with 'waybill proposals get ID'."},
-	{ProposalPending, ExitWaiting, never, "A proposal waits for people's approval; nothing was installed.",
+	{ProposalNotFound, ExitNotFound, never, "The store has no such proposal.", "See 'waybill proposals list'."},
+	{ProposalState, ExitFailed, never, "The state of the proposal does not allow this operation.",
+		"See its state with 'waybill proposals get ID'."},
+	{ProposalPending, ExitWaiting, never, "A proposal needs approval by people; nothing was installed.",
 		"A person approves it with 'waybill proposals approve ID' at a terminal."},
 	{ProposalForbidden, ExitFailed, never,
-		"Whoever asks does not have the role or the scope that this takes; nothing was changed.",
-		"Ask somebody who has it; roles stand in the store's configuration."},
-	{ProposalInvalid, ExitFailed, never, "The proposed artifact is not sound for its kind; nothing was installed.",
-		"Mend what is named with 'waybill proposals revise ID FILE'."},
-	{ProposalChanged, ExitFailed, never, "The proposal was revised while it was looked at; nothing was recorded.",
-		"Look at the new revision with 'waybill proposals get ID', and decide again."},
+		"The actor does not have the role or the scope that the operation requires; nothing was changed.",
+		"Ask a person who has it; the configuration of the store lists roles."},
+	{ProposalInvalid, ExitFailed, never, "The proposed artifact is not valid for its kind; nothing was installed.",
+		"Fix the problems with 'waybill proposals revise ID FILE'."},
+	{ProposalChanged, ExitFailed, never, "The proposal was revised in the meantime; nothing was recorded.",
+		"Read the new revision with 'waybill proposals get ID', and decide again."},
 
-	{ValidationError, ExitUsage, never, "What was sent does not have the right shape or size.",
+	// Input, the process and Waybill itself. OUTPUT_FAILED is not retryable: the call has taken
+	// effect, and repeating it could start a second run.
+	{ValidationError, ExitUsage, never, "The input does not have a valid form or size.",
 		"Correct what the message names and send it again."},
-	{UsageError, ExitUsage, never, "The command line is not right.", "See --help of the command."},
-	{ConfigInvalid, ExitUsage, never, "The configuration does not have the right shape.",
+	{UsageError, ExitUsage, never, "The command line is not valid.", "See --help of the command."},
+	{ConfigInvalid, ExitUsage, never, "The configuration is not valid.",
 		"Correct what the message names with 'waybill config set'."},
 	{Interrupted, ExitFailed, immediate, "The command was interrupted; what was acknowledged is recorded.",
-		"Go on with 'waybill run --run ID'."},
+		"Continue with 'waybill run --run ID'."},
 	{OutputFailed, ExitFailed, never,
-		"The answer could not be written to standard output. What the call did is recorded all the same.",
-		"See 'waybill runs list' before you make the call again."},
-	{Invariant, ExitIntegrity, never, "The log lacks a fact that it must hold; nothing was recorded.",
+		"The answer could not be written to standard output; the effects of the call are recorded.",
+		"Check 'waybill runs list' before you repeat the call."},
+	{Invariant, ExitIntegrity, never, "The log lacks an event that it must contain; nothing was recorded.",
 		"Run 'waybill verify SESSION'."},
-	{Internal, ExitFailed, never, "An error that Waybill did not foresee.",
+	{Internal, ExitFailed, never, "An unexpected internal error.",
 		"Run it again with --log-level debug and report what it prints."},
 }
 
-// Lookup is the row of a code; an unknown code is a bug of ours and reads as INTERNAL_ERROR.
+// Lookup returns the row of a code. An unknown code is a bug in Waybill, and returns the row of
+// INTERNAL_ERROR.
 func Lookup(code Code) Row {
 	for _, row := range Table {
 		if row.Code == code {
@@ -273,7 +298,8 @@ func Lookup(code Code) Row {
 	return Lookup(Internal)
 }
 
-// ExitOf is the exit status for err: 0 for nil.
+// ExitOf returns the exit status for err: ExitDone for nil, ExitFailed for an error that is not
+// a Fault.
 func ExitOf(err error) int {
 	if err == nil {
 		return ExitDone

@@ -1,8 +1,9 @@
-// Package fault is the one error envelope (locks section 12): a closed code for
-// programs, a sentence for people, a suggestion for both, a cause for us.
+// Package fault defines the error envelope of all commands and tools (docs/design.md#errors): a
+// closed code for programs, a sentence for people, a suggestion for both, and a cause for
+// diagnosis.
 //
-// It formats nothing for a terminal and decides no control flow; the table in
-// codes.go maps each code to its exit status and is mirrored in docs/errors.md.
+// It does not format output, retry calls or log. The table in codes.go maps each code to its
+// exit status and is mirrored in docs/errors.md. Start reading at Fault and Table.
 package fault
 
 import (
@@ -10,52 +11,54 @@ import (
 	"fmt"
 )
 
-// Fault is an error as a caller sees it.
+// Fault is an error as callers receive it. Message, Suggestion and Details must not contain
+// secrets, and Details no absolute paths: they leave the machine through the MCP server.
 type Fault struct {
 	Code       Code
 	Message    string // one sentence: what is wrong, and where
 	Retry      Retry
-	Suggestion string         // what to do next; the code's own when empty
-	Details    map[string]any // JSON-safe, bounded, never needed for correctness; no absolute paths
-	Err        error          // the cause, for diagnostics; never shown to agents
+	Suggestion string         // what to do next; New sets the one of the code's row
+	Details    map[string]any // values that canon.Marshal accepts, bounded, never needed for correctness
+	Err        error          // the cause, for diagnosis; never shown to agents
 }
 
-// RetryKind is the closed set of retry advice (locks section 12).
+// RetryKind is the closed set of retry advice (docs/design.md#errors).
 type RetryKind string
 
-// The retry kinds.
+// The retry kinds. The words are part of the error document.
 const (
 	NotRetryable       RetryKind = "not_retryable"
 	RetryableImmediate RetryKind = "retryable_immediate"
 	RetryableAfterMs   RetryKind = "retryable_after_ms"
 )
 
-// Retry tells a program whether the same call may succeed later.
+// Retry states whether the same call may succeed later, for programs.
 type Retry struct {
 	Kind    RetryKind `json:"kind"`
 	AfterMs int64     `json:"afterMs,omitzero"` // with retryable_after_ms
 }
 
-// New is a fault with a formatted message and the code's own suggestion and retry.
+// New returns a fault with a formatted message and the suggestion and retry advice of its code.
 func New(code Code, format string, args ...any) *Fault {
 	row := Lookup(code)
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...), Retry: row.Retry, Suggestion: row.Suggestion}
 }
 
-// Wrap is New with a cause, which Unwrap finds and the message does not repeat.
+// Wrap is New with a cause. errors.Is and errors.As find the cause; the message does not repeat
+// it.
 func Wrap(cause error, code Code, format string, args ...any) *Fault {
 	f := New(code, format, args...)
 	f.Err = cause
 	return f
 }
 
-// Suggest replaces the suggestion.
+// Suggest replaces the suggestion and returns f. Commands in it are quoted: 'waybill verb args'.
 func (f *Fault) Suggest(format string, args ...any) *Fault {
 	f.Suggestion = fmt.Sprintf(format, args...)
 	return f
 }
 
-// With adds one detail.
+// With adds one detail and returns f.
 func (f *Fault) With(name string, value any) *Fault {
 	if f.Details == nil {
 		f.Details = map[string]any{}
@@ -64,13 +67,13 @@ func (f *Fault) With(name string, value any) *Fault {
 	return f
 }
 
-// After makes the fault retryable after so many milliseconds.
+// After makes the fault retryable after ms milliseconds, and returns f.
 func (f *Fault) After(ms int64) *Fault {
 	f.Retry = Retry{Kind: RetryableAfterMs, AfterMs: ms}
 	return f
 }
 
-// Error is the code, the message and the cause.
+// Error returns code, message and cause, for logs.
 func (f *Fault) Error() string {
 	if f.Err != nil {
 		return fmt.Sprintf("%s: %s (%v)", f.Code, f.Message, f.Err)
@@ -78,11 +81,11 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s: %s", f.Code, f.Message)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause, or nil.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// Of finds the fault in err; what is none becomes INTERNAL_ERROR, so that every
-// surface can show every error in one shape. Of(nil) is nil.
+// Of returns the outermost fault in err. An error without one becomes INTERNAL_ERROR, so that
+// commands and tools report every error in one form. Of(nil) is nil.
 func Of(err error) *Fault {
 	if err == nil {
 		return nil
@@ -94,7 +97,7 @@ func Of(err error) *Fault {
 	return Wrap(err, Internal, "an unexpected error: %v", err)
 }
 
-// CodeOf is the code of err, "" for nil.
+// CodeOf returns the code of err as Of finds it, "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -102,5 +105,5 @@ func CodeOf(err error) Code {
 	return Of(err).Code
 }
 
-// Is reports whether err carries the code.
+// Is reports whether CodeOf(err) is code.
 func Is(err error, code Code) bool { return CodeOf(err) == code }

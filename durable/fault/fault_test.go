@@ -15,21 +15,21 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// exits is design section 8, spelled out: a code that changes its status breaks
-// the scripts of whoever relied on it.
+// exits lists the exit status of every code (docs/design.md#callers): a changed status breaks
+// scripts that rely on it.
 var exits = map[fault.Code]int{
-	// 1: failed, and nothing more particular.
+	// 1: failed, without a more specific status.
 	"RUN_CLOSED": 1, "STEP_FAILED": 1, "STORE_IO": 1, "STORE_FULL": 1, "STORE_READ_ONLY": 1, "STORE_NEWER": 1,
 	"STORE_FOREIGN": 1, "STORE_NETWORK_FS": 1, "INTERRUPTED": 1, "OUTPUT_FAILED": 1, "INTERNAL_ERROR": 1,
 	"BUNDLE_COLLISION": 1, "ARTIFACT_ERASED": 1, "SESSION_KEPT": 1,
 	"CAPABILITY_NOT_PROVIDED": 1, "PROPOSAL_STATE": 1, "PROPOSAL_FORBIDDEN": 1, "PROPOSAL_INVALID": 1,
 	"PROPOSAL_CHANGED": 1,
-	// 2: usage, or input that did not validate.
+	// 2: usage, or invalid input.
 	"TOKEN_INVALID_FORMAT": 2, "TOKEN_UNSUPPORTED_VERSION": 2, "TOKEN_BAD_SIGNATURE": 2, "TOKEN_SCOPE_MISMATCH": 2,
 	"TOKEN_WORKFLOW_HASH_MISMATCH": 2, "RUN_AMBIGUOUS": 2, "STORE_INVALID": 2, "STORE_LIMIT": 2, "WORKFLOW_INVALID": 2,
 	"WORKFLOW_AMBIGUOUS": 2, "VALIDATION_ERROR": 2, "USAGE_ERROR": 2, "CONFIG_INVALID": 2,
 	"BUNDLE_INVALID_FORMAT": 2, "BUNDLE_UNSUPPORTED_VERSION": 2,
-	// 3: waiting for someone.
+	// 3: waiting for a person.
 	"RUN_WAITING": 3, "PROPOSAL_PENDING": 3, "RUN_BLOCKED": 3, "WORKFLOW_UNTRUSTED": 3,
 	// 4: busy, try again.
 	"TOKEN_SESSION_LOCKED": 4, "SESSION_LOCKED": 4, "RUN_BUSY": 4, "STORE_CONFLICT": 4, "STORE_LOCKED": 4,
@@ -55,12 +55,12 @@ func TestExitStatuses(t *testing.T) {
 		t.Errorf("no error exits with %d", got)
 	}
 	if got := fault.ExitOf(errors.New("x")); got != 1 {
-		t.Errorf("an unforeseen error exits with %d", got)
+		t.Errorf("an error without a fault exits with %d", got)
 	}
 }
 
-// Every Code constant of the source stands in the table exactly once, and in the
-// expectations above; nothing else does.
+// The table has exactly one row for every Code constant of the source, and exits exactly one
+// expectation.
 func TestTableIsComplete(t *testing.T) {
 	declared := codeConstants(t)
 	rows := map[fault.Code]int{}
@@ -116,17 +116,16 @@ func codeConstants(t *testing.T) map[fault.Code]string {
 	return out
 }
 
-// What a row tells people and programs: sentences, and retry advice that agrees
-// with the exit status.
+// Meanings and suggestions are sentences, and the retry advice agrees with the exit status.
 func TestRows(t *testing.T) {
 	spelling := regexp.MustCompile(`^[A-Z]+(_[A-Z]+)*$`)
 	sentence := regexp.MustCompile(`^[A-Z'].*\.$`)
 	for _, row := range fault.Table {
 		if !spelling.MatchString(string(row.Code)) {
-			t.Errorf("%q is no code", row.Code)
+			t.Errorf("%q is not spelled as a code", row.Code)
 		}
 		if !sentence.MatchString(row.Meaning) || !sentence.MatchString(row.Suggestion) {
-			t.Errorf("%s: meaning and suggestion want to be sentences: %q, %q", row.Code, row.Meaning, row.Suggestion)
+			t.Errorf("%s: meaning and suggestion must be sentences: %q, %q", row.Code, row.Meaning, row.Suggestion)
 		}
 		if busy, retry := row.Exit == fault.ExitBusy, row.Retry.Kind != fault.NotRetryable; busy && !retry {
 			t.Errorf("%s is busy and not retryable", row.Code)
@@ -137,13 +136,13 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestLookupOfAnUnknownCode(t *testing.T) {
+func TestLookupOfUnknownCodeIsInternal(t *testing.T) {
 	if got := fault.Lookup("NO_SUCH_CODE").Code; got != fault.Internal {
 		t.Errorf("got %s", got)
 	}
 }
 
-func TestNewAndItsBuilders(t *testing.T) {
+func TestNewAndBuilders(t *testing.T) {
 	f := fault.New(fault.SessionLocked, "session %s is busy", "s1")
 	row := fault.Lookup(fault.SessionLocked)
 	if f.Message != "session s1 is busy" || f.Retry != row.Retry || f.Suggestion != row.Suggestion || f.Details != nil {
@@ -160,7 +159,7 @@ func TestNewAndItsBuilders(t *testing.T) {
 	}
 }
 
-func TestWrapKeepsTheCauseOutOfTheMessage(t *testing.T) {
+func TestWrapDoesNotRepeatTheCause(t *testing.T) {
 	f := fault.Wrap(fs.ErrPermission, fault.StoreIO, "cannot write")
 	if !errors.Is(f, fs.ErrPermission) || f.Message != "cannot write" {
 		t.Errorf("got %+v", f)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// What must not compile: the ways round Parse and the derivations. The snippets are
-// type-checked against the package's own files, so none of them is in the tree.
-func TestThereIsOneWayToAnID(t *testing.T) {
+// Ids cannot be made without Parse or a derivation: such code does not compile. The snippets
+// are type-checked against the files of the package, so that none of them is in the tree.
+func TestIDsCannotBeBuiltWithoutParse(t *testing.T) {
 	pkg := &checker{fset: token.NewFileSet()}
 	pkg.self = pkg.check(t, "github.com/waybill/waybill/durable/id", pkg.parseDir(t, "."))
 	tests := []struct{ name, body, want string }{
@@ -23,8 +23,8 @@ func TestThereIsOneWayToAnID(t *testing.T) {
 		{"assigned across kinds", `var n id.Node; var _ id.Run = n`, "cannot use"},
 		{"by a field", `var _ = id.Run{s: "run_x"}`, "cannot refer to unexported field s"},
 		{"by position", `var _ = id.Run{"run_x"}`, "unexported field"},
-		{"from a struct of one's own", `var _ = id.Run(struct{ s string }{"run_x"})`, "cannot convert"},
-		{"of a kind of one's own", `type k struct{}; func (k) prefix() string { return "run" }; var _ id.ID[k]`,
+		{"from another struct type", `var _ = id.Run(struct{ s string }{"run_x"})`, "cannot convert"},
+		{"of another kind type", `type k struct{}; func (k) prefix() string { return "run" }; var _ id.ID[k]`,
 			"does not satisfy"},
 	}
 	for _, tt := range tests {
@@ -35,10 +35,10 @@ func TestThereIsOneWayToAnID(t *testing.T) {
 			}
 		})
 	}
-	// The control: the checker does see the package, and does accept what is right.
+	// Control: the checker finds the package, and accepts valid code.
 	if err := pkg.snippet(t, `package x; import "`+pkg.self.Path()+
 		`"; var _, _ = id.ParseRun("run_x"); var _ id.Run`); err != nil {
-		t.Errorf("right code does not compile: %v", err)
+		t.Errorf("valid code does not compile: %v", err)
 	}
 }
 
@@ -81,8 +81,8 @@ func (c *checker) snippet(t *testing.T, source string) error {
 	return err
 }
 
-// Import knows the package itself and, of what it needs, a derivation without its
-// hash and the standard library.
+// Import implements types.Importer for the package itself, a stub of package derive, and the
+// standard library.
 func (c *checker) Import(path string) (*types.Package, error) {
 	if c.self != nil && path == c.self.Path() {
 		return c.self, nil

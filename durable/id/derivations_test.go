@@ -18,10 +18,10 @@ var (
 	origin  = id.FromAttempt(attempt, id.OpAck)
 )
 
-// Every derivation, pinned: stored logs hold these ids, and a retry must derive
-// them again. A changed recipe needs a context string of a new version, not a new
-// golden value.
-func TestDerivationsAreForEver(t *testing.T) {
+// Every derivation returns its pinned value: stored logs hold these ids, and a retry must derive
+// them again. A changed recipe needs a new version of its context string, not a new golden
+// value.
+func TestDerivationsArePinned(t *testing.T) {
 	tests := []struct{ name, got, want string }{
 		{"NewSession", session.String(), "sess_aihge25qelb43nyo2uzheououe"},
 		{"NewRun", run.String(), "run_ajbo4y5vdkojnpgdxn6nks7zdq"},
@@ -62,13 +62,13 @@ func TestDerivationsAreForEver(t *testing.T) {
 	}
 }
 
-// Two facts of one node must never meet, whatever operation and ordinal they have:
-// a collision would be taken for a retry and dropped.
+// Ids of facts of one node differ for all operations and ordinals: a collision would be treated
+// as a retry, and the fact dropped.
 func TestOperationsNeverCollide(t *testing.T) {
 	seen := map[string]string{}
 	add := func(what string, s fmt.Stringer) {
 		t.Helper()
-		// The bytes alone, so that kinds that share them are noticed as well.
+		// Without the prefix, so that two kinds with equal bytes are found as well.
 		body := s.String()[len(s.String())-26:]
 		if other, ok := seen[body]; ok {
 			t.Errorf("%s and %s share their bytes", what, other)
@@ -99,8 +99,8 @@ func TestOperationsNeverCollide(t *testing.T) {
 	add("start", id.FromStart(root).Output(0))
 }
 
-// Distinct inputs give distinct ids, and the same input the same id.
-func TestDerivationsAreFunctions(t *testing.T) {
+// Distinct inputs give distinct ids, and equal inputs equal ids.
+func TestDerivationsAreInjective(t *testing.T) {
 	ops := rapid.SampledFrom([]id.Operation{id.OpStart, id.OpAck, id.OpCheckpoint, id.OpApprove})
 	rapid.Check(t, func(t *rapid.T) {
 		type input struct {
@@ -120,9 +120,9 @@ func TestDerivationsAreFunctions(t *testing.T) {
 	})
 }
 
-// Keys and owners are free text: moving a character from one part to the next
-// must not give the same id.
-func TestPartsAreDelimited(t *testing.T) {
+// Keys and owners are free text: moving a character from one part to the next must change the
+// id.
+func TestDerivationPartsAreDelimited(t *testing.T) {
 	other := id.NewStore(id.Seed{2})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
@@ -134,7 +134,7 @@ func TestPartsAreDelimited(t *testing.T) {
 		}
 		x, y := rapid.StringN(1, 4, -1).Draw(t, "x"), rapid.StringN(1, 4, -1).Draw(t, "y")
 		if id.EventOf(x+y, a) == id.EventOf(x, y+a) {
-			t.Fatalf("owner %q and key %q meet owner %q and key %q", x+y, a, x, y+a)
+			t.Fatalf("owner %q and key %q give the id of owner %q and key %q", x+y, a, x, y+a)
 		}
 	})
 }

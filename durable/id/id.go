@@ -1,8 +1,10 @@
-// Package id holds the identifiers of durable facts (R3): each its own type with
-// one way in from text, and the derivations that make a retry find what it wrote.
+// Package id defines the identifiers of durable facts (docs/design.md#ids): one type per kind,
+// parsed from text in one place, and the derivations by which a retried call computes the ids
+// of the records that it already wrote.
 //
-// An id is a prefix and 26 lowercase base32 characters of 16 bytes. The zero id
-// exists only in memory: it refuses to marshal.
+// An id is a prefix, "_" and 26 lowercase base32 characters of 16 bytes. The zero id exists
+// only in memory and cannot be marshaled. The package draws no entropy; the caller passes a
+// Seed. Start reading at ID, then kinds.go and derivations.go.
 package id
 
 import (
@@ -11,7 +13,7 @@ import (
 	"strings"
 )
 
-// kind is what tells two id types apart; its prefix is for ever.
+// kind is the type parameter that distinguishes id types. Its prefix is stored: never renamed.
 type kind interface {
 	~struct{}
 	prefix() string
@@ -19,7 +21,7 @@ type kind interface {
 
 // ID is an identifier of kind K. Use its aliases: Session, Run, Node, …
 type ID[K kind] struct {
-	_ [0]K // without it, Go would convert a Node to a Run: their fields were the same
+	_ [0]K // makes the fields of two kinds differ: without it, Go converts a Node to a Run
 	s string
 }
 
@@ -28,25 +30,27 @@ var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPaddin
 // encodedLen is the length of 16 bytes in base32 without padding.
 const encodedLen = 26
 
-func make16[K kind](raw [16]byte) ID[K] {
+// fromBytes returns the id with these 16 bytes.
+func fromBytes[K kind](raw [16]byte) ID[K] {
 	var k K
 	return ID[K]{s: k.prefix() + "_" + encoding.EncodeToString(raw[:])}
 }
 
-// Parse is the one way from text to an id of kind K.
+// Parse parses the text of an id of kind K. The error names the prefix and the form that are
+// expected, for messages to a person.
 func Parse[K kind](s string) (ID[K], error) {
 	var out ID[K]
 	err := out.UnmarshalText([]byte(s))
 	return out, err
 }
 
-// String is the id as it is stored, empty for the zero id.
+// String returns the text of the id as it is stored, "" for the zero id.
 func (i ID[K]) String() string { return i.s }
 
-// IsZero reports an id that names nothing; encoding omits such fields.
+// IsZero reports the zero id. canon.Marshal leaves such a field out where its tag has omitzero.
 func (i ID[K]) IsZero() bool { return i.s == "" }
 
-// MarshalText refuses the zero id, so that none is ever stored.
+// MarshalText returns the text of the id, and an error for the zero id, so that none is stored.
 func (i ID[K]) MarshalText() ([]byte, error) {
 	if i.s == "" {
 		var k K
@@ -55,23 +59,24 @@ func (i ID[K]) MarshalText() ([]byte, error) {
 	return []byte(i.s), nil
 }
 
-// UnmarshalText accepts exactly the one spelling of an id of kind K.
+// UnmarshalText parses b as Parse does. On an error the id is unchanged.
 func (i *ID[K]) UnmarshalText(b []byte) error { return i.UnmarshalString(string(b)) }
 
-// UnmarshalString is UnmarshalText without a copy: logs are read by the million lines.
+// UnmarshalString is UnmarshalText without a copy of the text: logs have millions of ids.
 func (i *ID[K]) UnmarshalString(text string) error {
 	var k K
 	raw, ok := strings.CutPrefix(text, k.prefix())
-	if ok && len(raw) == 1+encodedLen && raw[0] == '_' && spelled(raw[1:]) {
+	if ok && len(raw) == 1+encodedLen && raw[0] == '_' && isBase32Of16(raw[1:]) {
 		i.s = text
 		return nil
 	}
 	return errors.New("want " + k.prefix() + "_ and 26 characters of a-z2-7")
 }
 
-// spelled reports base32 of 16 bytes. 26 characters carry two bits too many, which
-// are zero: only every fourth character of the alphabet may stand at the end.
-func spelled(raw string) bool {
+// isBase32Of16 reports whether raw, of 26 characters, is base32 of 16 bytes. 26 characters carry two
+// bits more than 16 bytes, which must be zero: otherwise four texts would decode to one id. So
+// only every fourth character of the alphabet is valid at the end.
+func isBase32Of16(raw string) bool {
 	for j := range len(raw) {
 		if c := raw[j]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {
 			return false

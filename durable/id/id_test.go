@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// text is what every id type has, so that one table can hold them all.
+// text is the method set of every id type, so that one table can hold them all.
 type text interface {
 	encoding.TextMarshaler
 	String() string
 	IsZero() bool
 }
 
-// kinds lists every id type with its prefix and its one way in.
+// kinds lists every id type with its prefix and its parser.
 var kinds = []struct {
 	prefix string
 	zero   text
@@ -121,12 +121,12 @@ func TestZeroIDsAreNeverStored(t *testing.T) {
 			t.Errorf("the zero %s id is stored as %q, %v", k.prefix, b, err)
 		}
 		if b, err := json.Marshal(k.zero); err == nil {
-			t.Errorf("the zero %s id is written as %s", k.prefix, b)
+			t.Errorf("the zero %s id is encoded as %s", k.prefix, b)
 		}
 	}
 }
 
-func TestRefusedTextLeavesTheIDAlone(t *testing.T) {
+func TestUnmarshalTextErrorLeavesIDUnchanged(t *testing.T) {
 	r := id.NewRun(id.Seed{1})
 	before := r
 	if err := r.UnmarshalText([]byte("run_x")); err == nil || r != before {
@@ -148,11 +148,11 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestParseUndoesEveryDerivation(t *testing.T) {
+func TestParseAcceptsDerivedIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := id.NewRun(seed(t, "seed"))
 		if back, err := id.ParseRun(r.String()); err != nil || back != r {
-			t.Fatalf("%s reads back as %s, %v", r, back, err)
+			t.Fatalf("%s parses as %s, %v", r, back, err)
 		}
 	})
 }

@@ -1,20 +1,20 @@
 package id
 
-// Imported is the id that an import as new makes of one that follows none of the
-// recipes: of the old id, in the store that imports, of the log that has this head. An
-// id that follows its recipe is derived anew by that recipe instead, so that what is
-// decided once more comes to the same ids.
+// Imported returns the id that an import under new ids gives a record whose old id was not made
+// by a derivation of this package, as in logs of other programs. It is derived from the old id,
+// the importing store and the head digest of the imported log. An id that a derivation made is
+// derived again from its new inputs instead, so that re-executing the run gives the same ids.
 func (i ID[K]) Imported(st Store, head string) ID[K] { return derived[K]("import", st.s, head, i.s) }
 
-// Raw are the 16 bytes of an id, for those who hold a million; OfRaw undoes it. That of
-// the zero id is all zeros.
+// Raw returns the 16 bytes of an id, a smaller map key than the text; OfRaw is its inverse. The
+// zero id returns 16 zero bytes.
 func (i ID[K]) Raw() (raw [16]byte) {
 	var k K
 	if i.s != "" {
-		_, _ = encoding.Decode(raw[:], []byte(i.s[len(k.prefix())+1:])) // no id is spelled otherwise
+		_, _ = encoding.Decode(raw[:], []byte(i.s[len(k.prefix())+1:])) // Parse checked the text
 	}
 	return raw
 }
 
-// OfRaw is the id of the receiver's kind with these bytes: Node{}.OfRaw(raw).
-func (ID[K]) OfRaw(raw [16]byte) ID[K] { return make16[K](raw) }
+// OfRaw returns the id of the receiver's kind with these bytes: Node{}.OfRaw(raw).
+func (ID[K]) OfRaw(raw [16]byte) ID[K] { return fromBytes[K](raw) }

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-func TestRawIsTheId(t *testing.T) {
+func TestRawRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var raw [16]byte
 		copy(raw[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(rt, "raw"))
@@ -18,12 +18,12 @@ func TestRawIsTheId(t *testing.T) {
 		}
 	})
 	if (id.Gap{}).Raw() != [16]byte{} {
-		t.Error("the zero id has bytes")
+		t.Error("the zero id has bytes that are not zero")
 	}
 }
 
-// TestImportedIdsAreOfTheirImport: another store, another log or another id is another.
-func TestImportedIdsAreOfTheirImport(t *testing.T) {
+// Imported ids differ for another store, another log or another old id.
+func TestImportedIDsDependOnAllInputs(t *testing.T) {
 	a, b := id.NewStore(id.Seed{1}), id.NewStore(id.Seed{2})
 	n := id.RootNode(id.NewRun(id.Seed{1}))
 	seen := map[id.Node]bool{n: true}
@@ -36,6 +36,6 @@ func TestImportedIdsAreOfTheirImport(t *testing.T) {
 	}
 	r := id.NewRun(id.Seed{1})
 	if r.Imported(a, "h") != id.ImportedRun(a, "h", r) {
-		t.Error("a run has two recipes")
+		t.Error("Run.Imported and ImportedRun differ")
 	}
 }

@@ -19,18 +19,18 @@ type (
 	store      struct{}
 )
 
-// The id types of R3. Session and Run are random or derived from a start key;
+// The id types (docs/design.md#ids). Session and Run are random or derived from a start key;
 // Annotation, Proposal, Bundle and Store are random; all others are derived.
 type (
 	// Session names one workstream and its log.
 	Session = ID[session]
 	// Run names one execution of one pinned workflow.
 	Run = ID[run]
-	// Node names a durable position in a run.
+	// Node names a durable position in the DAG of a run.
 	Node = ID[node]
-	// Event names one line of a log.
+	// Event names one event, which is one line of a log.
 	Event = ID[event]
-	// Attempt names one try to acknowledge a node's pending step.
+	// Attempt names one attempt to acknowledge a node's pending step.
 	Attempt = ID[attempt]
 	// Output names one appended output of a node.
 	Output = ID[output]
@@ -73,26 +73,26 @@ func (proposal) prefix() string   { return "prop" }
 func (bundle) prefix() string     { return "bundle" }
 func (store) prefix() string      { return "store" }
 
-// ParseSession reads a session id.
+// ParseSession parses a session id.
 func ParseSession(s string) (Session, error) { return Parse[session](s) }
 
-// ParseRun reads a run id.
+// ParseRun parses a run id.
 func ParseRun(s string) (Run, error) { return Parse[run](s) }
 
-// ParseNode reads a node id.
+// ParseNode parses a node id.
 func ParseNode(s string) (Node, error) { return Parse[node](s) }
 
-// ParseStore reads a store id.
+// ParseStore parses a store id.
 func ParseStore(s string) (Store, error) { return Parse[store](s) }
 
-// ParseEvent reads an event id.
+// ParseEvent parses an event id.
 func ParseEvent(s string) (Event, error) { return Parse[event](s) }
 
-// ParseAttempt reads an attempt id.
+// ParseAttempt parses an attempt id.
 func ParseAttempt(s string) (Attempt, error) { return Parse[attempt](s) }
 
-// ParseAnnotation reads an annotation id.
+// ParseAnnotation parses an annotation id.
 func ParseAnnotation(s string) (Annotation, error) { return Parse[annotation](s) }
 
-// ParseProposal reads a proposal id.
+// ParseProposal parses a proposal id.
 func ParseProposal(s string) (Proposal, error) { return Parse[proposal](s) }

@@ -1,36 +1,35 @@
 package limits
 
-// Limits of feedback and of proposals (RFC 0056, RFC 0096).
+// Limits of annotations (docs/design.md#annotations) and proposals (docs/design.md#proposals).
 const (
-	// AnnotationNoteBytesMax bounds an annotation's note, as the notes of a step.
+	// AnnotationNoteBytesMax bounds an annotation's note, like the notes of a step.
 	AnnotationNoteBytesMax = 4096
-	// CorrectionBytesMax bounds a corrected text: what an agent wrote may be long, and what
-	// stands in its place is as long.
+	// CorrectionBytesMax bounds a corrected text: an agent's text may be long, and the text that
+	// replaces it is about as long.
 	CorrectionBytesMax = 64 << 10
-	// LabelBytesMax bounds a label: a word or a few that are counted.
+	// LabelBytesMax bounds a label: one or a few words, by which annotations are counted.
 	LabelBytesMax = 128
-	// AnnotationCacheBytesMax bounds the saved sums of a session's annotations.
+	// AnnotationCacheBytesMax bounds the saved totals of a session's annotations.
 	AnnotationCacheBytesMax = 1 << 20
-	// AnnotationsPageMax is how many annotations one page holds, and AnnotationsPage how many
-	// where the caller names no number.
+	// AnnotationsPageMax is the largest number of annotations that a caller may request at once.
 	AnnotationsPageMax = 1000
-	// AnnotationsPage is the usual length of a page.
+	// AnnotationsPage is the number of annotations of a page where the caller names none.
 	AnnotationsPage = 100
-	// ProposalFileBytesMax bounds the file that a proposal is made of: a workflow's source,
-	// and what is said about it.
+	// ProposalFileBytesMax bounds the file of a proposal: a workflow's source and its rationale.
 	ProposalFileBytesMax = SourceBytesMax + 64<<10
 	// ProposalTitleBytesMax bounds a proposal's title.
 	ProposalTitleBytesMax = 256
-	// RationaleBytesMax bounds why something is proposed.
+	// RationaleBytesMax bounds the text that explains a proposal.
 	RationaleBytesMax = 16 << 10
-	// SourceRunsMax is how many runs a proposal may come from.
+	// SourceRunsMax is the number of runs that a proposal may be based on.
 	SourceRunsMax = 100
-	// DuplicatesMax is how many likenesses of a proposal are told, the nearest first.
+	// DuplicatesMax is the number of similar artifacts that are listed with a proposal, most
+	// similar first.
 	DuplicatesMax = 10
-	// QuorumMax is how many people's approval a store may ask for.
+	// QuorumMax is the largest number of approvals that a store may require.
 	QuorumMax = 100
-	// PrincipalsMax is how many principals, and how many roles, a store's configuration names.
+	// PrincipalsMax is the largest number of principals, and of roles, in a configuration.
 	PrincipalsMax = 1000
-	// PromptTextBytesMax bounds a prompt template's text (RFC 0027).
+	// PromptTextBytesMax bounds a prompt template's text (docs/design.md#prompt-templates).
 	PromptTextBytesMax = 65_536
 )

@@ -1,139 +1,150 @@
-// Package limits names every number that bounds a document, once, with its
-// reason. It holds constants only; who checks them says so with a fault.
+// Package limits defines every number that bounds a document or an input, once, with its reason
+// (docs/design.md#limits). It holds constants only; the packages that read an input check it
+// and return a fault. Sizes are checked before memory is allocated for the content.
 package limits
 
-// Budgets of the locks. All are counted in UTF-8 bytes unless the name says otherwise.
+// Budgets of the stored formats and of prompts. A larger value written by this version would be
+// refused by readers, so they change only with the format. All are UTF-8 bytes unless the
+// comment states another unit.
 const (
-	// BlockersMax is how many blockers one report holds (locks section 1, BlockerReport).
+	// BlockersMax is the number of blockers in one report.
 	BlockersMax = 10
-	// MessageBytesMax bounds a blocker's message (locks section 1).
+	// MessageBytesMax bounds a blocker's message.
 	MessageBytesMax = 512
-	// SuggestedFixBytesMax bounds a blocker's suggested fix (locks section 1).
+	// SuggestedFixBytesMax bounds a blocker's suggested fix.
 	SuggestedFixBytesMax = 1024
-	// NotesBytesMax bounds notesMarkdown; more is truncated with the marker (locks section 1).
+	// NotesBytesMax bounds notesMarkdown; more is truncated and ends in TruncationMarker.
 	NotesBytesMax = 4096
-	// TraceEntriesMax is how many entries one decision trace holds (locks section 1).
+	// TraceEntriesMax is the number of entries in one decision trace.
 	TraceEntriesMax = 25
-	// TraceEventsMax is how many decision traces one advance records: enough for every
-	// loop that ends and begins around a step; the middle of longer walks is counted.
+	// TraceEventsMax is the number of decision traces that one advance records: enough for every
+	// loop that ends and begins around a step. The middle of a longer sequence is counted only.
 	TraceEventsMax = 8
-	// LoopIterationsMax bounds maxIterations and a literal count: a typing error must
-	// not make a loop of a million. Published files stay within a thousand.
+	// LoopIterationsMax bounds maxIterations and a literal count: a typing error must not make a
+	// loop of a million iterations. Published workflows stay within a thousand.
 	LoopIterationsMax = 100_000
-	// LoopTurnsMax bounds the iterations that one advance may pass through without a
-	// step that waits: nested loops whose bodies are all passed over could otherwise
-	// keep a call busy for ever.
+	// LoopTurnsMax bounds the iterations that one advance may pass without a step to execute:
+	// nested loops whose bodies are all skipped could otherwise keep a call busy for hours.
 	LoopTurnsMax = 10_000
-	// TraceSummaryBytesMax bounds one trace entry's summary (locks section 1).
+	// TraceSummaryBytesMax bounds one trace entry's summary.
 	TraceSummaryBytesMax = 512
-	// TraceBytesMax bounds the summaries of one trace together (locks section 1).
+	// TraceBytesMax bounds all summaries of one trace together.
 	TraceBytesMax = 8192
-	// TraceRefsMax is how many refs one trace entry holds (locks section 1).
+	// TraceRefsMax is the number of refs in one trace entry.
 	TraceRefsMax = 10
-	// ShortStringMax bounds a short_string observation, in characters (locks section 1).
+	// ShortStringMax bounds a short_string observation.
 	ShortStringMax = 80
-	// PathMax bounds a path observation, in characters (locks section 1).
+	// PathMax bounds a path observation and a workflow's source path.
 	PathMax = 512
-	// ContextBytesMax bounds context, given and merged, by its JCS bytes (locks 16.3.1; R19).
+	// ContextBytesMax bounds context, each delta and the merged result, as RFC 8785 bytes
+	// (docs/design.md#context).
 	ContextBytesMax = 256 << 10
-	// DedupeKeyMax is the length of a dedupeKey in characters (locks section 1).
+	// DedupeKeyMax bounds a dedupeKey.
 	DedupeKeyMax = 256
-	// RequirementsShownMax is how many output requirements a prompt lists (locks 18.3).
+	// RequirementsShownMax is the number of output requirements that a prompt lists
+	// (docs/design.md#output-requirements).
 	RequirementsShownMax = 5
-	// RefBytesMax bounds one wr.refs text (locks section 9): a reference is a reminder that is
-	// read inside an instruction; two pages of text is where it becomes the instruction.
+	// RefBytesMax bounds one wr.refs text (docs/design.md#authoring): a reference is a reminder
+	// inside an instruction, and beyond two pages of text it would replace the instruction.
 	RefBytesMax = 4096
-	// InjectedBytesPerStepMax bounds what references and features put into one step together
-	// (locks section 9): four full references, so that the author's own words stay the larger part.
+	// InjectedBytesPerStepMax bounds all references and features that are injected into one step
+	// (docs/design.md#authoring): four references of full size, so that the author's own text
+	// remains the larger part.
 	InjectedBytesPerStepMax = 16384
-	// FunctionsBytesMax bounds the function definitions that one prompt writes out; more is
-	// truncated with the marker (locks section 5). Four steps' worth of notes: beyond it
-	// the definitions, not the step, would be what is read.
+	// FunctionsBytesMax bounds the function definitions in one prompt; more is truncated and ends
+	// in TruncationMarker (docs/design.md#compilation). It equals the notes of four steps: with
+	// more, a reader would see the definitions and miss the step.
 	FunctionsBytesMax = 16384
-	// ResumeCandidatesMax and ResumeSnippetBytesMax bound a resume answer (locks 2.3).
+	// ResumeCandidatesMax is the number of runs in a resume answer (docs/design.md#resume-ranking).
 	ResumeCandidatesMax = 5
-	// ResumeQueryBytesMax bounds a query: words that somebody remembers.
+	// ResumeQueryBytesMax bounds a resume query: the words that a user remembers.
 	ResumeQueryBytesMax = 4096
-	// ResumeSnippetBytesMax bounds one candidate's snippet (locks 2.3).
+	// ResumeSnippetBytesMax bounds one candidate's snippet (docs/design.md#resume-ranking).
 	ResumeSnippetBytesMax = 2048
 )
 
-// Limits of our own: what keeps a hostile or mistaken input from costing more
-// than it may.
+// Limits of this implementation. They keep a hostile or mistaken input from using more memory,
+// time or disk than it should. They may be raised without a change of the format, unless older
+// versions would refuse what is then written.
 const (
-	// JSONDepthMax is how deep JSON may nest: real documents stay under 20, a parser's stack over 10,000.
+	// JSONDepthMax is the nesting depth of JSON: real documents stay under 20, while the stack of
+	// a recursive parser would overflow somewhere beyond 10,000.
 	JSONDepthMax = 64
-	// ContextDepthMax is how deep context may nest: an event line and a bundle put
-	// levels around it, and must stay within JSONDepthMax themselves.
+	// ContextDepthMax is the nesting depth of context. Event lines and bundles add levels around
+	// it, and must stay within JSONDepthMax themselves.
 	ContextDepthMax = 48
 	// LineBytesMax bounds one line of a log: a reader buffers a line at a time.
 	LineBytesMax = 1 << 20
-	// PayloadBytesMax bounds one event's data; half a line leaves any envelope room.
+	// PayloadBytesMax bounds one event's data; half a line leaves enough for any envelope.
 	PayloadBytesMax = 512 << 10
-	// ArtifactBytesMax bounds one artifact: they are held in memory once.
+	// ArtifactBytesMax bounds one artifact: a whole artifact is held in memory.
 	ArtifactBytesMax = 64 << 20
-	// HeadCacheBytesMax bounds a session's head cache: beyond it, reading a fold that was
-	// saved saves little against folding the log.
+	// HeadCacheBytesMax bounds a session's head cache (docs/design.md#head-cache): reading a
+	// larger one takes about as long as folding the log.
 	HeadCacheBytesMax = 1 << 20
-	// HeadBriefBytesMax bounds its first line, which is all that finding a run reads.
+	// HeadBriefBytesMax bounds the first line of a head cache, the only part that a search for a
+	// run reads.
 	HeadBriefBytesMax = 4096
-	// ArtifactsMax is how many artifacts one attempt may bring.
+	// ArtifactsMax is the number of artifacts that one attempt may submit.
 	ArtifactsMax = 64
-	// RecapBytesMax bounds the recovery text of a rehydrate answer: three full notes, or twice
-	// as many of the usual length, which is what fits in a fresh chat beside the prompt itself.
+	// RecapBytesMax bounds the recovery text of a rehydrate answer (docs/design.md#recovery):
+	// three notes of full size, or six of the usual size, which fit into a new chat beside the
+	// prompt.
 	RecapBytesMax = 12 << 10
-	// RecapAncestorsMax is how many steps before a node a recovery text looks back at: what is
-	// further back is in the log, and in the notes of those who built on it.
+	// RecapAncestorsMax is the number of steps before a node that a recovery text includes.
+	// Earlier steps are in the log, and later notes usually summarize them.
 	RecapAncestorsMax = 8
-	// RecapBranchesMax is how many branches a recovery text sums up, the preferred one first.
+	// RecapBranchesMax is the number of branches that a recovery text summarizes, the preferred
+	// one first.
 	RecapBranchesMax = 5
-	// WorkflowStepsMax bounds a compiled workflow; the biggest in use has 40 steps.
+	// WorkflowStepsMax bounds the steps of a compiled workflow; the largest in use has 40.
 	WorkflowStepsMax = 2000
-	// LoopDepthMax bounds loops in loops, written out or named: a step's key holds the
-	// iteration of each, and nobody follows more than three.
+	// LoopDepthMax bounds the nesting of loops, inline or by name: a step's key contains the
+	// iteration of each enclosing loop, and workflows in use nest at most three.
 	LoopDepthMax = 8
-	// ConditionsMax bounds the conditions that a workflow names: one for each loop is
-	// plenty, and every loop looks through them.
+	// ConditionsMax bounds the conditions that a workflow defines: a workflow needs about one
+	// per loop, and every loop searches the list.
 	ConditionsMax = 200
 	// SourceBytesMax bounds a workflow file before it is parsed.
 	SourceBytesMax = 4 << 20
-	// CompiledBytesMax bounds the text of a compiled workflow while it is expanded: four
-	// times the largest source, before one definition or argument is copied into every step.
+	// CompiledBytesMax bounds a compiled workflow while it is expanded, to four times the largest
+	// source: a definition or an argument may be copied into every step.
 	CompiledBytesMax = 16 << 20
 	// BundleBytesMax bounds a bundle before it is read.
 	BundleBytesMax = 1 << 30
-	// BundleIDBytesMax bounds a bundle's id, whoever wrote it: a label that is shown in a line.
+	// BundleIDBytesMax bounds a bundle's id, of Waybill or of another program: it is shown as a
+	// label in one line.
 	BundleIDBytesMax = 256
-	// BundleLogsMax is how many side logs a bundle may carry: a reader keeps a record for
-	// each, and a session has one or two.
+	// BundleLogsMax is the number of side logs in a bundle: a reader keeps a record for each, and
+	// a session has one or two.
 	BundleLogsMax = 64
-	// BundleSpellingMax is how many times its JCS bytes an element of a bundle may take up as
-	// it is spelled there: escapes take three times a text's bytes, indentation less.
+	// BundleSpellingMax bounds the size of an element in a bundle as a multiple of its RFC 8785
+	// bytes: escapes take up to three times a text's bytes, indentation less.
 	BundleSpellingMax = 4
 	// ControlFileBytesMax bounds store.json, keyring.json, trust.json and config.json.
 	ControlFileBytesMax = 1 << 20
-	// SummaryBytesMax bounds a gap's summary and a run's closing reason, as a blocker's message.
+	// SummaryBytesMax bounds a gap's summary and a run's closing reason, like a blocker's message.
 	SummaryBytesMax = 512
-	// AuditTextBytesMax bounds a reason and a detail as the audit log keeps them: four times
-	// what a person may give, since a redaction's mark can be longer than the secret.
+	// AuditTextBytesMax bounds a reason and a detail in the audit log: four times what a person
+	// may enter, since a redaction marker can be longer than the secret it replaces.
 	AuditTextBytesMax = 2048
-	// AuditDetailsMax is how many details one line of the audit log holds: it is read as a line.
+	// AuditDetailsMax is the number of details in one audit record, which is shown in one line.
 	AuditDetailsMax = 16
-	// AuditLinesMax is how many lines one append completes the audit log with: a store that
-	// was never completed must not need all its past in one file.
+	// AuditLinesMax is the number of audit records that one append adds: a store whose audit log
+	// was never completed must not write its whole history into one segment.
 	AuditLinesMax = 10_000
-	// AuditCacheBytesMax bounds the saved place from which the audit log is completed: some
-	// hundred bytes for each of a hundred thousand sessions.
+	// AuditCacheBytesMax bounds the saved positions from which the audit log is completed: about
+	// 300 bytes for each of a hundred thousand sessions.
 	AuditCacheBytesMax = 32 << 20
-	// ActorRefMax bounds who an actor says it is.
+	// ActorRefMax bounds the name that an actor gives itself.
 	ActorRefMax = 128
 	// TitleBytesMax bounds a run's title.
 	TitleBytesMax = 256
-	// TagsMax is how many tags a run may carry; TagBytesMax bounds each.
+	// TagsMax is the number of tags of a run.
 	TagsMax = 32
 	// TagBytesMax bounds one tag.
 	TagBytesMax = 64
-	// ContextKeyMax is the length of a declared input's key (R20).
+	// ContextKeyMax bounds the key of a declared input (docs/design.md#requirements-on-the-caller).
 	ContextKeyMax = 128
 	// SnapshotBytesMax bounds an execution snapshot file.
 	SnapshotBytesMax = 4 << 20
@@ -143,11 +154,11 @@ const (
 	TokenBytesMax = 4096
 	// CommandTimeoutSecondsMax bounds an action's timeout: one week.
 	CommandTimeoutSecondsMax = 7 * 24 * 3600
-	// CommandAttemptsMax bounds the tries of one action.
+	// CommandAttemptsMax bounds how often the command of one action is executed.
 	CommandAttemptsMax = 100
-	// CommandBackoffSecondsMax bounds the pause between two tries: one day.
+	// CommandBackoffSecondsMax bounds the pause between two executions: one day.
 	CommandBackoffSecondsMax = 24 * 3600
 )
 
-// TruncationMarker is what a text ends with where the locks let it be cut.
+// TruncationMarker is the end of a text that was truncated to its budget. It is stored.
 const TruncationMarker = "\n\n[TRUNCATED]"

@@ -1,11 +1,11 @@
 package limits
 
-// Limits of the server that agents talk to.
+// Limits of the MCP server.
 const (
-	// MCPMessageBytesMax bounds one message of an agent: notes, context and the
-	// artifacts that a model writes are far below; files are handed over by their paths.
+	// MCPMessageBytesMax bounds one message from an agent. Notes, context and the artifacts that
+	// a model writes are far smaller; files are passed by their paths.
 	MCPMessageBytesMax = 8 << 20
-	// MCPCallsMax is how many calls are worked on at once: more than a machine has
-	// cores, since most of a call's time is waiting for the disk; the others wait unread.
+	// MCPCallsMax is the number of calls that are executed at once: more than a machine has
+	// cores, since a call mostly waits for the disk. Further calls are not read until one ends.
 	MCPCallsMax = 16
 )

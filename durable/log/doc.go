@@ -1,5 +1,5 @@
-// Package log groups what is written and how it is chained: event kinds, manifest
-// records and audit records.
+// Package log groups the packages that define the contents of a log and how its records are
+// chained: event kinds (event), manifest records (manifest) and audit records (audit).
 //
-// It holds no folds over a log (package projections) and no I/O (package infra).
+// It holds no folds over a log (see projections) and no I/O (see infra).
 package log

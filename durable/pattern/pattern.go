@@ -1,5 +1,7 @@
-// Package pattern holds regular expressions that are compiled when they are first
-// used: a program that starts for one command must not pay for all of them.
+// Package pattern provides regular expressions that are compiled on their first use: a process
+// that runs one command must not compile the expressions of all others when it starts.
+//
+// It wraps package regexp, and has only the methods that Waybill uses.
 package pattern
 
 import (
@@ -7,35 +9,36 @@ import (
 	"sync"
 )
 
-// Pattern is a regular expression that is compiled on its first use.
+// Pattern is a regular expression that is compiled on its first use. It is safe for concurrent
+// use.
 type Pattern struct {
 	text    string
 	compile func() *regexp.Regexp
 }
 
-// New is the pattern of an expression that is known to be right.
+// New returns the pattern of a constant expression. The first use of an invalid one panics.
 func New(text string) *Pattern {
 	return &Pattern{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 }
 
-// String is the expression.
+// String returns the expression.
 func (p *Pattern) String() string { return p.text }
 
-// MatchString is regexp's, and so are the others: those that Waybill uses.
+// MatchString is regexp.Regexp.MatchString.
 func (p *Pattern) MatchString(s string) bool { return p.compile().MatchString(s) }
 
-// FindString is regexp's.
+// FindString is regexp.Regexp.FindString.
 func (p *Pattern) FindString(s string) string { return p.compile().FindString(s) }
 
-// FindStringSubmatch is regexp's.
+// FindStringSubmatch is regexp.Regexp.FindStringSubmatch.
 func (p *Pattern) FindStringSubmatch(s string) []string { return p.compile().FindStringSubmatch(s) }
 
-// ReplaceAllString is regexp's.
+// ReplaceAllString is regexp.Regexp.ReplaceAllString.
 func (p *Pattern) ReplaceAllString(s, with string) string {
 	return p.compile().ReplaceAllString(s, with)
 }
 
-// ReplaceAllStringFunc is regexp's.
+// ReplaceAllStringFunc is regexp.Regexp.ReplaceAllStringFunc.
 func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
 	return p.compile().ReplaceAllStringFunc(s, f)
 }

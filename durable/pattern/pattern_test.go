@@ -6,7 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-func TestAPatternIsItsExpression(t *testing.T) {
+func TestPatternMethodsMatchRegexp(t *testing.T) {
 	p := pattern.New(`(\w)(\d)`)
 	if p.String() != `(\w)(\d)` || !p.MatchString("xa1") || p.MatchString("a") || p.FindString("xa1") != "a1" {
 		t.Error("matching")
@@ -20,13 +20,12 @@ func TestAPatternIsItsExpression(t *testing.T) {
 	}
 }
 
-// TestNothingIsCompiledBeforeItIsUsed: an expression that is wrong is found by its
-// first use, not by starting.
-func TestNothingIsCompiledBeforeItIsUsed(t *testing.T) {
+// An invalid expression panics on its first use, and not in New.
+func TestPatternCompilesOnFirstUse(t *testing.T) {
 	p := pattern.New(`(`)
 	defer func() {
 		if recover() == nil {
-			t.Error("a wrong expression passes")
+			t.Error("an invalid expression does not panic")
 		}
 	}()
 	p.MatchString("x")

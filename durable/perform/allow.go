@@ -9,10 +9,11 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Allow finds out whether the commands of a workflow may run (R24): by the option,
-// by the record, or by asking. A nil error says yes, also to every later call for
-// the same version; WORKFLOW_UNTRUSTED says that nobody has agreed. It is called
-// before a run is started, so that a refusal leaves nothing behind.
+// Allow decides whether the commands of a workflow may run
+// (docs/design.md#commands-and-trust): by the option, by recorded trust, or by
+// asking the person. nil permits them, also in later calls for the same
+// version. WORKFLOW_UNTRUSTED otherwise. Callers use it before they start a
+// run, so that a refusal leaves nothing behind.
 func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) error {
 	if o.Trust || !w.HasActions() || p.allowed == w.Hash() {
 		return nil
@@ -22,13 +23,13 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 		return err
 	}
 	if !trusted {
-		if trusted, err = p.ask(ctx, w); err != nil {
+		if trusted, err = p.askTrust(ctx, w); err != nil {
 			return err
 		}
 	}
 	if !trusted {
 		return fault.New(fault.WorkflowUntrusted,
-			"the workflow %q has steps that run commands, and nobody has trusted this version of it", w.WorkflowID).
+			"the workflow %q has steps that run commands, and this version of it is not trusted", w.WorkflowID).
 			Suggest("See its commands with 'waybill workflows inspect'. Then allow this version with 'waybill "+
 				"trust', or this one call with --trust.").
 			With("workflowId", w.WorkflowID).With("workflowHash", w.Hash().String())
@@ -37,9 +38,9 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 	return nil
 }
 
-// ask is for a person at a terminal only. Leaving the question is a no: the safe
-// answer must be the one that takes no effort.
-func (p *Performer) ask(ctx context.Context, w compile.Compiled) (bool, error) {
+// askTrust asks a person at a terminal. Leaving the question is a refusal: the
+// answer that takes no effort must be the safe one.
+func (p *Performer) askTrust(ctx context.Context, w compile.Compiled) (bool, error) {
 	if !p.Person.Present() {
 		return false, nil
 	}

@@ -8,11 +8,13 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// handedIn: what a person has to approve is there, so that the next attempt must
-// bring nothing new (R20).
-func (t *turn) handedIn() bool { return t.answer.HandedIn() }
+// outputsSubmitted reports that the outputs to be approved are recorded, so
+// that the next attempt must carry none
+// (docs/design.md#requirements-on-the-caller).
+func (t *stepRun) outputsSubmitted() bool { return t.answer.HandedIn() }
 
-// onlyApproval reports an attempt that was refused for want of an approval alone.
+// onlyApproval reports that an attempt was refused for a missing approval
+// alone.
 func onlyApproval(blockers []reason.Blocker, stepID string) bool {
 	for _, b := range blockers {
 		if b.Code != reason.BlockerUserOnly || b.Pointer != reason.WorkflowStep(stepID) {
@@ -22,17 +24,18 @@ func onlyApproval(blockers []reason.Blocker, stepID string) bool {
 	return len(blockers) > 0
 }
 
-// approval gets what was handed in approved: by whoever sits here, after they were
-// shown it, or, where nobody does, later and elsewhere. Neither --yes nor --notes
-// stands in for it, in any mode.
-func (t *turn) approval(ctx context.Context) error {
+// obtainApproval asks the person at the terminal to approve the submitted
+// outputs, after showing them. Without a person the run waits with RUN_WAITING.
+// Neither --yes nor --notes replaces an approval, in any mode.
+func (t *stepRun) obtainApproval(ctx context.Context) error {
 	by := engine.Caller{Actor: t.Actor, AtMs: t.NowMs()}
 	shown, err := t.Engine.Approvable(ctx, by, t.answer.Position())
 	if err != nil || shown.Approved {
 		return err
 	}
 	if !t.Person.Present() {
-		return t.waiting("needs a person's approval of what was handed in", "Approve it at a terminal with '%s'.",
+		return t.waitingFault("needs a person's approval of the submitted outputs",
+			"Approve it at a terminal with '%s'.",
 			t.ApproveLine(t.report.Run))
 	}
 	yes, err := t.Person.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
@@ -40,7 +43,7 @@ func (t *turn) approval(ctx context.Context) error {
 		return err
 	}
 	if !yes {
-		return t.waiting("is not approved", "Approve it later with '%s', or hand in something else with '%s'.",
+		return t.waitingFault("is not approved", "Approve it later with '%s', or submit other outputs with '%s'.",
 			t.ApproveLine(t.report.Run), t.HandIn(t.report.Run, "--notes", "TEXT"))
 	}
 	a, err := t.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")

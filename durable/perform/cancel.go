@@ -14,18 +14,19 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// watchMs is how often the log is looked at for a request to end the run while
-// something is under way: a command should be dead well within a second. A look
-// that finds nothing new reads one group of lines.
+// watchMs is the interval in milliseconds at which the log is polled for a
+// cancellation while a step is performed: a command should end well within a
+// second. A poll that finds nothing new reads one group of lines.
 const watchMs = 200
 
-// errCancelled ends what is under way when somebody asked for the run to end.
-var errCancelled = errors.New("the end of the run was asked for")
+// errCancelled is the cause of the context that ends when the run's end is
+// requested.
+var errCancelled = errors.New("the end of the run was requested")
 
-// watch is the performer's look at its log from the side, while it or a person is
-// busy. It keeps nothing but what it looks for, so that it costs the same however
-// long the run is.
-type watch struct {
+// logWatch polls a session's log for the end of a run while the performer or a
+// person is busy. It keeps only what it looks for, so that its memory does not
+// depend on the length of the run.
+type logWatch struct {
 	log  manifest.Log
 	run  id.Run
 	head manifest.Head
@@ -34,11 +35,12 @@ type watch struct {
 	closed    *event.RunClosed
 }
 
-// Reset starts over.
-func (w *watch) Reset() { w.head, w.requested, w.closed = manifest.Head{}, nil, nil }
+// Reset implements ports.Visitor.
+func (w *logWatch) Reset() { w.head, w.requested, w.closed = manifest.Head{}, nil, nil }
 
-// Visit takes from a segment what asks for the run's end, or is it.
-func (w *watch) Visit(seg manifest.Segment, head manifest.Head) error {
+// Visit implements ports.Visitor. It keeps the request for the run's end, and
+// the end.
+func (w *logWatch) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		if e.Scope.RunID != w.run {
 			continue
@@ -54,8 +56,8 @@ func (w *watch) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// look reads on.
-func (w *watch) look(ctx context.Context, logs ports.Logs) error {
+// poll reads what is new in the log. A replaced log is read from its beginning.
+func (w *logWatch) poll(ctx context.Context, logs ports.Logs) error {
 	_, err := logs.Read(ctx, ports.Reading{Log: w.log, From: w.head}, w)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		w.Reset()
@@ -64,12 +66,13 @@ func (w *watch) look(ctx context.Context, logs ports.Logs) error {
 	return err
 }
 
-func (w *watch) ended() bool { return w.requested != nil || w.closed != nil }
+// ending reports that the run's end was requested or recorded.
+func (w *logWatch) ending() bool { return w.requested != nil || w.closed != nil }
 
-// watched gives a context that ends as soon as somebody asked for the run to end.
-// stop waits until nobody looks any more. What keeps a look from succeeding is not
-// told: the performer meets it itself where it matters.
-func (w *work) watched(ctx context.Context) (within context.Context, stop func()) {
+// watchForEnd returns a context that is cancelled when the run's end is
+// requested. stop ends the polling and waits for it. Errors of polling are
+// ignored: the performer meets them itself where they matter.
+func (w *execution) watchForEnd(ctx context.Context) (within context.Context, stop func()) {
 	wait := w.Watch
 	if wait == nil {
 		wait = w.Pause
@@ -79,7 +82,7 @@ func (w *work) watched(ctx context.Context) (within context.Context, stop func()
 	go func() {
 		defer close(done)
 		for wait(within, watchMs) == nil {
-			if w.watch.look(within, w.Logs) == nil && w.watch.ended() {
+			if w.watch.poll(within, w.Logs) == nil && w.watch.ending() {
 				cancel(errCancelled)
 				return
 			}
@@ -91,32 +94,35 @@ func (w *work) watched(ctx context.Context) (within context.Context, stop func()
 	}
 }
 
-// finish closes a run whose end was asked for. It is called when nothing is under
-// way any more and the performer's lock is let go: whoever asks from then on finds
-// the lock free and closes the run themselves, and who asked before is seen here.
-// err is how the work ended by itself.
-func (w *work) finish(ctx context.Context, err error) error {
+// finish closes a run whose end was requested. It is called after all work has
+// stopped and the performer's lock is released: a canceller that comes later
+// finds the lock free and closes the run itself, and the request of an earlier
+// one is found here. err is the result of the work and is returned if no end
+// was requested.
+func (w *execution) finish(ctx context.Context, err error) error {
 	if err == nil && w.answer.IsComplete {
-		return nil // the engine refuses the last step of a run whose end is asked for
+		return nil // after a request the engine refuses the last step, so there was none
 	}
 	ctx = context.WithoutCancel(ctx)
-	// What cannot be read now, the next performer or canceller closes.
-	_ = w.watch.look(ctx, w.Logs)
+	// If the log cannot be read now, the next performer or canceller closes the
+	// run.
+	_ = w.watch.poll(ctx, w.Logs)
 	if w.watch.closed == nil && w.watch.requested == nil {
 		return err
 	}
-	how, closeErr := w.Engine.Close(ctx, engine.Caller{Actor: w.Actor, AtMs: w.NowMs()}, w.view.at)
+	end, closeErr := w.Engine.Close(ctx, engine.Caller{Actor: w.Actor, AtMs: w.NowMs()}, w.view.at)
 	if closeErr != nil {
 		return fmt.Errorf("closing the run: %w", closeErr)
 	}
-	w.answer.Status = how.Status
-	return w.about(fault.New(fault.RunClosed, "run %s was %s at %s: %s", w.report.Run, word(how.Status), w.place(),
-		how.Reason)).
-		With("status", string(how.Status)).With("reason", how.Reason)
+	w.answer.Status = end.Status
+	return w.withIDs(fault.New(fault.RunClosed, "run %s was %s at %s: %s", w.report.Run, statusPhrase(end.Status),
+		w.stepPhrase(),
+		end.Reason)).
+		With("status", string(end.Status)).With("reason", end.Reason)
 }
 
-// word is a status in a sentence about what was done to a run.
-func word(s projections.Status) string {
+// statusPhrase is a status in a sentence about the end of a run.
+func statusPhrase(s projections.Status) string {
 	if s == projections.Failed {
 		return "ended as failed"
 	}

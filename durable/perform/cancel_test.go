@@ -14,16 +14,16 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// cancel asks for the run's end, as another process would.
-func (w *world) cancel(failed bool) (engine.Cancelled, error) {
+// cancel requests the run's end as another process would.
+func (w *fixture) cancel(failed bool) (engine.Cancelled, error) {
 	other := &engine.Engine{Logs: w.store, Locks: w.store, Objects: w.store, Sessions: w.store, Identity: w.store,
 		Keyring: w.store}
 	return other.Cancel(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 50}, w, w.at,
 		engine.CancelRequest{Reason: "not needed", Failed: failed})
 }
 
-// ends counts what is on record about the run's end.
-func (w *world) ends() string {
+// ends lists what is recorded about the run's end.
+func (w *fixture) ends() string {
 	var out []string
 	for _, e := range w.events() {
 		switch p := e.Data.(type) {
@@ -36,7 +36,7 @@ func (w *world) ends() string {
 	return strings.Join(out, ", ")
 }
 
-// seen is a watch that looks once a request may be there, and then at rest.
+// seen is a Watch that polls once after asked is closed.
 func seen(asked chan struct{}) func(ctx context.Context, ms int64) error {
 	return func(ctx context.Context, ms int64) error {
 		select {
@@ -48,9 +48,9 @@ func seen(asked chan struct{}) func(ctx context.Context, ms int64) error {
 	}
 }
 
-func TestCancelReachesACommand(t *testing.T) {
+func TestCancelStopsRunningCommand(t *testing.T) {
 	for _, failed := range []bool{false, true} {
-		w := newWorld(t, steps(lookStep+buildStep))
+		w := newFixture(t, steps(lookStep+buildStep))
 		asked := make(chan struct{})
 		w.onWatch = seen(asked)
 		w.slow = func(ctx context.Context) error {
@@ -66,7 +66,7 @@ func TestCancelReachesACommand(t *testing.T) {
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(10 * time.Second):
-				t.Error("the command was never told")
+				t.Error("the command was never interrupted")
 				return nil
 			}
 		}
@@ -86,10 +86,10 @@ func TestCancelReachesACommand(t *testing.T) {
 	}
 }
 
-// TestCancelBetweenTwoLooks: the command has ended by itself by the time that its
-// attempt is refused.
-func TestCancelBetweenTwoLooks(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+// TestCancelBetweenPollsRefusesAttempt: the command ends before a poll finds
+// the request, and its attempt is refused.
+func TestCancelBetweenPollsRefusesAttempt(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	w.onTry = func(int, ports.Command) error { _, err := w.cancel(false); return err }
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunClosed {
 		t.Fatal(err)
@@ -99,10 +99,10 @@ func TestCancelBetweenTwoLooks(t *testing.T) {
 	}
 }
 
-// TestCancelJustBeforeThePerformerLetsGo: the canceller finds the lock held, and the
-// performer has nothing more to do. Whoever looks last must see the other.
-func TestCancelJustBeforeThePerformerLetsGo(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+// TestCancelBeforeLockReleaseClosesRun: the canceller finds the lock held while
+// the performer has no work left. The one that checks last must find the other.
+func TestCancelBeforeLockReleaseClosesRun(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	w.outcomes = []ports.CommandOutcome{bad}
 	w.onHold = func() {
 		if got, err := w.cancel(false); err != nil || got.Status != projections.Cancelling {
@@ -117,10 +117,10 @@ func TestCancelJustBeforeThePerformerLetsGo(t *testing.T) {
 	}
 }
 
-// TestACancelThatNobodyFinished: the performer was killed; the next one closes the
-// run, and does nothing else.
-func TestACancelThatNobodyFinished(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+// TestNextPerformerClosesCancelledRun: the performer was killed; the next one
+// closes the run and does nothing else.
+func TestNextPerformerClosesCancelledRun(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	w.busy = true
 	if got, err := w.cancel(false); err != nil || got.Status != projections.Cancelling {
 		t.Fatalf("%+v, %v", got, err)
@@ -136,8 +136,8 @@ func TestACancelThatNobodyFinished(t *testing.T) {
 	}
 }
 
-func TestNobodyLooksAfterwards(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+func TestPollingEndsWithCall(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	ended := make(chan struct{})
 	w.onWatch = func(ctx context.Context, ms int64) error {
 		<-ctx.Done()
@@ -150,6 +150,6 @@ func TestNobodyLooksAfterwards(t *testing.T) {
 	select {
 	case <-ended:
 	default:
-		t.Error("the watch outlives the call")
+		t.Error("the polling outlives the call")
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 func argv(words ...string) canon.Digest { return command.ArgvDigest(source.Action{Argv: words}) }
 
-// deltas are the context deltas on record.
-func (w *world) deltas() string {
+// deltas lists the recorded context deltas.
+func (w *fixture) deltas() string {
 	var out []string
 	for _, e := range w.events() {
 		if c, ok := e.Data.(event.ContextSet); ok {
@@ -29,7 +29,7 @@ func (w *world) deltas() string {
 }
 
 func TestContextIsSentOnce(t *testing.T) {
-	w := newWorld(t, steps(buildStep+strings.ReplaceAll(buildStep, "build", "again")))
+	w := newFixture(t, steps(buildStep+strings.ReplaceAll(buildStep, "build", "again")))
 	if _, err := w.perform(context.Background(), perform.Options{Context: members("k", "v")}); err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func TestContextIsSentOnce(t *testing.T) {
 	}
 }
 
-func TestContextOfARefusedAttemptIsNotAskedForAgain(t *testing.T) {
-	w := newWorld(t, steps(inputStep))
+func TestInputsOfRefusedAttemptAreKept(t *testing.T) {
+	w := newFixture(t, steps(inputStep))
 	w.answers, w.outcomes = []string{"b", "3"}, []ports.CommandOutcome{bad}
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.StepFailed {
 		t.Fatal(err)
@@ -52,8 +52,8 @@ func TestContextOfARefusedAttemptIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-// replaced is a log that was replaced by another one with the same facts, as a
-// repair does: no head that was read before is known to it.
+// replaced is a log that was replaced by another one with the same events, as
+// by a repair: it does not contain any head that was read before.
 type replaced struct{ ports.Logs }
 
 func (r replaced) Read(ctx context.Context, q ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
@@ -63,8 +63,8 @@ func (r replaced) Read(ctx context.Context, q ports.Reading, v ports.Visitor) (m
 	return r.Logs.Read(ctx, q, v)
 }
 
-func TestALogThatWasReplacedIsReadAgain(t *testing.T) {
-	w := newWorld(t, steps(inputStep))
+func TestReplacedLogIsReadFromBeginning(t *testing.T) {
+	w := newFixture(t, steps(inputStep))
 	w.answers = []string{"a", "1"}
 	p := w.performer()
 	p.Logs = replaced{w.store}
@@ -73,11 +73,11 @@ func TestALogThatWasReplacedIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestInputsAreReadAsFlagsAre(t *testing.T) {
+func TestTypedInputsParseLikeSetFlags(t *testing.T) {
 	for typed, want := range map[string]string{"3": `3`, "[1, 2]": `[1,2]`, "true": `true`, "007": `"007"`,
 		"null":                 `"null"`,
 		"12345678901234567890": `"12345678901234567890"`, "plain text": `"plain text"`, `"quoted"`: `"quoted"`} {
-		w := newWorld(t, steps(strings.Replace(inputStep,
+		w := newFixture(t, steps(strings.Replace(inputStep,
 			"      - {contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [a, b], "+
 				"description: Where to}\n", "", 1)))
 		w.answers = []string{typed}
@@ -88,7 +88,7 @@ func TestInputsAreReadAsFlagsAre(t *testing.T) {
 			t.Errorf("%q was recorded as %s", typed, got)
 		}
 	}
-	w := newWorld(t, steps(strings.ReplaceAll(inputStep, "[a, b]", `["1", "2"]`)))
+	w := newFixture(t, steps(strings.ReplaceAll(inputStep, "[a, b]", `["1", "2"]`)))
 	w.answers = []string{"1", "x"}
 	if _, err := w.perform(context.Background(), perform.Options{}); err != nil ||
 		w.deltas() != `{"count":"x","target":"1"}` {
@@ -96,8 +96,8 @@ func TestInputsAreReadAsFlagsAre(t *testing.T) {
 	}
 }
 
-func TestARefusedStepIsTakenUpWhereItWas(t *testing.T) {
-	w := newWorld(t, steps(noteStep))
+func TestRefusedStepIsResumedWithDraft(t *testing.T) {
+	w := newFixture(t, steps(noteStep))
 	w.answers = []string{"  ", "^D"}
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting {
 		t.Fatal(err)

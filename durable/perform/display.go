@@ -11,57 +11,58 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Display shows a run while it is performed. Its methods are called in order, from
-// one goroutine; what a command prints goes to it on another way.
+// Display shows a run while it is performed. Its methods are called in order,
+// from one goroutine. The output of commands does not pass through it.
 type Display interface {
 	RunOpened(RunView)
 	StepBegan(StepView)
 	TryBegan(TryView)
 	TryEnded(TryEnd)
-	// Blocked: the attempt was recorded and not accepted.
+	// Blocked reports an attempt that was recorded and refused.
 	Blocked([]reason.Blocker)
 	StepEnded(StepEnd)
 }
 
-// RunView is the run that is taken up.
+// RunView describes the run when its execution begins.
 type RunView struct {
 	Run      id.Run
 	Workflow string // its name
-	Title    string // what the person called the run, if they did
+	Title    string // title chosen by the user, "" without one
 	Steps    int
-	Done     int // acknowledged before
+	Done     int // acknowledged before this call
 }
 
-// StepView is a step that becomes somebody's turn.
+// StepView describes a step before it is performed.
 type StepView struct {
-	At, Of   int // 1 is the first
+	At, Of   int // position in the workflow, from 1, and number of steps
 	Title    string
 	Rounds   []Round  // of the loops around it, outermost first
-	Prompt   string   // what the person has to read; "" when there is nothing for them to do
-	Argv     []string // of the step's command, if it has one
+	Prompt   string   // text for the person; "" for a step without one
+	Argv     []string // command of the step, if it has one
 	Cwd      string
-	Warnings []string // about the answer that shows the step
-	Refused  []string // why it was not accepted when it was tried before
+	Warnings []string // of the answer that shows the step
+	Refused  []string // messages of the last refused attempt
 }
 
-// TryView is a command that starts.
+// TryView describes a command before it starts.
 type TryView struct {
 	Argv    []string
 	Cwd     string
 	Try, Of int
 }
 
-// TryEnd is how it ended.
+// TryEnd describes how a command ended.
 type TryEnd struct {
 	ports.CommandOutcome
-	AgainInMs int64 // the pause before the next try
-	Last      bool  // there is no next try
+	AgainInMs int64 // pause before the next try
+	Last      bool  // no further try follows
 }
 
-// StepEnd is a step that was accepted.
+// StepEnd describes a step that was accepted.
 type StepEnd struct{ ElapsedMs int64 }
 
-func (w *work) runView() RunView {
+// runView collects the run's title and progress from the fold.
+func (w *execution) runView() RunView {
 	v := RunView{Run: w.report.Run, Workflow: w.report.Workflow, Steps: len(w.flow.Steps)}
 	if run := w.view.run(); run != nil {
 		v.Title = run.Started.Title
@@ -72,13 +73,13 @@ func (w *work) runView() RunView {
 	return v
 }
 
-// Round is where a step stands in one of the loops around it.
+// Round is the iteration of one of the loops around a step.
 type Round struct {
-	Loop string // its title
+	Loop string // title of the loop
 	N    int    // from 1
 }
 
-// Rounds tells them in words, outermost first.
+// Rounds describes iterations in words, outermost loop first.
 func Rounds(all []Round) string {
 	words := make([]string, len(all))
 	for i, r := range all {
@@ -87,7 +88,7 @@ func Rounds(all []Round) string {
 	return strings.Join(words, ", ")
 }
 
-// roundsOf reads the rounds off a step's key, outermost loop first.
+// roundsOf reads the iterations from a step instance key, outermost loop first.
 func roundsOf(w compile.Compiled, key string) []Round {
 	loops, _, err := snapshot.ParseKey(key)
 	if err != nil {

@@ -1,9 +1,13 @@
-// Package perform carries a run to its end: it looks at what is pending, lets the
-// right performer do it, and sends what came of it to the engine as an attempt,
-// until nothing is pending or somebody has to be waited for (R20, R24).
+// Package perform carries out a run from its preferred tip: it reads the
+// pending step, lets a command or a person perform it, and sends the outcome to
+// the engine as an attempt, until the run is complete or has to wait
+// (docs/design.md#requirements-on-the-caller,
+// docs/design.md#commands-and-trust).
 //
-// It is a caller of the engine like any other. It starts no process and draws
-// nothing: commands, the person, the lock and the screen are ports.
+// It is a caller of durable/engine like any other: it decides nothing about a
+// run and appends nothing itself. It starts no process and prints nothing;
+// commands, the person, the lock and the display are ports. Start reading at
+// Performer.Perform; step.go has the loop of one step.
 package perform
 
 import (
@@ -19,25 +23,29 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Engine is what a performer asks of the engine.
+// Engine has the use cases that a performer calls; *engine.Engine implements
+// it.
 type Engine interface {
-	// Rehydrate answers what is pending at a position and writes nothing.
+	// Rehydrate returns what is pending at a position and appends nothing.
 	Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error)
-	// Pinned is a workflow that a run is bound to.
+	// Pinned returns the workflow with a hash that a run is pinned to.
 	Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
-	// Advance carries an attempt; the same one again is answered from the log.
+	// Advance makes an attempt; a repeated call with the same attempt id is
+	// answered from the log.
 	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt,
 		req advance.Request) (engine.Answer, error)
-	// Approvable reads what an approval at a position would be bound to.
+	// Approvable returns the outputs that an approval at a position would be
+	// bound to.
 	Approvable(ctx context.Context, by engine.Caller, at engine.Position) (engine.Approvable, error)
-	// ApproveShown records a person's approval of what they were shown, and of nothing else.
+	// ApproveShown records a person's approval of exactly what was shown.
 	ApproveShown(ctx context.Context, by engine.Caller, shown engine.Approvable, comment string) (engine.Answer, error)
-	// Close ends a run whose cancellation was asked for, when nothing of it is under
-	// way any more.
+	// Close ends a run whose cancellation was requested, after its performer
+	// has stopped.
 	Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error)
 }
 
-// Performer carries out runs of one store, one at a time. All fields but Watch are needed.
+// Performer carries out runs of one store, one at a time. All fields but Watch
+// are required.
 type Performer struct {
 	Engine     Engine
 	Logs       ports.Logs
@@ -46,121 +54,136 @@ type Performer struct {
 	Performers ports.Performers
 	Display    Display
 
-	// Trusted tells whether a person has trusted a version of a workflow; Remember
-	// records that one just did, for all later calls.
+	// Trusted reports whether a person has trusted a version of a workflow;
+	// Remember records that a person just did, for all later calls.
 	Trusted  func(ctx context.Context, hash canon.Digest) (bool, error)
 	Remember func(ctx context.Context, w compile.Compiled) error
 
 	Actor event.Actor
 	NowMs func() int64
-	// Pause waits, or returns ctx's error when that ends first.
+	// Pause waits for a number of milliseconds, or returns ctx's error if that
+	// ends first.
 	Pause func(ctx context.Context, ms int64) error
-	// Watch waits as Pause does, while something else is under way or pauses itself.
-	// nil: Pause, which then has to stand being called by two goroutines.
+	// Watch waits like Pause, in another goroutine that polls the log. nil:
+	// Pause is used, and must then be safe for two goroutines.
 	Watch func(ctx context.Context, ms int64) error
-	// GoOn is the command line that takes a run up again, with more flags behind it.
+	// GoOn returns the command line that continues a run, with more flags
+	// appended.
 	GoOn func(run id.Run, more ...string) string
-	// HandIn is the command line that hands something in from elsewhere.
+	// HandIn returns the command line that submits outputs without performing
+	// the run.
 	HandIn func(run id.Run, more ...string) string
-	// ApproveLine is the command line that approves what a run waits with.
+	// ApproveLine returns the command line that approves the pending step of a
+	// run.
 	ApproveLine func(run id.Run) string
 
-	allowed canon.Digest // the version that may run commands in this call
+	// allowed is the workflow version whose commands may run in this process.
+	allowed canon.Digest
 }
 
-// Options are what a person said beforehand.
+// Options are answers given before the run starts, usually as flags.
 type Options struct {
-	Trust   bool        // commands may run, for this call
-	Yes     bool        // every confirmation is given
-	Notes   *string     // the answer of every person step; nil: none given
+	Trust   bool        // commands may run in this call
+	Yes     bool        // confirms every step that waits for a confirmation
+	Notes   *string     // notes for every person step; nil: none
 	Context canon.Value // sent with the first attempt of this call
-	// Preferences go with the first attempt too, and count for it already.
+	// Preferences are sent with the first attempt as well, and are in force for
+	// it.
 	Preferences []event.PreferenceChange
 }
 
-// Report is what a call did.
+// Report describes what a call did.
 type Report struct {
 	Session   id.Session
 	Run       id.Run
 	Workflow  string // its name
-	Performed int    // steps that this call had acknowledged
+	Performed int    // steps that were acknowledged in this call
 	ElapsedMs int64
-	// Already says that the run was complete before this call.
+	// Already reports that the run was complete before this call.
 	Already bool
-	// Last is the answer that the run stands at now.
+	// Last is the answer at which the run is now.
 	Last engine.Answer
 }
 
-// Perform carries a run from its preferred tip to its end. A nil error says that
-// it is complete; any other says where it stopped, why, and how to go on. What was
-// acknowledged before is recorded in any case.
+// Perform carries out a run from its preferred tip to its end. nil reports that
+// the run is complete. Any error states where the run stopped, why, and how to
+// continue; everything that was acknowledged before is recorded.
+//
+// Errors: RUN_WAITING if a person is required and not present, RUN_BLOCKED if
+// an attempt was refused, STEP_FAILED if a command failed, WORKFLOW_UNTRUSTED,
+// RUN_CLOSED, RUN_BUSY if another process performs the session, INTERRUPTED if
+// the context ended, and those of the store.
 func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run, o Options) (Report, error) {
-	w := &work{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
-	w.watch = watch{log: w.view.log, run: run}
+	w := &execution{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
+	w.watch = logWatch{log: w.view.log, run: run}
 	w.report.Session, w.report.Run = session, run
 	err := w.perform(ctx)
 	w.report.ElapsedMs = p.NowMs() - w.began
 	w.report.Last = w.answer
-	return w.report, w.stopped(ctx, err)
+	return w.report, w.withRecovery(ctx, err)
 }
 
-// work is one call of Perform.
-type work struct {
+// execution is one call of Perform.
+type execution struct {
 	*Performer
 	opts   Options
-	view   *view
-	watch  watch
+	view   *sessionView
+	watch  logWatch
 	flow   compile.Compiled
-	answer engine.Answer // where the run stands
+	answer engine.Answer // of the last call to the engine
 	began  int64
 	report Report
 }
 
-func (w *work) perform(ctx context.Context) error {
-	// What is complete or closed needs no lock, and so writes nothing at all.
-	if err := w.find(ctx); err != nil {
+// perform locates the tip, takes the performer's lock and performs the steps.
+// After the lock is released, finish closes a run whose end was requested
+// meanwhile.
+func (w *execution) perform(ctx context.Context) error {
+	// A complete or closed run needs no lock, so nothing is written for it.
+	if err := w.locateTip(ctx); err != nil {
 		return err
 	}
 	if w.answer.IsComplete {
 		w.report.Already = true
 		return nil
 	}
-	// One whose end is only asked for waits for a performer to close it.
-	if err := w.closed(); err != nil && w.answer.Status != projections.Cancelling {
+	// A run whose end is only requested needs a performer to close it.
+	if err := w.checkOpen(); err != nil && w.answer.Status != projections.Cancelling {
 		return err
 	}
 	release, err := w.Performers.Hold(ctx, w.report.Session)
 	if err != nil {
 		return err
 	}
-	err = w.carry(ctx)
-	// The end of the process lets go of it in any case.
+	err = w.performSteps(ctx)
+	// The end of the process releases the lock in any case.
 	_ = release()
 	return w.finish(ctx, err)
 }
 
-// carry performs step after step while this process is the run's only performer.
-func (w *work) carry(ctx context.Context) error {
-	// Another performer may have been at work until a moment ago.
+// performSteps performs step after step while this process holds the
+// performer's lock.
+func (w *execution) performSteps(ctx context.Context) error {
+	// Another performer may have advanced the run before the lock was taken.
 	if moved, err := w.view.refresh(ctx, w.Logs); err != nil {
 		return err
 	} else if moved {
-		if err := w.find(ctx); err != nil {
+		if err := w.locateTip(ctx); err != nil {
 			return err
 		}
 	}
 	w.watch.head, w.watch.requested = w.view.fold.Head, w.view.run().CancelRequested
-	if err := w.closed(); err != nil {
+	if err := w.checkOpen(); err != nil {
 		return err
 	}
-	ctx, stop := w.watched(ctx)
+	ctx, stop := w.watchForEnd(ctx)
 	defer stop()
 	w.Display.RunOpened(w.runView())
 	for !w.answer.IsComplete {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.closed(); err != nil {
+		if err := w.checkOpen(); err != nil {
 			return err
 		}
 		if err := w.step(ctx); err != nil {
@@ -171,8 +194,8 @@ func (w *work) carry(ctx context.Context) error {
 	return nil
 }
 
-// find brings answer and workflow to the run's preferred tip.
-func (w *work) find(ctx context.Context) error {
+// locateTip sets answer and workflow to those of the run's preferred tip.
+func (w *execution) locateTip(ctx context.Context) error {
 	if _, err := w.view.refresh(ctx, w.Logs); err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// outputs reads the artifacts that are on record.
-func (w *world) outputs() []command.Result {
+// outputs decodes the recorded command results.
+func (w *fixture) outputs() []command.Result {
 	w.Helper()
 	var out []command.Result
 	for _, e := range w.events() {
@@ -44,8 +44,8 @@ func (w *world) outputs() []command.Result {
 	return out
 }
 
-func TestTheResultSpeaksOfTheLastTry(t *testing.T) {
-	w := newWorld(t, steps(retryStep))
+func TestResultDescribesLastTry(t *testing.T) {
+	w := newFixture(t, steps(retryStep))
 	second := ports.CommandOutcome{DurationMs: 20, OutputBytes: 3, OutputHead: "yes", OutputTail: "tail"}
 	w.outcomes = []ports.CommandOutcome{bad, second}
 	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
@@ -59,14 +59,14 @@ func TestTheResultSpeaksOfTheLastTry(t *testing.T) {
 	}
 }
 
-func TestACommandThatNeverStarted(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+func TestCommandThatCannotStartFails(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	w.outcomes = []ports.CommandOutcome{{ExitStatus: -1, Failure: `the program "make" was not found`,
 		Fix: "Install it: 100% sure."}}
 	_, err := w.perform(context.Background(), perform.Options{})
 	f := fault.Of(err)
 	if f == nil || f.Code != fault.StepFailed ||
-		f.Suggestion != "Install it: 100% sure. Then go on with 'waybill run --run R'." {
+		f.Suggestion != "Install it: 100% sure. Then continue with 'waybill run --run R'." {
 		t.Fatalf("got %+v", f)
 	}
 	if !strings.Contains(f.Message, `the program "make" was not found`) {
@@ -77,8 +77,8 @@ func TestACommandThatNeverStarted(t *testing.T) {
 	}
 }
 
-func TestFaultsAreDocuments(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+func TestFaultDetailsEncodeAsJSON(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	long := strings.Repeat("a line of output\n", 1000)
 	w.outcomes = []ports.CommandOutcome{{ExitStatus: 1, OutputHead: long, OutputTail: long}}
 	_, err := w.perform(context.Background(), perform.Options{})
@@ -90,7 +90,7 @@ func TestFaultsAreDocuments(t *testing.T) {
 	for _, name := range []string{"runId", "sessionId", "stepId", "nodeId", "exitStatus", "tries", "outputTail",
 		"blockers"} {
 		if _, ok := v.Get(name); !ok {
-			t.Errorf("details hold no %s: %s", name, v.JCS())
+			t.Errorf("details have no %s: %s", name, v.JCS())
 		}
 	}
 	tail, _ := v.Get("outputTail")
@@ -99,8 +99,8 @@ func TestFaultsAreDocuments(t *testing.T) {
 	}
 }
 
-func TestTheCommandKnowsItsAttempt(t *testing.T) {
-	w := newWorld(t, steps("  - {id: build, title: Build, action: {kind: command, argv: [make], cwd: sub, "+
+func TestCommandEnvironmentHasAttemptIDs(t *testing.T) {
+	w := newFixture(t, steps("  - {id: build, title: Build, action: {kind: command, argv: [make], cwd: sub, "+
 		"timeoutSeconds: 3, env: {A: \"1\"}}}\n"))
 	a, err := w.g.Rehydrate(context.Background(), w.at)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestTheCommandKnowsItsAttempt(t *testing.T) {
 }
 
 func TestInterruptionRecordsNothing(t *testing.T) {
-	w := newWorld(t, steps(lookStep+buildStep))
+	w := newFixture(t, steps(lookStep+buildStep))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.onTry = func(int, ports.Command) error { cancel(); return ctx.Err() }
 	_, err := w.perform(ctx, perform.Options{Notes: text("")})
@@ -150,7 +150,7 @@ func TestInterruptionRecordsNothing(t *testing.T) {
 }
 
 func TestInterruptionEndsThePauseBetweenTries(t *testing.T) {
-	w := newWorld(t, steps(retryStep))
+	w := newFixture(t, steps(retryStep))
 	w.outcomes = []ports.CommandOutcome{bad, bad, bad}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.onTry = func(int, ports.Command) error { cancel(); return nil }
@@ -160,7 +160,7 @@ func TestInterruptionEndsThePauseBetweenTries(t *testing.T) {
 	}
 }
 
-// closing is an engine whose answers say that the run is closed.
+// closing is an engine whose answers have the status of a closed run.
 type closing struct {
 	sender
 	status projections.Status
@@ -172,9 +172,9 @@ func (c closing) Rehydrate(ctx context.Context, at engine.Position) (engine.Answ
 	return a, err
 }
 
-func TestAClosedRunIsLeftAlone(t *testing.T) {
+func TestClosedRunIsNotPerformed(t *testing.T) {
 	for _, status := range []projections.Status{projections.Cancelled, projections.Failed} {
-		w := newWorld(t, steps(buildStep))
+		w := newFixture(t, steps(buildStep))
 		p := w.performer()
 		p.Engine = closing{sender{w}, status}
 		if _, err := p.Perform(context.Background(), w.at.Session, w.at.Run,
@@ -184,8 +184,8 @@ func TestAClosedRunIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestARunThatIsNotThere(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+func TestUnknownRunIsRefused(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	if _, err := w.performer().
 		Perform(context.Background(), w.at.Session, id.NewRun(id.Seed{7}),
 			perform.Options{}); codeOf(err) != fault.RunNotFound {
@@ -193,8 +193,8 @@ func TestARunThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestWhatWasDoneIsRecordedAlsoWhenInterrupted(t *testing.T) {
-	w := newWorld(t, steps(buildStep+lookStep))
+func TestCompletedCommandIsRecordedOnInterrupt(t *testing.T) {
+	w := newFixture(t, steps(buildStep+lookStep))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.onTry = func(int, ports.Command) error { cancel(); return nil } // it had ended by then
 	if _, err := w.perform(ctx, perform.Options{}); codeOf(err) != fault.Interrupted {
@@ -205,9 +205,9 @@ func TestWhatWasDoneIsRecordedAlsoWhenInterrupted(t *testing.T) {
 	}
 }
 
-func TestABusyLogDoesNotCostTheCommand(t *testing.T) {
+func TestLockedLogIsRetriedWithoutRerunningCommand(t *testing.T) {
 	for _, code := range []fault.Code{fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown} {
-		w := newWorld(t, steps(buildStep))
+		w := newFixture(t, steps(buildStep))
 		w.onSend = func(n int) error {
 			if n < 3 {
 				return fault.New(code, "for a moment")
@@ -219,37 +219,38 @@ func TestABusyLogDoesNotCostTheCommand(t *testing.T) {
 			t.Errorf("%s: %v after %d tries, recorded %q", code, err, len(w.tries), w.attempts())
 		}
 	}
-	w := newWorld(t, steps(buildStep))
+	w := newFixture(t, steps(buildStep))
 	w.onSend = func(int) error { return fault.New(fault.SessionLocked, "for ever") }
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.SessionLocked || w.sent != 3 {
 		t.Errorf("%v after %d sendings", err, w.sent)
 	}
-	w = newWorld(t, steps(buildStep))
-	w.onSend = func(int) error { return fault.New(fault.StoreFull, "no room") }
+	w = newFixture(t, steps(buildStep))
+	w.onSend = func(int) error { return fault.New(fault.StoreFull, "disk full") }
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.StoreFull || w.sent != 1 {
 		t.Errorf("%v after %d sendings", err, w.sent)
 	}
 }
 
-// "Send the same call again" would begin another run where the call was run FILE.
-func TestAFailingStoreEndsWithTheWayToGoOn(t *testing.T) {
+// The general suggestion "Send the same call again" would start another run if
+// the call was 'waybill run FILE'.
+func TestStoreFaultsSuggestContinuingTheRun(t *testing.T) {
 	for _, code := range []fault.Code{fault.StoreFull, fault.StoreIO, fault.StoreOutcomeUnknown,
 		fault.StoreAnswerUnread, fault.SessionLocked} {
-		w := newWorld(t, steps(buildStep))
-		below := fault.New(code, "no room").With("path", "x")
+		w := newFixture(t, steps(buildStep))
+		below := fault.New(code, "disk full").With("path", "x")
 		w.onSend = func(int) error { return below }
 		_, err := w.perform(context.Background(), perform.Options{})
 		f := fault.Of(err)
 		if f.Code != code || f.Message != below.Message ||
-			!strings.Contains(f.Suggestion, "go on with 'waybill run --run R'") ||
+			!strings.Contains(f.Suggestion, "continue with 'waybill run --run R'") ||
 			f.Details["runId"] != w.at.Run.String() || f.Details["path"] != "x" || below.Details["runId"] != nil {
 			t.Errorf("%s: %+v", code, f)
 		}
 	}
 }
 
-func TestACompleteRunIsLeftAlone(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+func TestCompleteRunIsNotPerformed(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -261,17 +262,18 @@ func TestACompleteRunIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestASecondPerformerIsSentAway(t *testing.T) {
-	w := newWorld(t, steps(buildStep))
+func TestSecondPerformerIsRefused(t *testing.T) {
+	w := newFixture(t, steps(buildStep))
 	w.busy = true
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunBusy || len(w.tries) > 0 {
 		t.Errorf("%v after %d tries", err, len(w.tries))
 	}
 }
 
-// late is a lock that is got just after another performer has gone on.
+// late is a lock that is acquired just after another performer has advanced the
+// run.
 type late struct {
-	*world
+	*fixture
 	before func()
 }
 
@@ -280,8 +282,8 @@ func (l late) Hold(context.Context, id.Session) (func() error, error) {
 	return func() error { return nil }, nil
 }
 
-func TestThePerformerBeforeUsMayHaveGoneOn(t *testing.T) {
-	w := newWorld(t, steps(buildStep+strings.ReplaceAll(buildStep, "build", "again")))
+func TestRunAdvancedBeforeLockIsReadAgain(t *testing.T) {
+	w := newFixture(t, steps(buildStep+strings.ReplaceAll(buildStep, "build", "again")))
 	p := w.performer()
 	p.Performers = late{w, func() {
 		a, err := w.g.Rehydrate(context.Background(), w.at)
@@ -307,13 +309,13 @@ func TestThePerformerBeforeUsMayHaveGoneOn(t *testing.T) {
 	}
 }
 
-// Another caller's attempt at the step that a command is at work on takes the place
-// of ours in the log; the command's result must not be lost by that.
-func TestAnotherCallerIsFirst(t *testing.T) {
+// Another caller records the attempt while the command runs; the command's
+// result must not be lost.
+func TestResultSurvivesAnotherCallersAttempt(t *testing.T) {
 	ctx := context.Background()
 	by := engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 3}
-	for _, answers := range [][]string{nil, {}} { // nobody is there; somebody is
-		w := newWorld(t, steps(buildStep))
+	for _, answers := range [][]string{nil, {}} { // no person present; person present
+		w := newFixture(t, steps(buildStep))
 		w.answers = answers
 		w.onTry = func(int, ports.Command) error {
 			a, err := w.g.Rehydrate(ctx, w.at)
@@ -326,7 +328,7 @@ func TestAnotherCallerIsFirst(t *testing.T) {
 		}
 		w.onSend = func(n int) error {
 			if n > 5 {
-				t.Fatal("it goes round for ever: " + w.attempts())
+				t.Fatal("the attempt is sent without end: " + w.attempts())
 			}
 			return nil
 		}
@@ -337,10 +339,10 @@ func TestAnotherCallerIsFirst(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherCallerDidIsNotPerformedAgain(t *testing.T) {
+func TestStepsOfAnotherCallerAreNotRepeated(t *testing.T) {
 	ctx := context.Background()
 	given := canon.OfMembers(canon.Member{Name: "key", Value: canon.OfString("value")})
-	w := newWorld(t, steps(lookStep+strings.ReplaceAll(lookStep, "look", "again")+noteStep))
+	w := newFixture(t, steps(lookStep+strings.ReplaceAll(lookStep, "look", "again")+noteStep))
 	w.answers = []string{"late", "the notes"}
 	w.onSend = func(n int) error {
 		if n > 1 {
@@ -356,10 +358,10 @@ func TestWhatAnotherCallerDidIsNotPerformedAgain(t *testing.T) {
 		return err
 	}
 	report, err := w.perform(ctx, perform.Options{Context: given})
-	said := w.transcript()
-	if err != nil || !report.Last.IsComplete || strings.Contains(said, "[2/3]") ||
-		!strings.Contains(said, "warning: This attempt is recorded with other content") {
-		t.Fatalf("%v\n%s", err, said)
+	transcript := w.transcript()
+	if err != nil || !report.Last.IsComplete || strings.Contains(transcript, "[2/3]") ||
+		!strings.Contains(transcript, "warning: This attempt is recorded with other content") {
+		t.Fatalf("%v\n%s", err, transcript)
 	}
 	var kept int
 	for _, e := range w.events() {

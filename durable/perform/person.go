@@ -15,12 +15,13 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// neverStop is the mode that goes around whatever a person would be waited for.
+// neverStop is the mode in which a run does not wait for a person: gaps are
+// recorded for what is missing.
 const neverStop = event.FullAutoNeverStop
 
-// autonomy is the mode that the next attempt is held against: what came with
-// --autonomy counts for it already (R16).
-func (w *work) autonomy() event.Autonomy {
+// autonomy is the mode in force for the next attempt, including preferences
+// that will be sent with it (docs/design.md#blocked-attempts).
+func (w *execution) autonomy() event.Autonomy {
 	mode := w.answer.Preferences.Autonomy
 	for _, c := range w.opts.Preferences {
 		if c.Key == "autonomy" {
@@ -30,32 +31,34 @@ func (w *work) autonomy() event.Autonomy {
 	return mode
 }
 
-func (w *work) neverStops() bool { return w.autonomy() == neverStop }
+// neverStops reports that the run does not wait for a person.
+func (w *execution) neverStops() bool { return w.autonomy() == neverStop }
 
-// mayBegin checks what has to be settled before anything is done: a confirmation,
-// leave to run commands, and that somebody is there where the step
-// needs a person. Nothing is recorded when it is not: whoever calls run from a
-// timer would otherwise pile up refused attempts at a step that merely waits. It
-// also keeps a command from running whose attempt could not be accepted anyway. A
-// run that never stops goes on without: what is missing is put on record.
-func (t *turn) mayBegin(ctx context.Context) error {
-	if w := t.wants(); !w.nothing() && !t.Person.Present() && !t.neverStops() {
+// checkBegin checks what is required before any work starts: a confirmation,
+// permission to run commands, and a person where the step needs one. On failure
+// nothing is recorded: a caller that runs from a timer would otherwise record
+// refused attempts at a step that merely waits. It also prevents a command from
+// running whose attempt would be refused. A run in the mode neverStop
+// continues, and gaps are recorded.
+func (t *stepRun) checkBegin(ctx context.Context) error {
+	if w := t.requirements(); !w.none() && !t.Person.Present() && !t.neverStops() {
 		return t.waitingForResult(w)
 	}
 	if t.missingPerson() {
 		answer := []string{"--notes", "TEXT"}
-		if t.awaited() && !t.needsNotes() {
+		if t.awaitsConfirmation() && !t.needsNotes() {
 			answer = []string{"--yes"}
 		}
-		return t.waiting("waits for a person", "Go on at a terminal with '%s', or answer it from here with '%s'.",
-			t.goOn(), t.goOn(answer...))
+		return t.waitingFault("waits for a person",
+			"Continue at a terminal with '%s', or answer it from here with '%s'.",
+			t.continueLine(), t.continueLine(answer...))
 	}
 	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() && !t.neverStops() {
 		return t.waitingForInputs(missing)
 	}
 	if t.mustConfirm() && !t.Person.Present() {
-		return t.waiting("waits for a confirmation", "Confirm it at a terminal with '%s', or from here with '%s'.",
-			t.goOn(), t.goOn("--yes"))
+		return t.waitingFault("waits for a confirmation", "Confirm it at a terminal with '%s', or from here with '%s'.",
+			t.continueLine(), t.continueLine("--yes"))
 	}
 	if t.step.Action == nil {
 		return nil
@@ -63,35 +66,39 @@ func (t *turn) mayBegin(ctx context.Context) error {
 	return t.Allow(ctx, t.flow, t.opts)
 }
 
-// missingPerson: what a person does, a person has to be there for, or has said
-// beforehand: notes where the step wants them, else the yes that it waits for.
-func (t *turn) missingPerson() bool {
+// missingPerson reports that the step requires a person, and neither a person
+// is present nor the answer was given beforehand: notes if the step requires
+// them, else the confirmation.
+func (t *stepRun) missingPerson() bool {
 	switch {
 	case t.Person.Present() || t.opts.Notes != nil:
 		return false
 	case t.needsNotes():
 		return true
 	}
-	return t.step.Action == nil && !t.confirmedBefore()
+	return t.step.Action == nil && !t.preconfirmed()
 }
 
-// awaited: the step waits for a confirmation. Only guided mode does.
-func (t *turn) awaited() bool {
+// awaitsConfirmation reports that the step waits for a confirmation. Only
+// guided mode does.
+func (t *stepRun) awaitsConfirmation() bool {
 	return t.answer.NextIntent == engine.AwaitConfirmation && t.autonomy() == event.Guided
 }
 
-// confirmedBefore: --yes was said to a step that waits for nothing else.
-func (t *turn) confirmedBefore() bool { return t.awaited() && t.opts.Yes }
+// preconfirmed reports that --yes was given and the step waits for nothing
+// else.
+func (t *stepRun) preconfirmed() bool { return t.awaitsConfirmation() && t.opts.Yes }
 
-func (t *turn) mustConfirm() bool { return t.awaited() && !t.opts.Yes && !t.confirmed }
+// mustConfirm reports that the confirmation is still to be asked.
+func (t *stepRun) mustConfirm() bool { return t.awaitsConfirmation() && !t.opts.Yes && !t.confirmed }
 
-// confirm asks where the answer says that a person is waited for. Their yes is not
-// recorded: the attempt that follows is the confirmation (R20).
-func (t *turn) confirm(ctx context.Context) error {
+// confirm asks the person for a confirmation. It is not recorded: the attempt
+// that follows is the confirmation (docs/design.md#requirements-on-the-caller).
+func (t *stepRun) confirm(ctx context.Context) error {
 	if !t.mustConfirm() {
 		return nil
 	}
-	question := "Go on with this step?"
+	question := "Continue with this step?"
 	if t.step.Action != nil {
 		question = "Run this command?"
 	}
@@ -100,22 +107,23 @@ func (t *turn) confirm(ctx context.Context) error {
 		return err
 	}
 	if !t.confirmed {
-		return t.waiting("was not confirmed", "Go on when it may be done, with '%s'.", t.goOn())
+		return t.waitingFault("was not confirmed", "Continue when it may be done, with '%s'.", t.continueLine())
 	}
 	return nil
 }
 
-// missingInputs asks the workflow, as the engine will: two opinions about what is
-// missing would refuse an attempt whose command has run by then.
-func (t *turn) missingInputs(given canon.Value) []source.Input {
+// missingInputs returns the declared inputs without a value. It uses the
+// workflow's own method, as the engine does: with different results the engine
+// could refuse an attempt after its command has run.
+func (t *stepRun) missingInputs(given canon.Value) []source.Input {
 	return t.flow.MissingInputs(t.step, event.MergeContext(t.vars(), given))
 }
 
-// inputs asks for what only a person can tell, and adds it to the request. It comes
-// before the confirmation: what is confirmed should be known in full. A variable that
-// the last attempt was refused for, such as one that a loop is decided by, is asked
-// for like a declared input.
-func (t *turn) inputs(ctx context.Context, req *advance.Request) error {
+// askInputs asks for missing inputs and adds them to the request. It precedes
+// the confirmation, which should cover the complete input. Variables that the
+// last attempt was refused for, such as a loop condition, are asked for as
+// well.
+func (t *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
 	missing := t.missingInputs(req.Context)
 	if !t.Person.Present() {
 		if len(missing) > 0 && !t.neverStops() {
@@ -136,9 +144,9 @@ func (t *turn) inputs(ctx context.Context, req *advance.Request) error {
 	return nil
 }
 
-// refusedKeys are the context keys that the last attempt lacked beside the declared
-// inputs. A path into a value is no key; who sets it does so with --set.
-func (t *turn) refusedKeys(declared []source.Input, given canon.Value) []source.Input {
+// refusedKeys returns the context keys that the last attempt lacked besides
+// declared inputs. A path into a value is no key; --set can set it.
+func (t *stepRun) refusedKeys(declared []source.Input, given canon.Value) []source.Input {
 	var out []source.Input
 	for _, b := range t.known.refused {
 		p := b.Pointer
@@ -154,8 +162,8 @@ func (t *turn) refusedKeys(declared []source.Input, given canon.Value) []source.
 	return out
 }
 
-// inputValue reads what a person typed as --set would: JSON where it parses, else
-// a string. A choice is always the text that was offered.
+// inputValue parses typed text like --set does: JSON if it parses, else a
+// string. A choice is always the offered text.
 func inputValue(in source.Input, text string) canon.Value {
 	if len(in.Choices) == 0 {
 		if v, err := canon.Parse([]byte(text)); err == nil && !v.IsNull() {
@@ -165,13 +173,14 @@ func inputValue(in source.Input, text string) canon.Value {
 	return canon.OfString(text)
 }
 
-// notes asks what is to be recorded. Said beforehand, it is said once a step: an
-// answer that was refused is not given again.
-func (t *turn) notes(ctx context.Context, req *advance.Request) error {
+// askNotes asks for the notes of the attempt. Notes given beforehand are used
+// for the first attempt at a step only: the same refused notes are not sent
+// twice.
+func (t *stepRun) askNotes(ctx context.Context, req *advance.Request) error {
 	if !t.needsNotes() && (t.step.Action != nil || !t.Person.Present() && t.opts.Notes == nil) {
 		return nil
 	}
-	if t.opts.Notes != nil && !t.again {
+	if t.opts.Notes != nil && !t.retried {
 		req.Notes = *t.opts.Notes
 		return nil
 	}

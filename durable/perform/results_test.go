@@ -19,7 +19,7 @@ const (
 		"wr.contracts.loop_control, loopId: r}}\n" +
 		"    body:\n      - {id: decide, title: Decide, prompt: Enough., outputContract: {contractRef: " +
 		"wr.contracts.loop_control}}\n"
-	// Nothing in its body asks for the decision; the step that ends the round is asked.
+	// No step of its body requires the decision; the last one is asked.
 	silentStep = "  - id: rounds\n    type: loop\n    title: Rounds\n" +
 		"    loop: {type: until, maxIterations: 3, conditionSource: {kind: artifact_contract, contractRef: " +
 		"wr.contracts.loop_control}}\n" +
@@ -51,24 +51,24 @@ func prefs(autonomy string) []event.PreferenceChange {
 }
 
 var resultScenarios = []scenario{
-	{name: "a person goes round, and stops", source: steps(roundStep),
+	{name: "a person repeats a loop, then stops it", source: steps(roundStep),
 		answers: []string{"one", "continue", "not yet", "", "stop", ""}, attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Decide: "Enough."
 			round 1 of "Rounds"
 			notes? required=false draft="" "one"
-			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "continue"
+			ask? Round 1 of "Rounds" is done. Repeat the loop, or stop? [continue/stop] "continue"
 			ask? Why? Enter for no reason "not yet"
 			ok
 			[1/1] Decide: "Enough."
 			round 2 of "Rounds"
 			notes? required=false draft="" ""
-			ask? Round 2 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Round 2 of "Rounds" is done. Repeat the loop, or stop? [continue/stop] "stop"
 			ask? Why? Enter for no reason ""
 			ok
 			release`},
-	{name: "beyond the last round the decision is asked for again", source: steps(roundStep),
+	{name: "continuing beyond the last iteration is refused and asked again", source: steps(roundStep),
 		answers:  []string{"", "continue", "", "", "continue", "", "", "stop", ""},
 		attempts: "advanced blocked advanced",
 		script: `hold
@@ -76,21 +76,21 @@ var resultScenarios = []scenario{
 			[1/1] Decide: "Enough."
 			round 1 of "Rounds"
 			notes? required=false draft="" ""
-			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "continue"
+			ask? Round 1 of "Rounds" is done. Repeat the loop, or stop? [continue/stop] "continue"
 			ask? Why? Enter for no reason ""
 			ok
 			[1/1] Decide: "Enough."
 			round 2 of "Rounds"
 			notes? required=false draft="" ""
-			ask? Round 2 of "Rounds" is done. Go round again, or stop? [continue/stop] "continue"
+			ask? Round 2 of "Rounds" is done. Repeat the loop, or stop? [continue/stop] "continue"
 			ask? Why? Enter for no reason ""
 			blocked: INVARIANT_VIOLATION rounds
 			notes? required=false draft="" ""
-			ask? Round 2 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Round 2 of "Rounds" is done. Repeat the loop, or stop? [continue/stop] "stop"
 			ask? Why? Enter for no reason ""
 			ok
 			release`},
-	{name: "what a refused attempt brought is not asked for again",
+	{name: "outputs of a refused attempt are not asked again",
 		source:  steps(strings.ReplaceAll(roundStep, "prompt: Enough.", "prompt: Enough., notesRequired: true")),
 		answers: []string{" ", "stop", "", " ", "done"}, attempts: "blocked blocked advanced",
 		script: `hold
@@ -98,7 +98,7 @@ var resultScenarios = []scenario{
 			[1/1] Decide: "Enough."
 			round 1 of "Rounds"
 			notes? required=true draft="" " "
-			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Round 1 of "Rounds" is done. Repeat the loop, or stop? [continue/stop] "stop"
 			ask? Why? Enter for no reason ""
 			blocked: MISSING_REQUIRED_OUTPUT wr.notesMarkdown
 			notes? required=true draft=" " " "
@@ -106,15 +106,15 @@ var resultScenarios = []scenario{
 			notes? required=true draft=" " "done"
 			ok
 			release`},
-	{name: "nobody decides for a person, and nothing is recorded", source: steps(roundStep),
+	{name: "a decision without a person waits and records nothing", source: steps(roundStep),
 		opts: perform.Options{Yes: true, Notes: text("x")},
-		code: fault.RunWaiting, says: "waybill continue --run R --artifact FILE",
+		code: fault.RunWaiting, want: "waybill continue --run R --artifact FILE",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Decide: "Enough."
 			round 1 of "Rounds"
 			release`},
-	{name: "the step that ends a round is asked where no step of the body is", source: steps(silentStep),
+	{name: "the last step of a body is asked if no step requires the decision", source: steps(silentStep),
 		answers:  []string{"did it", "stop", ""},
 		attempts: "advanced advanced",
 		script: `hold
@@ -127,11 +127,11 @@ var resultScenarios = []scenario{
 			round 1 of "Rounds"
 			$ sleep (1 of 1)
 			status 0, last true, again in 0 ms
-			ask? Round 1 of "Rounds" is done. Go round again, or stop? [continue/stop] "stop"
+			ask? Round 1 of "Rounds" is done. Repeat the loop, or stop? [continue/stop] "stop"
 			ask? Why? Enter for no reason ""
 			ok
 			release`},
-	{name: "a variable that decides a loop is asked for when it is missed", source: steps(untilStep),
+	{name: "a missing loop variable is asked for", source: steps(untilStep),
 		answers:  []string{"", "true", ""},
 		attempts: "blocked advanced",
 		script: `hold
@@ -144,7 +144,7 @@ var resultScenarios = []scenario{
 			notes? required=false draft="" ""
 			ok
 			release`},
-	{name: "loops in loops are told", source: steps(eachStep), attempts: "advanced advanced",
+	{name: "nested loops are shown", source: steps(eachStep), attempts: "advanced advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Go: ""
@@ -168,14 +168,14 @@ var resultScenarios = []scenario{
 			ask? How covered [thin/good] ""
 			ok
 			release`},
-	{name: "an assessment waits where nobody is", source: assessments + steps(assessedSteps),
+	{name: "an assessment without a person waits", source: assessments + steps(assessedSteps),
 		opts: perform.Options{Notes: text("x")},
-		code: fault.RunWaiting, says: `wants the assessment "ready" (wr.assessment)`,
+		code: fault.RunWaiting, want: `requires the assessment "ready" (wr.assessment)`,
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
 			release`},
-	{name: "a run that never stops goes on without", source: assessments + steps(assessedSteps+roundStep),
+	{name: "a never-stopping run continues without an assessment", source: assessments + steps(assessedSteps+roundStep),
 		opts:     perform.Options{Notes: text("x"), Preferences: prefs(neverStop)},
 		attempts: "advanced advanced advanced",
 		script: `hold
@@ -189,7 +189,7 @@ var resultScenarios = []scenario{
 			round 2 of "Rounds"
 			ok
 			release`},
-	{name: "nor does it wait for inputs", source: steps(inputStep),
+	{name: "a never-stopping run does not wait for inputs", source: steps(inputStep),
 		opts: perform.Options{Preferences: prefs(neverStop)}, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -208,36 +208,38 @@ var resultScenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "what was not sent yet is in the command that goes on", source: steps(lookStep),
+	{name: "unsent preferences are in the command that continues", source: steps(lookStep),
 		opts: perform.Options{Preferences: append(prefs(neverStop),
 			event.PreferenceChange{Key: "riskPolicy", Value: "balanced"})},
 		code: fault.RunWaiting,
-		says: "waybill run --run R --autonomy full_auto_never_stop --risk balanced --notes TEXT",
+		want: "waybill run --run R --autonomy full_auto_never_stop --risk balanced --notes TEXT",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
 			release`},
-	{name: "a file, once it fits", source: steps(contractStep), answers: []string{"wrong.json", "right.json", "done"},
+	{name: "an invalid file is asked for again", source: steps(contractStep),
+		answers:  []string{"wrong.json", "right.json", "done"},
 		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Hand: "Hand it over."
-			file? This step wants a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "wrong.json"
+			file? This step requires a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "wrong.json"
 			wrong: /confidence: …
 			wrong: /rationale: …
 			wrong: /verdict: …
-			file? This step wants a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "right.json"
+			file? This step requires a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "right.json"
 			notes? required=false draft="" "done"
 			ok
 			release`},
-	{name: "a file that is not there yet", source: steps(contractStep), answers: []string{"^D"}, code: fault.RunWaiting,
-		says: "you left the run",
+	{name: "leaving the question for a file", source: steps(contractStep), answers: []string{"^D"},
+		code: fault.RunWaiting,
+		want: "you left the run",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Hand: "Hand it over."
-			file? This step wants a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "^D"
+			file? This step requires a result of kind wr.gate_verdict, as a JSON file. waybill continue --run R --artifact FILE "^D"
 			release`},
-	{name: "a person tells what a probe found, and tries again", source: probeHead + steps(lookStep),
+	{name: "a failed probe is tried again", source: probeHead + steps(lookStep),
 		answers:  []string{"", "failure", "", "success", ""},
 		attempts: "blocked advanced advanced",
 		script: `hold
@@ -253,7 +255,7 @@ var resultScenarios = []scenario{
 			notes? required=false draft="" ""
 			ok
 			release`},
-	{name: "handed in, shown, approved", source: steps(approveStep), answers: []string{"the plan", "y"},
+	{name: "outputs are submitted, shown and approved", source: steps(approveStep), answers: []string{"the plan", "y"},
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -262,9 +264,9 @@ var resultScenarios = []scenario{
 			approve? "the plan" "y"
 			ok
 			release`},
-	{name: "a no is no approval", source: steps(approveStep), answers: []string{"the plan", "n"},
+	{name: "a refused approval waits", source: steps(approveStep), answers: []string{"the plan", "n"},
 		opts: perform.Options{Yes: true},
-		code: fault.RunWaiting, says: "is not approved", attempts: "blocked",
+		code: fault.RunWaiting, want: "is not approved", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Ship: "Ship it."
@@ -278,11 +280,11 @@ var resultScenarios = []scenario{
 			[1/1] Ship: ""
 			$ ship (1 of 1)
 			status 0, last true, again in 0 ms
-			handed in: wr.command_result …
+			submitted: wr.command_result …
 			approve? "" "y"
 			ok
 			release`},
-	{name: "what was refused for more than the approval is handed in again, then approved", source: steps(notedShip),
+	{name: "outputs refused for another reason are submitted again, then approved", source: steps(notedShip),
 		answers: []string{" ", "the plan", "y"}, attempts: "blocked blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -296,15 +298,15 @@ var resultScenarios = []scenario{
 			release`},
 	{name: "an approval is waited for in every mode", source: steps(approveStep),
 		opts: perform.Options{Notes: text("the plan"), Yes: true, Preferences: prefs(neverStop)},
-		code: fault.RunWaiting, says: "waybill approve R", attempts: "blocked",
+		code: fault.RunWaiting, want: "waybill approve R", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Ship: "Ship it."
 			release`},
 }
 
-// like compares line by line; a line of the script that ends with … stands for every
-// line that begins so.
+// like compares line by line; a line of the script that ends with … matches
+// every line with that beginning.
 func like(got, want string) bool {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	if len(g) != len(w) {
@@ -318,10 +320,10 @@ func like(got, want string) bool {
 	return true
 }
 
-func TestWhatAStepWantsBesideNotes(t *testing.T) {
+func TestRequiredOutputs(t *testing.T) {
 	for _, s := range resultScenarios {
 		t.Run(s.name, func(t *testing.T) {
-			w := newWorld(t, s.source)
+			w := newFixture(t, s.source)
 			w.answers = s.answers
 			w.files = map[string]string{"wrong.json": `{"kind":"wr.gate_verdict"}`}
 			if a, err := w.g.Rehydrate(context.Background(), w.at); err == nil && a.Pending.OutputContract != nil {
@@ -331,11 +333,11 @@ func TestWhatAStepWantsBesideNotes(t *testing.T) {
 			if got := codeOf(err); got != s.code {
 				t.Errorf("ended with %q: %v; want %q", got, err, s.code)
 			}
-			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion, s.says) {
-				t.Errorf("said %q and %q, without %q", f.Message, f.Suggestion, s.says)
+			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion, s.want) {
+				t.Errorf("got %q and %q, want %q in it", f.Message, f.Suggestion, s.want)
 			}
 			if got, want := w.transcript(), strings.ReplaceAll(s.script, "\t", ""); !like(got, want) {
-				t.Errorf("what happened:\n%s\n\nwant:\n%s", got, want)
+				t.Errorf("transcript:\n%s\n\nwant:\n%s", got, want)
 			}
 			if got := w.attempts(); got != s.attempts {
 				t.Errorf("recorded %q, want %q", got, s.attempts)
@@ -348,10 +350,10 @@ func TestWhatAStepWantsBesideNotes(t *testing.T) {
 	}
 }
 
-// What waits for an approval is not touched by further calls; once it is given, the
-// next call brings nothing new, whatever it was told beforehand.
-func TestAnApprovalFromElsewhere(t *testing.T) {
-	w := newWorld(t, steps(approveStep))
+// Outputs that wait for an approval are not changed by further calls. After the
+// approval the next call sends no outputs, even with notes given beforehand.
+func TestApprovalFromAnotherProcess(t *testing.T) {
+	w := newFixture(t, steps(approveStep))
 	given := perform.Options{Notes: text("the plan")}
 	for range 3 {
 		if _, err := w.perform(context.Background(), given); codeOf(err) != fault.RunWaiting {
@@ -375,9 +377,10 @@ func TestAnApprovalFromElsewhere(t *testing.T) {
 	}
 }
 
-// What is approved is what was shown: a hand-in between the two voids the yes.
-func TestWhatWasShownHasChanged(t *testing.T) {
-	w := newWorld(t, steps(approveStep))
+// An approval is valid for what was shown: outputs submitted in between void
+// it.
+func TestApprovalOfChangedOutputsIsRefused(t *testing.T) {
+	w := newFixture(t, steps(approveStep))
 	w.answers = []string{"the plan", "y"}
 	w.onApprove = func() {
 		a, err := w.g.Rehydrate(context.Background(), w.at)
@@ -390,7 +393,7 @@ func TestWhatWasShownHasChanged(t *testing.T) {
 		}
 	}
 	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting ||
-		!strings.Contains(err.Error(), "has changed since it was shown") {
+		!strings.Contains(err.Error(), "have changed since they were shown") {
 		t.Error(err)
 	}
 	if got := w.attempts(); got != "blocked blocked" {
@@ -398,9 +401,9 @@ func TestWhatWasShownHasChanged(t *testing.T) {
 	}
 }
 
-// A decision carries what the loop listens to and why it was made.
-func TestADecisionNamesItsLoop(t *testing.T) {
-	w := newWorld(t, steps(roundStep))
+// A decision names the loop and the reason.
+func TestDecisionNamesItsLoop(t *testing.T) {
+	w := newFixture(t, steps(roundStep))
 	w.answers = []string{"", "stop", "enough"}
 	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
 		t.Fatal(err)
@@ -421,10 +424,10 @@ func TestADecisionNamesItsLoop(t *testing.T) {
 	}
 }
 
-// Preferences and context go with the first attempt and no other: what a later one
-// finds may have been changed by somebody else.
-func TestPreferencesGoWithTheFirstAttempt(t *testing.T) {
-	w := newWorld(t, steps(lookStep+noteStep))
+// Preferences and context are sent with the first attempt only: another caller
+// may have changed them by the second.
+func TestPreferencesAreSentWithFirstAttempt(t *testing.T) {
+	w := newFixture(t, steps(lookStep+noteStep))
 	o := perform.Options{Notes: text("x"), Preferences: prefs(neverStop), Context: members("k", "v")}
 	if _, err := w.perform(context.Background(), o); err != nil {
 		t.Fatal(err)
@@ -435,10 +438,10 @@ func TestPreferencesGoWithTheFirstAttempt(t *testing.T) {
 	}
 }
 
-// What fits by now is not asked for again, although its gap stays open until an
+// A valid output is not asked for again, although its gap stays open until an
 // attempt is accepted.
-func TestWhatFitsByNowIsNotAskedForAgain(t *testing.T) {
-	w := newWorld(t, steps(strings.ReplaceAll(roundStep, "prompt: Enough.", "prompt: Enough., notesRequired: true")))
+func TestValidOutputIsNotAskedAgain(t *testing.T) {
+	w := newFixture(t, steps(strings.ReplaceAll(roundStep, "prompt: Enough.", "prompt: Enough., notesRequired: true")))
 	a, err := w.g.Rehydrate(context.Background(), w.at)
 	stop := artifact(`{"kind":"wr.loop_control","decision":"stop"}`)
 	for _, r := range []advance.Request{{}, {Artifacts: []advance.Artifact{stop}}} {

@@ -50,7 +50,7 @@ type scenario struct {
 	distrust bool
 
 	code     fault.Code
-	says     string // contained in message and suggestion
+	want     string // contained in message and suggestion
 	attempts string
 	script   string
 }
@@ -87,7 +87,7 @@ var scenarios = []scenario{
 	{name: "final failure is recorded and ends the call", source: steps(retryStep + lookStep),
 		outcomes: []ports.CommandOutcome{bad, bad, bad},
 		answers:  []string{}, code: fault.StepFailed,
-		says: `step 1 of 2, "Build": its command exited with status 2 after 3 tries`, attempts: "blocked",
+		want: `step 1 of 2, "Build": its command exited with status 2 after 3 tries`, attempts: "blocked",
 		script: `hold
 			run Release, 0 of 2 done
 			[1/2] Build: ""
@@ -101,8 +101,8 @@ var scenarios = []scenario{
 			status 2, last true, again in 0 ms
 			blocked: INVALID_REQUIRED_OUTPUT build
 			release`},
-	{name: "nobody trusts the commands", source: steps(buildStep), distrust: true,
-		code: fault.WorkflowUntrusted, says: "--trust",
+	{name: "commands without trust", source: steps(buildStep), distrust: true,
+		code: fault.WorkflowUntrusted, want: "--trust",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Build: ""
@@ -159,8 +159,8 @@ var scenarios = []scenario{
 			notes? required=true draft="" "seen"
 			ok
 			release`},
-	{name: "nobody there", source: steps(buildStep + lookStep), code: fault.RunWaiting,
-		says: `"Look" waits for a person`, attempts: "advanced",
+	{name: "no person present", source: steps(buildStep + lookStep), code: fault.RunWaiting,
+		want: `"Look" waits for a person`, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 2 done
 			[1/2] Build: ""
@@ -179,7 +179,7 @@ var scenarios = []scenario{
 			[2/2] Note: "Write it down."
 			ok
 			release`},
-	{name: "blocked, then mended by the person", source: steps(noteStep), answers: []string{"  ", "better"},
+	{name: "blocked, then corrected by the person", source: steps(noteStep), answers: []string{"  ", "better"},
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -189,7 +189,7 @@ var scenarios = []scenario{
 			notes? required=true draft="  " "better"
 			ok
 			release`},
-	{name: "notes beforehand are not given twice", source: steps(noteStep), opts: perform.Options{Notes: text("")},
+	{name: "notes given beforehand are sent once", source: steps(noteStep), opts: perform.Options{Notes: text("")},
 		answers:  []string{"mine"},
 		attempts: "blocked advanced",
 		script: `hold
@@ -199,9 +199,9 @@ var scenarios = []scenario{
 			notes? required=true draft="" "mine"
 			ok
 			release`},
-	{name: "blocked with nobody there", source: steps(noteStep), opts: perform.Options{Notes: text("")},
+	{name: "blocked without a person", source: steps(noteStep), opts: perform.Options{Notes: text("")},
 		code: fault.RunBlocked,
-		says: "requires notes", attempts: "blocked",
+		want: "requires notes", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Note: "Write it down."
@@ -217,24 +217,24 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			[2/2] Go: "Ready for it"
-			confirm? Go on with this step? "y"
+			confirm? Continue with this step? "y"
 			notes? required=false draft="" ""
 			ok
 			release`},
 	{name: "not confirmed", source: steps(riskyStep), answers: []string{"n"}, code: fault.RunWaiting,
-		says: "was not confirmed",
+		want: "was not confirmed",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Risky: ""
 			confirm? Run this command? "n"
 			release`},
-	{name: "confirmation with nobody there", source: steps(riskyStep), code: fault.RunWaiting,
-		says: "'waybill run --run R --yes'",
+	{name: "confirmation without a person", source: steps(riskyStep), code: fault.RunWaiting,
+		want: "'waybill run --run R --yes'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Risky: ""
 			release`},
-	{name: "yes confirms", source: steps(riskyStep), opts: perform.Options{Yes: true}, attempts: "advanced",
+	{name: "--yes confirms a command", source: steps(riskyStep), opts: perform.Options{Yes: true}, attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Risky: ""
@@ -242,21 +242,22 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "yes is all that a confirmation step wants", source: steps(goStep), opts: perform.Options{Yes: true},
+	{name: "--yes completes a confirmation step", source: steps(goStep), opts: perform.Options{Yes: true},
 		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Go: "Ready for it"
 			ok
 			release`},
-	{name: "nobody said yes", source: steps(goStep), code: fault.RunWaiting,
-		says: "answer it from here with 'waybill run --run R --yes'",
+	{name: "confirmation step without --yes", source: steps(goStep), code: fault.RunWaiting,
+		want: "answer it from here with 'waybill run --run R --yes'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Go: "Ready for it"
 			release`},
-	{name: "yes does no step", source: steps(lookStep), opts: perform.Options{Yes: true}, code: fault.RunWaiting,
-		says: "--notes TEXT",
+	{name: "--yes does not replace notes", source: steps(lookStep), opts: perform.Options{Yes: true},
+		code: fault.RunWaiting,
+		want: "--notes TEXT",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
@@ -271,16 +272,16 @@ var scenarios = []scenario{
 			status 0, last true, again in 0 ms
 			ok
 			release`},
-	{name: "inputs missing with nobody there", source: steps(inputStep),
+	{name: "inputs missing without a person", source: steps(inputStep),
 		opts: perform.Options{Context: members("count", "1")},
-		code: fault.RunWaiting, says: "Where to; one of a, b",
+		code: fault.RunWaiting, want: "Where to; one of a, b",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Deploy: ""
 			release`},
-	{name: "nothing said beforehand approves", source: steps(approveStep),
+	{name: "neither --yes nor --notes approves", source: steps(approveStep),
 		opts: perform.Options{Yes: true, Notes: text("ok")},
-		code: fault.RunWaiting, says: "waybill approve", attempts: "blocked",
+		code: fault.RunWaiting, want: "waybill approve", attempts: "blocked",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Ship: "Ship it."
@@ -298,13 +299,13 @@ var scenarios = []scenario{
 			notes? required=true draft=" " "told"
 			ok
 			release`},
-	{name: "a command with notes does not run for nobody", source: steps(toldStep), code: fault.RunWaiting,
-		says: "--notes",
+	{name: "a command with notes does not run without a person", source: steps(toldStep), code: fault.RunWaiting,
+		want: "--notes",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Told: "---"
 			release`},
-	{name: "what was answered with a refused attempt is not asked again", source: steps(askedStep),
+	{name: "inputs of a refused attempt are not asked again", source: steps(askedStep),
 		answers:  []string{"me", " ", "done"},
 		attempts: "blocked advanced",
 		script: `hold
@@ -316,7 +317,7 @@ var scenarios = []scenario{
 			notes? required=true draft=" " "done"
 			ok
 			release`},
-	{name: "what a workflow says once is said with its first step", answers: []string{"me", "x"}, attempts: "advanced",
+	{name: "the preamble is shown with the first step", answers: []string{"me", "x"}, attempts: "advanced",
 		source: "preconditions: [A quiet day]\n" + steps(askedStep),
 		script: `hold
 			run Release, 0 of 1 done
@@ -325,7 +326,7 @@ var scenarios = []scenario{
 			notes? required=true draft="" "x"
 			ok
 			release`},
-	{name: "leaving the question of trust is a no", source: steps(buildStep), distrust: true, answers: []string{"^D"},
+	{name: "leaving the trust question refuses", source: steps(buildStep), distrust: true, answers: []string{"^D"},
 		code: fault.WorkflowUntrusted,
 		script: `hold
 			run Release, 0 of 1 done
@@ -333,7 +334,7 @@ var scenarios = []scenario{
 			trust? test.w "^D"
 			release`},
 	{name: "the person leaves", source: steps(lookStep), answers: []string{"^D"}, code: fault.RunWaiting,
-		says: "Go on with 'waybill run --run R'",
+		want: "Continue with 'waybill run --run R'",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Look: "Look at it."
@@ -348,23 +349,23 @@ func members(key, value string) canon.Value {
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			w := newWorld(t, s.source)
+			w := newFixture(t, s.source)
 			w.outcomes, w.answers, w.trusted = s.outcomes, s.answers, !s.distrust
 			report, err := w.perform(context.Background(), s.opts)
 			if got := codeOf(err); got != s.code {
 				t.Errorf("ended with %q: %v; want %q", got, err, s.code)
 			}
-			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion, s.says) {
-				t.Errorf("said %q and %q, without %q", f.Message, f.Suggestion, s.says)
+			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion, s.want) {
+				t.Errorf("got %q and %q, want %q in it", f.Message, f.Suggestion, s.want)
 			}
 			if got, want := w.transcript(), strings.ReplaceAll(s.script, "\t", ""); got != want {
-				t.Errorf("what happened:\n%s\n\nwant:\n%s", got, want)
+				t.Errorf("transcript:\n%s\n\nwant:\n%s", got, want)
 			}
 			if got := w.attempts(); got != s.attempts {
 				t.Errorf("recorded %q, want %q", got, s.attempts)
 			}
 			if report.Performed != strings.Count(s.attempts, "advanced") || len(w.answers) > 0 {
-				t.Errorf("report says %d steps; answers not asked for: %q", report.Performed, w.answers)
+				t.Errorf("report has %d steps; answers not asked for: %q", report.Performed, w.answers)
 			}
 			if (err == nil) != report.Last.IsComplete {
 				t.Errorf("err is %v and complete is %v", err, report.Last.IsComplete)

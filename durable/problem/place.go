@@ -7,13 +7,14 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Place is a value and where it stands in its source.
+// Place is a value and its location in the source, from which problems are reported.
 type Place struct {
 	Value   canon.Value
 	Pointer string // RFC 6901, from the root of the source
 }
 
-// Member is the place of an object's member, of null when there is none.
+// Member returns the place of an object's member. An absent member is null on the line of the
+// object, where it would have to be added.
 func (p Place) Member(name string) Place {
 	v, ok := p.Value.Get(name)
 	if !ok {
@@ -22,12 +23,12 @@ func (p Place) Member(name string) Place {
 	return Place{v, p.Pointer + "/" + canon.EscapePointer(name)}
 }
 
-// Item is the place of a list's i-th item.
+// Item returns the place of an array's i-th item.
 func (p Place) Item(i int) Place {
 	return Place{p.Value.Item(i), p.Pointer + "/" + strconv.Itoa(i)}
 }
 
-// Items are the places of a list's items; none when p is no list.
+// Items returns the places of an array's items, nil when p is not an array.
 func (p Place) Items() []Place {
 	if p.Value.Kind() != canon.Array {
 		return nil
@@ -39,7 +40,7 @@ func (p Place) Items() []Place {
 	return out
 }
 
-// Names are the names of an object's members; none when p is no object.
+// Names returns the names of an object's members, nil when p is not an object.
 func (p Place) Names() []string {
 	if p.Value.Kind() != canon.Object {
 		return nil
@@ -57,15 +58,16 @@ func (p Place) Has(name string) bool {
 	return ok
 }
 
-// Report takes problems. Whoever reports goes on, so that all are found at once.
+// Report receives problems. A check continues after it has reported one, so that all problems of
+// a source are found in one pass.
 type Report func(Problem)
 
-// Error reports that what stands at p cannot be used, and what to type instead.
+// Error reports that the value at p is not valid. fix says what to type instead, "" for nothing.
 func (r Report) Error(p Place, fix, format string, args ...any) {
 	r(Problem{p.Pointer, p.Value.Line(), Error, fmt.Sprintf(format, args...), fix})
 }
 
-// Warn reports what works, but hardly as meant.
+// Warn reports a value at p that is valid, and probably not what the author meant.
 func (r Report) Warn(p Place, fix, format string, args ...any) {
 	r(Problem{p.Pointer, p.Value.Line(), Warning, fmt.Sprintf(format, args...), fix})
 }

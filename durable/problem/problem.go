@@ -1,8 +1,9 @@
-// Package problem is how everything that reads a workflow source says what is
-// wrong with it: where, what, and what to type instead; all problems of a file at
-// once, in the order of the file.
+// Package problem defines how the readers of a workflow source report what is wrong with it:
+// where, what, and what to type instead; all problems of a file at once, in the order of the
+// file.
 //
-// It checks nothing itself and knows no workflow.
+// It checks nothing itself and knows no workflow format. The main types are Problem, and Place,
+// through which a check reads the source.
 package problem
 
 import (
@@ -11,31 +12,31 @@ import (
 	"slices"
 )
 
-// Severity tells whether a source with the problem can be used.
+// Severity states whether a source with the problem can be used.
 type Severity string
 
-// The severities. A warning never stops a workflow from running.
+// The severities. A source with an Error is not compiled; a Warning does not stop a workflow.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 )
 
-// Problem is one thing wrong with a source.
+// Problem is one error or warning about a source.
 type Problem struct {
 	Pointer  string   `json:"pointer"` // RFC 6901; "" is the whole document
 	Line     int      `json:"line"`    // 1-based; 0 when it has none
 	Severity Severity `json:"severity"`
-	Message  string   `json:"message"` // one sentence: what, expected, got
-	Fix      string   `json:"fix"`     // what to type
+	Message  string   `json:"message"` // one sentence: what is wrong, what was expected, what was found
+	Fix      string   `json:"fix"`     // what to type instead
 }
 
-// HasErrors reports whether one of ps is more than a warning.
+// HasErrors reports whether one of ps has severity Error.
 func HasErrors(ps []Problem) bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == Error })
 }
 
-// Sort puts problems in the order of the file, errors first at one place, so that
-// a list does not depend on the order in which checks are made.
+// Sort sorts problems by line, pointer, severity (errors first) and message, so that a list does
+// not depend on the order of checks.
 func Sort(ps []Problem) {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Pointer, b.Pointer),
@@ -43,8 +44,8 @@ func Sort(ps []Problem) {
 	})
 }
 
-// order is the line; what is about no line, such as the count of what is not
-// listed, stands behind all that is.
+// order is the line to sort by. Problems without a line, such as the count of problems that are
+// not listed, come last.
 func (p Problem) order() int {
 	if p.Line == 0 {
 		return math.MaxInt

@@ -28,9 +28,9 @@ func TestPlaces(t *testing.T) {
 		t.Error("an object has items")
 	}
 	if !root.Has("a/b") || root.Has("a") || list.Has("0") {
-		t.Error("Has finds what is not there, or misses what is")
+		t.Error("Has finds an absent member, or does not find a present one")
 	}
-	// What is absent stands where it would have to be added.
+	// An absent member has the line of its object, where it would have to be added.
 	if absent := list.Item(1).Member("gone"); !absent.Value.IsNull() || absent.Value.Line() != 3 {
 		t.Errorf("an absent member is %v on line %d", absent.Value, absent.Value.Line())
 	}
@@ -48,7 +48,7 @@ func TestReports(t *testing.T) {
 	report.Error(Place{Value: canon.OfInt(1).AtLine(6), Pointer: "/z"}, "", "first")
 	report.Error(Place{Value: canon.OfInt(1).AtLine(7), Pointer: "/w"}, "", "before x")
 	if !HasErrors(found) {
-		t.Error("an error is missed")
+		t.Error("HasErrors does not find the error")
 	}
 	if found[1] != (Problem{"/x", 7, Error, "e 2", "fix e"}) {
 		t.Errorf("got %+v", found[1])

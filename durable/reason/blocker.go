@@ -10,7 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// BlockerCode is the closed set under which an attempt is refused (locks section 1).
+// BlockerCode is the closed set of codes with which an attempt is refused
+// (docs/design.md#blocked-attempts). The codes are stored: never renamed.
 type BlockerCode string
 
 // The blocker codes.
@@ -24,10 +25,10 @@ const (
 	BlockerStorage           BlockerCode = "STORAGE_CORRUPTION_DETECTED"
 )
 
-// PointerKind says what a pointer points at.
+// PointerKind is the closed set of what a pointer refers to.
 type PointerKind string
 
-// The pointer kinds of the locks.
+// The pointer kinds.
 const (
 	AtContextKey     PointerKind = "context_key"
 	AtContextBudget  PointerKind = "context_budget"
@@ -36,8 +37,8 @@ const (
 	AtWorkflowStep   PointerKind = "workflow_step"
 )
 
-// Pointer is the typed place of a blocker. Exactly the member that its kind
-// names is set; none with context_budget.
+// Pointer is the typed location of a blocker or gap. Exactly the member that belongs to its kind
+// is set; none with context_budget. Pointers are comparable with ==.
 type Pointer struct {
 	Kind        PointerKind `json:"kind"`
 	Key         string      `json:"key,omitzero"`
@@ -46,16 +47,16 @@ type Pointer struct {
 	StepID      string      `json:"stepId,omitzero"`
 }
 
-// ContextKey points at a declared input.
+// ContextKey returns a pointer to a declared input.
 func ContextKey(key string) Pointer { return Pointer{Kind: AtContextKey, Key: key} }
 
-// OutputContract points at what a step's output must satisfy.
+// OutputContract returns a pointer to a requirement on a step's output.
 func OutputContract(ref string) Pointer { return Pointer{Kind: AtOutputContract, ContractRef: ref} }
 
-// WorkflowStep points at a step.
+// WorkflowStep returns a pointer to a step.
 func WorkflowStep(stepID string) Pointer { return Pointer{Kind: AtWorkflowStep, StepID: stepID} }
 
-// OfCapability points at a capability that the workflow requires.
+// OfCapability returns a pointer to a capability that the workflow requires.
 func OfCapability(name string) Pointer { return Pointer{Kind: AtCapability, Capability: name} }
 
 // CriteriaRef is the contractRef under which validationCriteria are reported.
@@ -64,14 +65,16 @@ const CriteriaRef = "wr.validationCriteria"
 // NotesRef is the contractRef under which required notes are reported.
 const NotesRef = "wr.notesMarkdown"
 
-// contextKey is R20's charset: real keys are camelCase.
+// contextKey is the character set of context keys, which in practice are camelCase.
 var contextKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
 
-// ValidContextKey reports whether key may name a declared input (R20).
+// ValidContextKey reports whether key may name a declared input
+// (docs/design.md#requirements-on-the-caller).
 func ValidContextKey(key string) bool { return contextKey.MatchString(key) }
 
-// ValidStepID reports whether s may name a step or loop (locks section 9).
-// It is asked for every completed key of every snapshot, so it is a loop.
+// ValidStepID reports whether s may be the id of a step, loop or condition
+// (docs/design.md#authoring). It is called for every completed key of every snapshot, which is
+// why it is a loop and not a regular expression.
 func ValidStepID(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -83,9 +86,10 @@ func ValidStepID(s string) bool {
 	return s != ""
 }
 
-// Check refuses a pointer whose members do not fit its kind.
+// Check returns an error for an unknown kind, and for members that are invalid or do not belong to
+// the kind.
 func (p Pointer) Check() error {
-	var want Pointer
+	var want Pointer // p with the members of its kind only
 	switch p.Kind {
 	case AtContextKey:
 		want = ContextKey(p.Key)
@@ -118,10 +122,11 @@ func (p Pointer) Check() error {
 	return nil
 }
 
-// text is the pointer's stable fields, for ordering.
+// text returns the member that is set, for ordering.
 func (p Pointer) text() string { return p.Key + p.ContractRef + p.Capability + p.StepID }
 
-// Blocker is one typed reason why an attempt was refused.
+// Blocker is one typed reason why an attempt was refused. It is stored: message and suggested fix
+// of an existing cause are part of recorded answers, and are not reworded.
 type Blocker struct {
 	Code         BlockerCode `json:"code"`
 	Message      string      `json:"message"`
@@ -129,19 +134,23 @@ type Blocker struct {
 	SuggestedFix string      `json:"suggestedFix,omitzero"`
 }
 
-// Report is a non-empty, ordered, bounded list of blockers (locks section 1).
+// Report is a non-empty, ordered list of at most limits.BlockersMax blockers
+// (docs/design.md#blocked-attempts). It is stored in an advance_recorded event.
 type Report struct {
 	Blockers []Blocker `json:"blockers"`
 }
 
-// Compare is the locks' order: by code, then pointer.
+// Compare is the order of blockers in a report: by code, then by pointer kind and member. It is 0
+// for two blockers that a report does not list twice.
 func Compare(a, b Blocker) int {
 	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer.Kind, b.Pointer.Kind),
 		cmp.Compare(a.Pointer.text(), b.Pointer.text()))
 }
 
-// NewReport orders blockers, keeps one per (code, pointer), and where more than
-// ten remain lets the tenth count the rest (R16).
+// NewReport returns a report of the blockers: sorted, one per code and pointer (the first one of
+// the argument), and at most limits.BlockersMax, of which the last one states how many more were
+// left out. The result does not depend on the order of blockers with different pointers, so that
+// a retry records the same bytes.
 func NewReport(blockers []Blocker) Report {
 	all := slices.Clone(blockers)
 	slices.SortStableFunc(all, Compare)
@@ -155,8 +164,8 @@ func NewReport(blockers []Blocker) Report {
 	return Report{Blockers: all}
 }
 
-// Check refuses what the locks forbid: an empty or unordered report, unknown
-// codes, and texts over their budgets.
+// Check returns an error for an empty or unordered report, unknown codes, invalid pointers, and
+// texts that exceed their budgets.
 func (r Report) Check() error {
 	if len(r.Blockers) == 0 || len(r.Blockers) > limits.BlockersMax {
 		return fmt.Errorf("%d blockers: want 1 to %d", len(r.Blockers), limits.BlockersMax)
@@ -172,6 +181,7 @@ func (r Report) Check() error {
 	return nil
 }
 
+// check returns an error for a blocker that must not be stored.
 func (b Blocker) check() error {
 	known := slices.ContainsFunc(Table, func(row Row) bool { return row.Blocker == b.Code })
 	switch {

@@ -1,7 +1,9 @@
-// Package reason is the one closed set of reasons (locks section 3, "unified
-// reason model"): each ReasonCode maps by a table to a blocker code and to a
-// gap's category and detail. Whether a reason blocks or is disclosed as a gap is
-// a matter of mode, decided by package advance; the meaning is the same.
+// Package reason defines the closed set of reasons why an attempt is blocked or a gap is recorded
+// (docs/design.md#reasons). A table maps each reason to a blocker code and to the category and
+// detail of a gap. It also defines blockers, their pointers and the truncation of their texts.
+//
+// It does not decide whether a reason blocks or is recorded as a gap; package advance does, by the
+// autonomy of the run. Start reading at Code and Table.
 package reason
 
 import (
@@ -12,7 +14,7 @@ import (
 // Category is the first half of a reason code and the category of a gap.
 type Category string
 
-// The categories of the locks.
+// The categories. They are stored: never renamed.
 const (
 	UserOnlyDependency Category = "user_only_dependency"
 	ContractViolation  Category = "contract_violation"
@@ -20,14 +22,14 @@ const (
 	Unexpected         Category = "unexpected"
 )
 
-// Code is a reason: a category and a detail that belongs to it. It is written
-// "category:detail" in text and {category, detail} in a gap.
+// Code is a reason: a category and a detail of that category. It is written "category:detail" in
+// text and {category, detail} in a gap. Codes are comparable with ==.
 type Code struct {
 	Category Category `json:"category"`
 	Detail   string   `json:"detail"`
 }
 
-// The reason codes of the locks.
+// The reason codes.
 var (
 	NeedsSecret       = Code{UserOnlyDependency, "needs_user_secret_or_token"}
 	NeedsAccount      = Code{UserOnlyDependency, "needs_user_account_access"}
@@ -43,7 +45,7 @@ var (
 	StorageCorrupt    = Code{Unexpected, "storage_corruption_detected"}
 )
 
-// Row is what is fixed about a reason.
+// Row maps a reason to the code of its blockers.
 type Row struct {
 	Code    Code
 	Blocker BlockerCode
@@ -65,12 +67,13 @@ var Table = []Row{
 	{StorageCorrupt, BlockerStorage},
 }
 
-// Known reports whether c is a member of the closed set.
+// Known reports whether c is in Table.
 func (c Code) Known() bool {
 	_, ok := c.row()
 	return ok
 }
 
+// row returns the row of c in Table.
 func (c Code) row() (Row, bool) {
 	for _, row := range Table {
 		if row.Code == c {
@@ -80,16 +83,17 @@ func (c Code) row() (Row, bool) {
 	return Row{}, false
 }
 
-// Blocker is the code under which c blocks.
+// Blocker returns the blocker code of c, "" for an unknown reason.
 func (c Code) Blocker() BlockerCode {
 	row, _ := c.row()
 	return row.Blocker
 }
 
-// String is "category:detail".
+// String returns "category:detail".
 func (c Code) String() string { return string(c.Category) + ":" + c.Detail }
 
-// ParseUserOnly finds the reason that a declared input names by its detail.
+// ParseUserOnly returns the user_only_dependency reason with this detail, by which a workflow
+// declares an input that only the user can provide. The error lists the valid details.
 func ParseUserOnly(detail string) (Code, error) {
 	c := Code{UserOnlyDependency, detail}
 	if !c.Known() {
@@ -98,7 +102,7 @@ func ParseUserOnly(detail string) (Code, error) {
 	return c, nil
 }
 
-// UserOnlyDetails lists the closed UserOnlyDependencyReason set.
+// UserOnlyDetails lists the details of user_only_dependency, in the order of Table.
 func UserOnlyDetails() []string {
 	var out []string
 	for _, row := range Table {
@@ -109,7 +113,8 @@ func UserOnlyDetails() []string {
 	return out
 }
 
-// ChoiceKinds lists the closed NonAssumableChoiceKind set (locks section 3).
+// ChoiceKinds lists the closed set of choices that only the user may make
+// (docs/design.md#reasons).
 func ChoiceKinds() []string {
 	return []string{"preference_tradeoff", "scope_boundary", "irreversible_action", "external_side_effect",
 		"policy_or_compliance"}

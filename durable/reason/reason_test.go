@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// The locks' mapping from reason to blocker code, spelled out (section 1).
-func TestTableIsTheLocksMapping(t *testing.T) {
+// Table maps every reason to its blocker code (docs/design.md#reasons).
+func TestTableMapsReasonsToBlockers(t *testing.T) {
 	want := []struct{ code, blocker string }{
 		{"user_only_dependency:needs_user_secret_or_token", "USER_ONLY_DEPENDENCY"},
 		{"user_only_dependency:needs_user_account_access", "USER_ONLY_DEPENDENCY"},
@@ -78,7 +78,8 @@ func TestChoiceKinds(t *testing.T) {
 	}
 }
 
-// The closed shapes of the locks' pointers, and the charsets of their ids (R20).
+// Pointer.Check accepts exactly the members of each kind, and the character sets of their ids
+// (docs/design.md#requirements-on-the-caller).
 func TestPointerCheck(t *testing.T) {
 	capability := func(name string) reason.Pointer {
 		return reason.Pointer{Kind: reason.AtCapability, Capability: name}

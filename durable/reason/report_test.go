@@ -16,8 +16,8 @@ func blocker(code reason.BlockerCode, p reason.Pointer) reason.Blocker {
 	return reason.Blocker{Code: code, Pointer: p, Message: "m"}
 }
 
-// Sorted by code, then the pointer's kind, then its fields, as bytes; of two with
-// one code and pointer the first one sent stays.
+// A report is sorted by code, then the pointer's kind, then its member, as bytes. Of two blockers
+// with the same code and pointer it has the first one.
 func TestNewReportOrders(t *testing.T) {
 	in := []reason.Blocker{
 		blocker(reason.BlockerUserOnly, reason.ContextKey("a")),
@@ -59,7 +59,7 @@ func many(n int, message string) (out []reason.Blocker) {
 	return out
 }
 
-func TestTheTenthCountsTheRest(t *testing.T) {
+func TestNewReportCountsOmittedBlockers(t *testing.T) {
 	long := strings.Repeat("é", limits.MessageBytesMax/2)
 	tests := []struct {
 		name    string
@@ -85,7 +85,7 @@ func TestTheTenthCountsTheRest(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if first := r.Blockers[0].Message; first != tt.in[0].Message {
-			t.Errorf("%s: the first became %q", tt.name, first)
+			t.Errorf("%s: the first message was changed to %q", tt.name, first)
 		}
 	}
 }
@@ -136,8 +136,8 @@ func TestReportCheck(t *testing.T) {
 	}
 }
 
-// Whatever blockers come, in whatever order: the report is the same and storable.
-func TestNewReportIsStorableInAnyOrder(t *testing.T) {
+// For any blockers, the report is valid and does not depend on their order.
+func TestNewReportIsIndependentOfOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var in []reason.Blocker
 		for i := range rapid.IntRange(1, 30).Draw(t, "n") {

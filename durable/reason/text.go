@@ -6,9 +6,9 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Clip cuts s to at most n bytes without splitting a rune. It is for texts that
-// Waybill itself composes; what a caller sent is refused over budget, or cut with
-// Truncate where the locks say so.
+// Clip returns the longest prefix of s of at most n bytes that does not split a rune. It is for
+// texts that Waybill composes. A caller's text over its budget is refused, or shortened with
+// Truncate, which marks it.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -22,9 +22,9 @@ func Clip(s string, n int) string {
 	return s[:n]
 }
 
-// Truncate cuts s to at most n bytes and ends it with the locks' marker, which
-// is part of the n bytes and itself cut where it has no room. Shorter text is
-// returned as it is.
+// Truncate shortens s to at most n bytes that end in limits.TruncationMarker. The marker counts
+// towards n, and is itself clipped where n is shorter. Text of at most n bytes is returned
+// unchanged.
 func Truncate(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -2,9 +2,9 @@ package reason
 
 import "github.com/waybill/waybill/durable/limits"
 
-// Unmet is one requirement that is not satisfied, with its reason: in a blocking
-// mode it becomes a blocker and a gap, where the run never stops a gap alone
-// (locks section 3).
+// Unmet is one requirement that is not satisfied. In a mode that blocks it becomes a blocker and a
+// gap; with autonomy full_auto_never_stop it becomes a gap only (docs/design.md#reasons). Message
+// and Fix end up in stored events.
 type Unmet struct {
 	Code    Code
 	Pointer Pointer
@@ -12,7 +12,7 @@ type Unmet struct {
 	Fix     string // what to do next
 }
 
-// Blocker is u within the budgets of the locks.
+// Blocker returns u as a blocker, its texts clipped to their budgets.
 func (u Unmet) Blocker() Blocker {
 	return Blocker{
 		Code: u.Code.Blocker(), Pointer: u.Pointer,
@@ -21,5 +21,6 @@ func (u Unmet) Blocker() Blocker {
 	}
 }
 
-// Same reports one reason at one place: it is disclosed once, however often it is met.
+// Same reports whether u and other have the same reason and pointer. Such requirements are recorded
+// as one gap.
 func (u Unmet) Same(other Unmet) bool { return u.Code == other.Code && u.Pointer == other.Pointer }

@@ -10,14 +10,14 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// sample is one text of the corpus, and what kind of place it comes from.
+// sample is one text of the corpus, and the kind of document it comes from.
 type sample struct {
 	Where string `json:"where"`
 	Text  string `json:"text"`
 }
 
-// secretMark is how a positive text says what has to go: ⟦rule|secret⟧. All around it has
-// to stay as it is.
+// secretMark matches ⟦rule|secret⟧, which marks a secret in a positive text. The text around it
+// must not change.
 var secretMark = regexp.MustCompile(`(?s)⟦([a-z_]+)\|(.*?)⟧`)
 
 func corpus(t testing.TB, name string) (samples []sample) {
@@ -32,7 +32,7 @@ func corpus(t testing.TB, name string) (samples []sample) {
 	seen := map[string]bool{}
 	for _, s := range samples {
 		if seen[s.Text] {
-			t.Errorf("%s: %q is there twice", name, s.Text)
+			t.Errorf("%s: %q is listed twice", name, s.Text)
 		}
 		seen[s.Text] = true
 	}
@@ -42,9 +42,9 @@ func corpus(t testing.TB, name string) (samples []sample) {
 	return samples
 }
 
-// TestSecretsGo: each secret is gone, the marker of its rule stands in its place, and the
-// text around it survives. Each rule is shown in eight texts or more.
-func TestSecretsGo(t *testing.T) {
+// Text replaces each secret of the corpus by the marker of its rule, and keeps the text around
+// it. Each rule has at least eight texts.
+func TestTextReplacesSecretsOfCorpus(t *testing.T) {
 	shown := map[redact.Rule]int{}
 	for _, s := range corpus(t, "positive.json") {
 		in := secretMark.ReplaceAllString(s.Text, "$2")
@@ -65,21 +65,21 @@ func TestSecretsGo(t *testing.T) {
 				t.Errorf("%s: %q: %s was counted %d times, not %d", s.Where, in, rule, counts[string(rule)], n)
 			}
 		}
-		twice(t, in)
+		checkIdempotent(t, in)
 	}
 	for _, rule := range redact.Rules() {
 		if shown[rule] < 8 {
-			t.Errorf("%s is shown in %d texts", rule, shown[rule])
+			t.Errorf("%s has %d texts, at least 8 are needed", rule, shown[rule])
 		}
 		delete(shown, rule)
 	}
 	for rule := range shown {
-		t.Errorf("%s is no rule", rule)
+		t.Errorf("%s is not a rule", rule)
 	}
 }
 
-// TestTheRestStays: what looks like a secret and is none comes back byte for byte.
-func TestTheRestStays(t *testing.T) {
+// Text returns texts that only look like secrets byte for byte.
+func TestTextKeepsNegativeCorpus(t *testing.T) {
 	for _, s := range corpus(t, "negative.json") {
 		counts := redact.Counts{}
 		if got := redact.Text(s.Text, counts); got != s.Text || counts.Total() != 0 {
@@ -88,9 +88,9 @@ func TestTheRestStays(t *testing.T) {
 	}
 }
 
-// TestCorpusInOtherPlaces: a line of the corpus says the same with other lines around it,
-// in Windows lines, and behind bytes that are no UTF-8, which stay.
-func TestCorpusInOtherPlaces(t *testing.T) {
+// A line of the corpus has the same result between other lines, with Windows line ends, and
+// next to bytes that are not UTF-8, which are kept.
+func TestCorpusInOtherContexts(t *testing.T) {
 	for _, around := range [][2]string{{"one line\n", "\nanother"}, {"", "\r\n"}, {"\ufeff", ""},
 		{"\xff\xfe\x80 x\n", "\n\xc3"}} {
 		for _, s := range corpus(t, "positive.json") {
@@ -99,7 +99,7 @@ func TestCorpusInOtherPlaces(t *testing.T) {
 			if got := redact.Text(around[0]+in+around[1], nil); got != around[0]+want+around[1] {
 				t.Errorf("%s between %q\n got %q\nwant %q", s.Where, around, got, want)
 			}
-			twice(t, around[0]+in+around[1])
+			checkIdempotent(t, around[0]+in+around[1])
 		}
 		for _, s := range corpus(t, "negative.json") {
 			if in := around[0] + s.Text + around[1]; redact.Text(in, nil) != in {

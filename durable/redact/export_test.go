@@ -1,9 +1,9 @@
 package redact
 
-// Looks is how many bytes are looked at to redact s.
+// Looks returns how many bytes are read to redact s.
 func Looks(s string) (n int) {
-	looks = &n
-	defer func() { looks = nil }()
+	readCount = &n
+	defer func() { readCount = nil }()
 	Text(s, nil)
 	return n
 }

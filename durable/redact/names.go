@@ -2,25 +2,28 @@ package redact
 
 import "strings"
 
-// secretWords end the name of a secret; keyWords do with "key" behind them, and
-// passWords with "pass", which alone is what a test does.
+// Names of secrets end in one of secretWords, in one of keyWords and "key", or in one of
+// passWords and "pass"; "pass" alone is the result of a test.
 var (
 	secretWords = wordSet("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential " +
 		"credentials authorization secretkey accesskey privatekey passcode")
 	keyWords  = wordSet("api access private secret signing encryption auth master account session client hmac shared")
 	passWords = wordSet("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login")
-	// plainTokens say what a token is for that opens nothing: a page of a list, or a
-	// sign that parts texts.
-	plainTokens = wordSet("page cursor cancellation pad eos bos unk sep mask stop")
-	// joined are the words that names without case or hyphen end with.
-	joined = []string{"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey",
+	// publicTokens qualify tokens that are not credentials: page tokens, tokens of a text model.
+	publicTokens = wordSet("page cursor cancellation pad eos bos unk sep mask stop")
+	// joinedEndings are the endings of secret names that are written as one lower case word.
+	joinedEndings = []string{
+		"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey",
 		"accesstoken", "authtoken",
-		"apitoken", "refreshtoken", "bearertoken", "sessiontoken", "idtoken", "bottoken"}
-	// pairNames name the member of a pair that says what the other one is, valueNames the other.
+		"apitoken", "refreshtoken", "bearertoken", "sessiontoken", "idtoken", "bottoken",
+	}
+	// pairNames are the names of the member of a pair that holds a name, valueNames those of the
+	// member that holds the value.
 	pairNames  = wordSet("name key header variable field parameter")
 	valueNames = wordSet("value val")
 )
 
+// wordSet returns the set of words, which are separated by spaces.
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {
@@ -29,20 +32,22 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// SecretName reports whether what stands under a name is a secret by that name alone:
-// password, apiToken, DB_PASSWORD, x-api-key, token2. A name that only speaks of one is
-// none: tokenCount, passwordPolicy, max_tokens; nor is one that something was taken out of.
+// SecretName reports whether a name alone shows that its value is a secret: password, apiToken,
+// DB_PASSWORD, x-api-key, token2. It reports false for names about secrets, such as tokenCount,
+// passwordPolicy and max_tokens, and for a name that contains a marker.
 func SecretName(name string) bool {
 	if strings.Contains(name, markerStart) {
 		return false
 	}
 	last, rest := lastWord(name)
+	// Numbered names, token2 and token_2, are judged without the number.
 	if last = strings.TrimRight(last, "0123456789"); last == "" {
 		last, rest = lastWord(rest)
 	}
 	before, rest := lastWord(rest)
 	switch {
-	case last == "token" && plainTokens[before], last == "":
+	// page_token, cancellation token; and names without letters.
+	case last == "token" && publicTokens[before], last == "":
 		return false
 	case last == "base" && before == "key": // SECRET_KEY_BASE
 		last = "key"
@@ -52,7 +57,8 @@ func SecretName(name string) bool {
 		passWords[before] {
 		return true
 	}
-	for _, end := range joined {
+	// dbpassword, myapitoken: suffixes of a word, which must be specific enough.
+	for _, end := range joinedEndings {
 		if strings.HasSuffix(last, end) {
 			return true
 		}
@@ -60,8 +66,8 @@ func SecretName(name string) bool {
 	return false
 }
 
-// lastWord is the last word of a name in small letters, wherever it is parted: at a
-// case, a hyphen, a dot or a space; and what stands before it.
+// lastWord returns the last word of a name in lower case, and the text before it. Words are
+// separated by a change of case or by any byte that is no letter or digit.
 func lastWord(name string) (lower, rest string) {
 	end := len(name)
 	for end > 0 && !alnum(name[end-1]) {
@@ -70,7 +76,7 @@ func lastWord(name string) (lower, rest string) {
 	start := end
 	for start > 0 && alnum(name[start-1]) {
 		start--
-		// apiToken parts before the T, and so does HTTPToken.
+		// apiToken and HTTPToken are both split before the T.
 		if start > 0 && upper(name[start]) && (!upper(name[start-1]) || start+1 < end && name[start+1] >= 'a' &&
 			name[start+1] <= 'z') {
 			break
@@ -79,21 +85,22 @@ func lastWord(name string) (lower, rest string) {
 	return strings.ToLower(name[start:end]), name[:start]
 }
 
-// nameMax bounds how far back a name is looked for.
+// nameMax bounds how many bytes before its colon a name may begin. It keeps the scan linear.
 const nameMax = 64
 
-// naming is the name before a colon or equals sign, and how it stands there.
-type naming struct {
-	name   string
-	begins bool // nothing but marks of lists stands before it on its line
-	quoted bool // in quotes: this is JSON, YAML or code
-	argued bool // in the brackets of a call
-	code   bool // behind a word that declares something
+// nameContext is the name before a colon or equals sign, with its context.
+type nameContext struct {
+	name       string
+	startsLine bool // only list marks precede it on its line
+	quoted     bool // it is in quotes: JSON, YAML or code
+	inCall     bool // it is the first argument of a call
+	code       bool // a declaring keyword such as const precedes it
 }
 
-// nameBefore is the name that ends before i. "api key" is a name of two words.
-func nameBefore(s string, i int) (n naming) {
+// nameBefore returns the name that ends before offset i. "api key" is one name of two words.
+func nameBefore(s string, i int) (n nameContext) {
 	floor := max(0, i-2*nameMax)
+	// Skip spaces and emphasis before the colon, then the closing quote, escaped or not.
 	end := i
 	for end > floor && (s[end-1] == ' ' || s[end-1] == '*' || s[end-1] == '`') && i-end < 4 {
 		end--
@@ -105,12 +112,13 @@ func nameBefore(s string, i int) (n naming) {
 	for start > floor && dotted(s[start-1]) && end-start < nameMax {
 		start--
 	}
+	// "key" alone is too common: it counts with the word before it.
 	if strings.EqualFold(s[start:end], "key") && start > floor && s[start-1] == ' ' {
 		for start--; start > floor && alnum(s[start-1]); {
 			start--
 		}
 	}
-	// \n and %20 may stand before it, and their letters are none of its own.
+	// An escape such as \n or %20 may precede it, whose letters are not part of the name.
 	for cut := start + 1; cut < end && cut <= start+5; cut++ {
 		if escapeEnds(s, cut) {
 			start = cut
@@ -118,17 +126,18 @@ func nameBefore(s string, i int) (n naming) {
 		}
 	}
 	n.name = s[start:end]
+	// Indentation, list marks and quotes may precede a name that begins its line.
 	at := start
 	for at > 0 && start-at < 8 && strings.IndexByte(" \t-*#>\"'`\\{,", s[at-1]) >= 0 {
 		at--
 	}
-	n.begins = at == 0 || s[at-1] == '\n' || s[:at] == "\ufeff"
-	n.argued = start >= 2 && s[start-1] == '(' && word(s[start-2])
+	n.startsLine = at == 0 || s[at-1] == '\n' || s[:at] == "\ufeff"
+	n.inCall = start >= 2 && s[start-1] == '(' && word(s[start-2])
 	n.code = declares(s[max(0, start-16):start])
 	return n
 }
 
-// declares reports code that names a variable: const token = t.
+// declares reports that before ends in a keyword that declares a variable: const token = t.
 func declares(before string) bool {
 	trimmed := strings.TrimRight(before, " ")
 	if trimmed == before {
@@ -141,4 +150,5 @@ func declares(before string) bool {
 	return declaring[trimmed[at:]]
 }
 
+// declaring is the set of such keywords, in the languages that agents mostly write.
 var declaring = wordSet("const let var val auto final String string char")

@@ -2,38 +2,41 @@ package redact
 
 import "strings"
 
-// A pair says in one member what the other is: {"name":"token","value":"…"}, and the same
-// in YAML and in blocks of settings. Both are read forward from the first of them, so
-// that what is taken out behind it changes nothing of what was read.
+// A pair is two members of which one holds the name of the other's value:
+// {"name":"token","value":"…"}, and the same in YAML and in settings files. Both are read forward
+// from the first one, so that a secret replaced later does not change what was read.
 
-// pairMembers bounds how many members may stand between the two.
+// pairMembers bounds the number of members that are read behind the first one.
 const pairMembers = 8
 
-// pair notes the value of a pair whose first member has its colon or equals sign at i.
-func (sc *scanner) pair(i int, n naming) {
+// pair schedules the value of a pair whose first member, of name n, has its colon or equals sign
+// at i.
+func (sc *scanner) pair(i int, n nameContext) {
 	lower := strings.ToLower(n.name)
 	switch {
 	case !pairNames[lower] && !valueNames[lower]:
 	case n.quoted:
 		sc.pairJSON(i, valueNames[lower])
-	case n.begins && pairNames[lower]:
+	case n.startsLine && pairNames[lower]:
 		sc.pairLines(i)
 	}
 }
 
-// member is the value of one member: what stands in its quotes, or a number or a word.
+// member is the value of one member: the content of its quotes, or a number or a word. end is the
+// offset behind the value, including its quotes.
 type member struct{ from, to, end int }
 
-// memberAt reads the value at i; end is 0 where it is a list, an object or nothing.
+// memberAt reads the value at i; end is 0 where it is an array, an object or missing.
 func memberAt(s string, i int) (m member) {
 	i = span(s, i, space)
-	if open := opening(s, i); open > 0 {
-		to, whole := closing(s, i+open, open)
+	if open := openQuote(s, i); open > 0 {
+		to, whole := closeQuote(s, i+open, open)
 		if !whole {
 			return member{}
 		}
 		return member{from: i + open, to: to, end: to + open}
 	}
+	// A marker counts as a value, so that a redacted pair is read like the original one.
 	if i < len(s) {
 		if n := marker(s[i:]); n > 0 {
 			return member{from: i, to: i + n, end: i + n}
@@ -46,14 +49,15 @@ func memberAt(s string, i int) (m member) {
 	return member{from: i, to: to, end: to}
 }
 
-// pairJSON reads the value at i and the members behind it. valued says that the first is
-// the one with the secret.
+// pairJSON reads the value at i and the members behind it. valued states that the first member is
+// the one with the value, whose name is still to be found.
 func (sc *scanner) pairJSON(i int, valued bool) {
 	s := sc.text
 	first := memberAt(s, i+1)
 	if first.end == 0 || !valued && !SecretName(s[first.from:first.to]) {
 		return
 	}
+	// Behind the first value, each member is a comma, a name, a colon and a value.
 	at := first.end
 	for range pairMembers {
 		at = span(s, at, space)
@@ -75,6 +79,7 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 		at = value.end
 		lower := strings.ToLower(s[name.from:min(name.to, name.from+nameMax)])
 		switch {
+		// The name came first, then the value; or the other way round.
 		case !valued && valueNames[lower]:
 			sc.takePair(value)
 			return
@@ -85,13 +90,14 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 	}
 }
 
-// pairLines is a pair on two lines, as in lists of variables.
+// pairLines reads a pair on two consecutive lines, as in YAML lists of variables.
 func (sc *scanner) pairLines(i int) {
 	s := sc.text
 	first := memberAt(s, span(s, i+1, blank))
 	if first.end == 0 || !SecretName(s[first.from:first.to]) {
 		return
 	}
+	// Nothing else may follow on the first line, and the second begins with the value's name.
 	at := span(s, first.end, blank)
 	if at = span(s, at, func(c byte) bool { return c == '\r' }); at == len(s) || s[at] != '\n' {
 		return
@@ -105,22 +111,23 @@ func (sc *scanner) pairLines(i int) {
 		return
 	}
 	at = span(s, at+1, blank)
-	if opening(s, at) > 0 {
+	if openQuote(s, at) > 0 {
 		if m := memberAt(s, at); m.end > 0 {
 			sc.takePair(m)
 		}
 		return
 	}
-	if to, ok := sc.bareEnd(at); ok && !noValue(s[at:to]) && lineEnds(s, to) {
-		sc.later(at, to, NamedSecret)
+	// Without quotes, the value must be all that is on its line.
+	if to, ok := sc.bareEnd(at); ok && !nonValue(s[at:to]) && endsLine(s, to) {
+		sc.schedule(at, to, NamedSecret)
 	}
 }
 
-// takePair takes a member's value, unless it says that there is none.
+// takePair schedules a member's value, unless it is empty, a placeholder or a literal.
 func (sc *scanner) takePair(m member) {
 	v := sc.text[m.from:m.to]
 	if v == "" || strings.Contains(v, markerStart) || placeholder(v) || v == "true" || v == "false" || v == "null" {
 		return
 	}
-	sc.later(m.from, m.to, NamedSecret)
+	sc.schedule(m.from, m.to, NamedSecret)
 }

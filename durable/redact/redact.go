@@ -1,18 +1,20 @@
-// Package redact takes secrets out of texts and documents before they reach a disk or
-// leave the machine (R30). It is one function of a document: the same text gives the
-// same text wherever it stands, and redacting twice is redacting once.
+// Package redact replaces secrets in texts and documents by markers, before they are stored or
+// leave the machine (docs/design.md#redaction). It is deterministic and idempotent: equal texts
+// give equal results, and redacting a redacted text changes nothing.
 //
-// It knows secrets by their shape and by the names of what holds them, so it is a net
-// and not a proof: a password in the middle of a sentence looks like a word.
+// It recognizes secrets by their form and by the names of the fields that hold them. It does not
+// find all secrets: a password in the middle of a sentence readCount like a word. It does not
+// decide which documents are redacted; the packages that store or export them do.
+//
+// The entry points are Text, Value and Bytes. Start reading at scanner.
 package redact
 
 import "strings"
 
-// Rule is the closed set of what is taken out.
+// Rule is the closed set of kinds of secrets. Its words are part of markers in stored texts.
 type Rule string
 
-// The rules of R30, the password that a URL or a Basic header carries, and one of ours:
-// the handles that Waybill itself hands out.
+// The rules (docs/design.md#redaction). The last one covers Waybill's own tokens.
 const (
 	SecretKey    Rule = "secret_key"    // sk-…
 	AWSKey       Rule = "aws_key"       // AKIA…, ASIA…
@@ -21,15 +23,15 @@ const (
 	GoogleKey    Rule = "google_key"    // AIza…
 	Credential   Rule = "credential"    // cred_…
 	JWT          Rule = "jwt"           // three parts of base64url, of which the first starts with {"
-	PrivateKey   Rule = "private_key"   // a PEM block, all of it
-	Bearer       Rule = "bearer"        // what follows the word
-	Basic        Rule = "basic"         // base64 of user:password behind the word
+	PrivateKey   Rule = "private_key"   // a whole PEM block
+	Bearer       Rule = "bearer"        // the credential behind the word Bearer
+	Basic        Rule = "basic"         // base64 of user:password behind the word Basic
 	URLPassword  Rule = "url_password"  // scheme://user:password@host
 	NamedSecret  Rule = "named_secret"  // the value of a name such as password
-	WaybillToken Rule = "waybill_token" // st.v1.…, ack.v1.…, chk.v1.…: whoever holds one may act
+	WaybillToken Rule = "waybill_token" // st.v1.…, ack.v1.…, chk.v1.…: each authorizes a call
 )
 
-// Rules lists the closed set.
+// Rules lists the closed set, for documentation and schemas.
 func Rules() []Rule {
 	return []Rule{SecretKey, AWSKey, SlackToken, GitHubToken, GoogleKey, Credential, JWT, PrivateKey, Bearer, Basic,
 		URLPassword, NamedSecret, WaybillToken}
@@ -40,11 +42,12 @@ const (
 	markerMax   = len(markerStart) + 32
 )
 
-// Marker is what stands in the place of what a rule took out.
+// Marker returns the text that replaces a secret found by rule r. It is stored: never changed.
 func Marker(r Rule) string { return markerStart + string(r) + "]" }
 
-// marker is the length of the marker that s begins with, 0 where there is none. Those
-// of other versions count: what was redacted once stays as it is.
+// marker returns the length of the marker that s begins with, 0 where it begins with none.
+// Markers of rules that this version does not know are recognized as well, so that texts that
+// another version redacted stay unchanged.
 func marker(s string) int {
 	if !strings.HasPrefix(s, markerStart) {
 		return 0
@@ -60,16 +63,17 @@ func marker(s string) int {
 	return 0
 }
 
-// Counts says how often each rule took something out. A nil Counts counts nothing.
+// Counts is the number of replacements by rule. A nil Counts counts nothing.
 type Counts map[string]int64
 
+// hit counts one replacement.
 func (c Counts) hit(r Rule) {
 	if c != nil {
 		c[string(r)]++
 	}
 }
 
-// Total is how much was taken out in all.
+// Total returns the number of replacements of all rules.
 func (c Counts) Total() (n int64) {
 	for _, hits := range c {
 		n += hits
@@ -77,8 +81,8 @@ func (c Counts) Total() (n int64) {
 	return n
 }
 
-// Text is s with a marker in the place of each secret; s itself where there is none.
-// Bytes that are no UTF-8 part words like any sign, and stay as they are.
+// Text returns s with each secret replaced by a marker, and s itself where it has none. Bytes that
+// are not UTF-8 separate words like punctuation, and are kept.
 func Text(s string, c Counts) string {
 	sc := scanner{text: s, counts: c}
 	return sc.run()

@@ -19,10 +19,10 @@ const (
 	pem   = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq1\nx0\n-----END RSA PRIVATE KEY-----"
 )
 
-// rows are texts before and after, where "§rule" stands for the marker of a rule. A row
-// without an after is left as it is.
+// rows are texts before and after redaction, where "§rule" is the marker of a rule. A row with
+// one text is not changed.
 var rows = [][2]string{
-	// Tokens by their shape.
+	// Tokens by their form.
 	{"sk-abcdef", "§secret_key"},
 	{"use sk-proj-aB3_x9-Zz please", "use §secret_key please"},
 	{"sk-ant-api03-AbCdEf_123-xyz.", "§secret_key."},
@@ -74,7 +74,7 @@ var rows = [][2]string{
 	{"token: sk-abcdef rest", "token: §secret_key rest"},
 	{"refreshToken=\"open to the end", "refreshToken=\"§named_secret"},
 	{"accesstoken=abc", "accesstoken=§named_secret"},
-	// What is none.
+	// Texts without secrets.
 	{"sk-learn and sk-learn-contrib", ""},
 	{"task-force-seven, risk-averse-people, disk-storage", ""},
 	{"/srv/sk-models/train.py", ""},
@@ -137,8 +137,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestWhereItStands: what is a secret is one in the middle of other text as well.
-func TestWhereItStands(t *testing.T) {
+// A secret is found in the middle of other text as well.
+func TestTextFindsSecretsInContext(t *testing.T) {
 	for _, row := range rows {
 		if row[1] == "" || strings.ContainsAny(row[0], "\n") {
 			continue
@@ -158,7 +158,7 @@ func TestSecretName(t *testing.T) {
 		"clientSecret", "AWS_SECRET_ACCESS_KEY", "api-key", "SECRET_KEY_BASE", "DB_PASS", "token2", "API_KEY_2",
 		"password_1", "aws.secretAccessKey", "continueToken", "X-Amz-Security-Token"} {
 		if !redact.SecretName(yes) {
-			t.Errorf("%s is one", yes)
+			t.Errorf("%s is not reported as a secret name", yes)
 		}
 	}
 	for _, no := range []string{"", "key", "tokenCount", "tokens", "max_tokens", "passwordPolicy", "secretary",
@@ -166,7 +166,7 @@ func TestSecretName(t *testing.T) {
 		"nextPageToken", "pad_token", "pass", "bypass", "database", "key_base", "2", "password_hash", "tokenized",
 		"secretKeyRef"} {
 		if redact.SecretName(no) {
-			t.Errorf("%s is none", no)
+			t.Errorf("%s is reported as a secret name", no)
 		}
 	}
 }
@@ -233,8 +233,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestIdentifiersStay: what Waybill itself writes down names nothing secret.
-func TestIdentifiersStay(t *testing.T) {
+// Ids and digests of Waybill are not secrets.
+func TestTextKeepsIdentifiers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var seed id.Seed
 		copy(seed[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(rt, "seed"))
@@ -258,7 +258,7 @@ func TestIdentifiersStay(t *testing.T) {
 	})
 }
 
-// pieces is what hostile text is made of.
+// pieces are parts from which random texts are made.
 var pieces = func() []string {
 	out := []string{" ", "\n", ":", "=", ": ", " = ", "\"", "'", "\\\"", ",", ".", "-", "/", "[", "]", "(", "a", "A",
 		"1", "_", "&", "&b=", "Bearer ", "token", "password", "key",
@@ -276,8 +276,9 @@ var pieces = func() []string {
 	return out
 }()
 
-// twice checks what holds for any text: once is enough, and UTF-8 stays UTF-8.
-func twice(t interface{ Errorf(string, ...any) }, s string) {
+// checkIdempotent checks that redacting s twice gives the result of redacting it once, and that
+// UTF-8 stays UTF-8.
+func checkIdempotent(t interface{ Errorf(string, ...any) }, s string) {
 	once := redact.Text(s, nil)
 	c := redact.Counts{}
 	if again := redact.Text(once, c); again != once || c.Total() != 0 {
@@ -288,10 +289,10 @@ func twice(t interface{ Errorf(string, ...any) }, s string) {
 	}
 }
 
-func TestTwiceIsOnce(t *testing.T) {
+func TestRedactionIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(rt, "text"), "")
-		twice(rt, s)
+		checkIdempotent(rt, s)
 		v := canon.OfMembers(canon.Member{Name: s, Value: canon.OfString(s)},
 			canon.Member{Name: "k", Value: canon.OfList(canon.OfString(s))})
 		once := redact.Value(v, nil)

@@ -2,85 +2,89 @@ package redact
 
 import "strings"
 
-// The scan goes from left to right once. Regular expressions would be shorter to
-// write, but they start over at each candidate, and text that is made to be slow is
-// text that somebody will send; here every byte is looked at a bounded number of times.
+// The scan is one pass from left to right. Regular expressions would be shorter, but they restart
+// at each candidate, and a hostile text could make that quadratic. Here every byte is read a
+// bounded number of times; TestHostileTextIsLinear counts the reads.
 
-// scanner is one pass over a text.
+// scanner is one pass over a text. Its methods return the offset from which to continue.
 type scanner struct {
 	text   string
 	counts Counts
-	out    []byte
-	copied int // text before it is in out
+	out    []byte // nil until the first replacement
+	copied int    // the text before it is in out
 
-	due       due     // a secret further on that is known already
-	line      command // what is called where the scan has come to
-	jwtDead   int     // no run that begins before it can be a JWT
-	valueDead int     // no value that begins before it ends otherwise than at a marker
+	pending          pendingSecret // a secret ahead of the position, if to > 0
+	line             command       // the command at the position
+	noJWTBefore      int           // no run that begins before it is a JWT
+	markerEndsBefore int           // every value that begins before it ends at a marker
 }
 
-// due is a secret that was found before its place was reached. What stands before it, the
-// user of a URL for one, is looked at first.
-type due struct {
+// pendingSecret is a secret that was found ahead of the position. The text before it, such as the
+// user of a URL, is scanned first and may contain another secret.
+type pendingSecret struct {
 	from, to int
 	rule     Rule
 }
 
-// Bytes that something may begin with, or that part a name from its value.
-var hot = func() (t [256]bool) {
+// startBytes marks the bytes with which a secret may begin, or which separate a name from its
+// value. All other bytes are skipped without a call.
+var startBytes = func() (t [256]bool) {
 	for _, c := range []byte("sAxgceaBb-:=[") {
 		t[c] = true
 	}
 	return t
 }()
 
+// run scans the whole text and returns the result.
 func (sc *scanner) run() string {
 	s := sc.text
 	for i := 0; i < len(s); {
 		end := len(s)
-		if sc.due.to > 0 {
-			if i >= sc.due.from {
-				i = sc.take(i)
+		if sc.pending.to > 0 {
+			if i >= sc.pending.from {
+				i = sc.applyPending(i)
 				continue
 			}
-			end = sc.due.from
+			end = sc.pending.from // do not skip past the beginning of the secret
 		}
-		for i < end && !hot[s[i]] {
+		for i < end && !startBytes[s[i]] {
 			i++
 		}
 		if i < end {
-			i = sc.at(i)
+			i = sc.scanAt(i)
 		}
 	}
-	if sc.out == nil {
+	if sc.out == nil { // nothing was replaced: no copy
 		return s
 	}
 	return string(append(sc.out, s[sc.copied:]...))
 }
 
-// take takes out what is due at i. A secret that was met on the way may reach into it.
-func (sc *scanner) take(i int) int {
-	d := sc.due
-	sc.due = due{}
+// applyPending replaces the pending secret at i. Another secret that was replaced on the way may
+// overlap its beginning.
+func (sc *scanner) applyPending(i int) int {
+	d := sc.pending
+	sc.pending = pendingSecret{}
 	if i >= d.to {
 		return i
 	}
 	return sc.replace(max(i, d.from), d.to, d.rule)
 }
 
-// later notes what is due; what was noted before comes first.
-func (sc *scanner) later(from, to int, r Rule) {
-	if to > from && sc.due.to == 0 {
-		sc.due = due{from: from, to: to, rule: r}
+// schedule records a secret ahead of the position. While one is pending, further ones are ignored.
+func (sc *scanner) schedule(from, to int, r Rule) {
+	if to > from && sc.pending.to == 0 {
+		sc.pending = pendingSecret{from: from, to: to, rule: r}
 	}
 }
 
-// at looks at one place, and gives the next one to look at.
-func (sc *scanner) at(i int) int {
+// scanAt handles the start byte at i, and returns the offset from which to continue.
+func (sc *scanner) scanAt(i int) int {
 	s := sc.text
-	look(1)
+	countReads(1)
 	switch s[i] {
 	case '[':
+		// The text of a marker is not scanned.
 		if n := marker(s[i:]); n > 0 {
 			return i + n
 		}
@@ -89,9 +93,10 @@ func (sc *scanner) at(i int) int {
 			sc.url(i + len("://"))
 			return i + 1
 		}
-		if sc.due.to > 0 && sc.due.from == i+1 {
-			return i + 1 // the user of a URL may be called token
+		if sc.pending.to > 0 && sc.pending.from == i+1 {
+			return i + 1 // the password of a URL is pending: its user may be called token
 		}
+		// The usual case: a name, a sign, and a value that begins behind it.
 		name := nameBefore(s, i)
 		from, to := sc.named(i, name)
 		if to > from {
@@ -99,6 +104,7 @@ func (sc *scanner) at(i int) int {
 		}
 		sc.pair(i, name)
 	case '-':
+		// The dashes of a PEM block are no flag.
 		if strings.HasPrefix(s[i:], pemBegin) {
 			if to := pem(s, i); to > i {
 				return sc.replace(i, to, PrivateKey)
@@ -106,6 +112,7 @@ func (sc *scanner) at(i int) int {
 		}
 		sc.flag(i)
 	default:
+		// A letter with which a token of a family, a JWT, Bearer or Basic begins.
 		if wordBegins(s, i) {
 			return sc.token(i)
 		}
@@ -113,16 +120,17 @@ func (sc *scanner) at(i int) int {
 	return i + 1
 }
 
+// replace appends the text up to from and the marker of r, and returns to.
 func (sc *scanner) replace(from, to int, r Rule) int {
-	sc.line.reach(sc.text, from)
-	sc.line.pos = to // what was taken out calls nothing
+	sc.line.advance(sc.text, from)
+	sc.line.pos = to // a secret contains no commands
 	sc.out = append(append(sc.out, sc.text[sc.copied:from]...), Marker(r)...)
 	sc.copied = to
 	sc.counts.hit(r)
 	return to
 }
 
-// token tries the secrets that begin with letters of their own, at the start of a word.
+// token handles the secrets that begin with a fixed prefix, at the start of a word.
 func (sc *scanner) token(i int) int {
 	s := sc.text
 	rest := s[i:]
@@ -149,8 +157,8 @@ func (sc *scanner) token(i int) int {
 	return i + 1
 }
 
-// wordBegins reports that no word goes on at i. The end of an escape is none: a text
-// inside of JSON has \n where another line begins, and a query has %20.
+// wordBegins reports that a word begins at i. The letters of an escape before it do not belong to
+// the word: \n inside JSON separates lines, and %20 inside a query is a space.
 func wordBegins(s string, i int) bool {
 	if i == 0 || !word(s[i-1]) {
 		return true
@@ -158,7 +166,7 @@ func wordBegins(s string, i int) bool {
 	return escapeEnds(s, i)
 }
 
-// escapeEnds reports that \n, %20 or \u0026 ends before i.
+// escapeEnds reports that an escape such as \n, %20 or \u0026 ends before i.
 func escapeEnds(s string, i int) bool {
 	switch {
 	case i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrt", s[i-1]) >= 0:
@@ -171,7 +179,7 @@ func escapeEnds(s string, i int) bool {
 	return false
 }
 
-// Kinds of bytes.
+// Classes of bytes. They are ASCII only: all other bytes separate words.
 
 func letter(c byte) bool   { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func digit(c byte) bool    { return c >= '0' && c <= '9' }
@@ -184,28 +192,30 @@ func dotted(c byte) bool   { return dashed(c) || c == '.' }
 func base64Byte(c byte) bool {
 	return alnum(c) || c == '+' || c == '/' || c == '='
 }
-func bearing(c byte) bool {
+
+// bearerByte reports a byte of a bearer credential.
+func bearerByte(c byte) bool {
 	return dotted(c) || c == '~' || c == '+' || c == '/' || c == '=' || c == '%'
 }
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 func space(c byte) bool { return blank(c) || c == '\n' || c == '\r' }
 
-// span is where the run of one kind of byte that begins at i ends.
+// span returns where the run of bytes of one class that begins at i ends.
 func span(s string, i int, is func(byte) bool) int {
 	from := i
 	for i < len(s) && is(s[i]) {
 		i++
 	}
-	look(i - from + 1)
+	countReads(i - from + 1)
 	return i
 }
 
-// looks counts bytes that were looked at, where a test wants to know; each loop without
-// a bound of its own says how far it went.
-var looks *int
+// readCount counts the bytes that were read, while a test has set it. Every loop whose length
+// depends on the text adds its length with countReads.
+var readCount *int
 
-func look(n int) {
-	if looks != nil {
-		*looks += n
+func countReads(n int) {
+	if readCount != nil {
+		*readCount += n
 	}
 }

@@ -7,39 +7,41 @@ import (
 	"unicode/utf8"
 )
 
-// urlLooked bounds how far an @ is looked for behind a slash.
-const urlLooked = 128
+// urlSearchMax bounds how many bytes behind a slash are searched for an @.
+const urlSearchMax = 128
 
-// urlByte is what goes on in a URL in the middle of a text.
+// urlByte reports a byte that may be part of a URL in a text.
 func urlByte(c byte) bool {
 	return c > ' ' && c != 0x7f && strings.IndexByte("\"'`<>\\", c) < 0
 }
 
-// url notes the password of user:password@host behind the :// that ends before i. A user
-// alone is no secret, and what follows the host's colon is a port.
+// url schedules the password of user:password@host behind the :// that ends before i. A user
+// without a password is no secret, and the text behind the colon of a host is a port.
 func (sc *scanner) url(i int) {
 	s := sc.text
+	// The authority ends at the first slash, question mark or hash; the password may contain @.
 	end := span(s, i, func(c byte) bool { return urlByte(c) && c != '/' && c != '?' && c != '#' })
 	at := strings.LastIndexByte(s[i:end], '@')
-	colon := userEnds(s[i:end])
+	colon := userEnd(s[i:end])
 	switch {
-	case colon < 0 || at >= 0 && colon > at:
+	case colon < 0 || at >= 0 && colon > at: // no password: the colon is that of a port
 		return
 	case at < 0:
-		if at = slashed(s, i+colon+1, end); at < 0 {
+		if at = slashInPassword(s, i+colon+1, end); at < 0 {
 			return
 		}
 		at -= i
 	}
 	password := s[i+colon+1 : i+at]
+	// Documentation and configuration templates show placeholders in URLs.
 	if password == "" || strings.Contains(password, markerStart) || placeholder(password) {
 		return
 	}
-	sc.later(i+colon+1, i+at, URLPassword)
+	sc.schedule(i+colon+1, i+at, URLPassword)
 }
 
-// userEnds is where the first colon stands that is none of a marker's; -1 without one.
-func userEnds(s string) int {
+// userEnd returns the offset of the first colon outside of markers; -1 without one.
+func userEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case ':':
@@ -51,16 +53,18 @@ func userEnds(s string) int {
 	return -1
 }
 
-// slashed is where the @ behind a password stands that has a slash in it, which should
-// have been written %2F; -1 where what begins at i and goes to the slash is a port.
-func slashed(s string, i, slash int) int {
+// slashInPassword returns the offset of the @ behind a password that contains a slash, which
+// should have been written %2F. It returns -1 where the text from i to the slash is a port or a
+// placeholder.
+func slashInPassword(s string, i, slash int) int {
 	first := s[i:slash]
 	if first == "" || slash == len(s) || strings.IndexByte("/?#", s[slash]) < 0 || strings.EqualFold(first, "port") ||
-		opens(first) || strings.ContainsAny(first, ",;()[]{}*") ||
+		templateBegins(first) || strings.ContainsAny(first, ",;()[]{}*") ||
 		span(first, 0, digit) == len(first) {
 		return -1
 	}
-	near := s[slash:min(len(s), slash+urlLooked)]
+	// Behind the slash an @ must follow, and a host behind it; // would begin another URL.
+	near := s[slash:min(len(s), slash+urlSearchMax)]
 	near = near[:span(near, 0, urlByte)]
 	at := strings.IndexByte(near, '@')
 	if at < 0 || strings.Contains(near[:at], "//") || at+1 == len(near) || !alnum(near[at+1]) {
@@ -69,8 +73,8 @@ func slashed(s string, i, slash int) int {
 	return slash + at
 }
 
-// basic is what follows the word Basic where it is base64 of user:password. Words of
-// sentences decode to noise.
+// basic returns the credential behind the word Basic at i, if it is base64 of user:password.
+// Words of sentences decode to unprintable bytes.
 func basic(s string, i int) (from, to int) {
 	const name = "basic "
 	if len(s)-i <= len(name) || !strings.EqualFold(s[i:i+len(name)], name) {
@@ -78,7 +82,8 @@ func basic(s string, i int) (from, to int) {
 	}
 	from = span(s, i+len(name), blank)
 	to = span(s, from, func(c byte) bool { return base64Byte(c) || c == '-' || c == '_' })
-	near := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s[from:min(to, from+looked)], "="))
+	// Accept both alphabets of base64; a prefix is enough to see whether it is readable.
+	near := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s[from:min(to, from+classifiedMax)], "="))
 	plain, err := base64.RawStdEncoding.DecodeString(near)
 	if err != nil || len(near) < 6 || !strings.Contains(string(plain), ":") || !readable(string(plain)) {
 		return 0, 0
@@ -86,7 +91,8 @@ func basic(s string, i int) (from, to int) {
 	return from, to
 }
 
-// readable reports text without control characters. What was cut may end in half of one.
+// readable reports text without control characters. Its last character may be incomplete, since
+// the input was truncated.
 func readable(s string) bool {
 	for i, r := range s {
 		if r == utf8.RuneError && i < len(s)-utf8.UTFMax || r < ' ' || !unicode.IsPrint(r) && r != utf8.RuneError {

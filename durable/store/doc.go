@@ -1,5 +1,5 @@
-// Package store groups what a store records about itself: configuration, trust, import
-// marks, retention and the checks of the doctor command.
+// Package store groups the packages about a store itself: configuration, trust, import marks,
+// retention and the checks of the doctor command.
 //
-// It holds no events and no knowledge of runs; reading and writing is done by adapters.
+// It holds no events and no knowledge of runs; adapters read and write the files.
 package store

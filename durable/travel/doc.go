@@ -1,5 +1,5 @@
-// Package travel groups what takes a session to another store: bundles and the rewriting
-// of a log under new ids or without its secrets.
+// Package travel groups the transfer of sessions between stores: bundles, and rewriting a log
+// under new ids or without secrets.
 //
-// It holds no decision about what an import replaces; the engine compares and appends.
+// It does not decide what an import replaces; the engine compares logs and appends.
 package travel

@@ -1,5 +1,7 @@
-// Package workflow groups the path of a workflow file from its text to the compiled,
-// pinned document: parsing, validation, conditions, contracts, expansion, discovery.
+// Package workflow groups the packages that turn a workflow file into the compiled, pinned
+// document of a run: parsing and validation (source, yaml, shape), conditions, validation
+// criteria and contracts, expansion (compile) and the list of available files (catalog).
 //
-// It holds nothing about runs: the compiled document is the only thing a run sees.
+// None of them knows about runs, performs I/O or reads a clock. A run depends on the
+// compiled document only.
 package workflow

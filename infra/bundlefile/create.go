@@ -11,8 +11,9 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Target is a bundle on its way into a file: the name leads to all of it, or to what
-// it led to before.
+// Target is a bundle that is being written. The name refers to the complete new file or to the
+// previous one, never to a part. It is used by one goroutine; every Target ends with Commit or
+// Abandon.
 type Target struct {
 	name  string
 	force bool
@@ -20,53 +21,54 @@ type Target struct {
 	w     *bufio.Writer
 }
 
-// writeBuffer is large enough for one write to be worth its call.
+// writeBuffer is the size of a write, in bytes.
 const writeBuffer = 256 << 10
 
-// Create begins a file beside name. One that is there is refused unless force is set;
-// what is no regular file is refused in any case: a rename would put a file in the place
-// of a device, which a superuser may do to the whole machine. Through a link the file
-// that it leads to is replaced, not the link.
+// Create starts a file beside name. An existing file is VALIDATION_ERROR unless force is set. A
+// name that is not a regular file is VALIDATION_ERROR in any case: a rename would replace a device,
+// which a superuser could do for the whole machine. Through a symbolic link the target of the link
+// is replaced.
 func Create(name string, force bool) (*Target, error) {
-	name, err := place(name, force)
+	name, err := targetName(name, force)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".tmp-*") // private: 0600
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".tmp-*") // with mode 0600
 	if err != nil {
-		return nil, unwritten(name, err)
+		return nil, unwritable(name, err)
 	}
 	return &Target{name: name, force: force, f: f, w: bufio.NewWriterSize(f, writeBuffer)}, nil
 }
 
-// place is where the file goes in the end.
-func place(name string, force bool) (string, error) {
+// targetName is the final path of the file, with links resolved.
+func targetName(name string, force bool) (string, error) {
 	if _, err := os.Lstat(name); err != nil {
-		return name, nil // nothing is there; what else is wrong, the first write meets
+		return name, nil // free; other problems are reported by the first write
 	}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return "", fault.New(fault.ValidationError, "%s is no regular file, and nothing is put in its place", name).
+		return "", fault.New(fault.ValidationError, "%s is not a regular file and is not replaced", name).
 			Suggest("Name another file with -o, or - for stdout.")
 	case !force:
-		return "", taken(name)
+		return "", alreadyExists(name)
 	}
 	real, err := filepath.EvalSymlinks(name)
-	return real, unwritten(name, err)
+	return real, unwritable(name, err)
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. Errors: STORE_FULL, STORE_IO.
 func (t *Target) Write(p []byte) (int, error) {
 	n, err := t.w.Write(p)
-	return n, unwritten(t.name, err)
+	return n, unwritable(t.name, err)
 }
 
-// Commit gives the file its name, durably.
+// Commit gives the file its name, durably. After an error nothing is left, except when the
+// directory cannot be synced, which is ignored.
 func (t *Target) Commit() error {
 	err := t.w.Flush()
 	if err == nil {
-		err = t.f.Sync() // a bundle that is mailed off as soon as its name is there must be whole
+		err = t.f.Sync() // the file must be complete as soon as its name exists
 	}
 	if err == nil {
 		err = t.f.Close()
@@ -76,10 +78,10 @@ func (t *Target) Commit() error {
 	case t.force:
 		err = os.Rename(t.f.Name(), t.name)
 	default:
-		// A link is made only where nothing stands, a rename puts itself in its place.
+		// A link fails for an existing name; a rename would replace it.
 		if err = os.Link(t.f.Name(), t.name); errors.Is(err, fs.ErrExist) {
 			_ = os.Remove(t.f.Name())
-			return taken(t.name)
+			return alreadyExists(t.name)
 		}
 		if err != nil { // a filesystem without links
 			err = os.Rename(t.f.Name(), t.name)
@@ -89,27 +91,31 @@ func (t *Target) Commit() error {
 	}
 	if err != nil {
 		t.Abandon()
-		return unwritten(t.name, err)
+		return unwritable(t.name, err)
 	}
 	if dir, err := os.Open(filepath.Dir(t.name)); err == nil {
-		_ = dir.Sync() // not everywhere can a folder be synced
+		_ = dir.Sync() // not every system can sync a directory
 		_ = dir.Close()
 	}
 	return nil
 }
 
-// Abandon removes what was written.
+// Abandon removes the temporary file.
+//
+// It may be called after an error of Write or instead of Commit.
 func (t *Target) Abandon() {
 	_ = t.f.Close()
 	_ = os.Remove(t.f.Name())
 }
 
-func taken(name string) error {
-	return fault.New(fault.ValidationError, "%s is there already", name).
+// alreadyExists is VALIDATION_ERROR for an existing file without force.
+func alreadyExists(name string) error {
+	return fault.New(fault.ValidationError, "%s already exists", name).
 		Suggest("Name another file with -o, or replace it with --force.")
 }
 
-func unwritten(name string, err error) error {
+// unwritable maps an error of the disk, without the path of the temporary file; nil for nil.
+func unwritable(name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -122,5 +128,5 @@ func unwritten(name string, err error) error {
 		code = fault.StoreFull
 	}
 	return fault.Wrap(err, code, "%s cannot be written: %v", name, err).
-		Suggest("Name a place with room that you may write to with -o; nothing was left behind.")
+		Suggest("Use -o to name a writable place with enough space; no partial file was left.")
 }

@@ -15,9 +15,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Read implements ports.Logs. A bundle holds lines, a store files: the manifest is
-// put together from its records, each segment from its events, and both are judged
-// as those of a store are. A reading from a later head is of another history.
+// Read implements ports.Logs. A bundle contains lines where a store has files: the manifest is
+// composed of its records and each segment of its events, and both are verified like those of a
+// store. A log that the bundle does not have is healthy and empty; a head other than the zero head
+// is manifest.ErrNotOnChain.
 func (f *File) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
 	name, ok := f.nameOf(r.Log)
 	if !ok {
@@ -26,15 +27,16 @@ func (f *File) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (mani
 	if !r.From.IsZero() {
 		return manifest.Verdict{}, manifest.ErrNotOnChain
 	}
-	segments := &segments{ctx: ctx, open: func() *bundle.Lines { return f.Events(name) }}
+	reader := &segmentReader{ctx: ctx, open: func() *bundle.Lines { return f.Events(name) }}
 	return manifest.Read(manifest.Input{
-		Log: r.Log, Manifest: &records{lines: f.Records(name)},
-		Names: func() ([]string, error) { return nil, nil }, // there are none but those that the records name
-		Open:  segments.get,
+		Log: r.Log, Manifest: &recordReader{lines: f.Records(name)},
+		Names: func() ([]string, error) { return nil, nil }, // a bundle has only the segments that its records name
+		Open:  reader.get,
 	}, v.Visit)
 }
 
-// nameOf is the name by which the bundle knows a log of its session.
+// nameOf is the name of a log in the bundle: "" for the session's own, else that of the side log.
+// It is false for a log of another session.
 func (f *File) nameOf(log manifest.Log) (string, bool) {
 	root := manifest.SessionEvents(f.session).Root
 	if log.Root == root {
@@ -44,23 +46,23 @@ func (f *File) nameOf(log manifest.Log) (string, bool) {
 	return name, strings.TrimSuffix(dir, "/") == root
 }
 
-// records reads manifest records as the file that they came from.
-type records struct {
+// recordReader reads manifest records as the bytes of the manifest file.
+type recordReader struct {
 	lines *bundle.Lines
-	line  []byte // its bytes are used again for the next one
+	line  []byte // reused for every record
 	rest  []byte
-	end   error
+	err   error
 }
 
 // Read implements io.Reader.
-func (r *records) Read(p []byte) (int, error) {
+func (r *recordReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
-		if r.end != nil {
-			return 0, r.end
+		if r.err != nil {
+			return 0, r.err
 		}
 		line, err := r.lines.Next()
 		if err != nil {
-			r.end = err
+			r.err = err
 			continue
 		}
 		r.line = append(append(r.line[:0], line...), '\n')
@@ -71,32 +73,33 @@ func (r *records) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// segmentBytesMax is what a store takes of one segment, and what is held in memory of
-// one: a bundle of one gibibyte may say that all of it is one.
+// segmentBytesMax is the bound of a store for a segment and for the memory of one, in bytes: a
+// bundle of one gibibyte may claim to be one segment.
 const segmentBytesMax = 64 << 20
 
-// segments puts segments together. They are asked for in order nearly always: another
-// order costs a reading from the beginning, and nothing else.
-type segments struct {
+// segmentReader composes segments of events. They are requested in order as a rule; another order
+// costs one reading from the first event.
+type segmentReader struct {
 	ctx  context.Context
 	open func() *bundle.Lines
 
 	mu    sync.Mutex
 	lines *bundle.Lines
 	next  int64 // index of the next line
-	// data is the segment that was handed out last. Its bytes are used again: nobody
-	// keeps a segment beyond its visit, and a new piece of memory for each would leave
-	// as much again behind for the collector.
-	data []byte
-	read int // bytes since memory was last given back
+	// buffer is the last returned segment. It is reused, since no caller keeps a segment after its
+	// visit; new memory for each would double the garbage.
+	buffer    []byte
+	sinceFree int // bytes since memory was returned to the system
 }
 
-// freeEvery is after how many bytes memory is given back to the system. A large bundle is
-// decoded into some twenty times its events' bytes, nearly all of it garbage at once, and
-// the collector alone would keep a good part of that.
-const freeEvery = 6 << 20
+// freeMemoryEvery is after how many bytes memory is returned to the system. A large bundle is
+// decoded into about twenty times the bytes of its events, most of it garbage at once, and the
+// collector alone would retain much of it.
+const freeMemoryEvery = 6 << 20
 
-func (s *segments) get(name string) (data []byte, ok bool, err error) {
+// get returns the bytes of a segment by its name, and false for a name that is not a segment's or
+// is beyond the last event. A segment above segmentBytesMax is STORE_LIMIT.
+func (s *segmentReader) get(name string) (data []byte, ok bool, err error) {
 	first, last, ok := manifest.ParseSegmentName(name)
 	if !ok {
 		return nil, false, nil
@@ -109,7 +112,7 @@ func (s *segments) get(name string) (data []byte, ok bool, err error) {
 	if s.lines == nil || first < s.next {
 		s.lines, s.next = s.open(), 0
 	}
-	data = s.data[:0]
+	data = s.buffer[:0]
 	for ; s.next <= last; s.next++ {
 		line, err := s.lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -124,14 +127,14 @@ func (s *segments) get(name string) (data []byte, ok bool, err error) {
 			data = append(append(data, line...), '\n')
 		}
 		if len(data) > segmentBytesMax {
-			s.lines, s.data = nil, nil
-			return nil, false, fault.New(fault.StoreLimit, "%s has more than %d bytes: a store takes no such segment",
+			s.lines, s.buffer = nil, nil
+			return nil, false, fault.New(fault.StoreLimit, "%s has more than %d bytes: a store accepts no such segment",
 				name, segmentBytesMax)
 		}
 	}
-	s.data = data
-	if s.read += len(data); s.read > freeEvery {
-		s.read = 0
+	s.buffer = data
+	if s.sinceFree += len(data); s.sinceFree > freeMemoryEvery {
+		s.sinceFree = 0
 		debug.FreeOSMemory()
 	}
 	return data, true, nil

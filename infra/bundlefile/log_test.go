@@ -14,14 +14,13 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-type nobody struct{}
+type noVisitor struct{}
 
-func (nobody) Reset()                                      {}
-func (nobody) Visit(manifest.Segment, manifest.Head) error { return nil }
+func (noVisitor) Reset()                                      {}
+func (noVisitor) Visit(manifest.Segment, manifest.Head) error { return nil }
 
-// TestASegmentIsNoLargerThanAStoreTakes: a bundle may say that all of it is one segment,
-// which nobody is to hold in memory.
-func TestASegmentIsNoLargerThanAStoreTakes(t *testing.T) {
+// TestSegmentSizeIsBounded: a bundle may claim to be one segment, which must not be held in memory.
+func TestSegmentSizeIsBounded(t *testing.T) {
 	const session, events = "sess_aaaaaaaaaaaaaaaaaaaaaaaaaa", 80
 	var b bytes.Buffer
 	w, err := bundle.NewWriter(&b, bundle.Envelope{BundleID: "bundle_aaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -50,7 +49,7 @@ func TestASegmentIsNoLargerThanAStoreTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	v, err := f.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(f.Session())}, nobody{})
+	v, err := f.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(f.Session())}, noVisitor{})
 	if !fault.Is(err, fault.StoreLimit) {
 		t.Errorf("%v, %v", v.Health, err)
 	}

@@ -1,6 +1,8 @@
-// Package controlfile is the codec of a store's few small documents that are
-// replaced as a whole (store, keyring, trust, config): {kind, v, data, sha256},
-// where sha256 covers the JCS bytes of data (R4). It reads and writes no files.
+// Package controlfile is the codec of the small documents of a store that are replaced as a whole
+// (store, keyring, trust, config and others). A file is canonical JSON with the members data, kind,
+// sha256 and v, where sha256 covers the canonical JSON of data (docs/design.md#lines-and-files).
+// The package reads and writes no files, and does not know the members of data. Start with Encode
+// and Decode.
 package controlfile
 
 import (
@@ -11,14 +13,16 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Document is one control file. Data stays a value here: what a newer version
-// put in is kept as it is, and each owner reads the members that it knows.
+// Document is one control file: its kind, its format number and its data. Data remains a value, so
+// that members that a newer version added are preserved; each owner reads the members that it
+// knows.
 type Document struct {
 	Kind string
 	V    int64
 	Data canon.Value
 }
 
+// file is the stored form.
 type file struct {
 	Data   canon.Value  `json:"data"`
 	Kind   string       `json:"kind"`
@@ -26,16 +30,17 @@ type file struct {
 	V      int64        `json:"v"`
 }
 
-// ErrDamaged says that bytes are no control file, or are not what was written.
+// ErrDamaged reports bytes that are not a control file, or that were changed after writing.
 var ErrDamaged = errors.New("the control file is damaged")
 
-// New is a document around the members of a struct.
+// New makes a document from the members of a struct.
 func New(kind string, v int64, data any) (Document, error) {
 	value, err := canon.ValueOf(data)
 	return Document{Kind: kind, V: v, Data: value}, err
 }
 
-// Encode is the one spelling of a document.
+// Encode returns the only accepted spelling of a document. It fails above
+// limits.ControlFileBytesMax.
 func Encode(d Document) ([]byte, error) {
 	data, err := canon.Marshal(d.Data)
 	if err != nil {
@@ -48,9 +53,10 @@ func Encode(d Document) ([]byte, error) {
 	return b, err
 }
 
-// Decode undoes Encode for a document of the kind, of any version. What is not
-// exactly a spelling of Encode is ErrDamaged: a control file that was edited by
-// hand would otherwise change what every later process believes.
+// Decode is the inverse of Encode, for a document of the given kind and any format number. Bytes
+// that Encode would not produce are ErrDamaged: a control file that was edited by hand would
+// otherwise change the behavior of every later process. The format number is not covered by the
+// digest; callers check it.
 func Decode(b []byte, kind string) (Document, error) {
 	var f file
 	if len(b) > limits.ControlFileBytesMax {

@@ -24,7 +24,7 @@ func encoded(t *testing.T) []byte {
 	return b
 }
 
-func TestRoundTripIsOneSpelling(t *testing.T) {
+func TestDecodeThenEncodeGivesSameBytes(t *testing.T) {
 	b := encoded(t)
 	d, err := Decode(b, "sample")
 	if err != nil {
@@ -32,15 +32,15 @@ func TestRoundTripIsOneSpelling(t *testing.T) {
 	}
 	again, err := Encode(d)
 	if err != nil || !bytes.Equal(again, b) {
-		t.Fatalf("decode then encode gave %s, want %s (%v)", again, b, err)
+		t.Fatalf("decode then encode: %s, want %s (%v)", again, b, err)
 	}
-	const want = `{"data":{"n":7,"name":"x"},"kind":"sample","sha256":"sha256:b2f4a1` // the rest is the digest's
+	const want = `{"data":{"n":7,"name":"x"},"kind":"sample","sha256":"sha256:b2f4a1` // and more of the digest
 	if !bytes.HasPrefix(b, []byte(want[:50])) {
-		t.Fatalf("the spelling changed: %s", b)
+		t.Fatalf("the encoding changed: %s", b)
 	}
 }
 
-func TestEveryFlippedByteAndEveryCutIsDamage(t *testing.T) {
+func TestFlippedOrTruncatedBytesAreDamage(t *testing.T) {
 	b := encoded(t)
 	for i := range b {
 		flipped := bytes.Clone(b)
@@ -66,7 +66,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, err := Encode(d)
 		if err != nil || !bytes.Equal(again, b) {
-			t.Fatalf("two spellings of one document: %q and %q (%v)", b, again, err)
+			t.Fatalf("two encodings of one document: %q and %q (%v)", b, again, err)
 		}
 	})
 }

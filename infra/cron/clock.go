@@ -2,42 +2,42 @@ package cron
 
 import "time"
 
-// The library is exact on a clock that never jumps. So a moment becomes what the zone's
-// clock shows then, written as if it were UTC, the library searches among such times, and
-// what it finds becomes a moment again. Between two changes of a zone that is an addition.
+// The library is exact for clocks that never change. A moment is converted to the wall clock time
+// of its zone, written as UTC; the library searches among wall clock times; and its result is
+// converted back to a moment. Between two changes of the zone that is an addition.
 
-// last is the newest fire time at or before at, zero where the search found none.
+// last is the newest fire time at or before at, zero without one.
 func (s schedule) last(at time.Time) time.Time {
 	if !s.hourly {
-		return s.moment(s.faceLast(reached(at)))
+		return s.firstMoment(s.lastWallClock(latestWallClock(at)))
 	}
 	for t := at; ; {
-		shown := s.faceLast(face(t))
+		shown := s.lastWallClock(wallClock(t))
 		if shown.IsZero() {
 			return shown
 		}
 		begin, _ := t.ZoneBounds()
-		found := t.Add(shown.Sub(face(t)))
+		found := t.Add(shown.Sub(wallClock(t)))
 		if begin.IsZero() || !found.Before(begin) {
 			return found
 		}
-		// Some thirty changes lie in the years of a search, and each costs one.
+		// The years of a search contain about thirty changes, and each costs one search.
 		t = begin.Add(-time.Millisecond)
 	}
 }
 
-// next is the first fire time behind at, zero where the search found none.
+// next is the first fire time after at, zero without one.
 func (s schedule) next(at time.Time) time.Time {
 	if !s.hourly {
-		return s.moment(s.face.Next(reached(at)))
+		return s.firstMoment(s.spec.Next(latestWallClock(at)))
 	}
 	for t := at.Add(time.Millisecond); ; {
-		shown := s.faceFirst(face(t))
+		shown := s.firstWallClock(wallClock(t))
 		if shown.IsZero() {
 			return shown
 		}
 		_, end := t.ZoneBounds()
-		found := t.Add(shown.Sub(face(t)))
+		found := t.Add(shown.Sub(wallClock(t)))
 		if end.IsZero() || found.Before(end) {
 			return found
 		}
@@ -45,34 +45,34 @@ func (s schedule) next(at time.Time) time.Time {
 	}
 }
 
-// faceLast is the newest time at or before shown that the expression names. The library
-// looks before a whole second.
-func (s schedule) faceLast(shown time.Time) time.Time {
-	return s.face.Prev(shown.Truncate(time.Second).Add(time.Second))
+// lastWallClock is the newest matching wall clock time at or before shown. The library searches
+// before a whole second.
+func (s schedule) lastWallClock(shown time.Time) time.Time {
+	return s.spec.Prev(shown.Truncate(time.Second).Add(time.Second))
 }
 
-// faceFirst is the first time at or after shown that the expression names.
-func (s schedule) faceFirst(shown time.Time) time.Time {
-	return s.face.Next(shown.Add(-time.Nanosecond))
+// firstWallClock is the first matching wall clock time at or after shown.
+func (s schedule) firstWallClock(shown time.Time) time.Time {
+	return s.spec.Next(shown.Add(-time.Nanosecond))
 }
 
-// face is what the clock of t's zone shows at t, as if that were UTC.
-func face(t time.Time) time.Time {
+// wallClock is the wall clock time of t's zone at t, written as UTC.
+func wallClock(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.Add(time.Duration(offset) * time.Second).UTC()
 }
 
-// jumpMax is more than any clock was ever put forward or back: some places changed the
-// side of the date line.
-const jumpMax = 48 * time.Hour
+// zoneChangeMax is more than any clock was ever set forward or back: some places moved across the
+// date line.
+const zoneChangeMax = 48 * time.Hour
 
-// reached is the latest time that the clock has shown up to and at t: later than what it
-// shows for a while after it was put back.
-func reached(t time.Time) time.Time {
-	latest := face(t)
-	for begin, _ := t.ZoneBounds(); !begin.IsZero() && t.Sub(begin) < jumpMax; {
+// latestWallClock is the latest wall clock time up to and at t. After a clock was set back it is
+// later than the current one for a while.
+func latestWallClock(t time.Time) time.Time {
+	latest := wallClock(t)
+	for begin, _ := t.ZoneBounds(); !begin.IsZero() && t.Sub(begin) < zoneChangeMax; {
 		before := begin.Add(-time.Nanosecond)
-		if shown := face(before); shown.After(latest) {
+		if shown := wallClock(before); shown.After(latest) {
 			latest = shown
 		}
 		begin, _ = before.ZoneBounds()
@@ -80,14 +80,14 @@ func reached(t time.Time) time.Time {
 	return latest
 }
 
-// moment is when the clock shows a time for the first time, or passes it while it is put
-// forward. Both searches go through it, and it never decreases where shown grows: that is
-// why they agree.
-func (s schedule) moment(shown time.Time) time.Time {
+// firstMoment is the moment at which the clock first shows a wall clock time, or skips it when it
+// is set forward. It never decreases while shown increases; both searches use it and therefore
+// agree.
+func (s schedule) firstMoment(shown time.Time) time.Time {
 	if shown.IsZero() {
 		return shown
 	}
-	t := shown.Add(-jumpMax).In(s.zone) // the clock shows less by then, in every zone
+	t := shown.Add(-zoneChangeMax).In(s.zone) // before that moment in every zone
 	for {
 		begin, end := t.ZoneBounds()
 		_, offset := t.Zone()

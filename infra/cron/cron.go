@@ -1,15 +1,16 @@
-// Package cron implements ports.Schedules: it judges cron expressions and says when they
-// fire. It reads no clock and starts nothing.
+// Package cron implements ports.Schedules: it checks cron expressions and computes when they fire.
+// It reads no clock and starts no run.
 //
-// What an expression means is netresearch/go-cron's to say, but only on a clock that never
-// jumps: it is asked in UTC. What the clocks of a zone do is worked out here, in both
-// directions by the same rule (docs/decisions/0037-go-cron-for-expressions-own-clock-rules.md).
+// The meaning of an expression is that of netresearch/go-cron, which is used only in UTC, where
+// clocks never change. The changes of a time zone are computed here, by the same rule in both
+// directions (docs/decisions/0037-go-cron-for-expressions-own-clock-rules.md). Start with
+// Schedules; parse.go checks expressions, clock.go converts times.
 package cron
 
 import (
 	"strings"
 	"time"
-	_ "time/tzdata" // the zones must be known where the system has no database: a bare container, Windows
+	_ "time/tzdata" // for systems without a zone database: minimal containers, Windows
 
 	gocron "github.com/netresearch/go-cron"
 
@@ -17,25 +18,27 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// yearsMax is how many calendar years are searched beyond that of a moment. Two leap days are
-// at most eight years apart (2096 and 2104), and every other day of a year comes in each: what
-// is not found never fires.
+// yearsMax is how many calendar years after a moment are searched. Two leap days are at most eight
+// years apart (2096 and 2104), and every other date occurs in each year: an expression without a
+// match never fires.
 const yearsMax = 8
 
-// Schedules is ports.Schedules. Its zero value is ready for use, by many at once.
+// Schedules implements ports.Schedules. The zero value is ready to use and safe for concurrent use.
 type Schedules struct{}
 
 var _ ports.Schedules = Schedules{}
 
-// Check implements ports.Schedules.
+// Check implements ports.Schedules. Errors are VALIDATION_ERROR with the detail "field": cron or
+// timezone.
 func (Schedules) Check(cron, timezone string) error {
-	_, err := read(cron, timezone)
+	_, err := parseSchedule(cron, timezone)
 	return err
 }
 
-// LastBefore implements ports.Schedules.
+// LastBefore implements ports.Schedules: the last fire time at or before atMs, in Unix
+// milliseconds.
 func (Schedules) LastBefore(cron, timezone string, atMs int64) (ms int64, ok bool, err error) {
-	s, err := read(cron, timezone)
+	s, err := parseSchedule(cron, timezone)
 	if err != nil {
 		return 0, false, err
 	}
@@ -43,13 +46,13 @@ func (Schedules) LastBefore(cron, timezone string, atMs int64) (ms int64, ok boo
 	if !inCalendar(at) {
 		return 0, false, nil
 	}
-	ms, ok = milli(s.last(at))
+	ms, ok = toMillis(s.last(at))
 	return ms, ok, nil
 }
 
-// NextAfter implements ports.Schedules.
+// NextAfter implements ports.Schedules: the first fire time after atMs, in Unix milliseconds.
 func (Schedules) NextAfter(cron, timezone string, atMs int64) (ms int64, ok bool, err error) {
-	s, err := read(cron, timezone)
+	s, err := parseSchedule(cron, timezone)
 	if err != nil {
 		return 0, false, err
 	}
@@ -57,55 +60,56 @@ func (Schedules) NextAfter(cron, timezone string, atMs int64) (ms int64, ok bool
 	if !inCalendar(at) {
 		return 0, false, nil
 	}
-	ms, ok = milli(s.next(at))
+	ms, ok = toMillis(s.next(at))
 	return ms, ok, nil
 }
 
-// inCalendar reports whether a moment is one that somebody could mean: a number of another
-// unit, or one that was never set, must not be searched around.
+// inCalendar reports a plausible moment: a number of another unit, or one that was never set, is
+// not searched.
 func inCalendar(t time.Time) bool { return t.Year() >= 1900 && t.Year() <= 9999 }
 
-// milli tells whether a search found a time.
-func milli(t time.Time) (int64, bool) {
+// toMillis converts the result of a search; false for the zero time.
+func toMillis(t time.Time) (int64, bool) {
 	if t.IsZero() {
 		return 0, false
 	}
 	return t.UnixMilli(), true
 }
 
-// schedule is an expression that was read, and the zone whose clock it goes by.
+// schedule is a parsed expression and its time zone.
 type schedule struct {
-	face   *gocron.SpecSchedule // what a clock shows when it fires; has no zone, so it goes by that of what it is asked
+	spec   *gocron.SpecSchedule // wall clock times that match; evaluated in UTC only
 	zone   *time.Location
-	hourly bool // fires in every hour of its days
+	hourly bool // matches every hour of its days
 }
 
 // everyHour are the bits of the 24 hours.
 const everyHour = 1<<24 - 1
 
-func read(cron, timezone string) (schedule, error) {
-	face, err := parse(cron)
+// parseSchedule parses an expression and its time zone.
+func parseSchedule(cron, timezone string) (schedule, error) {
+	spec, err := parse(cron)
 	if err != nil {
 		return schedule{}, err
 	}
-	zone, err := load(timezone)
+	zone, err := loadZone(timezone)
 	if err != nil {
 		return schedule{}, err
 	}
-	return schedule{face: face, zone: zone, hourly: face.Hour&everyHour == everyHour}, nil
+	return schedule{spec: spec, zone: zone, hourly: spec.Hour&everyHour == everyHour}, nil
 }
 
-// zoneBytesMax bounds the name of a zone; the longest in use has 32.
+// zoneBytesMax bounds the name of a zone; the longest in use has 32 bytes.
 const zoneBytesMax = 64
 
-func load(name string) (*time.Location, error) {
+// loadZone returns a zone of the IANA database; "" is UTC.
+func loadZone(name string) (*time.Location, error) {
 	wrong := func() *fault.Fault {
 		return fault.New(fault.ValidationError,
 			"the time zone %.64q is not known; expected a name of the IANA time zone database", name).
 			Suggest("Write a name such as Europe/Berlin or America/New_York, or UTC.").With("field", "timezone")
 	}
-	// These are the machine's own zone, whichever that is: another machine would fire at
-	// other times.
+	// These name the zone of the machine: another machine would fire at other times.
 	if strings.EqualFold(name, "local") || strings.EqualFold(name, "localtime") || len(name) > zoneBytesMax {
 		return nil, wrong()
 	}

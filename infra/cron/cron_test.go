@@ -17,20 +17,20 @@ import (
 
 func TestContract(t *testing.T) { suite.Schedules(t, Schedules{}) }
 
-// Where a test runs there is a database of zones; where the program runs there may be none.
-func TestZonesComeWithTheProgram(t *testing.T) {
+// TestZoneDatabaseIsLinked: the machine of a test has a zone database; the user's may have none.
+func TestZoneDatabaseIsLinked(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "cron.go", nil, parser.ImportsOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(file.Imports, func(s *ast.ImportSpec) bool { return s.Path.Value == `"time/tzdata"` }) {
-		t.Error("the zones are not linked in")
+		t.Error("the zone database is not linked")
 	}
 }
 
-// TestAlongTheClock holds both searches against one that goes along a clock minute by
-// minute, around moments at which zones change.
-func TestAlongTheClock(t *testing.T) {
+// TestSearchesMatchSimulatedClock compares both searches with a simulation of the clock, minute by
+// minute, around changes of time zones.
+func TestSearchesMatchSimulatedClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, zone := drawExpression(t), rapid.SampledFrom(zoneNames).Draw(t, "zone")
 		loc, err := time.LoadLocation(zone)
@@ -40,14 +40,13 @@ func TestAlongTheClock(t *testing.T) {
 		change := drawMoment(t, loc)
 		fires := e.fires(change.Add(-72*time.Hour), change.Add(72*time.Hour))
 		for x := change.Add(-150 * time.Minute); x.Before(change.Add(150 * time.Minute)); x = x.Add(10 * time.Minute) {
-			checkAgainst(t, e.String(), x, fires)
+			checkFireTimes(t, e.String(), x, fires)
 		}
 	})
 }
 
-// checkAgainst expects the fire times around x; where there are none of them, the other law
-// holds.
-func checkAgainst(t *rapid.T, cron string, x time.Time, fires []int64) {
+// checkFireTimes expects the fire times around x; outside of them TestSearchesAgree applies.
+func checkFireTimes(t *rapid.T, cron string, x time.Time, fires []int64) {
 	zone := x.Location()
 	show := func(ms int64) time.Time { return time.UnixMilli(ms).In(zone) }
 	i, _ := slices.BinarySearch(fires, x.UnixMilli()+1)
@@ -62,8 +61,8 @@ func checkAgainst(t *rapid.T, cron string, x time.Time, fires []int64) {
 	}
 }
 
-// TestBothWays: the searches agree, however far apart the times are.
-func TestBothWays(t *testing.T) {
+// TestSearchesAgree: both searches return consistent times at any distance.
+func TestSearchesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cron, zone := drawExpression(t).String(), rapid.SampledFrom(zoneNames).Draw(t, "zone")
 		x := rapid.Int64Range(0, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()).Draw(t, "x")
@@ -96,8 +95,8 @@ func TestBothWays(t *testing.T) {
 var zoneNames = []string{"", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe",
 	"Africa/Casablanca", "Pacific/Apia", "Asia/Kathmandu", "America/Godthab"}
 
-// drawMoment is near a change of the zone, where it has one: up to some minutes, and one
-// millisecond, beside it.
+// drawMoment is a moment near a change of the zone, if it has one: up to some minutes and one
+// millisecond after it.
 func drawMoment(t *rapid.T, loc *time.Location) time.Time {
 	at := time.UnixMilli(rapid.Int64Range(time.Date(2008, 1, 1, 0, 0, 0, 0, time.UTC).
 		UnixMilli(), time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()).Draw(t, "x")).In(loc)
@@ -137,7 +136,7 @@ func (e expression) String() string {
 	return strings.Join(out, " ")
 }
 
-func (e expression) names(shown time.Time) bool {
+func (e expression) matches(shown time.Time) bool {
 	in := func(i, n int) bool { return e[i] == nil || slices.Contains(e[i], n) }
 	day := in(2, shown.Day()) && in(4, int(shown.Weekday()))
 	if e[2] != nil && e[4] != nil {
@@ -146,7 +145,7 @@ func (e expression) names(shown time.Time) bool {
 	return day && in(0, shown.Minute()) && in(1, shown.Hour()) && in(3, int(shown.Month()))
 }
 
-// fires walks along the clock from one moment to another and looks at it every minute.
+// fires simulates the clock from one moment to another in steps of a minute.
 func (e expression) fires(from, to time.Time) (out []int64) {
 	from = from.Truncate(time.Minute)
 	show := func(t time.Time) time.Time {
@@ -155,9 +154,9 @@ func (e expression) fires(from, to time.Time) (out []int64) {
 	seen := show(from.Add(-time.Minute))
 	for t := from; t.Before(to); t = t.Add(time.Minute) {
 		now := show(t)
-		fires := e[1] == nil && e.names(now)
+		fires := e[1] == nil && e.matches(now)
 		for ; e[1] != nil && seen.Before(now); seen = seen.Add(time.Minute) {
-			fires = fires || e.names(seen.Add(time.Minute))
+			fires = fires || e.matches(seen.Add(time.Minute))
 		}
 		if fires {
 			out = append(out, t.UnixMilli())
@@ -166,7 +165,7 @@ func (e expression) fires(from, to time.Time) (out []int64) {
 	return out
 }
 
-// What never fires is looked for by days, never by minutes: see what it allocates and takes.
+// BenchmarkNeverFires: an expression that never fires is searched by days, not by minutes.
 func BenchmarkNeverFires(b *testing.B) {
 	for b.Loop() {
 		_, _, _ = Schedules{}.LastBefore("* * 31 2,4,6,9,11 *", "Africa/Casablanca", 1_790_000_000_000)

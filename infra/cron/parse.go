@@ -10,7 +10,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// field is one of the five: its part of the library's parser, and what to expect of it.
+// field is one of the five fields of an expression: its option of the library's parser and its
+// valid values.
 type field struct {
 	name   string
 	option gocron.ParseOption
@@ -18,6 +19,7 @@ type field struct {
 	bits   func(*gocron.SpecSchedule) uint64
 }
 
+// fields are in the order of an expression.
 var fields = [...]field{
 	{"minute", gocron.Minute, "0 to 59", func(s *gocron.SpecSchedule) uint64 { return s.Minute }},
 	{"hour", gocron.Hour, "0 to 23", func(s *gocron.SpecSchedule) uint64 { return s.Hour }},
@@ -26,13 +28,14 @@ var fields = [...]field{
 	{"day of the week", gocron.Dow, "0 to 7 or sun to sat", func(s *gocron.SpecSchedule) uint64 { return s.Dow }},
 }
 
-// fires are the options of the whole: the days of the month and of the week are either, as
-// in every other cron, which this library leaves to be asked for.
-const fires = gocron.Minute | gocron.Hour | gocron.Dom | gocron.Month | gocron.Dow | gocron.DowOrDom | gocron.Descriptor
+// parseOptions parse a whole expression. A day matches when the day of the month or of the week
+// does, as in every other cron; in this library that is an option.
+const parseOptions = gocron.Minute | gocron.Hour | gocron.Dom | gocron.Month | gocron.Dow | gocron.DowOrDom |
+	gocron.Descriptor
 
-// parse reads an expression. What the library would take beyond the five fields is refused
-// first: a zone within the text, intervals, empty items of a list (a list of nothing else
-// never fires, and takes long to find that out), "?" and signs.
+// parse parses an expression. What the library accepts beyond the five fields is refused first: a
+// zone in the text, intervals, empty items of a list (an expression without other items never
+// fires, and searching it is slow), "?" and signs.
 func parse(cron string) (*gocron.SpecSchedule, error) {
 	if len(cron) > ports.CronBytesMax {
 		return nil, refuse("the cron expression has %d bytes; at most %d are allowed", len(cron), ports.CronBytesMax)
@@ -42,21 +45,23 @@ func parse(cron string) (*gocron.SpecSchedule, error) {
 			return nil, err
 		}
 	}
-	read, err := gocron.MustNewParser(fires).WithMaxSearchYears(yearsMax).Parse(cron)
-	face, ok := read.(*gocron.SpecSchedule)
-	if err != nil || !ok { // an interval is no schedule of a clock
+	read, err := gocron.MustNewParser(parseOptions).WithMaxSearchYears(yearsMax).Parse(cron)
+	spec, ok := read.(*gocron.SpecSchedule)
+	if err != nil || !ok { // an interval is not a SpecSchedule
 		return nil, refuse("the cron expression is %.100q; expected @hourly, @daily, @midnight, @weekly, @monthly, "+
 			"@yearly, @annually or five fields", cron)
 	}
-	return face, nil
+	return spec, nil
 }
 
+// refuse is VALIDATION_ERROR about the field cron.
 func refuse(format string, args ...any) *fault.Fault {
 	return fault.New(fault.ValidationError, format, args...).
 		Suggest("Write minute, hour, day of the month, month and day of the week, such as \"30 9 * * mon-fri\", or "+
 			"@daily.").With("field", "cron")
 }
 
+// checkFields checks each item of each field.
 func checkFields(cron string) error {
 	parts := strings.FieldsFunc(cron, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(parts) != len(fields) {
@@ -65,33 +70,31 @@ func checkFields(cron string) error {
 	}
 	for i, f := range fields {
 		for item := range strings.SplitSeq(parts[i], ",") {
-			if f.takes(item) {
+			if f.accepts(item) {
 				continue
 			}
-			return refuse("the %s of the cron expression %.100q has %.40q; expected *, numbers from %s, ranges that "+
-				"do not run backwards, "+
-				"steps shorter than their range, or a list of these", f.name, cron, item, f.want)
+			return refuse("the %s of the cron expression %.100q has %.40q; expected *, numbers from %s, ascending "+
+				"ranges, steps shorter than their range, or a list of these", f.name, cron, item, f.want)
 		}
 	}
 	return nil
 }
 
-// takes reports whether one item of a list is sound: * or a number or a range, with or
-// without a step.
-func (f field) takes(item string) bool {
+// accepts reports a valid item of a list: *, a number or a range, with or without a step.
+func (f field) accepts(item string) bool {
 	if _, ok := f.parse(item); !ok {
 		return false
 	}
 	span, _, _ := strings.Cut(item, "/")
 	if from, to, ok := strings.Cut(span, "-"); ok {
-		return f.inOrder(from, to)
+		return f.isAscending(from, to)
 	}
 	return true
 }
 
-// inOrder refuses ranges that run backwards, which the library takes as going over the
-// end: no other cron does, and its steps go wrong over the end of a week.
-func (f field) inOrder(from, to string) bool {
+// isAscending refuses descending ranges, which the library continues after the last value: no other
+// cron does, and its steps are wrong after the end of a week.
+func (f field) isAscending(from, to string) bool {
 	a, okA := f.parse(from)
 	b, okB := f.parse(to)
 	if !okA || !okB || from == "*" || to == "*" {
@@ -104,7 +107,7 @@ func (f field) inOrder(from, to string) bool {
 	return bits.TrailingZeros64(a) <= last
 }
 
-// parse is the bits of an item, when the library and the alphabet allow it.
+// parse returns the bits of an item that the library and the permitted characters accept.
 func (f field) parse(item string) (uint64, bool) {
 	for _, c := range []byte(item) {
 		if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '*' || c == '-' || c == '/') {

@@ -1,7 +1,7 @@
-// Package diagnose finds out about a machine what package doctor judges: what stands
-// where the store should be, whether files, locks, renames and syncs do there what a
-// store relies on, and what lies around. It writes nothing but its own probe, which it
-// removes, and makes no store.
+// Package diagnose collects the facts about a machine that package doctor evaluates: what exists at
+// the path of the store, whether files, locks, renames and syncs there work as a store requires,
+// and which leftovers a store has. It writes only its own probe directory, which it removes, and
+// never creates a store. It evaluates nothing. Start with Look, Probe and Leftovers.
 package diagnose
 
 import (
@@ -15,7 +15,12 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Look says what stands at a path. Links on the way to a store are its owner's choice.
+// Look describes what exists at the path dir. Links on the path to a store are followed: they are
+// the choice of its owner. Kind is Missing, Hidden (not accessible, with the reason in Why),
+// Folder, File or Other.
+//
+// Owner and Mine are set for everything that exists, Mode for directories; it is 0 on systems
+// without permission bits.
 func Look(dir string) doctor.Store {
 	s := doctor.Store{Dir: dir}
 	info, err := os.Stat(dir)
@@ -23,7 +28,7 @@ func Look(dir string) doctor.Store {
 	case errors.Is(err, fs.ErrNotExist):
 		s.Kind = doctor.Missing
 		return s
-	case osfs.IsNotDirectory(err): // something on the way is a file
+	case osfs.IsNotDirectory(err): // a file is on the path
 		s.Kind = doctor.Other
 		return s
 	case err != nil:
@@ -42,7 +47,7 @@ func Look(dir string) doctor.Store {
 	return s
 }
 
-// modeOf is 0 where modes say nothing.
+// modeOf is the permission bits, 0 on systems without them.
 func modeOf(info fs.FileInfo) uint32 {
 	if _, ok := umaskOf(0); !ok {
 		return 0
@@ -50,7 +55,7 @@ func modeOf(info fs.FileInfo) uint32 {
 	return uint32(info.Mode().Perm())
 }
 
-// reason is the system's word for what went wrong, without the path that is told anyway.
+// reason is the system's error text without the path, which is reported separately.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -59,7 +64,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Nearest is the folder that is there, at a path or above it.
+// Nearest is the nearest existing directory at or above a path.
+//
+// Without any it is the root of the path.
 func Nearest(dir string) string {
 	for {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -73,19 +80,28 @@ func Nearest(dir string) string {
 	}
 }
 
-// lookMax bounds how much of a store is counted: the answer is about what lies around,
-// not about a million files.
-const lookMax = 100_000
+// leftoverEntriesMax bounds how many entries of a store are counted, so that a check stays fast on
+// a store with a million files.
+const leftoverEntriesMax = 100_000
 
-// Leftovers counts what lies around in a store.
+// Leftovers counts the entries and bytes in the trash and the quarantine, and the temporary files
+// of a store. More reports that only a part was counted.
+//
+// The numbers are:
+//   - Trashed and TrashBytes: entries of trash/ and the bytes of the files in them;
+//   - Quarantined and QuarantineBytes: the same for quarantine/;
+//   - Temporary: files and directories that were not placed, anywhere else in the store.
+//
+// Looked is always true, which distinguishes an empty store from one that was not counted. It takes
+// no lock, so writers in progress may be counted as leftovers.
 func Leftovers(dir string) doctor.Left {
 	out := doctor.Left{Looked: true}
 	seen := 0
 	_ = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || at == dir {
-			return nil // what cannot be read is another check's business
+			return nil // other checks report what cannot be read
 		}
-		if seen++; seen > lookMax {
+		if seen++; seen > leftoverEntriesMax {
 			out.More = true
 			return fs.SkipAll
 		}

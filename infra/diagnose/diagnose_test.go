@@ -28,7 +28,7 @@ func TestLook(t *testing.T) {
 		"none/below": doctor.Missing, "file/below": doctor.Other} {
 		got := diagnose.Look(filepath.Join(dir, name))
 		if runtime.GOOS == "windows" && name == "file/below" {
-			continue // told as a name that is not there
+			continue // Windows reports a missing name
 		}
 		if got.Kind != want || want == doctor.Folder && !got.Mine {
 			t.Errorf("%s: %+v", name, got)
@@ -43,15 +43,15 @@ func TestLook(t *testing.T) {
 		closed := filepath.Join(dir, "closed")
 		fatal(t, os.Mkdir(closed, 0))
 		if got := diagnose.Look(filepath.Join(closed, "store")); got.Kind != doctor.Hidden || got.Why == "" {
-			t.Errorf("behind a closed door: %+v", got)
+			t.Errorf("in an inaccessible directory: %+v", got)
 		}
 		if g := diagnose.Probe(context.Background(), closed); g.Why == "" || g.Write != "" {
-			t.Errorf("tried behind a closed door: %+v", g)
+			t.Errorf("tried in an inaccessible directory: %+v", g)
 		}
 	}
 }
 
-// TestProbe: a folder of a test's does what a store needs, and is left as it was.
+// TestProbe: a temporary directory supports what a store needs, and is left unchanged.
 func TestProbe(t *testing.T) {
 	dir := t.TempDir()
 	g := diagnose.Probe(context.Background(), dir)
@@ -66,10 +66,10 @@ func TestProbe(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) > 0 {
-		t.Errorf("left behind %v, %v", entries, err)
+		t.Errorf("entries remain: %v, %v", entries, err)
 	}
 	if gone := diagnose.Probe(context.Background(), filepath.Join(dir, "gone")); gone.Why == "" {
-		t.Errorf("in no folder: %+v", gone)
+		t.Errorf("in a missing directory: %+v", gone)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestInUse(t *testing.T) {
 		t.Error("a store without a lock is in use")
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".use.lock")); err == nil {
-		t.Error("looking made the lock")
+		t.Error("InUse created the lock")
 	}
 	d := osfs.NewDir(dir)
 	defer d.Close()
@@ -104,6 +104,6 @@ func TestInUse(t *testing.T) {
 	}
 	fatal(t, held.Unlock())
 	if held, _ := diagnose.InUse(context.Background(), dir); held {
-		t.Error("a lock that was let go is held")
+		t.Error("a released lock is held")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// owner tells whether a file belongs to whoever asks, and else to whom.
+// owner reports whether a file belongs to the current user, and else the name of its owner.
 func owner(info fs.FileInfo) (mine bool, name string) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(st.Uid) == os.Geteuid() {
@@ -23,5 +23,5 @@ func owner(info fs.FileInfo) (mine bool, name string) {
 	return false, name
 }
 
-// umaskOf is what the system took from the bits that a file was to be made with.
+// umaskOf returns the bits that the system removed from the mode 0666 of a new file.
 func umaskOf(made fs.FileMode) (uint32, bool) { return uint32(0o666 &^ made.Perm()), true }

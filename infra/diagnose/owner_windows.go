@@ -2,8 +2,8 @@ package diagnose
 
 import "io/fs"
 
-// owner is not asked here: who may do what follows from access lists.
+// owner reports every file as the user's: access follows from access control lists.
 func owner(fs.FileInfo) (mine bool, name string) { return true, "" }
 
-// umaskOf: there is none.
+// umaskOf returns false: Windows has no umask.
 func umaskOf(fs.FileMode) (uint32, bool) { return 0, false }

@@ -16,21 +16,27 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// probePrefix is that of files on their way, which no reader of a store looks at: one
-// that a kill leaves over is taken away by a cleanup.
+// probePrefix is that of temporary files, which readers of a store ignore: a cleanup removes a
+// probe that a killed process left.
 const probePrefix = ".tmp-doctor-"
 
-// What is written to learn what a sync costs: as much as a step writes, often enough
-// that one slow sync says little.
+// The cost of a sync is measured with as many bytes as a step writes, and often enough that one
+// slow sync has little weight.
 const (
 	probeBytes = 4 << 10
 	probeSyncs = 9
 )
 
-// Probe tries in a folder of its own, made in dir, what a store relies on.
+// Probe creates a directory in dir and tries in it what a store relies on. Each field of the result
+// is the error text of one operation, "" when it worked. It stops after an error of writing or when
+// ctx ends, and removes the directory; Left names it when that failed.
+//
+// The operations are tried in this order: files, locks, renames, the mode of new files, timed
+// syncs. Why is set instead when the directory cannot be created, for example without permission in
+// dir.
 func Probe(ctx context.Context, dir string) doctor.Ground {
 	g := doctor.Ground{Dir: dir}
-	surround(&g)
+	describeFilesystem(&g)
 	raw := make([]byte, 8)
 	_, _ = rand.Read(raw) // never fails
 	at := filepath.Join(dir, probePrefix+hex.EncodeToString(raw))
@@ -41,12 +47,12 @@ func Probe(ctx context.Context, dir string) doctor.Ground {
 	d := osfs.NewDir(at)
 	began := time.Now()
 	p := probe{d: d, g: &g}
-	for _, try := range []func(){p.files, func() { p.locks(ctx) }, p.names, p.umask, p.syncs} {
+	for _, try := range []func(){p.files, func() { p.locks(ctx) }, p.renames, p.umask, p.syncs} {
 		if g.Write == "" && ctx.Err() == nil {
 			try()
 		}
 	}
-	// Round takes the clock that never jumps out of a time: what is left is the other's.
+	// Round removes the monotonic clock: the difference is the drift of the wall clock.
 	now := time.Now()
 	g.WallDriftMs = now.Round(0).Sub(began.Round(0)).Milliseconds() - now.Sub(began).Milliseconds()
 	_ = d.Close()
@@ -56,16 +62,20 @@ func Probe(ctx context.Context, dir string) doctor.Ground {
 	return g
 }
 
-// names of filesystems that the system tells by a number.
-var names = map[string]string{
+// filesystemNames are the names of filesystems that Linux identifies by a number.
+var filesystemNames = map[string]string{
 	"0x1021994": "tmpfs", "0x858458f6": "ramfs", "0xef53": "ext4", "0x58465342": "xfs", "0x9123683e": "btrfs",
 	"0x794c7630": "overlay", "0x2fc12fc1": "zfs", "0xf2f52010": "f2fs", "0x4d44": "vfat", "0x5346544e": "ntfs",
 }
 
-func surround(g *doctor.Ground) {
+// describeFilesystem sets the type of the filesystem and its free space.
+//
+// Network filesystems and those in memory are marked, since a store on them is not safe or not
+// durable.
+func describeFilesystem(g *doctor.Ground) {
 	if v, err := osfs.NewDir(g.Dir).Volume(); err == nil {
 		g.Filesystem, g.Network = v.Type, v.Network
-		if name, ok := names[v.Type]; ok {
+		if name, ok := filesystemNames[v.Type]; ok {
 			g.Filesystem = name
 		}
 		g.Memory = g.Filesystem == "tmpfs" || g.Filesystem == "ramfs"
@@ -75,21 +85,22 @@ func surround(g *doctor.Ground) {
 	}
 }
 
+// probe performs the tries in the directory d and records results in g.
 type probe struct {
 	d *osfs.Dir
 	g *doctor.Ground
 }
 
-// say is the system's word for an error, "" for none.
-func say(err error) string {
+// errorText is the system's text for an error, "" for nil.
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
 	return reason(err)
 }
 
-// put writes a file, and leaves it open.
-func (p probe) put(name string, b []byte) (osfs.File, error) {
+// writeFile creates a file with the bytes b, and leaves it open.
+func (p probe) writeFile(name string, b []byte) (osfs.File, error) {
 	f, err := p.d.Open(name, osfs.New)
 	if err != nil {
 		return nil, err
@@ -101,35 +112,41 @@ func (p probe) put(name string, b []byte) (osfs.File, error) {
 	return f, nil
 }
 
+// files writes, syncs and reads a file, and syncs the directory.
+//
+// An error of writing is Write and ends the probe; Sync, SyncDir and Read are recorded separately.
 func (p probe) files() {
 	want := bytes.Repeat([]byte("waybill\n"), probeBytes/8)
-	f, err := p.put("written", want)
+	f, err := p.writeFile("written", want)
 	if err != nil {
-		p.g.Write = say(err)
+		p.g.Write = errorText(err)
 		return
 	}
-	p.g.Sync = say(f.Sync(osfs.Durable))
+	p.g.Sync = errorText(f.Sync(osfs.Durable))
 	_ = f.Close()
-	p.g.SyncDir = say(p.d.SyncDir(".", osfs.Durable))
+	p.g.SyncDir = errorText(p.d.SyncDir(".", osfs.Durable))
 	f, err = p.d.Open("written", osfs.Read)
 	if err != nil {
-		p.g.Read = say(err)
+		p.g.Read = errorText(err)
 		return
 	}
 	defer f.Close()
 	have := make([]byte, len(want))
 	if n, err := f.ReadAt(have, 0); n < len(have) {
-		p.g.Read = say(err)
+		p.g.Read = errorText(err)
 	} else if !bytes.Equal(have, want) {
-		p.g.Read = "other bytes than were written"
+		p.g.Read = "the bytes differ from those that were written"
 	}
 }
 
-// locks takes one twice, as two processes would: each has a file of its own.
+// locks takes one lock twice, as two processes would: each has its own open file.
+//
+// Excludes is true when the second attempt is refused. Lock is the error of an operation, or
+// reports that a released lock cannot be taken again.
 func (p probe) locks(ctx context.Context) {
 	first, err := lock.Files(p.d).Acquire(ctx, ".lock", lock.Exclusive, 0)
 	if err != nil {
-		p.g.Lock = say(err)
+		p.g.Lock = errorText(err)
 		return
 	}
 	second, err := lock.Files(p.d).Acquire(ctx, ".lock", lock.Exclusive, 0)
@@ -138,44 +155,46 @@ func (p probe) locks(ctx context.Context) {
 	if err == nil {
 		_ = second.Unlock()
 	} else if !p.g.Excludes {
-		p.g.Lock = say(err)
+		p.g.Lock = errorText(err)
 	}
 	if err := first.Unlock(); err != nil && p.g.Lock == "" {
-		p.g.Lock = say(err)
+		p.g.Lock = errorText(err)
 	}
 	again, err := lock.Files(p.d).Acquire(ctx, ".lock", lock.Exclusive, 0)
 	if err != nil {
 		if p.g.Lock == "" {
-			p.g.Lock = "a lock that was let go stays held"
+			p.g.Lock = "a released lock is still held"
 		}
 		return
 	}
 	_ = again.Unlock()
 }
 
-// names moves a file to a free name and another to a name that is taken.
-func (p probe) names() {
+// renames moves a file to a free name, and another to a name that is taken.
+//
+// Keeps is true when the taken name is refused and its file is unchanged.
+func (p probe) renames() {
 	for _, name := range []string{"one", "two"} {
-		f, err := p.put(name, []byte(name))
+		f, err := p.writeFile(name, []byte(name))
 		if err != nil {
-			p.g.Place = say(err)
+			p.g.Place = errorText(err)
 			return
 		}
 		_ = f.Close()
 	}
 	if err := p.d.Place("one", "three"); err != nil {
-		p.g.Place = say(err)
+		p.g.Place = errorText(err)
 		return
 	}
 	err := p.d.Place("two", "three")
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		p.g.Place = say(err)
+		p.g.Place = errorText(err)
 	}
 	b, readErr := os.ReadFile(filepath.Join(p.d.Path(), "three"))
 	p.g.Keeps = errors.Is(err, fs.ErrExist) && readErr == nil && string(b) == "one"
 }
 
-// umask is seen by what becomes of a file: asking for it would change it meanwhile.
+// umask reads the mode of a new file: reading the umask itself would change it for a moment.
 func (p probe) umask() {
 	f, err := os.OpenFile(filepath.Join(p.d.Path(), "open"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -187,8 +206,12 @@ func (p probe) umask() {
 	}
 }
 
+// syncs measures the time of repeated syncs, in milliseconds.
+//
+// SyncMs has one entry per sync. An error ends the series; it is recorded unless an earlier sync
+// failed.
 func (p probe) syncs() {
-	f, err := p.put("synced", nil)
+	f, err := p.writeFile("synced", nil)
 	if err != nil {
 		return
 	}
@@ -201,7 +224,7 @@ func (p probe) syncs() {
 		}
 		if err := f.Sync(osfs.Durable); err != nil {
 			if p.g.Sync == "" {
-				p.g.Sync = say(err)
+				p.g.Sync = errorText(err)
 			}
 			return
 		}
@@ -209,7 +232,10 @@ func (p probe) syncs() {
 	}
 }
 
-// InUse reports that somebody keeps writers out of a store, and which process.
+// InUse reports whether a process holds the use lock of a store exclusively, and its process id
+// where it is known. It never creates the lock file.
+//
+// A store without a lock file is not in use. Other errors count as not in use.
 func InUse(ctx context.Context, dir string) (held bool, pid int) {
 	d := osfs.NewDir(dir)
 	defer d.Close()

@@ -8,13 +8,13 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// The bundled workflows: one to try Waybill with, one to copy from, and routines that
-// a step of another workflow can call.
+// bundledFiles are the bundled workflows: an introduction, a template to copy, and routines that
+// steps of other workflows can call.
 //
 //go:embed bundled/*.yaml
 var bundledFiles embed.FS
 
-// bundled gives the files inside the binary. Each is named after its id.
+// bundled returns the workflow files in the binary. Each is named after its id.
 func bundled() []catalog.File {
 	entries, err := bundledFiles.ReadDir("bundled")
 	if err != nil {

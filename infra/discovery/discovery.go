@@ -1,6 +1,7 @@
-// Package discovery finds workflow files: the bundled ones inside the binary, the
-// user's, the project's from the working directory up to the repository's root,
-// and those that a caller names. What is in them is package catalog's to judge.
+// Package discovery finds workflow files: the bundled ones in the binary, those of the user, those
+// of the project from the working directory up to the root of the repository, and files that a
+// caller names. It reads at most limits.SourceBytesMax bytes of a file, and does not interpret the
+// content: package catalog does. References never contain paths of the machine. Start with Finder.
 package discovery
 
 import (
@@ -12,37 +13,40 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Places are where to look, as absolute paths.
+// Places are the directories to search, as absolute paths.
 type Places struct {
-	User string // the user's folder of workflows, "" for none
+	User string // the user's directory of workflows, "" for none
 	From string // the working directory
-	Root string // the repository's root, "" outside one: then only From is looked at
+	Root string // the root of the repository; "" outside of one, then only From is searched
 }
 
-// Finder looks in fixed places.
+// Finder searches fixed places. It implements ports.Workflows.
 type Finder struct{ at Places }
 
 var _ ports.Workflows = (*Finder)(nil)
 
-// New is a Finder for the places.
+// New returns a Finder for the places.
 func New(at Places) *Finder { return &Finder{at} }
 
-// projectFolders are where a directory of a project may keep its workflows; the
-// second is where WorkRail's files lie.
-var projectFolders = []string{".waybill/workflows", ".workrail/workflows"}
+// projectDirs are the directories of workflows in a directory of the project; the second is the one
+// of WorkRail.
+var projectDirs = []string{".waybill/workflows", ".workrail/workflows"}
 
-// Workflows implements ports.Workflows.
+// Workflows implements ports.Workflows. The order is: bundled, the user's, and the project's from
+// the working directory upwards. Unreadable files are included with their error.
+//
+// Several files may define the same id; which one is used is decided by package catalog.
 func (f *Finder) Workflows(ctx context.Context) ([]catalog.File, error) {
 	out := bundled()
 	if f.at.User != "" {
-		out = append(out, folder{kind: source.SourceUser, dir: f.at.User}.files()...)
+		out = append(out, directory{kind: source.SourceUser, dir: f.at.User}.files()...)
 	}
-	for _, dir := range f.upwards() {
-		for _, sub := range projectFolders {
+	for _, dir := range f.ancestors() {
+		for _, sub := range projectDirs {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			at := folder{kind: source.SourceProject, dir: filepath.Join(dir, filepath.FromSlash(sub))}
+			at := directory{kind: source.SourceProject, dir: filepath.Join(dir, filepath.FromSlash(sub))}
 			at.prefix = relative(f.base(), at.dir) + "/"
 			out = append(out, at.files()...)
 		}
@@ -50,8 +54,8 @@ func (f *Finder) Workflows(ctx context.Context) ([]catalog.File, error) {
 	return out, nil
 }
 
-// base is what a project's places are told relative to: the same for everyone who
-// works in one repository.
+// base is the directory that references of the project are relative to: the same for all users of
+// one repository.
 func (f *Finder) base() string {
 	if f.at.Root != "" {
 		return f.at.Root
@@ -59,8 +63,8 @@ func (f *Finder) base() string {
 	return f.at.From
 }
 
-// upwards lists the directories from the working directory to the root.
-func (f *Finder) upwards() []string {
+// ancestors lists the directories from the working directory up to the root.
+func (f *Finder) ancestors() []string {
 	out := []string{f.at.From}
 	if f.at.Root == "" {
 		return out
@@ -68,7 +72,7 @@ func (f *Finder) upwards() []string {
 	for dir := f.at.From; dir != f.at.Root; {
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return []string{f.at.From} // the root is no ancestor
+			return []string{f.at.From} // the root is not an ancestor
 		}
 		dir = parent
 		out = append(out, dir)
@@ -76,8 +80,8 @@ func (f *Finder) upwards() []string {
 	return out
 }
 
-// relative tells a place without the machine's folders, with slashes. Where no
-// relative path leads there (another drive), only the name is told.
+// relative is path relative to base, with slashes and without directories of the machine outside
+// the project. Where no relative path exists (another drive) it is the file name.
 func relative(base, path string) string {
 	rel, err := filepath.Rel(base, path)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// tree writes files, by their path below a new directory.
-func tree(t *testing.T, files map[string]string) string {
+// writeTree writes files, by their paths below a new directory.
+func writeTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -31,7 +31,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func find(t *testing.T, at Places) map[string]catalog.File {
+func findFiles(t *testing.T, at Places) map[string]catalog.File {
 	t.Helper()
 	files, err := New(at).Workflows(context.Background())
 	if err != nil {
@@ -59,8 +59,8 @@ func TestBundledWorkflowsCompileWithoutAWarning(t *testing.T) {
 	}
 }
 
-func TestProjectsAreLookedThroughUpToTheRoot(t *testing.T) {
-	dir := tree(t, map[string]string{
+func TestWorkflowsOfProjectUpToRoot(t *testing.T) {
+	dir := writeTree(t, map[string]string{
 		".waybill/workflows/top.yaml":             "x",
 		"repo/.waybill/workflows/a.yaml":          "x",
 		"repo/.waybill/workflows/deep/b.YML":      "x",
@@ -71,7 +71,8 @@ func TestProjectsAreLookedThroughUpToTheRoot(t *testing.T) {
 		"user/f.yaml": "x",
 	})
 	repo := filepath.Join(dir, "repo")
-	got := find(t, Places{User: filepath.Join(dir, "user"), From: filepath.Join(repo, "sub", "deeper"), Root: repo})
+	got := findFiles(t,
+		Places{User: filepath.Join(dir, "user"), From: filepath.Join(repo, "sub", "deeper"), Root: repo})
 	want := []string{".waybill/workflows/a.yaml", ".waybill/workflows/deep/b.YML", "sub/.workrail/workflows/d.json",
 		"f.yaml"}
 	for _, ref := range want {
@@ -83,18 +84,18 @@ func TestProjectsAreLookedThroughUpToTheRoot(t *testing.T) {
 		t.Errorf("found %d files: %v", len(got), got)
 	}
 	if got["f.yaml"].Kind != source.SourceUser {
-		t.Error("the user's file is of another source")
+		t.Error("the user's file has another source kind")
 	}
-	if outside := find(t, Places{From: repo}); len(outside) != 2 {
-		t.Errorf("outside a repository only the working directory counts, found %v", outside)
+	if outside := findFiles(t, Places{From: repo}); len(outside) != 2 {
+		t.Errorf("outside a repository: found %v, want files of the working directory only", outside)
 	}
 }
 
-func TestLinksOutOfAFolderAreListedNotFollowed(t *testing.T) {
+func TestLinksLeavingDirectoryAreListedNotFollowed(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege on Windows")
 	}
-	dir := tree(t, map[string]string{"secret.yaml": "id: x", ".waybill/workflows/real.yaml": "id: y"})
+	dir := writeTree(t, map[string]string{"secret.yaml": "id: x", ".waybill/workflows/real.yaml": "id: y"})
 	at := filepath.Join(dir, ".waybill", "workflows")
 	links := map[string]string{"out.yaml": "../../secret.yaml", "abs.yaml": filepath.Join(dir, "secret.yaml"),
 		"in.yaml": "real.yaml", "nowhere.yaml": "gone.yaml", "loop.yaml": "loop.yaml"}
@@ -103,32 +104,32 @@ func TestLinksOutOfAFolderAreListedNotFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := find(t, Places{From: dir})
+	got := findFiles(t, Places{From: dir})
 	for name := range links {
 		f := got[".waybill/workflows/"+name]
 		if (f.Err == nil) != (name == "in.yaml") {
 			t.Errorf("%s: read %q, %v", name, f.Data, f.Err)
 		}
 		if f.Err != nil && strings.Contains(f.Err.Error(), dir) {
-			t.Errorf("%s: the reason names a folder of the machine: %v", name, f.Err)
+			t.Errorf("%s: the reason contains a path of the machine: %v", name, f.Err)
 		}
 	}
 }
 
-func TestWhatCannotBeReadIsListed(t *testing.T) {
-	dir := tree(t, map[string]string{".waybill/workflows/big.yaml": strings.Repeat("x", limits.SourceBytesMax+1),
+func TestUnreadableFilesAreListed(t *testing.T) {
+	dir := writeTree(t, map[string]string{".waybill/workflows/big.yaml": strings.Repeat("x", limits.SourceBytesMax+1),
 		".workrail/workflows": "a file"})
-	got := find(t, Places{From: dir})
+	got := findFiles(t, Places{From: dir})
 	if f := got[".waybill/workflows/big.yaml"]; f.Err == nil || f.Data != nil {
 		t.Errorf("a file over the limit: %v", f.Err)
 	}
 	if f := got[".workrail/workflows"]; f.Err == nil {
-		t.Errorf("a file where a folder was meant is not listed: %v", got)
+		t.Errorf("a file in place of a directory is not listed: %v", got)
 	}
 }
 
 func TestNamedFiles(t *testing.T) {
-	dir := tree(t, map[string]string{"repo/sub/w.yaml": "id: x", "elsewhere/v.json": "{}",
+	dir := writeTree(t, map[string]string{"repo/sub/w.yaml": "id: x", "elsewhere/v.json": "{}",
 		"repo/big.json": strings.Repeat(" ", limits.SourceBytesMax+1)})
 	repo := filepath.Join(dir, "repo")
 	f := New(Places{From: filepath.Join(repo, "sub"), Root: repo})

@@ -22,37 +22,43 @@ import (
 
 var _ ports.Arrivals = (*Store)(nil)
 
-// arrival is a session on its way in: a folder beside the sessions, of a name that no
-// reader looks at, which becomes one by a single rename.
+// arrival is the import of one session. Its files are staged in a directory in sessions/ whose name
+// readers ignore; Commit renames that directory to the session's, which makes everything visible at
+// once. Objects are placed as they come, like those of an append. It is used by one goroutine.
+//
+// What a crash leaves: before the rename a staged directory and objects without references, which
+// gc removes; after it the session with its arrival marks, which the next writer or reader that
+// acknowledges something resolves with finishArrival.
 type arrival struct {
 	s       *Store
 	session id.Session
-	use     *lock.Held // shared, so that no cleanup takes what was brought
-	dir     string     // the staged folder; "" once it is not this arrival's to remove
-	logs    []string   // folders of its logs, relative to dir
-	buf     []byte     // what passes through on the way to objects
+	use     *lock.Held // shared, which keeps cleanups away from the objects
+	dir     string     // the staged directory; "" once End must not remove it
+	logs    []string   // directories of its logs, relative to dir; "" is the session's own
+	buf     []byte     // for objects that are copied or hashed
 
-	manifest osfs.File // of one log at a time, the last one's
+	manifest osfs.File // of the log that received the last segment; one is open at a time
 	groups   *bufio.Writer
-	into     string // whose manifest that is
+	openLog  string // name of the log whose manifest is open
 
-	waiting []*staged // written, and not synced yet
-	relied  entries   // objects that are to be durable before the commit
-	relies  int
-	kinds   []string // folders of objects that the commit relies on
+	unflushed   []*staged // written and not yet synced
+	relied      entries   // objects that must be durable before the commit
+	reliedCount int       // how many were added since the last sync
+	objectDirs  []string  // directories of the objects that the commit relies on
 
-	// doubtful: an earlier arrival never came to its end, and of the objects that it
-	// brought nobody knows whether a sync failed (R7).
-	doubtful bool
-	stay     bool  // the staged folder is left, so that the next arrival knows
-	failed   error // the first error: nothing is done after it
-	over     bool  // committed, or ended
+	// unsynced: an earlier import did not finish, and it is unknown whether a sync of the objects
+	// that it stored failed (docs/design.md#failed-sync). Objects that exist already are rewritten.
+	unsynced   bool
+	keepStaged bool  // the staged directory is kept, which makes the next import unsynced
+	failed     error // the first error: every later call returns it
+	ended      bool  // committed or ended
 }
 
-// errArrivalOver is a mistake of ours: whoever ended an arrival goes on with it.
-var errArrivalOver = fault.New(fault.Internal, "the arrival is over")
+// errArrivalEnded reports a call after Commit or End: a bug of the caller.
+var errArrivalEnded = fault.New(fault.Internal, "the import has ended")
 
-// Arrive implements ports.Arrivals.
+// Arrive implements ports.Arrivals. It creates a missing store. A cleanup in progress is
+// STORE_LOCKED.
 func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, error) {
 	if _, err := s.toWrite(); err != nil {
 		return nil, err
@@ -62,7 +68,7 @@ func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, 
 		return nil, busyFault(err, fault.StoreLocked, "the store")
 	}
 	a := &arrival{s: s, session: session, use: use, buf: make([]byte, copyBytes)}
-	if a.doubtful, err = s.unfinished(); err == nil {
+	if a.unsynced, err = s.unfinished(); err == nil {
 		a.dir, err = s.tempName("sessions")
 	}
 	if err == nil {
@@ -75,8 +81,7 @@ func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, 
 	return a, nil
 }
 
-// unfinished reports an arrival that is under way, or whose process came to its end
-// before it did.
+// unfinished reports an import that is in progress, or whose process stopped before its end.
 func (s *Store) unfinished() (bool, error) {
 	entries, err := s.fs.List("sessions")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,15 +92,18 @@ func (s *Store) unfinished() (bool, error) {
 	}), err
 }
 
-// do carries out one call. After a sync that failed no later one proves anything
-// (R7), and a part that is missing makes another session: the first error is the last
-// word.
+// do performs one call. After a failed sync no later sync proves anything
+// (docs/design.md#failed-sync), and a session with a missing part would be another session: the
+// first error is returned by every later call.
+//
+// Errors of the disk are mapped by writeFault; an error of the caller's reader is returned
+// unchanged.
 func (a *arrival) do(ctx context.Context, call func() error) error {
 	switch {
 	case a.failed != nil:
 		return a.failed
-	case a.over:
-		return errArrivalOver
+	case a.ended:
+		return errArrivalEnded
 	}
 	err := ctx.Err()
 	if err == nil {
@@ -111,15 +119,18 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	return err
 }
 
-// Segment implements ports.Arrival.
+// Segment implements ports.Arrival. A segment above segmentBytesMax is STORE_LIMIT.
+//
+// log is "" for the session's own log, else the name of a side log. Segments of one log must be
+// passed in order, since their groups are appended to its manifest as they come.
 func (a *arrival) Segment(ctx context.Context, log string, seg manifest.Segment) error {
 	return a.do(ctx, func() error {
 		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || log != "" &&
 			!bundle.LogName(log) {
-			return fault.New(fault.Internal, "events %d to %d of log %q cannot arrive", seg.First, seg.Last, log)
+			return fault.New(fault.Internal, "events %d to %d of log %q cannot be imported", seg.First, seg.Last, log)
 		}
 		if n := len(seg.Bytes); n > segmentBytesMax {
-			return fault.New(fault.StoreLimit, "%s has %d bytes: a store takes at most %d", seg.Name(), n,
+			return fault.New(fault.StoreLimit, "%s has %d bytes: a store accepts at most %d", seg.Name(), n,
 				segmentBytesMax)
 		}
 		if err := a.open(log); err != nil {
@@ -132,13 +143,13 @@ func (a *arrival) Segment(ctx context.Context, log string, seg manifest.Segment)
 	})
 }
 
-// groupsBuffer is how much of a manifest is written at a time.
+// groupsBuffer is the write buffer of a manifest, in bytes.
 const groupsBuffer = 64 << 10
 
-// open makes the folders of a log, and turns to its manifest. One is open at a time:
-// how many side logs there are is not for the limit of open files to say.
+// open makes the manifest of a log the open one, and creates the directories of a new log. Only one
+// manifest is open at a time, so the limit of open files does not bound the number of side logs.
 func (a *arrival) open(log string) (err error) {
-	if a.manifest != nil && a.into == log {
+	if a.manifest != nil && a.openLog == log {
 		return nil
 	}
 	if err := a.closeManifest(); err != nil {
@@ -155,22 +166,22 @@ func (a *arrival) open(log string) (err error) {
 	if a.manifest, err = a.s.fs.Open(path.Join(a.dir, log, manifest.FileName), mode); err != nil {
 		return err
 	}
-	a.into, a.groups = log, bufio.NewWriterSize(a.manifest, groupsBuffer)
+	a.openLog, a.groups = log, bufio.NewWriterSize(a.manifest, groupsBuffer)
 	return nil
 }
 
-// closeManifest lets the manifest wait for its sync like every other file.
+// closeManifest flushes the open manifest and queues it for its sync like every other file.
 func (a *arrival) closeManifest() error {
 	if a.manifest == nil {
 		return nil
 	}
 	err := a.groups.Flush()
-	a.waiting = append(a.waiting, &staged{file: a.manifest})
+	a.unflushed = append(a.unflushed, &staged{file: a.manifest})
 	a.manifest, a.groups = nil, nil
 	return err
 }
 
-// Control implements ports.Arrival.
+// Control implements ports.Arrival. An unknown control file is INTERNAL.
 func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
 	return a.do(ctx, func() error {
 		if _, err := sessionControlName(a.session, f); err != nil {
@@ -184,15 +195,15 @@ func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Cont
 	})
 }
 
-// Tombstone implements ports.Arrival.
+// Tombstone implements ports.Arrival. An existing artifact or tombstone is kept.
 func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Value) error {
 	return a.do(ctx, func() error {
 		name := artifactPath(ref)
 		for _, is := range []string{name + erasedSuffix, name} {
-			if _, there, err := a.s.stat(is); err != nil {
+			if _, exists, err := a.s.stat(is); err != nil {
 				return err
-			} else if there {
-				return a.keep(is)
+			} else if exists {
+				return a.relyOnExisting(is)
 			}
 		}
 		b, err := controlfile.Encode(controlfile.Document{Kind: erasedKind, V: erasedVersion, Data: data})
@@ -203,7 +214,7 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 		if err != nil {
 			return err
 		}
-		st.same = func() (bool, error) { return true, nil } // another's stays as it is
+		st.same = func() (bool, error) { return true, nil } // a tombstone that another process placed is kept
 		if _, err = st.file.Write(b); err != nil {
 			return err
 		}
@@ -211,17 +222,18 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 	})
 }
 
-// End implements ports.Arrival. What cannot be removed is left to a cleanup.
+// End implements ports.Arrival. It removes staged files and releases the use lock; files that
+// cannot be removed are left to a cleanup.
 func (a *arrival) End() error {
 	if a.use == nil {
 		return nil
 	}
-	a.over = true
+	a.ended = true
 	if a.manifest != nil {
 		_ = a.manifest.Close()
 		a.manifest = nil
 	}
-	for _, st := range a.waiting {
+	for _, st := range a.unflushed {
 		if st.file != nil {
 			_ = st.file.Close()
 		}
@@ -229,10 +241,10 @@ func (a *arrival) End() error {
 			_ = a.s.fs.Remove(st.temp)
 		}
 	}
-	if a.dir != "" && !a.stay {
+	if a.dir != "" && !a.keepStaged {
 		_ = a.s.removeAll(a.dir)
 	}
 	err := a.use.Unlock()
-	a.waiting, a.dir, a.use = nil, "", nil
+	a.unflushed, a.dir, a.use = nil, "", nil
 	return writeFault(err)
 }

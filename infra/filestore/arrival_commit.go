@@ -14,40 +14,42 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Commit implements ports.Arrival: files, then folders, then the one rename that
-// makes the session visible, and the sync that makes it stay.
+// Commit implements ports.Arrival: it syncs files, then directories, then renames the staged
+// directory to the session's, which makes it visible, and syncs sessions/, which makes it durable.
+// placed is false when the session exists already. Errors: SESSION_LOCKED, STORE_OUTCOME_UNKNOWN,
+// and those of writing.
 func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 	err = a.do(ctx, func() error {
 		if len(a.logs) == 0 || a.logs[0] != "" {
-			return fault.New(fault.Internal, "session %s arrives without events", a.session)
+			return fault.New(fault.Internal, "session %s is imported without events", a.session)
 		}
 		err := a.closeManifest()
 		if err == nil {
 			err = a.flush()
 		}
 		if err == nil {
-			err = a.settleAll()
+			err = a.syncAll()
 		}
 		if err == nil {
-			err = a.mark()
+			err = a.writeMarks()
 		}
 		if err == nil {
 			placed, err = a.place(ctx)
 		}
 		return err
 	})
-	a.over = a.over || err == nil
+	a.ended = a.ended || err == nil
 	return placed, err
 }
 
-// settleAll syncs every folder that the session relies on: its own, those of objects
-// that no batch has settled, and the way from the store to all of them.
-func (a *arrival) settleAll() error {
-	way, err := a.s.wayTo(nil, append([]string{"sessions"}, a.kinds...))
+// syncAll syncs every directory that the session relies on: its own, those of objects that no
+// earlier batch synced, and the path from the store to all of them.
+func (a *arrival) syncAll() error {
+	names, err := a.s.pathEntries(nil, append([]string{"sessions"}, a.objectDirs...))
 	if err != nil {
 		return err
 	}
-	a.relied.add(way...)
+	a.relied.add(names...)
 	dirs := []string{a.dir}
 	for _, log := range a.logs {
 		root := path.Join(a.dir, log)
@@ -60,21 +62,20 @@ func (a *arrival) settleAll() error {
 	for _, dir := range dirs {
 		own = append(own, func() error { return a.s.fs.SyncDir(dir, osfs.Order) })
 	}
-	return a.settle(own)
+	return a.syncRelied(own)
 }
 
-// arrivalMark begins the mark of a session that was moved in and of which nobody has
-// said yet that it stays. It stands in the file that makes a log suspect, so that
-// whoever is about to acknowledge something about the log meets it.
+// arrivalMark starts the content of the suspect file of a session that was moved in and whose
+// rename is not known to be durable. A process that is about to acknowledge something about the log
+// reads that file.
 const arrivalMark = "arriving"
 
-// arrivalMark adds the run of the machine: after another start what is there was
-// durable.
+// arrivalMark adds the boot id: after a restart of the machine everything that exists was durable.
 func (s *Store) arrivalMark() string { return arrivalMark + " " + s.o.Boot + "\n" }
 
-// mark leaves the word that the arrival may be taken back yet. It is not synced: what
-// a power cut leaves needs none.
-func (a *arrival) mark() error {
+// writeMarks writes the mark into every log of the session before the rename. It is not synced:
+// after a power cut it is not needed.
+func (a *arrival) writeMarks() error {
 	for _, log := range a.logs {
 		if err := a.s.writeUnsynced(path.Join(a.dir, log, suspectFile), []byte(a.s.arrivalMark())); err != nil {
 			return err
@@ -83,58 +84,63 @@ func (a *arrival) mark() error {
 	return nil
 }
 
-// waysMade bounds how often a session in the way is looked at. One that others begin
-// and lose as often is somebody's mistake.
-const waysMade = 16
+// placeTriesMax bounds how often an unborn session in the way is removed. A session that other
+// processes create and lose as often indicates a bug.
+const placeTriesMax = 16
 
-// place moves the session in, unless one is there.
+// place moves the staged directory to the session's name; false when a session with commits exists.
+//
+// An unborn session in the way is moved to the quarantine, and the rename is tried again.
 func (a *arrival) place(ctx context.Context) (bool, error) {
-	home := sessionDir(a.session)
-	for range waysMade {
-		err := a.s.fs.Place(a.dir, home)
+	target := sessionDir(a.session)
+	for range placeTriesMax {
+		err := a.s.fs.Place(a.dir, target)
 		if err == nil {
 			if err = a.s.fs.SyncDir("sessions", osfs.Durable); err == nil {
-				a.stays(home)
+				a.confirmPlaced(target)
 				return true, nil
 			}
 		} else if errors.Is(err, fs.ErrExist) {
-			there, err := a.makeWay(ctx)
-			if there || err != nil {
+			exists, err := a.clearTarget(ctx)
+			if exists || err != nil {
 				return false, err
 			}
 			continue
 		} else if _, still, statErr := a.s.stat(a.dir); statErr == nil && still {
 			return false, err // nothing moved
 		}
-		return false, a.takeBack(home, err)
+		return false, a.rollBack(target, err)
 	}
-	return false, fault.New(fault.SessionLocked, "%s is begun by others over and over", a.session)
+	return false, fault.New(fault.SessionLocked, "%s is created repeatedly by other processes", a.session)
 }
 
-// stays ends the doubt about a session that was moved in. A mark that cannot be
-// removed costs its next writer a copy, nothing else.
-func (a *arrival) stays(home string) {
-	a.s.doubt([]string{home}, false)
+// confirmPlaced removes the marks of a session whose rename is durable. A mark that cannot be
+// removed costs the next writer a copy of the manifest, nothing else.
+func (a *arrival) confirmPlaced(target string) {
+	a.s.setSyncFailed([]string{target}, false)
 	for _, log := range a.logs {
-		_ = a.s.fs.Remove(path.Join(home, log, suspectFile))
+		_ = a.s.fs.Remove(path.Join(target, log, suspectFile))
 	}
 	a.dir = ""
 }
 
-// takeBackTries is how often the session is moved away again after a failed sync:
-// once it is durable that it is gone, nothing was recorded.
-const takeBackTries = 3
+// rollBackTries is how often the session is moved back after a failed sync.
+const rollBackTries = 3
 
-// takeBack moves the session out of sight again: a sync that failed once proves
-// nothing when it later succeeds, so only another change that was synced does (R7).
-func (a *arrival) takeBack(home string, cause error) error {
+// rollBack moves the session back to its staged name after a failed sync and syncs that change: a
+// later sync of the first rename would prove nothing (docs/design.md#failed-sync). cause is
+// returned once the session is durably gone, otherwise STORE_OUTCOME_UNKNOWN.
+//
+// The name stays recorded as unsynced in this process until the removal is durable, so that no
+// later operation relies on it.
+func (a *arrival) rollBack(target string, cause error) error {
 	s := a.s
-	s.doubt([]string{home}, true)
+	s.setSyncFailed([]string{target}, true)
 	back := a.dir
-	a.dir = "" // not to be removed: a power cut may bring its name back
+	a.dir = "" // not to be removed: a power cut may restore its name
 	var err error
-	for range takeBackTries {
-		if err = s.fs.Place(home, back); err == nil {
+	for range rollBackTries {
+		if err = s.fs.Place(target, back); err == nil {
 			break
 		}
 		if _, moved, statErr := s.stat(back); statErr == nil && moved {
@@ -144,134 +150,144 @@ func (a *arrival) takeBack(home string, cause error) error {
 	}
 	if err == nil {
 		if err = s.fs.SyncDir("sessions", osfs.Durable); err == nil {
-			s.doubt([]string{home}, false)
+			s.setSyncFailed([]string{target}, false)
 			a.dir = back
 			return cause
 		}
-		// Where a cleanup does not empty it.
-		if to, nameErr := s.asideName(a.session.String(), s.o.Now().UnixMilli()); nameErr == nil {
+		// The quarantine is not emptied by a cleanup.
+		if to, nameErr := s.quarantineName(a.session.String(), s.o.Now().UnixMilli()); nameErr == nil {
 			_ = s.fs.Place(back, to)
 		}
 	}
 	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
-		"moving session %s in failed, and so did taking it back: whether it is there shows when it is looked for again",
+		"moving session %s in failed, and so did moving it back: list the sessions to see whether the store has it",
 		a.session).
 		With("sessionId", a.session.String())
 }
 
-// errCommitted ends a reading at the first segment.
+// errCommitted stops a reading at the first segment.
 var errCommitted = errors.New("the session was committed to")
 
-type firstSegment struct{}
+// stopAtFirst is a visitor that returns errCommitted for the first segment.
+type stopAtFirst struct{}
 
-func (firstSegment) Reset()                                      {}
-func (firstSegment) Visit(manifest.Segment, manifest.Head) error { return errCommitted }
+func (stopAtFirst) Reset()                                      {}
+func (stopAtFirst) Visit(manifest.Segment, manifest.Head) error { return errCommitted }
 
-// born reports a session that makes way for nobody: something was committed to it, or
-// it is damaged.
-func (a *arrival) born(ctx context.Context, locked bool) (bool, error) {
-	verdict, err := a.s.Read(ctx, ports.Reading{Log: manifest.SessionEvents(a.session), Locked: locked}, firstSegment{})
+// isCommitted reports a session that is not replaced: it has a commit, or is damaged.
+func (a *arrival) isCommitted(ctx context.Context, locked bool) (bool, error) {
+	verdict, err := a.s.Read(ctx, ports.Reading{Log: manifest.SessionEvents(a.session), Locked: locked}, stopAtFirst{})
 	if errors.Is(err, errCommitted) {
 		return true, nil
 	}
 	return err == nil && !verdict.Unborn(), err
 }
 
-// makeWay looks at the session that stands where this one is to go. An unborn one is
-// moved to the quarantine under its lock: it may hold what is left of somebody's work.
-// Whoever waits for that lock finds the folder gone, and starts over.
-func (a *arrival) makeWay(ctx context.Context) (there bool, err error) {
-	if there, err := a.born(ctx, false); there || err != nil {
-		return there, err
+// clearTarget handles the session that has the name of this one; exists is true when it must be
+// kept. An unborn session is moved to the quarantine under its lock, since it may contain the
+// remains of a first commit. A process that waits for that lock finds the directory gone and starts
+// over.
+func (a *arrival) clearTarget(ctx context.Context) (exists bool, err error) {
+	if exists, err := a.isCommitted(ctx, false); exists || err != nil {
+		return exists, err
 	}
 	log := manifest.SessionEvents(a.session)
 	held, err := a.s.locks.Acquire(ctx, lockName(log), lock.Exclusive, a.s.o.LockWait)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // gone meanwhile
+		return false, nil // removed in between
 	}
 	if err != nil {
-		return false, a.s.busyLog(err, log)
+		return false, a.s.busyLogFault(err, log)
 	}
 	defer held.Unlock()
-	if there, err := a.born(ctx, true); there || err != nil {
-		return there, err
+	if exists, err := a.isCommitted(ctx, true); exists || err != nil {
+		return exists, err
 	}
-	to, err := a.s.asideName(a.session.String(), a.s.o.Now().UnixMilli())
+	to, err := a.s.quarantineName(a.session.String(), a.s.o.Now().UnixMilli())
 	if err != nil {
 		return false, err
 	}
 	if _, err := a.s.mkdirs(quarantineDir); err != nil {
 		return false, err
 	}
-	if movesOnlyClosed {
+	if moveNeedsClosedFiles {
 		_ = held.Unlock()
 	}
 	if err := a.s.fs.Place(log.Root, to); err != nil {
 		return false, err
 	}
-	// Kept, not only gone from where it was.
+	// Both directories are synced, so that the files are durable at their new name.
 	return false, a.s.fs.Together(
 		func() error { return a.s.fs.SyncDir(quarantineDir, osfs.Order) },
 		func() error { return a.s.fs.SyncDir(".", osfs.Order) },
 	)
 }
 
-// settleArrival says of a session that was moved in that it stays, in place of an
-// arrival that never came to say so. It waits for arrivals under way: one of them may
-// take the session back. The lock of a log in it is held, the use lock is not.
-func (s *Store) settleArrival(root string) error {
-	marked, err := s.arriving(root)
+// finishArrival completes an import that did not finish: it makes the rename of the session
+// durable. It waits for imports in progress, since one of them may still move the session back.
+// root is a log in the session. The lock of that log is held, the use lock is not.
+func (s *Store) finishArrival(root string) error {
+	marked, err := s.hasArrivalMark(root)
 	if !marked || err != nil {
 		return err
 	}
-	held, err := s.useAlone(context.Background())
+	held, err := s.lockUseExclusive(context.Background())
 	if err != nil {
 		return err
 	}
 	defer held.Unlock()
-	return s.settleArrivalAlone(root)
+	return s.finishArrivalLocked(root)
 }
 
-func (s *Store) arriving(root string) (bool, error) {
-	b, err := s.readFile(path.Join(root, suspectFile), recordMax)
+// hasArrivalMark reports a log with an arrival mark.
+func (s *Store) hasArrivalMark(root string) (bool, error) {
+	b, err := s.readFile(path.Join(root, suspectFile), arrivalMarkBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return strings.HasPrefix(string(b), arrivalMark), err
 }
 
-// recordMax is more than a mark needs: a name of a run of the machine has 36 bytes.
-const recordMax = 1 << 10
+// arrivalMarkBytesMax is more than a mark needs: a boot id has 36 bytes.
+const arrivalMarkBytesMax = 1 << 10
 
-// settleArrivalAlone is settleArrival under the use lock.
-func (s *Store) settleArrivalAlone(root string) error {
-	b, err := s.readFile(path.Join(root, suspectFile), recordMax)
+// finishArrivalLocked is finishArrival under the exclusive use lock. A session that was moved back
+// is SESSION_NOT_FOUND.
+//
+// By the content of the suspect file of root:
+//   - no file: the import finished, or another process moved the session back;
+//   - another content than a mark: a failed sync, which copyManifest handles;
+//   - a mark of an earlier boot: the rename survived the restart; sessions/ is synced again;
+//   - a mark of this boot: the entry is renewed, then sessions/ is synced.
+func (s *Store) finishArrivalLocked(root string) error {
+	b, err := s.readFile(path.Join(root, suspectFile), arrivalMarkBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, there, err := s.stat(root); err != nil || there {
-			return err // it stays, and the arrival said so
+		if _, exists, err := s.stat(root); err != nil || exists {
+			return err // its import finished
 		}
-		return fault.New(fault.SessionNotFound, "%s was taken back by whoever brought it", root)
+		return fault.New(fault.SessionNotFound, "%s was removed by the process that imported it", root)
 	}
 	if err != nil || !strings.HasPrefix(string(b), arrivalMark) {
 		return err
 	}
-	home := strings.Join(strings.SplitN(root, "/", 3)[:2], "/")
+	session := strings.Join(strings.SplitN(root, "/", 3)[:2], "/")
 	if s.o.Boot != "" && string(b) == s.arrivalMark() {
-		// Whether a sync of its name failed nobody is left to tell: it gets its name once
-		// more, so that the sync below means it (R7).
-		if err := s.placeAnew(home); err != nil {
+		// Within the boot of the import it is unknown whether a sync of the name failed: the
+		// directory is renamed again, so that the sync below applies to the entry
+		// (docs/design.md#failed-sync).
+		if err := s.renewEntry(session); err != nil {
 			return err
 		}
 	}
-	err = s.fs.SyncDir(path.Dir(home), osfs.Durable)
-	s.doubt([]string{home}, err != nil)
+	err = s.fs.SyncDir(path.Dir(session), osfs.Durable)
+	s.setSyncFailed([]string{session}, err != nil)
 	return err
 }
 
-// placeAnew moves a folder away and back. For a moment it is not there: only what was
-// never acknowledged is treated so. Should it not come back, it is as if it had never
-// arrived.
-func (s *Store) placeAnew(dir string) error {
+// renewEntry renames a directory away and back, which makes its entry new. It does not exist for a
+// moment, so only a session that was never acknowledged is renamed. If it cannot be renamed back,
+// the session is gone as if it had never been imported.
+func (s *Store) renewEntry(dir string) error {
 	away, err := s.tempName(path.Dir(dir))
 	if err != nil {
 		return err
@@ -279,7 +295,7 @@ func (s *Store) placeAnew(dir string) error {
 	if err := s.fs.Place(dir, away); err != nil {
 		return err
 	}
-	for range takeBackTries {
+	for range rollBackTries {
 		if err = s.fs.Place(away, dir); err == nil || errors.Is(err, fs.ErrExist) {
 			break
 		}

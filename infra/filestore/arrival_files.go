@@ -16,41 +16,41 @@ import (
 )
 
 const (
-	// batchMax is how many files of an arrival are synced side by side: each is open,
-	// and more of them at a time save little.
-	batchMax = 64
-	// reliedMax is how many objects are brought before their folders are synced: what a
-	// failed sync of one would need to know stays small, whatever arrives.
+	// arrivalBatchMax is how many files of an import are synced in parallel: each is open, and
+	// larger batches save little.
+	arrivalBatchMax = 64
+	// reliedMax is how many objects are placed before their directories are synced. It bounds the
+	// names that are remembered for a failed sync, independent of the size of the import.
 	reliedMax = 1024
 )
 
-// staged is a file that was written and waits for its sync. One that lies in the
-// staged folder has its name already; an object is placed once it is synced.
+// staged is a written file that waits for its sync. A file of the staged directory has its final
+// name already; an object is placed after the sync.
 type staged struct {
 	file    osfs.File
-	temp    string
-	name    string
-	replace bool
-	same    func() (bool, error)
+	temp    string               // "" for a file of the staged directory
+	name    string               // final name of an object
+	replace bool                 // the stored bytes are wrong
+	same    func() (bool, error) // compares the object that another process placed
 }
 
-// write writes a file of the staged folder.
+// write creates a file of the staged directory. A name that exists was passed twice: INTERNAL.
 func (a *arrival) write(name string, b []byte) error {
 	f, err := a.s.fs.Open(name, osfs.New)
 	if errors.Is(err, fs.ErrExist) {
-		return fault.Wrap(err, fault.Internal, "%s arrived twice", path.Base(name))
+		return fault.Wrap(err, fault.Internal, "%s was passed twice", path.Base(name))
 	}
 	if err != nil {
 		return err
 	}
-	a.waiting = append(a.waiting, &staged{file: f})
+	a.unflushed = append(a.unflushed, &staged{file: f})
 	if _, err := f.Write(b); err != nil {
 		return err
 	}
 	return a.flushFull()
 }
 
-// stage opens the file of an object beside its name.
+// stage creates the temporary file of an object.
 func (a *arrival) stage(name string) (*staged, error) {
 	temp, f, made, err := a.s.openTemp(path.Dir(name))
 	if err != nil {
@@ -58,33 +58,36 @@ func (a *arrival) stage(name string) (*staged, error) {
 	}
 	a.relied.add(made...)
 	st := &staged{file: f, temp: temp, name: name}
-	a.waiting = append(a.waiting, st)
+	a.unflushed = append(a.unflushed, st)
 	return st, nil
 }
 
+// flushFull flushes once the batch is full.
 func (a *arrival) flushFull() error {
-	if len(a.waiting) < batchMax {
+	if len(a.unflushed) < arrivalBatchMax {
 		return nil
 	}
 	return a.flush()
 }
 
-// flush syncs what waits, side by side, closes it, and gives objects their names:
-// neither open files nor memory grow with what arrives.
+// flush syncs the batch in parallel, closes the files and places the objects: the number of open
+// files and the memory do not grow with the import.
+//
+// After an error the files are closed, and End removes the temporary ones that were not placed.
 func (a *arrival) flush() error {
 	var syncs []func() error
-	for _, st := range a.waiting {
+	for _, st := range a.unflushed {
 		syncs = append(syncs, func() error { return st.file.Sync(osfs.Order) })
 	}
 	err := a.s.fs.Together(syncs...)
-	for _, st := range a.waiting {
+	for _, st := range a.unflushed {
 		err = errors.Join(err, st.file.Close())
 		st.file = nil
 	}
 	if err != nil {
 		return err
 	}
-	for _, st := range a.waiting {
+	for _, st := range a.unflushed {
 		if st.temp == "" {
 			continue
 		}
@@ -96,58 +99,60 @@ func (a *arrival) flush() error {
 			_ = a.s.fs.Remove(st.temp)
 		}
 		st.temp = ""
-		if err := a.rely(st.name); err != nil {
+		if err := a.addRelied(st.name); err != nil {
 			return err
 		}
 	}
-	a.waiting = a.waiting[:0]
+	a.unflushed = a.unflushed[:0]
 	return nil
 }
 
-// rely adds an object that the commit relies on.
-func (a *arrival) rely(name string) error {
-	if dir := path.Dir(name); !slices.Contains(a.kinds, dir) {
-		a.kinds = append(a.kinds, dir)
+// addRelied adds an object that the commit relies on, and syncs their directories from time to
+// time.
+func (a *arrival) addRelied(name string) error {
+	if dir := path.Dir(name); !slices.Contains(a.objectDirs, dir) {
+		a.objectDirs = append(a.objectDirs, dir)
 	}
 	a.relied.add(name)
-	if a.relies++; a.relies < reliedMax {
+	if a.reliedCount++; a.reliedCount < reliedMax {
 		return nil
 	}
-	return a.settle(nil)
+	return a.syncRelied(nil)
 }
 
-// settle syncs the folders of objects, and whatever else.
-func (a *arrival) settle(more []func() error) error {
+// syncRelied syncs the directories of the relied objects and runs the syncs in more.
+func (a *arrival) syncRelied(more []func() error) error {
 	err := a.s.fs.Together(append(a.s.syncsFor(&a.relied), more...)...)
 	if err != nil {
-		a.unsettle()
+		a.markUnsynced()
 	}
-	a.relied, a.relies = entries{}, 0
+	a.relied, a.reliedCount = entries{}, 0
 	return err
 }
 
-// unsettle moves in anew what a sync may have lost, as appending's does: other logs
-// may rely on it.
-func (a *arrival) unsettle() {
-	for _, dir := range a.kinds {
+// markUnsynced rewrites the objects that a failed sync may have lost, since other logs may rely on
+// them. When that fails the staged directory is kept, and the next import rewrites them.
+func (a *arrival) markUnsynced() {
+	for _, dir := range a.objectDirs {
 		for _, name := range a.relied.names[dir] {
-			if a.s.copyAnew(name) {
-				a.s.doubt([]string{name}, false)
+			if a.s.rewriteFromDisk(name) {
+				a.s.setSyncFailed([]string{name}, false)
 			} else {
-				a.stay = true
+				a.keepStaged = true
 			}
 		}
 	}
 }
 
-// copyAnew is moveAnew for a file whose bytes nobody holds.
-func (s *Store) copyAnew(name string) bool {
+// rewriteFromDisk is rewriteBytes for a file whose bytes are not in memory. It copies the current
+// content.
+func (s *Store) rewriteFromDisk(name string) bool {
 	old, err := s.fs.Open(name, osfs.Read)
 	if err != nil {
 		return false
 	}
 	defer old.Close()
-	return s.rewrite(name, func(f osfs.File) error {
+	return s.rewriteFile(name, func(f osfs.File) error {
 		b := make([]byte, copyBytes)
 		for at := int64(0); ; {
 			n, err := old.ReadAt(b, at)
@@ -165,37 +170,37 @@ func (s *Store) copyAnew(name string) bool {
 	})
 }
 
-// sourceError carries the error of whoever hands bytes over past the mapping of the
-// disk's.
+// sourceError marks an error of the reader that the caller passed, so that do returns it unchanged.
 type sourceError struct{ error }
 
-// Object implements ports.Arrival.
+// Object implements ports.Arrival. ref is the digest of the bytes of r; other bytes are
+// STORE_CORRUPT, more than the bound of the kind STORE_LIMIT.
 func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader) error {
 	return a.do(ctx, func() error {
 		name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
 		if kind == manifest.Artifact {
-			// What a person erased does not come back by another door.
+			// An import must not restore bytes that were erased here by a decision of the user.
 			data, erased, err := a.s.Tombstone(ctx, ref)
 			if err != nil && !fault.Is(err, fault.StoreCorrupt) {
 				return err
 			}
-			if err != nil || erased && !broughtAlong(data) {
-				return a.pass(ctx, kind, ref, r, name+erasedSuffix)
+			if err != nil || erased && !isImported(data) {
+				return a.skip(ctx, kind, ref, r, name+erasedSuffix)
 			}
 		}
-		whole, wrong, err := a.look(name, kind, ref)
+		whole, wrong, err := a.checkExisting(name, kind, ref)
 		if err != nil {
 			return err
 		}
 		if whole {
-			return a.pass(ctx, kind, ref, r, name)
+			return a.skip(ctx, kind, ref, r, name)
 		}
 		st, err := a.stage(name)
 		if err != nil {
 			return err
 		}
 		st.replace = wrong
-		st.same = func() (bool, error) { return a.holds(name, kind, ref) }
+		st.same = func() (bool, error) { return a.fileMatches(name, kind, ref) }
 		if err := a.receive(ctx, st.file, kind, ref, r); err != nil {
 			return err
 		}
@@ -203,56 +208,62 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 	})
 }
 
-// pass reads what is not needed, since name is there.
-func (a *arrival) pass(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader,
+// skip reads and checks the bytes of an object that is not stored, since name exists and is kept.
+func (a *arrival) skip(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader,
 	name string) error {
 	if err := a.receive(ctx, nil, kind, ref, r); err != nil {
 		return err
 	}
-	return a.keep(name)
+	return a.relyOnExisting(name)
 }
 
-// keep relies on a file that is there; one that may be in memory only is moved in anew.
-func (a *arrival) keep(name string) error {
-	if a.doubtful || a.s.doubts(name) {
-		if !a.s.copyAnew(name) {
+// relyOnExisting relies on a stored file; one that may exist in memory only is rewritten first.
+func (a *arrival) relyOnExisting(name string) error {
+	if a.unsynced || a.s.mayBeUnsynced(name) {
+		if !a.s.rewriteFromDisk(name) {
 			return fault.New(fault.StoreIO, "%s may be lost by a power cut, and could not be written again", name).
 				With("path", name)
 		}
-		a.s.doubt([]string{name}, false)
+		a.s.setSyncFailed([]string{name}, false)
 	}
-	return a.rely(name)
+	return a.addRelied(name)
 }
 
-// look is appending's look for bytes that are not in memory: whole is one that stays,
-// wrong one that is replaced.
-func (a *arrival) look(name string, kind manifest.ObjectKind, ref canon.Digest) (whole, wrong bool, err error) {
-	same, err := a.holds(name, kind, ref)
+// checkExisting is compareObject for bytes that are not in memory: whole is a stored object that is
+// kept, wrong one that is replaced.
+//
+// A stored object that may be unsynced counts as wrong, so that it is rewritten.
+func (a *arrival) checkExisting(
+	name string,
+	kind manifest.ObjectKind,
+	ref canon.Digest,
+) (whole, wrong bool, err error) {
+	same, err := a.fileMatches(name, kind, ref)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
 	}
-	whole = same && !a.doubtful && !a.s.doubts(name)
+	whole = same && !a.unsynced && !a.s.mayBeUnsynced(name)
 	return whole, !whole, err
 }
 
-// holds hashes what stands at a name: what stat says is no evidence.
-func (a *arrival) holds(name string, kind manifest.ObjectKind, ref canon.Digest) (bool, error) {
+// fileMatches hashes the file at a name and compares the digest: its size and times prove nothing.
+func (a *arrival) fileMatches(name string, kind manifest.ObjectKind, ref canon.Digest) (bool, error) {
 	f, err := a.s.fs.Open(name, osfs.Read)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
 	sum := sha256.New()
-	// One byte more than any object has: such a file is none.
+	// One byte more than the bound: a longer file is not an object.
 	n, err := io.CopyBuffer(onlyWriter{sum}, io.NewSectionReader(f, 0, int64(objectBytesMax(kind))+1), a.buf)
 	return err == nil && n <= int64(objectBytesMax(kind)) && canon.DigestOf([sha256.Size]byte(sum.Sum(nil))) == ref, err
 }
 
-// onlyWriter keeps io.CopyBuffer to the buffer that it is given.
+// onlyWriter hides other methods of a writer, so that io.CopyBuffer uses the buffer it is given.
 type onlyWriter struct{ io.Writer }
 
-// receive reads what is handed over to its end, whatever becomes of it: bytes that are
-// not what they are called are refused also where they are not needed.
+// receive reads r to its end and checks bound and digest, also when the bytes are not needed (to is
+// nil): wrong bytes are an error in every case.
 func (a *arrival) receive(ctx context.Context, to osfs.File, kind manifest.ObjectKind, ref canon.Digest,
 	r io.Reader) error {
 	sum := sha256.New()
@@ -260,7 +271,7 @@ func (a *arrival) receive(ctx context.Context, to osfs.File, kind manifest.Objec
 	for n := int64(0); ; {
 		m, err := r.Read(a.buf)
 		if n += int64(m); n > most {
-			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, which is all that a store takes", kind,
+			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, the most that a store accepts", kind,
 				ref, most)
 		}
 		sum.Write(a.buf[:m])
@@ -272,7 +283,7 @@ func (a *arrival) receive(ctx context.Context, to osfs.File, kind manifest.Objec
 		switch {
 		case errors.Is(err, io.EOF):
 			if canon.DigestOf([sha256.Size]byte(sum.Sum(nil))) != ref {
-				return fault.New(fault.StoreCorrupt, "the bytes that came as %s %s do not have that digest", kind, ref)
+				return fault.New(fault.StoreCorrupt, "the bytes of %s %s do not have that digest", kind, ref)
 			}
 			return nil
 		case err != nil:

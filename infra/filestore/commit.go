@@ -11,43 +11,51 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// suspectFile marks a log of whose manifest a sync failed.
+// suspectFile marks a log whose manifest failed to sync; its syncs prove nothing until the manifest
+// is copied. It also contains the arrival mark of an imported session (arrival_commit.go).
 const suspectFile = "suspect"
 
-// commit writes the group in one piece and syncs it: the third barrier, and the
-// only one that makes anything true.
-func (a *appending) commit() error {
-	// One write: in pieces, another writer's bytes could come between them where
-	// locks do not hold, and a crash would have more ways to tear it.
+// commit writes the group with one write and syncs it. This is the third barrier of Append and the
+// only step that commits (docs/design.md#commit-protocol).
+//
+// After the write the size of the file must be the one that the plan computed. Another size, or
+// with AllowNetworkFS another file at the name, shows a writer that the lock did not stop.
+func (a *appendOp) commit() error {
+	// One write: with several, bytes of another writer could come in between where locks do not
+	// work, and a crash could tear the group in more ways.
 	n, err := a.manifest.Write(a.group)
 	if err != nil {
-		return a.takeBack(err, n == len(a.group))
+		return a.rollBack(err, n == len(a.group))
 	}
-	// Asked of the open file, not by name: this is about the bytes just written.
+	// The size is read from the open file, not by name: it must describe the bytes just written.
 	info, err := a.manifest.Stat()
 	if err != nil {
-		return a.takeBack(err, true)
+		return a.rollBack(err, true)
 	}
 	same := true
 	if a.s.o.AllowNetworkFS {
-		// A writer whom the lock did not stop may also have put a new file in place.
+		// A writer that the lock did not stop may also have replaced the file.
 		now, err := a.s.fs.Stat(a.file())
 		same = err == nil && osfs.SameFile(info, now)
 	}
 	if info.Size != a.next.Bytes || !same {
-		return a.collide(info.Size)
+		return a.resolveCollision(info.Size)
 	}
 	if err := a.manifest.Sync(osfs.Durable); err != nil {
-		return a.takeBack(err, true)
+		return a.rollBack(err, true)
 	}
 	return nil
 }
 
-// takeBack makes the log what it was before the group: a sync that failed once
-// proves nothing when it later succeeds, so only a shorter file that was synced
-// says that nothing was recorded (R7). Where the group is not all there, no
-// reader takes it for one, and the next writer cuts it.
-func (a *appending) takeBack(cause error, whole bool) error {
+// rollBack truncates the manifest to its state before the group and syncs it. A sync that failed
+// once proves nothing when it later succeeds, so only a shorter file that was synced shows that
+// nothing was recorded (docs/design.md#failed-sync). cause is returned when that succeeded, or when
+// the group was not written completely: readers ignore a partial group and the next writer cuts it.
+// Otherwise the result is STORE_OUTCOME_UNKNOWN.
+//
+// The callers of the engine treat the two results differently: after cause they may send the call
+// again, after STORE_OUTCOME_UNKNOWN they must read the log first.
+func (a *appendOp) rollBack(cause error, whole bool) error {
 	err := a.manifest.Truncate(a.at.Bytes)
 	if err == nil {
 		err = a.manifest.Sync(osfs.Durable)
@@ -55,24 +63,24 @@ func (a *appending) takeBack(cause error, whole bool) error {
 	if err == nil {
 		return cause
 	}
-	// Two witnesses, since either may fail on a disk that fails: the announcement
-	// that stays in the lock file, and the mark beside the manifest.
-	a.doubtful = true
+	// Two records of the failed sync, since either write may fail on a failing disk: the writer
+	// note that remains in the lock file, and the mark beside the manifest.
+	a.unsynced = true
 	a.s.markSuspect(a.log)
 	if !whole {
 		return cause
 	}
 	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
-		"writing %s failed, and so did taking it back: whether it was recorded shows when it is read again", a.file()).
+		"writing %s failed, and so did undoing it: read it again to learn whether it was recorded", a.file()).
 		With("path", a.file())
 }
 
-// collide: somebody wrote to the log although it was locked. Our own group is
-// taken off the end if it stands there, since it fits no head any more; what the
-// other one wrote is left alone.
-func (a *appending) collide(size int64) error {
-	// At or before our own head the bytes would be the commit itself, or another's:
-	// only what stands behind somebody else's group can be taken off.
+// resolveCollision handles a manifest that another process changed despite the lock. The group of
+// this append is truncated if it is the end of the file, since it no longer follows the head; the
+// bytes of the other writer are not changed. The result is STORE_CONFLICT.
+func (a *appendOp) resolveCollision(size int64) error {
+	// At or before the head of this append the bytes would be the commit itself, or another
+	// writer's; only a group behind another writer's group can be truncated.
 	start := size - int64(len(a.group))
 	if start > a.at.Bytes {
 		last := make([]byte, len(a.group))
@@ -80,10 +88,10 @@ func (a *appending) collide(size int64) error {
 			_ = a.manifest.Truncate(start)
 		}
 	}
-	return a.moved()
+	return a.conflict()
 }
 
-// markSuspect is best effort: it is called when the disk fails already.
+// markSuspect creates the mark. It ignores errors: it is called when the disk already fails.
 func (s *Store) markSuspect(log manifest.Log) {
 	f, err := s.fs.Open(path.Join(log.Root, suspectFile), osfs.New)
 	if err == nil {
@@ -92,10 +100,15 @@ func (s *Store) markSuspect(log manifest.Log) {
 	}
 }
 
-// renew copies the valid prefix of a manifest to a new file, whose syncs mean
-// what they say, and lifts the mark (R7). The log's lock is held.
-func (s *Store) renew(log manifest.Log, valid int64) error {
-	if err := s.settleArrival(log.Root); err != nil {
+// copyManifest copies the first valid bytes of a manifest to a new file, whose syncs are
+// meaningful, replaces the manifest by it, and removes the suspect mark
+// (docs/design.md#failed-sync). An import that did not finish is finished first. The log's lock is
+// held.
+//
+// The order is: write and sync the copy, replace the manifest, sync the directory, remove the mark.
+// A crash in between leaves either the old manifest with its mark or the copy.
+func (s *Store) copyManifest(log manifest.Log, valid int64) error {
+	if err := s.finishArrival(log.Root); err != nil {
 		return err
 	}
 	name := path.Join(log.Root, manifest.FileName)
@@ -103,9 +116,9 @@ func (s *Store) renew(log manifest.Log, valid int64) error {
 	if err != nil {
 		return err
 	}
-	// What is read comes from memory if the disk lost it: written to a new file, it
-	// is there again. That may make a group true whose writer got no answer; its
-	// caller was told that the log decides.
+	// Where the disk lost bytes the page cache still has them, and writing them to a new file makes
+	// them durable. That may commit a group whose writer got no answer; its caller knows that
+	// the log decides the outcome.
 	prefix := make([]byte, valid)
 	n, err := old.ReadAt(prefix, 0)
 	_ = old.Close()
@@ -126,7 +139,7 @@ func (s *Store) renew(log manifest.Log, valid int64) error {
 	if err := s.fs.SyncDir(log.Root, osfs.Durable); err != nil {
 		return err
 	}
-	// Not synced: a mark that comes back costs a copy more, nothing else.
+	// Not synced: a mark that reappears costs one more copy, nothing else.
 	if err := s.fs.Remove(path.Join(log.Root, suspectFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

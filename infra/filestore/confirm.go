@@ -13,17 +13,20 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Confirm implements ports.Logs. The writer synced everything but the group
-// before it wrote that, so the manifest alone is synced here; under the shared
-// lock, so that the writer has either done so or failed and said so. It must not
-// be called inside the gate of the same log: it would wait for itself.
+// Confirm implements ports.Logs: it makes the group at head durable for a caller that only read it.
+// The writer synced everything else before it wrote the group, so only the manifest is synced here.
+// The shared lock guarantees that the writer has either synced its group or recorded that its sync
+// failed. It must not be called while this process holds the lock of the same log: it would wait
+// for itself. A head that is not on the log's chain is manifest.ErrNotOnChain.
+//
+// After nil, everything up to head survives a power cut.
 func (s *Store) Confirm(ctx context.Context, log manifest.Log, head manifest.Head) error {
 	if head.IsZero() {
 		return nil // nothing was read, so nothing can be lost
 	}
 	held, err := s.locks.Acquire(ctx, lockName(log), lock.SharedIfThere, s.o.LockWait)
 	if err != nil {
-		return s.busyLog(err, log)
+		return s.busyLogFault(err, log)
 	}
 	suspect, err := s.isSuspect(log, s.locks.Note(lockName(log)))
 	if err == nil && !suspect {
@@ -32,7 +35,7 @@ func (s *Store) Confirm(ctx context.Context, log manifest.Log, head manifest.Hea
 	if unlockErr := held.Unlock(); err == nil && unlockErr != nil {
 		err = unlockErr
 	}
-	// The shared lock is let go first: the copy wants the exclusive one, and two
+	// The shared lock is released first: copying the manifest requires the exclusive one, and two
 	// processes that both kept theirs would wait for each other.
 	if err != nil || !suspect {
 		return readFault(err)
@@ -40,6 +43,7 @@ func (s *Store) Confirm(ctx context.Context, log manifest.Log, head manifest.Hea
 	return s.confirmSuspect(ctx, log, head)
 }
 
+// syncUpTo syncs the manifest after checking that head is on its chain. The shared lock is held.
 func (s *Store) syncUpTo(log manifest.Log, head manifest.Head) error {
 	f, err := s.fs.Open(path.Join(log.Root, manifest.FileName), osfs.Read)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,17 +57,18 @@ func (s *Store) syncUpTo(log manifest.Log, head manifest.Head) error {
 		return err
 	}
 	if err := f.Sync(osfs.Durable); err != nil {
-		// What this sync lost, the next one would not find (R7).
+		// A later sync would not report what this one lost (docs/design.md#failed-sync).
 		s.markSuspect(log)
 		return err
 	}
 	return nil
 }
 
-// onChain checks that head's last group stands where head says.
+// onChain checks that the last group of head is stored at its offset with its digest. A mismatch is
+// manifest.ErrNotOnChain.
 func onChain(f osfs.File, head manifest.Head) error {
 	group := make([]byte, head.Bytes-head.GroupAt)
-	// A short file is another history, not trouble with the disk.
+	// A file that is too short is another history, not a disk error.
 	n, err := f.ReadAt(group, head.GroupAt)
 	if n < len(group) {
 		if info, statErr := f.Stat(); statErr == nil && info.Size < head.Bytes {
@@ -77,32 +82,33 @@ func onChain(f osfs.File, head manifest.Head) error {
 	return nil
 }
 
-// confirmSuspect: after a failed sync no later one proves anything about the same
-// file (R7), so what is valid is written to a new one, as the next writer would.
+// confirmSuspect replaces the manifest by a synced copy of its valid prefix, as the next writer
+// would do: after a failed sync no later sync of the same file proves anything
+// (docs/design.md#failed-sync). A damaged log is reported as SESSION_UNHEALTHY and not copied.
 func (s *Store) confirmSuspect(ctx context.Context, log manifest.Log, head manifest.Head) error {
 	unlock, err := s.Lock(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unlock() }()
-	held, _ := s.holding(log)
-	verdict, err := s.Read(ctx, ports.Reading{Log: log, From: head, Locked: true}, ignore{})
+	held, _ := s.heldLock(log)
+	verdict, err := s.Read(ctx, ports.Reading{Log: log, From: head, Locked: true}, noVisitor{})
 	if err != nil {
 		return err
 	}
 	if verdict.Damaged() {
-		// A copy would throw away what a person may still want to look at.
+		// A copy would discard bytes that the user may want to inspect.
 		return ports.Unhealthy(log, verdict)
 	}
-	if err := s.renew(log, verdict.Head.Bytes); err != nil {
+	if err := s.copyManifest(log, verdict.Head.Bytes); err != nil {
 		return writeFault(err)
 	}
-	_ = held.SetNote("") // it only saves the next one the same work
+	_ = held.SetNote("") // optional: it spares the next writer another copy
 	return nil
 }
 
-// ignore visits nothing.
-type ignore struct{}
+// noVisitor is a ports.Visitor that ignores every segment; the caller needs the verdict only.
+type noVisitor struct{}
 
-func (ignore) Reset()                                      {}
-func (ignore) Visit(manifest.Segment, manifest.Head) error { return nil }
+func (noVisitor) Reset()                                      {}
+func (noVisitor) Visit(manifest.Segment, manifest.Head) error { return nil }

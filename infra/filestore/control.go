@@ -15,16 +15,16 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// controlName is what callers may name: a file of the store's own folder.
+// controlName matches the names that callers may pass: files of the store's own directory.
 var controlName = pattern.New(`^[a-z]{1,32}\.json$`)
 
-// ReadControl reads a control file, config.json or trust.json; ok is false when
-// it is not there. A damaged one is STORE_CORRUPT.
+// ReadControl reads a control file such as config.json or trust.json; ok is false when it does not
+// exist. A damaged one is STORE_CORRUPT, a name that does not match controlName is INTERNAL.
 func (s *Store) ReadControl(ctx context.Context, name, kind string) (doc controlfile.Document, ok bool, err error) {
-	// Names come from our own code; one that does not fit would be a way out of the
-	// store's folder, and is a bug.
+	// Names are constants of the program; any other name could leave the store's directory and is a
+	// bug.
 	if !controlName.MatchString(name) {
-		return doc, false, fault.New(fault.Internal, "%q is no control file", name)
+		return doc, false, fault.New(fault.Internal, "%q is not a control file", name)
 	}
 	if err := ctx.Err(); err != nil {
 		return doc, false, readFault(err)
@@ -32,23 +32,27 @@ func (s *Store) ReadControl(ctx context.Context, name, kind string) (doc control
 	return s.readControl(name, kind)
 }
 
-// UpdateControl replaces a control file by what change makes of it, durably; no
-// other update comes in between. Absent ones are handed over as zero documents.
+// UpdateControl replaces a control file by what change returns for the current document, durably
+// and without another update in between. A missing file is passed as the zero document. The error
+// of change is returned as it is, and then nothing changes.
+//
+// kind is the expected kind of the current document; a damaged one is STORE_CORRUPT, and change is
+// not called.
 func (s *Store) UpdateControl(ctx context.Context, name, kind string,
 	change func(controlfile.Document) (controlfile.Document, error)) error {
 	if !controlName.MatchString(name) || name == storeFile {
-		return fault.New(fault.Internal, "%q is no control file to be changed", name)
+		return fault.New(fault.Internal, "%q is not a control file that can be changed", name)
 	}
 	if _, err := s.toWrite(); err != nil {
 		return err
 	}
-	// The lock that cleanups take serves: both are rare and short.
+	// The lock of cleanups also serves updates: both are rare and short.
 	held, err := s.locks.Acquire(ctx, useLock, lock.Exclusive, s.o.LockWait)
 	if err != nil {
 		return busyFault(err, fault.StoreLocked, "the store")
 	}
 	defer held.Unlock()
-	// Read under the lock: what change sees is what it replaces.
+	// Read under the lock: change sees exactly the document that it replaces.
 	old, _, err := s.readControl(name, kind)
 	if err != nil {
 		return err
@@ -60,15 +64,15 @@ func (s *Store) UpdateControl(ctx context.Context, name, kind string,
 	return writeFault(s.putControl(name, next, s.fs.Replace))
 }
 
-// WriteControl is UpdateControl for callers whose document does not depend on
-// what was there.
+// WriteControl is UpdateControl for a document that does not depend on the current one.
 func (s *Store) WriteControl(ctx context.Context, name string, doc controlfile.Document) error {
 	return s.UpdateControl(ctx, name, doc.Kind, func(controlfile.Document) (controlfile.Document, error) {
-		return doc,
-			nil
+		return doc, nil
 	})
 }
 
+// readControl reads and decodes the control file at a path inside the store. kind is the expected
+// kind of its envelope.
 func (s *Store) readControl(name, kind string) (doc controlfile.Document, ok bool, err error) {
 	b, err := s.readFile(name, limits.ControlFileBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,8 +87,13 @@ func (s *Store) readControl(name, kind string) (doc controlfile.Document, ok boo
 	return doc, true, nil
 }
 
-// putControl writes a document beside its name, syncs it, moves it there and
-// syncs the folder: whoever reads sees the old one or the new one.
+// putControl writes a document to a temporary file, syncs it, moves it to name and syncs the
+// directory: readers see the old document or the new one. move is Place, which fails with
+// fs.ErrExist for a taken name, or Replace.
+//
+// After an error of writing or moving the old document is unchanged. After a failed sync of the
+// directory either document may be durable, so the new one is written again: a later sync of the
+// directory then makes it durable.
 func (s *Store) putControl(name string, doc controlfile.Document, move func(from, to string) error) error {
 	b, err := controlfile.Encode(doc)
 	if err != nil {
@@ -104,29 +113,34 @@ func (s *Store) putControl(name string, doc controlfile.Document, move func(from
 	}
 	err = s.fs.SyncDir(path.Dir(name), osfs.Durable)
 	if err != nil {
-		s.moveAnew(name, b) // see unsettle
+		s.rewriteBytes(name, b) // see markUnsynced
 	}
 	return err
 }
 
+// writeTemp creates the file temp with the bytes b and syncs it.
 func (s *Store) writeTemp(temp string, b []byte) error {
 	return s.fillTemp(temp, func(f osfs.File) error { _, err := f.Write(b); return err })
 }
 
+// fillTemp is writeTemp for content that fill writes.
 func (s *Store) fillTemp(temp string, fill func(osfs.File) error) error {
 	f, err := s.fs.Open(temp, osfs.New)
 	if err != nil {
 		return err
 	}
-	// Synced before it gets its name, so that no name ever leads to half of a file.
+	// Synced before the file gets its name, so that a name never refers to part of a file.
 	if err = fill(f); err == nil {
 		err = f.Sync(osfs.Order)
 	}
 	return errors.Join(err, f.Close())
 }
 
-// readFile reads a file of at most limit bytes; a longer one comes back longer
-// than the limit, which no digest of ours fits.
+// readFile reads a file of at most limit bytes; of a longer one it returns limit and one bytes,
+// which match no recorded digest.
+//
+// A symbolic link or special file is osfs.ErrSymlink or osfs.ErrNotRegular, which readFault maps to
+// STORE_CORRUPT.
 func (s *Store) readFile(name string, limit int64) ([]byte, error) {
 	f, err := s.fs.Open(name, osfs.Read)
 	if err != nil {
@@ -136,6 +150,7 @@ func (s *Store) readFile(name string, limit int64) ([]byte, error) {
 	return readAll(f, limit)
 }
 
+// readAll reads the open file f as readFile does.
 func readAll(f osfs.File, limit int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -149,7 +164,7 @@ func readAll(f osfs.File, limit int64) ([]byte, error) {
 	return b[:n], nil
 }
 
-// stat is Stat for what may be absent.
+// stat is Stat for a file that may be missing: ok is false then, and err nil.
 func (s *Store) stat(name string) (info osfs.Info, ok bool, err error) {
 	info, err = s.fs.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,9 +18,10 @@ import (
 
 var _ ports.Digests = (*Store)(nil)
 
-// Digests implements ports.Digests.
+// Digests implements ports.Digests. Damage is confirmed by a second reading under the shared lock,
+// as in Read.
 func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVisitor) (manifest.Verdict, error) {
-	st, err := s.standing()
+	st, err := s.state()
 	if err != nil {
 		return manifest.Verdict{}, err
 	}
@@ -30,28 +31,33 @@ func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVis
 	}
 	held, err := s.locks.Acquire(ctx, lockName(log), lock.SharedIfThere, s.o.LockWait)
 	if err != nil {
-		return verdict, s.busyLog(err, log)
+		return verdict, s.busyLogFault(err, log)
 	}
-	defer held.Unlock() // no writer is at work now; see Read
+	defer held.Unlock() // no writer is active now; see Read
 	v.Reset()
 	verdict, err = s.digestsOnce(ctx, log, v, st.foreign)
 	return verdict, readFault(err)
 }
 
+// digestsOnce verifies a log once. Segments are hashed while they are read, and the modes of their
+// files are reported here, since InspectSeeing omits them.
+//
+// Unlike readOnce it decodes no events, so it is bound by hashing. A segment up to segmentBytesMax
+// may be read ahead of its group.
 func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.DigestVisitor,
 	foreign bool) (manifest.Verdict, error) {
 	in := manifest.Input{Log: log, Foreign: foreign, Names: s.segmentNames(log), Open: s.openSegment(ctx, log),
 		Ahead: segmentBytesMax}
-	var odd oddities
+	var odd findingList
 	dir := path.Join(log.Root, manifest.SegmentDir)
 	in.Hash = func(name string) (canon.Digest, int64, bool, error) {
 		if err := ctx.Err(); err != nil {
 			return canon.Digest{}, 0, false, err
 		}
 		at := within(dir, name)
-		raw, n, info, err := s.hashTold(at, segmentBytesMax)
+		raw, n, info, err := s.hashFile(at, segmentBytesMax)
 		if err == nil && info.Perm&othersMask != 0 && !foreign {
-			odd.find(0, name, manifest.LooseMode, at, looseWords, info.Perm) // see InspectSeeing
+			odd.find(0, name, manifest.LooseMode, at, looseModeFormat, info.Perm) // InspectSeeing omits segments
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return canon.Digest{}, 0, false, nil
@@ -66,7 +72,7 @@ func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.Diges
 		return manifest.Verdict{}, err
 	default:
 		defer f.Close()
-		in.Manifest = from(f, 0)
+		in.Manifest = readerFrom(f, 0)
 	}
 	verdict, err := manifest.Digests(in, func(pins []canon.Digest, head manifest.Head) error {
 		if err := v.Group(pins, head); err != nil {
@@ -84,12 +90,15 @@ func (s *Store) LogBytes(_ context.Context, log manifest.Log) (int64, error) {
 	return info.Size, readFault(err)
 }
 
-// hashBuffers are what files pass through to be summed up: none is held whole.
+// hashBuffers are reused between files: no file is held in memory as a whole.
 var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
-// hashTold sums up a file as long as it was when it was opened, of which at most limit
-// bytes and one are read, and tells about it.
-func (s *Store) hashTold(name string, limit int64) (sum [sha256.Size]byte, n int64, info osfs.Info, err error) {
+// hashFile hashes a file up to its length at the time of opening, at most limit and one bytes. It
+// returns the digest, the number of bytes hashed and the metadata of the opened file.
+//
+// A file that grows while it is read is hashed up to its old length, as a reader of an append-only
+// file requires.
+func (s *Store) hashFile(name string, limit int64) (sum [sha256.Size]byte, n int64, info osfs.Info, err error) {
 	f, err := s.fs.Open(name, osfs.Read)
 	if err != nil {
 		return sum, 0, info, err
@@ -98,12 +107,12 @@ func (s *Store) hashTold(name string, limit int64) (sum [sha256.Size]byte, n int
 	if info, err = osfs.Opened(f); err != nil {
 		return sum, 0, info, err
 	}
-	sum, n, err = hashOpen(f, min(info.Size, limit+1))
+	sum, n, err = hashContent(f, min(info.Size, limit+1))
 	return sum, n, info, err
 }
 
-// hashOpen sums up so many bytes of an open file, or what there is of them.
-func hashOpen(f osfs.File, size int64) (sum [sha256.Size]byte, n int64, err error) {
+// hashContent hashes at most size bytes of an open file.
+func hashContent(f osfs.File, size int64) (sum [sha256.Size]byte, n int64, err error) {
 	buffer := hashBuffers.Get().(*[]byte)
 	defer hashBuffers.Put(buffer)
 	h := sha256.New()

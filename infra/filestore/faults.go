@@ -12,11 +12,24 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// readFault and writeFault say what the world refused, naming files relative to
-// the store. They pass on what is a fault already, or no matter of the disk's.
-func readFault(err error) error  { return ioFault(err, "reading", fault.StoreIO) }
+// readFault maps an error of reading to a fault: STORE_IO, STORE_CORRUPT for a link or special file
+// in place of a file, STORE_FULL, or INTERRUPTED. File names are relative to the store. Faults,
+// visitor errors and the sentinel errors of the ports are returned unchanged.
+func readFault(err error) error { return ioFault(err, "reading", fault.StoreIO) }
+
+// writeFault is readFault for writing: a filesystem that refuses writes is STORE_READ_ONLY.
 func writeFault(err error) error { return ioFault(err, "writing", fault.StoreReadOnly) }
 
+// ioFault maps err; doing is the verb of the message, refused the code for a permission error.
+//
+// In order of precedence:
+//   - a visitor's error, a fault, ports.ErrWitness and manifest.ErrNotOnChain are returned as they
+//     are;
+//   - a canceled or expired context is INTERRUPTED;
+//   - a symbolic link or special file in place of a file is STORE_CORRUPT;
+//   - no space left is STORE_FULL;
+//   - a read-only filesystem or missing permission is the code refused;
+//   - everything else is STORE_IO.
 func ioFault(err error, doing string, refused fault.Code) error {
 	var known *fault.Fault
 	var visit visitError
@@ -30,15 +43,15 @@ func ioFault(err error, doing string, refused fault.Code) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.Wrap(err, fault.Interrupted, "%s the store was interrupted", doing)
 	}
-	// Only the store-relative name and the system's words go into the message: where
-	// a store lies on a machine is nobody's business who gets an error.
+	// The message has only the store-relative name and the system's words: the location of the
+	// store on the machine is private.
 	name, why := "the store", err.Error()
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		name, why = pe.Path, pe.Err.Error()
 	}
 	if name == "." {
-		name = "the store's folder"
+		name = "the store's directory"
 	}
 	code := fault.StoreIO
 	switch {
@@ -47,19 +60,23 @@ func ioFault(err error, doing string, refused fault.Code) error {
 	case osfs.IsFull(err):
 		code = fault.StoreFull
 	case osfs.IsReadOnly(err):
-		code = refused // reading what may not be read is no question of writing
+		code = refused // a permission error while reading is STORE_IO, not STORE_READ_ONLY
 	}
 	return fault.Wrap(err, code, "%s %s failed: %s", doing, name, why).With("path", name)
 }
 
-// corrupt is a stored file that is not what refers to it says.
+// corrupt is STORE_CORRUPT for a stored file that does not match its reference or its format.
+//
+// name is the path relative to the store; it starts the message and is the detail "path".
 func corrupt(name, format string, args ...any) *fault.Fault {
 	f := fault.New(fault.StoreCorrupt, format, args...)
 	f.Message = name + ": " + f.Message
 	return f.With("path", name)
 }
 
-// busyFault turns a lock that somebody holds into the answer for its caller.
+// busyFault maps a busy lock to code; what names the locked thing. The holder's process id is in
+// the message and in the detail "holderPid" where it is known. Other errors are mapped by
+// writeFault.
 func busyFault(err error, code fault.Code, what string) error {
 	var busy *lock.Busy
 	if !errors.As(err, &busy) {

@@ -12,9 +12,15 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// headPath is where the head cache of a log lies: a session's in its folder, with those
-// of its side logs beside it; of a log of the store in the store's. Each format has a
-// file of its own, so that two versions of the binary do not take turns replacing one.
+// headPath is the path of the head cache of a log: for a session's log and its side logs in the
+// session's cache directory, for a log of the store in the store's. Each format has its own file,
+// so that two versions of the binary do not replace each other's cache.
+//
+// Examples, for format 3:
+//
+//	cache/audit-3
+//	sessions/sess_…/cache/head-3
+//	sessions/sess_…/cache/annotations-3
 func headPath(log manifest.Log, format int) string {
 	switch session, err := id.ParseSession(log.Owner); {
 	case err != nil:
@@ -26,17 +32,19 @@ func headPath(log manifest.Log, format int) string {
 	}
 }
 
-// CachedHead implements ports.HeadCache.
+// CachedHead implements ports.HeadCache. It returns at most most bytes, and none for a missing
+// cache.
 func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, most int64) ([]byte, error) {
-	return s.cached(ctx, headPath(log, format), most)
+	return s.readCache(ctx, headPath(log, format), most)
 }
 
 // KeepHead implements ports.HeadCache.
 func (s *Store) KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
-	return s.keepCached(ctx, headPath(log, format), data)
+	return s.writeCache(ctx, headPath(log, format), data)
 }
 
-func (s *Store) cached(ctx context.Context, name string, most int64) ([]byte, error) {
+// readCache reads at most most bytes of a cache file. Their validity is checked by the caller.
+func (s *Store) readCache(ctx context.Context, name string, most int64) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}
@@ -52,18 +60,21 @@ func (s *Store) cached(ctx context.Context, name string, most int64) ([]byte, er
 	return b[:min(int64(len(b)), most)], readFault(err)
 }
 
-// keepCached replaces a cache. Nothing here is synced: the bytes are checked by whoever
-// reads them, and what a power cut takes is made again.
-func (s *Store) keepCached(ctx context.Context, name string, data []byte) error {
+// writeCache replaces a cache file. Nothing is synced: readers verify the bytes, and a cache that a
+// power cut removes is computed again (docs/design.md#head-cache).
+//
+// A store that does not exist is not created, and a store that must not be written returns its
+// refusal.
+func (s *Store) writeCache(ctx context.Context, name string, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return writeFault(err)
 	}
-	st, err := s.standing()
+	st, err := s.state()
 	switch {
 	case err != nil:
 		return err
-	case !st.there:
-		return nil // a store is made by truth alone
+	case !st.exists:
+		return nil // a cache does not create a store
 	case st.refusal != nil:
 		return st.refusal
 	}
@@ -73,7 +84,7 @@ func (s *Store) keepCached(ctx context.Context, name string, data []byte) error 
 	}
 	err = s.writeUnsynced(temp, data)
 	if errors.Is(err, fs.ErrNotExist) {
-		// Its folder alone is made: the session's own is not, where there is none.
+		// Only the cache directory is created: the session's own must exist already.
 		if err = s.fs.Mkdir(path.Dir(name)); err == nil || errors.Is(err, fs.ErrExist) {
 			err = s.writeUnsynced(temp, data)
 		}
@@ -87,7 +98,7 @@ func (s *Store) keepCached(ctx context.Context, name string, data []byte) error 
 	return writeFault(err)
 }
 
-// writeUnsynced is writeTemp for bytes that may be lost.
+// writeUnsynced is writeTemp without the sync, for bytes that may be lost.
 func (s *Store) writeUnsynced(temp string, b []byte) error {
 	f, err := s.fs.Open(temp, osfs.New)
 	if err != nil {

@@ -18,15 +18,15 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// inspection walks a store once and keeps what it finds odd.
+// inspection walks a store once and collects findings.
 type inspection struct {
-	s       *Store
-	ctx     context.Context
-	foreign bool // of another program: its modes are its own
-	held    int  // sessions with a log
-	ours    bool // something here is of a kind that this program alone writes
-	found   []manifest.Finding
-	seen    func(manifest.ObjectKind, canon.Digest) // told of sound objects; or nil
+	s               *Store
+	ctx             context.Context
+	foreign         bool                                    // another program's store: its modes are its own choice
+	sessionsWithLog int                                     // sessions that have a manifest
+	waybillOnly     bool                                    // a file exists that only Waybill writes
+	found           []manifest.Finding                      // in the order of the walk
+	intact          func(manifest.ObjectKind, canon.Digest) // called for each intact object; may be nil
 }
 
 // Inspect implements ports.Inspector.
@@ -34,25 +34,36 @@ func (s *Store) Inspect(ctx context.Context) ([]manifest.Finding, error) {
 	return s.inspect(ctx, nil)
 }
 
-// InspectSeeing implements ports.Digests.
+// InspectSeeing implements ports.Digests. seen is called from several goroutines.
 func (s *Store) InspectSeeing(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding,
 	error) {
 	return s.inspect(ctx, seen)
 }
 
+// inspect checks control files, the tree and every object. A missing store has no findings.
+//
+// The findings are, by code:
+//   - control_damaged and control_missing for control files, tombstones and records of the trash;
+//   - permissions for entries that other users can open;
+//   - unknown_file for names, links and special files that are not part of a store;
+//   - suspect for logs whose last sync failed or whose import did not finish;
+//   - object_damaged for objects that cannot be read or have another digest than their name;
+//   - manifest_damaged for directories of logs that cannot be read.
+//
+// Logs themselves are verified by Read and Digests.
 func (s *Store) inspect(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding, error) {
-	st, err := s.standing()
-	if err != nil || !st.there {
+	st, err := s.state()
+	if err != nil || !st.exists {
 		return nil, err
 	}
-	in := &inspection{s: s, ctx: ctx, foreign: st.foreign, seen: seen}
+	in := &inspection{s: s, ctx: ctx, foreign: st.foreign, intact: seen}
 	if !st.foreign {
-		in.control()
+		in.storeControls()
 	}
 	if err := in.top(); err != nil {
 		return in.found, readFault(err)
 	}
-	in.gone()
+	in.missingControls()
 	for _, kind := range manifest.ObjectKinds() {
 		if err := in.objects(kind); err != nil {
 			return in.found, readFault(err)
@@ -61,12 +72,13 @@ func (s *Store) inspect(ctx context.Context, seen func(manifest.ObjectKind, cano
 	return in.found, nil
 }
 
+// find adds a finding about the path at.
 func (in *inspection) find(code manifest.FindingCode, at, format string, args ...any) {
 	in.found = append(in.found, manifest.NewFinding(code, at, format, args...))
 }
 
-// control reads what says who the store is and who may sign.
-func (in *inspection) control() {
+// storeControls checks store.json, the keyring, config.json and trust.json.
+func (in *inspection) storeControls() {
 	if _, _, err := in.s.readControl(storeFile, storeKind); err != nil {
 		in.find(manifest.ControlDamaged, storeFile, "%s", fault.Of(err).Message)
 	}
@@ -86,7 +98,8 @@ func (in *inspection) control() {
 		if err == nil && ok {
 			err = c.read(doc.Data)
 		}
-		if err == nil && ok && doc.V != c.v { // no digest covers the format
+		// No digest covers the format number, so it is checked separately.
+		if err == nil && ok && doc.V != c.v {
 			err = corrupt(c.name, "it is of format %d; this binary knows format %d", doc.V, c.v)
 		}
 		if err != nil {
@@ -95,23 +108,24 @@ func (in *inspection) control() {
 	}
 }
 
-// belongs lists what a store holds at its top; folders whose inside is looked at
-// elsewhere, or is nobody's business, among them.
-var belongs = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts",
+// storeNames lists the names at the top of a store, those included whose content is checked
+// elsewhere or not at all.
+var storeNames = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts",
 	"workflows", "proposals", "audit", "installed", quarantineDir, "trash", "cache"}
 
-// sessionHolds is the same for a session's folder.
-var sessionHolds = []string{manifest.FileName, manifest.SegmentDir, "annotations", ".lock", performerLock, suspectFile,
+// sessionNames lists the names in a session's directory.
+var sessionNames = []string{manifest.FileName, manifest.SegmentDir, "annotations", ".lock", performerLock, suspectFile,
 	ports.KeepFile.Name, ports.ImportedFile.Name, "cache"}
 
+// top checks the directory of the store and everything in it except objects.
 func (in *inspection) top() error {
-	entries, err := in.list(".", belongs)
+	entries, err := in.list(".", storeNames)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		var err error
-		in.ours = in.ours || e.Name == useLock || e.Name == quarantineDir
+		in.waybillOnly = in.waybillOnly || e.Name == useLock || e.Name == quarantineDir
 		switch {
 		case e.Kind != osfs.Directory:
 		case e.Name == "sessions":
@@ -119,9 +133,9 @@ func (in *inspection) top() error {
 		case e.Name == trashDir:
 			err = in.trash()
 		case e.Name == quarantineDir:
-			_, err = in.list(quarantineDir, nil) // what it holds may be called anything
+			_, err = in.list(quarantineDir, nil) // entries may have any name
 		default:
-			err = in.side(e.Name)
+			err = in.sideLog(e.Name)
 		}
 		if err != nil {
 			return err
@@ -130,6 +144,9 @@ func (in *inspection) top() error {
 	return nil
 }
 
+// sessions checks every directory in sessions/.
+//
+// A directory that cannot be read becomes a finding, and the walk continues.
 func (in *inspection) sessions() error {
 	entries, err := in.list("sessions", nil)
 	if err != nil {
@@ -138,12 +155,12 @@ func (in *inspection) sessions() error {
 	for _, e := range entries {
 		dir := path.Join("sessions", e.Name)
 		if _, err := id.ParseSession(e.Name); err != nil || e.Kind != osfs.Directory {
-			in.find(manifest.UnknownFile, dir, "no session is called so")
+			in.find(manifest.UnknownFile, dir, "this is not the name of a session")
 			continue
 		}
-		inside, err := in.list(dir, sessionHolds)
+		inside, err := in.list(dir, sessionNames)
 		if err != nil {
-			if err = in.unread(manifest.ManifestDamaged, dir, err); err != nil {
+			if err = in.reportUnreadable(manifest.ManifestDamaged, dir, err); err != nil {
 				return err
 			}
 			continue
@@ -155,16 +172,16 @@ func (in *inspection) sessions() error {
 	return nil
 }
 
-// session looks at what lies in a session's folder.
+// session checks the directory of a session; inside is its listing.
 func (in *inspection) session(dir string, inside []osfs.Entry) error {
 	in.sessionControls(dir)
 	in.suspect(dir, inside)
 	for _, f := range inside {
 		if f.Name == manifest.FileName {
-			in.held++
+			in.sessionsWithLog++
 		}
 		if f.Kind == osfs.Directory && f.Name != manifest.SegmentDir {
-			if err := in.side(path.Join(dir, f.Name)); err != nil {
+			if err := in.sideLog(path.Join(dir, f.Name)); err != nil {
 				return err
 			}
 		}
@@ -172,29 +189,31 @@ func (in *inspection) session(dir string, inside []osfs.Entry) error {
 	return in.segments(path.Join(dir, manifest.SegmentDir))
 }
 
+// segments checks the names in a segment directory, and the modes unless a reading by Digests
+// reports them.
 func (in *inspection) segments(dir string) error {
 	list := in.list
-	if in.seen != nil {
-		list = in.bare // Digests opens the segments, and tells of their modes
+	if in.intact != nil {
+		list = in.listWithoutModes // Digests opens the segments and reports their modes
 	}
 	entries, err := list(dir, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return in.unread(manifest.ManifestDamaged, dir, err)
+		return in.reportUnreadable(manifest.ManifestDamaged, dir, err)
 	}
 	for _, e := range entries {
 		if _, _, ok := manifest.ParseSegmentName(e.Name); !ok || e.Kind != osfs.Regular {
-			in.find(manifest.UnknownFile, path.Join(dir, e.Name), "no segment is called so")
+			in.find(manifest.UnknownFile, path.Join(dir, e.Name), "this is not the name of a segment")
 		}
 	}
 	return nil
 }
 
-// unread finds fault with what cannot be read, so that it does not hide the rest
-// of the store; only the end of the call ends the walk.
-func (in *inspection) unread(code manifest.FindingCode, at string, err error) error {
+// reportUnreadable turns an error of reading into a finding, so that the rest of the store is still
+// checked. Only a canceled context is returned as an error and ends the walk.
+func (in *inspection) reportUnreadable(code manifest.FindingCode, at string, err error) error {
 	if in.ctx.Err() != nil {
 		return err
 	}
@@ -223,7 +242,7 @@ func (s *Store) EachStored(ctx context.Context, kind manifest.ObjectKind, each f
 			manifest.ObjectName(kind, ref) == e.Name {
 			each(ref)
 		}
-		entries[i].Name = "" // there may be a million
+		entries[i].Name = "" // release the name: there may be a million
 	}
 	return readFault(err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
+// The keyring file, its kind and format, and the only algorithm of this version.
 const (
 	keyringFile = "keys/keyring.json"
 	keyringKind = "keyring"
@@ -22,8 +23,12 @@ const (
 	keyringAlg  = "HMAC-SHA256"
 )
 
-// keyringData is the active set: a current key, and a previous one after a
-// rotation (locks section 1.2).
+// keyringData is the data of the keyring: the current key signs, and after a rotation the previous
+// key is still accepted (docs/design.md#tokens).
+//
+//	{"algorithm":"HMAC-SHA256","current":"<base64>","previous":"<base64>"}
+//
+// The member previous is absent before the first rotation.
 type keyringData struct {
 	Algorithm string  `json:"algorithm"`
 	Current   keyText `json:"current"`
@@ -32,6 +37,7 @@ type keyringData struct {
 
 type keyText string // 32 bytes in base64
 
+// key decodes the text. Other base64 spellings and lengths are errors.
 func (k keyText) key() (out token.Key, err error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(string(k))
 	if err == nil && len(raw) != len(out) {
@@ -41,8 +47,9 @@ func (k keyText) key() (out token.Key, err error) {
 	return out, err
 }
 
-// Keys implements ports.Keyring. Of two processes that make the keyring, one
-// places its file; both use what stands there.
+// Keys implements ports.Keyring. With ports.ReadOnly a missing keyring is KEYRING_INVALID with the
+// detail "missing"; otherwise it is created. When two processes create it, one places its file and
+// both use that one.
 func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, error) {
 	if err := ctx.Err(); err != nil {
 		return token.Keys{}, readFault(err)
@@ -52,7 +59,7 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 		return keys, err
 	}
 	if create == ports.ReadOnly {
-		return keys, fault.New(fault.KeyringInvalid, "%s is not there", keyringFile).With("missing", true)
+		return keys, fault.New(fault.KeyringInvalid, "%s is missing", keyringFile).With("missing", true)
 	}
 	if _, err := s.toWrite(); err != nil {
 		return keys, err
@@ -67,11 +74,10 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	if err != nil {
 		return keys, err
 	}
-	if err := s.keysFolder(); err != nil {
+	if err := s.makeKeysDir(); err != nil {
 		return keys, writeFault(err)
 	}
-	// Placed, never replaced: a second keyring would make every token that the first
-	// one signed worthless.
+	// Placed, never replaced: a second keyring would invalidate every token that the first signed.
 	if err := s.putControl(keyringFile, doc, s.fs.Place); err != nil && !errors.Is(err, fs.ErrExist) {
 		return keys, writeFault(err)
 	}
@@ -79,9 +85,9 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	return keys, err
 }
 
-// keysFolder makes the folder again where it was lost; its way is durable before
+// makeKeysDir creates the directory of the keyring where it is missing. Its entry is durable before
 // the first key is used.
-func (s *Store) keysFolder() error {
+func (s *Store) makeKeysDir() error {
 	dir := path.Dir(keyringFile)
 	if _, err := s.mkdirs(dir); err != nil {
 		return err
@@ -89,8 +95,12 @@ func (s *Store) keysFolder() error {
 	return s.fs.SyncDir(path.Dir(dir), osfs.Order)
 }
 
-// readKeyring refuses a keyring that others can read: whoever has the key can
-// sign tokens for any node.
+// readKeyring reads and decodes the keyring; ok is false for a missing one. A keyring that other
+// users can read is refused with KEYRING_INVALID: the key allows signing tokens for any node. A
+// newer format is STORE_NEWER.
+//
+// Permissions are checked before the content is read. On systems without such permissions Perm has
+// no bits for other users.
 func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 	info, ok, err := s.stat(keyringFile)
 	if err != nil || !ok {
@@ -99,7 +109,7 @@ func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 	if info.Perm&0o077 != 0 {
 		return keys, false, fault.New(fault.KeyringInvalid, "%s can be read by others (mode %#o)", keyringFile,
 			info.Perm).
-			Suggest("Make it private with 'chmod 600', or replace the keys if somebody may have read them.")
+			Suggest("Make it private with 'chmod 600', or replace the keys if another user may have read them.")
 	}
 	doc, ok, err := s.readControl(keyringFile, keyringKind)
 	if err != nil || !ok {
@@ -113,7 +123,7 @@ func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 	if err := canon.Decode(doc.Data, &data); err != nil {
 		return keys, false, keyringFault(err)
 	}
-	// A key for another algorithm must not be used with ours by mistake.
+	// A key for another algorithm must not be used with this one by mistake.
 	if data.Algorithm != keyringAlg {
 		return keys, false, fault.New(fault.KeyringInvalid, "%s is for %q, want %s", keyringFile, data.Algorithm,
 			keyringAlg)
@@ -126,6 +136,8 @@ func (s *Store) readKeyring() (keys token.Keys, ok bool, err error) {
 	return keys, err == nil, keyringFault(err)
 }
 
+// keyringFault maps damage and decoding errors to KEYRING_INVALID; other faults are returned
+// unchanged.
 func keyringFault(err error) error {
 	if err == nil || fault.CodeOf(err) != fault.StoreCorrupt && fault.CodeOf(err) != fault.Internal {
 		return err

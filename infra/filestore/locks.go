@@ -11,52 +11,72 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 )
 
-// useLock is held shared while a commit refers to objects, and exclusively by
-// whoever unlinks any (R6).
+// useLock is held shared while a commit refers to objects, and exclusively by every operation that
+// unlinks or moves files, so that no object disappears between its check and the commit
+// (docs/design.md#commit-protocol).
 const useLock = ".use.lock"
 
+// lockName is the path of a log's single-writer lock, relative to the store.
 func lockName(log manifest.Log) string { return log.Root + "/.lock" }
 
-// Lock implements ports.Locks. The folder of a log that is not there yet is made,
-// and with it the store: a lock is the first thing that a first commit needs.
+// Lock implements ports.Locks. It creates the directory of a log that does not exist yet, and with
+// it the store, since the lock is the first file of a first commit. A busy lock is SESSION_LOCKED,
+// or STORE_LOCKED for a log of the store. The returned function releases the lock; calling it again
+// does nothing.
+//
+// Lock order, which every operation of this package keeps:
+//   - the lock of a log first;
+//   - then the performer lock of the session, which is taken without waiting;
+//   - then the locks of the side logs of the session;
+//   - the use lock last.
+//
+// An operation that holds the use lock exclusively takes other locks without waiting (tryLock).
+// Only an import waits for the lock of an unborn session while it holds the use lock, and it holds
+// it shared.
 func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error) {
 	if _, err := s.toWrite(); err != nil {
 		return nil, err
 	}
 	held, err := s.acquire(ctx, log)
-	// A first commit that failed on the way here may have left a folder that only
-	// memory holds; see anew.
-	if err == nil && s.anew(log, held) {
+	// A first commit that failed before may have left a directory entry that exists in memory only.
+	// Removing and recreating it makes the coming sync meaningful: see removeUncommitted.
+	if err == nil && s.removeUncommitted(log, held) {
 		_ = held.Unlock()
 		if held, err = s.acquire(ctx, log); err == nil {
-			_ = held.SetNote(s.openNote()) // its objects are as doubtful as the log was
+			_ = held.SetNote(s.openNote()) // the objects of that commit are as unreliable as its log was
 		}
 	}
 	if err != nil {
-		return nil, s.busyLog(err, log)
+		return nil, s.busyLogFault(err, log)
 	}
 	s.mu.Lock()
 	s.held[log.Root] = held
 	s.mu.Unlock()
-	// Once: a second call would let go of a lock that another goroutine took since.
+	// Once: a second call would release a lock that another goroutine took in between.
 	return sync.OnceValue(func() error {
-		s.letGo(log)
+		s.forgetLock(log)
 		return writeFault(held.Unlock())
 	}), nil
 }
 
-// foldersMade bounds how often a log's folder is made anew. A cleanup that takes an
-// empty one away costs one; so many are no cleanup's.
-const foldersMade = 100
+// mkdirTriesMax bounds how often the directory of a log is created again while its lock is
+// acquired. Each removal by a cleanup costs one try; so many removals have another cause, and end
+// the loop.
+const mkdirTriesMax = 100
 
-// acquire takes the exclusive lock of a log, in a folder made for it if need be.
+// acquire takes the exclusive lock of a log and creates the directory of the log where it is
+// missing.
+//
+// A lock that is busy for longer than LockWait is a *lock.Busy error, which the caller maps to a
+// code.
 func (s *Store) acquire(ctx context.Context, log manifest.Log) (held *lock.Held, err error) {
-	for range foldersMade {
+	for range mkdirTriesMax {
 		held, err = s.locks.Acquire(ctx, lockName(log), lock.Exclusive, s.o.LockWait)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return held, err
 		}
-		// A cleanup may take the folder away before the lock is in it, and its parent never.
+		// A cleanup may remove the directory before the lock is in it, but never removes its
+		// parent.
 		if _, err := s.mkdirs(log.Root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -64,24 +84,25 @@ func (s *Store) acquire(ctx context.Context, log manifest.Log) (held *lock.Held,
 	return held, err
 }
 
-func (s *Store) letGo(log manifest.Log) {
+// forgetLock removes the log from the locks that this store holds.
+func (s *Store) forgetLock(log manifest.Log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, log.Root)
 }
 
-// holding is the lock of a log if this store took it. A witness is bound to a log's
-// root; that it also is this store's lock is checked here.
-func (s *Store) holding(log manifest.Log) (*lock.Held, bool) {
+// heldLock returns the lock of a log if this store took it. A ports.Witness is bound to a log's
+// root only; this check binds it to this store as well.
+func (s *Store) heldLock(log manifest.Log) (*lock.Held, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held, ok := s.held[log.Root]
 	return held, ok
 }
 
-// busyLog tells a session that is busy from a log of the store that is: callers
-// wait for the one, and look for a cleanup in the other case.
-func (s *Store) busyLog(err error, log manifest.Log) error {
+// busyLogFault maps a busy lock to STORE_LOCKED for a log of the store and to SESSION_LOCKED for
+// one of a session: callers wait for a session, while a busy store is caused by a cleanup.
+func (s *Store) busyLogFault(err error, log manifest.Log) error {
 	if log.Table.OwnerField == "storeId" {
 		return busyFault(err, fault.StoreLocked, log.Root)
 	}

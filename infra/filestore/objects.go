@@ -14,15 +14,17 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Object implements ports.Objects. The name of a file is not believed: a bit that
-// flipped on the disk must not change what anyone is told.
+// Object implements ports.Objects. The digest is recomputed on every read, since the name of a file
+// does not prove its content. Errors: ARTIFACT_ERASED where a tombstone exists, STORE_CORRUPT for
+// missing bytes (with the detail "missing") and for a wrong digest, STORE_IO.
 func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}
 	if erasable(kind) {
-		// First: bytes beside a tombstone are what a crash left, or came a second time.
-		if err := s.erased(ref); err != nil {
+		// Before the bytes are read: bytes beside a tombstone are left by a crash or were stored
+		// again.
+		if err := s.erasedFault(ref); err != nil {
 			return nil, err
 		}
 	}
@@ -30,22 +32,24 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	b, err := s.readFile(name, int64(objectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, corrupt(name, "the %s is referred to and not there", kind).With("missing", true)
+		return nil, corrupt(name, "the %s is referenced but missing", kind).With("missing", true)
 	case err != nil:
 		return nil, readFault(err)
 	case canon.Sum(b) != ref:
-		return nil, corrupt(name, "the %s does not have the digest that its name says", kind)
+		return nil, corrupt(name, "the %s does not have the digest in its name", kind)
 	}
 	return b, nil
 }
 
-// Sessions implements ports.Sessions. A link in a session's place is not one: what
-// it leads to is not in this store.
+// Sessions implements ports.Sessions. A symbolic link is not listed: its target is not in this
+// store.
+//
+// The result is sorted by id. Directories with other names are omitted; Inspect reports them.
 func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}
-	if _, err := s.standing(); err != nil {
+	if _, err := s.state(); err != nil {
 		return nil, err
 	}
 	entries, err := s.fs.List("sessions")
@@ -55,8 +59,8 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 	if err != nil {
 		return nil, readFault(err)
 	}
-	// The kinds come with the listing: looking at each of ten thousand sessions would
-	// cost more than all the rest of a list command.
+	// The listing includes the kinds of entries: one stat for each of ten thousand sessions would
+	// cost more than the rest of a list command.
 	sessions := make([]id.Session, 0, len(entries))
 	for _, e := range entries {
 		if parsed, err := id.ParseSession(e.Name); err == nil && e.Kind == osfs.Directory {

@@ -17,64 +17,72 @@ import (
 
 var _ ports.Repairs = (*Store)(nil)
 
-// repairing is one repair of a log under way.
-type repairing struct {
+// repairOp is one repair of a log in progress.
+type repairOp struct {
 	s    *Store
 	r    ports.LogRepair
 	v    manifest.Verdict
-	held []*lock.Held // the log's own first
+	held []*lock.Held // the log's own lock first
 
-	whole bool     // no usable prefix: all of the log's folder is set aside
-	files []string // that are set aside, the manifest last
-	sizes map[string]int64
-	dirs  []string // of the folder that go with it, parents first
+	noPrefix bool             // no usable prefix: the whole directory of the log is quarantined
+	files    []string         // files to quarantine, the manifest last
+	sizes    map[string]int64 // by file, for the steps
+	dirs     []string         // directories to remove with them, parents first
 }
 
-// RepairLog implements ports.Repairs.
+// RepairLog implements ports.Repairs. A healthy log and a store that does not exist are left
+// unchanged. With r.DryRun no lock is taken and nothing changes; the returned steps describe what a
+// repair would do.
+//
+// With a usable prefix the manifest is replaced by the prefix, and these are quarantined: the old
+// manifest, the segments behind the prefix and the caches of the log. Without one (health
+// corrupt_head) the whole directory of the log is quarantined, side logs included.
 func (s *Store) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.Repaired, err error) {
-	st, err := s.standing()
-	if err != nil || !st.there {
+	st, err := s.state()
+	if err != nil || !st.exists {
 		return out, err
 	}
 	if st.refusal != nil {
 		return out, st.refusal
 	}
-	j := &repairing{s: s, r: r, sizes: map[string]int64{}}
+	j := &repairOp{s: s, r: r, sizes: map[string]int64{}}
 	defer j.unlock()
 	if !r.DryRun {
 		if err := j.lock(ctx); err != nil {
 			return out, err
 		}
 	}
-	if out.Verdict, err = j.examine(ctx); err != nil || !j.v.Damaged() {
+	if out.Verdict, err = j.diagnose(ctx); err != nil || !j.v.Damaged() {
 		return out, readFault(err)
 	}
-	if out.Folder, err = s.asideName(r.Log.Owner, r.AtMs); err != nil {
+	if out.Folder, err = s.quarantineName(r.Log.Owner, r.AtMs); err != nil {
 		return out, readFault(err)
 	}
-	if err := j.show(); err != nil {
+	if err := j.reportContents(); err != nil {
 		return out, readFault(err)
 	}
 	out.Steps = j.steps(out.Folder)
 	if r.DryRun {
 		return out, nil
 	}
-	return out, writeFault(j.carryOut(out))
+	return out, writeFault(j.execute(out))
 }
 
-// lock keeps writers and cleanups away. The log's own lock is taken as it stands,
-// without what Lock does for the next writer: nothing may change before it is copied.
-func (j *repairing) lock(ctx context.Context) error {
+// lock excludes writers and cleanups. It does not use Store.Lock, which may remove an uncommitted
+// log for the next writer: nothing may change before it is copied.
+//
+// A busy log is SESSION_LOCKED, a cleanup or commit in progress STORE_LOCKED.
+func (j *repairOp) lock(ctx context.Context) error {
 	held, err := j.s.locks.Acquire(ctx, lockName(j.r.Log), lock.Exclusive, j.s.o.LockWait)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // no folder, so nothing to repair either
+		return nil // no directory, so nothing to repair
 	}
 	if err != nil {
-		return j.s.busyLog(err, j.r.Log)
+		return j.s.busyLogFault(err, j.r.Log)
 	}
 	j.held = append(j.held, held)
-	// The logs beside this one go along where all of the folder does: their writers
-	// would commit to files that are gone from there.
+	// Side logs are quarantined with the directory of the log: without their locks, their writers
+	// would commit to files that were moved.
 	entries, err := j.s.fs.List(j.r.Log.Root)
 	if err != nil {
 		return readFault(err)
@@ -87,7 +95,7 @@ func (j *repairing) lock(ctx context.Context) error {
 		}
 		held, err := j.s.locks.Acquire(ctx, dir+"/.lock", lock.Exclusive, j.s.o.LockWait)
 		if err != nil {
-			return j.s.busyLog(err, j.r.Log)
+			return j.s.busyLogFault(err, j.r.Log)
 		}
 		j.held = append(j.held, held)
 	}
@@ -98,45 +106,47 @@ func (j *repairing) lock(ctx context.Context) error {
 	return nil
 }
 
-func (j *repairing) unlock() {
+// unlock releases the locks in reverse order.
+func (j *repairOp) unlock() {
 	for _, held := range slices.Backward(j.held) {
 		_ = held.Unlock()
 	}
 }
 
-// examine reads the log, and finds the files that its repair would set aside.
-func (j *repairing) examine(ctx context.Context) (manifest.Verdict, error) {
-	v, err := j.s.Read(ctx, ports.Reading{Log: j.r.Log, Locked: !j.r.DryRun}, ignore{})
+// diagnose reads the log and collects the files that its repair would quarantine. Events of an
+// unknown version are SESSION_UNHEALTHY.
+func (j *repairOp) diagnose(ctx context.Context) (manifest.Verdict, error) {
+	v, err := j.s.Read(ctx, ports.Reading{Log: j.r.Log, Locked: !j.r.DryRun}, noVisitor{})
 	if err != nil {
 		return v, err
 	}
 	j.v = j.r.Judge(v)
-	// What a newer version committed, and what it would call damage, that version knows.
-	// Of a log whose kinds are not told, no event is known: its groups are looked at.
+	// Only a newer version knows what its events mean and what is damage in them. For a log whose
+	// table has no kinds, no event is known: only its groups are verified.
 	unknown := func(f manifest.Finding) bool { return f.Code == manifest.UnknownEvents }
 	if len(j.r.Log.Table.Kinds()) == 0 {
 		j.v.Findings = slices.DeleteFunc(j.v.Findings, unknown)
 	} else if slices.ContainsFunc(j.v.Findings, unknown) {
 		return j.v, fault.New(fault.SessionUnhealthy,
-			"%s holds facts that this binary does not know; it is not repaired", j.r.Log.Root).
+			"%s has events that this binary does not know; it is not repaired", j.r.Log.Root).
 			Suggest("Use the newer binary, or the other program, that wrote it.").
 			With("health", string(manifest.UnknownVersion)).With(j.r.Log.Table.OwnerField, j.r.Log.Owner)
 	}
 	if !j.v.Damaged() {
 		return j.v, nil
 	}
-	j.whole = j.v.Health == manifest.CorruptHead
-	if j.whole {
-		err = j.gather(j.r.Log.Root)
+	j.noPrefix = j.v.Health == manifest.CorruptHead
+	if j.noPrefix {
+		err = j.collectDirectory(j.r.Log.Root)
 	} else {
-		err = j.tail()
+		err = j.collectTail()
 	}
 	return j.v, err
 }
 
-// tail finds what stands behind the usable prefix. Caches go too, of every format: a
-// later head in one of them would prove a loss that the repair has settled.
-func (j *repairing) tail() error {
+// collectTail collects what follows the usable prefix. Caches of every format are included: a later
+// head in one of them would report the loss that the repair has resolved.
+func (j *repairOp) collectTail() error {
 	events := path.Join(j.r.Log.Root, manifest.SegmentDir)
 	names, err := j.s.segmentNames(j.r.Log)()
 	if err != nil {
@@ -161,9 +171,9 @@ func (j *repairing) tail() error {
 	return nil
 }
 
-// gather finds everything in a folder. Locks stay where they are: they hold nothing
-// but who took them.
-func (j *repairing) gather(dir string) error {
+// collectDirectory collects every file below dir except locks, which contain only their holder. The
+// manifest of the log comes last.
+func (j *repairOp) collectDirectory(dir string) error {
 	entries, err := j.s.fs.List(dir)
 	if err != nil {
 		return err
@@ -175,7 +185,7 @@ func (j *repairing) gather(dir string) error {
 		switch {
 		case e.Kind == osfs.Directory:
 			j.dirs = append(j.dirs, at)
-			if err := j.gather(at); err != nil {
+			if err := j.collectDirectory(at); err != nil {
 				return err
 			}
 		case isLockName(e.Name):
@@ -191,25 +201,28 @@ func (j *repairing) gather(dir string) error {
 	return nil
 }
 
+// isLockName reports a lock file by its name.
 func isLockName(name string) bool { return name == ".lock" || name == ".performer.lock" }
 
-func (j *repairing) add(name string) {
+// add collects one file and its size.
+func (j *repairOp) add(name string) {
 	j.files = append(j.files, name)
 	if info, err := j.s.fs.Stat(name); err == nil {
 		j.sizes[name] = info.Size
 	}
 }
 
-// base is where the owner's files begin: paths in the quarantine count from there.
-func (j *repairing) base() string {
+// base is the directory of the log's owner: paths in the quarantine are relative to it.
+func (j *repairOp) base() string {
 	if j.r.Log.Table.OwnerField == "storeId" {
 		return "."
 	}
 	return path.Join("sessions", j.r.Log.Owner)
 }
 
-// show hands over what would be set aside of events, for whoever tells what is lost.
-func (j *repairing) show() error {
+// reportContents passes the events that would be quarantined to r.Aside, which describes what is
+// lost. Files that cannot be read are omitted.
+func (j *repairOp) reportContents() error {
 	if j.r.Aside == nil {
 		return nil
 	}
@@ -229,13 +242,14 @@ func (j *repairing) show() error {
 	return nil
 }
 
-func (j *repairing) steps(folder string) []ports.RepairStep {
-	a := &aside{base: j.base(), folder: folder}
+// steps lists what execute does, in order.
+func (j *repairOp) steps(dir string) []ports.RepairStep {
+	a := &quarantineEntry{base: j.base(), dir: dir}
 	var out []ports.RepairStep
 	for _, name := range j.files {
-		out = append(out, ports.RepairStep{What: ports.SetAside, From: name, To: a.to(name), Bytes: j.sizes[name]})
+		out = append(out, ports.RepairStep{What: ports.SetAside, From: name, To: a.target(name), Bytes: j.sizes[name]})
 	}
-	if !j.whole {
+	if !j.noPrefix {
 		name := path.Join(j.r.Log.Root, manifest.FileName)
 		out = append(out, ports.RepairStep{What: ports.KeepPrefix, From: name, To: name, Bytes: j.v.Head.Bytes})
 	}

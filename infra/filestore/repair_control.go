@@ -15,17 +15,21 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// RepairControl implements ports.Repairs.
+// RepairControl implements ports.Repairs. check validates the data of a readable file. A usable or
+// missing file is left unchanged; with r.DryRun nothing is moved and no lock is taken. store.json
+// and unknown names are INTERNAL.
+//
+// The file is copied to the quarantine with a record before it is removed.
 func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
 	check func(ports.Control) error) (out ports.Repaired, err error) {
 	if !controlName.MatchString(r.File.Name) || r.File.Name == storeFile {
-		return out, fault.New(fault.Internal, "%q is no control file to be repaired", r.File.Name)
+		return out, fault.New(fault.Internal, "%q is not a control file that can be repaired", r.File.Name)
 	}
-	st, err := s.standing()
+	st, err := s.state()
 	if err == nil && st.refusal != nil {
 		err = st.refusal
 	}
-	if err != nil || !st.there {
+	if err != nil || !st.exists {
 		return out, err
 	}
 	if !r.DryRun {
@@ -35,13 +39,13 @@ func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
 		}
 		defer held.Unlock()
 	}
-	why, size, err := s.refused(r.File, check)
+	why, size, err := s.unusableReason(r.File, check)
 	if err != nil || why == "" {
 		return out, readFault(err)
 	}
 	f := manifest.NewFinding(manifest.ControlDamaged, r.File.Name, "%s", why)
 	out.Verdict.Findings = []manifest.Finding{f}
-	if out.Folder, err = s.asideName(st.id.String(), r.AtMs); err != nil {
+	if out.Folder, err = s.quarantineName(st.id.String(), r.AtMs); err != nil {
 		return out, readFault(err)
 	}
 	out.Steps = []ports.RepairStep{{What: ports.SetAside, From: r.File.Name, To: path.Join(out.Folder, r.File.Name),
@@ -49,13 +53,17 @@ func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
 	if r.DryRun {
 		return out, nil
 	}
-	return out, writeFault(s.setAside(st.id.String(),
-		repairNote{Actor: r.By, AtMs: r.AtMs, Root: ".", Owner: st.id.String()}, out))
+	return out, writeFault(s.quarantineFiles(st.id.String(),
+		repairRecord{Actor: r.By, AtMs: r.AtMs, Root: ".", Owner: st.id.String()}, out))
 }
 
-// refused says why a control file cannot be used, "" where it can or is not there. That
-// it cannot be read now, or is of a later version, says nothing about the file.
-func (s *Store) refused(f ports.ControlFile, check func(ports.Control) error) (why string, size int64, err error) {
+// unusableReason returns why a control file cannot be used, "" for a usable or missing one, and its
+// size in bytes. A file that cannot be read now, or has a newer format, is an error: neither shows
+// damage.
+func (s *Store) unusableReason(
+	f ports.ControlFile,
+	check func(ports.Control) error,
+) (why string, size int64, err error) {
 	b, err := s.readFile(f.Name, limits.ControlFileBytesMax)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -18,10 +18,11 @@ import (
 
 var _ ports.Retention = (*Store)(nil)
 
-// LogRoots implements ports.Retention.
+// LogRoots implements ports.Retention. The order is: sessions, sessions in the trash, their side
+// logs, side logs of the store. Directories that are moved during the call are omitted.
 func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
-	st, err := s.standing()
-	if err != nil || !st.there {
+	st, err := s.state()
+	if err != nil || !st.exists {
 		return nil, err
 	}
 	sessions, err := s.Sessions(ctx)
@@ -42,7 +43,7 @@ func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 	for _, own := range slices.Clone(out) {
 		names, err := s.sideLogs(ctx, own.Root)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was moved away meanwhile
+			continue // moved in between
 		}
 		if err != nil {
 			return nil, readFault(err)
@@ -60,7 +61,8 @@ func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 	return out, readFault(err)
 }
 
-// sideLogs lists the folders with a manifest that lie in a folder.
+// sideLogs lists the directories in dir that contain a log, sorted. Unlike SideLogs it reports a
+// directory that cannot be read as an error, since a cleanup must know every reference.
 func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -70,16 +72,16 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 		return nil, err
 	}
 	for _, e := range entries {
-		// The two folders that every session has are passed over without a look.
+		// Every session has these two directories, so they are skipped without reading them.
 		if e.Kind != osfs.Directory || e.Name == manifest.SegmentDir || e.Name == "cache" ||
 			strings.HasPrefix(e.Name, tempPrefix) {
 			continue
 		}
-		there, err := s.holdsLog(path.Join(dir, e.Name))
+		exists, err := s.containsLog(path.Join(dir, e.Name))
 		if err != nil {
 			return nil, err
 		}
-		if there {
+		if exists {
 			out = append(out, e.Name)
 		}
 	}
@@ -87,19 +89,32 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 	return out, nil
 }
 
-// speechless are the parts of a store whose files are logs, objects, locks or control
-// files: they name objects in ways that are looked at elsewhere, or not at all.
-var speechless = []string{storeFile, "config.json", "trust.json", useLock, "keys", "sessions", "snapshots", "artifacts",
-	"workflows", trashDir, "cache"}
+// partsWithoutMentions lists the parts of a store that Mentions omits: logs, objects, locks and
+// control files, whose references are found in other ways or which have none.
+var partsWithoutMentions = []string{
+	storeFile,
+	"config.json",
+	"trust.json",
+	useLock,
+	"keys",
+	"sessions",
+	"snapshots",
+	"artifacts",
+	"workflows",
+	trashDir,
+	"cache",
+}
 
-// Mentions implements ports.Retention. What a newer version put into the store's
-// folder is among it, and what a hand laid beside the sessions under another name, as
-// a copy to be safe: both may well name objects.
+// Mentions implements ports.Retention. It passes every other file to visit: files that a newer
+// version stored in the directory, and copies that a user made beside the sessions under another
+// name. Both may refer to objects. A file above segmentBytesMax is STORE_LIMIT.
+//
+// A store without its directory sessions is STORE_CORRUPT: see checkSessionsDir.
 func (s *Store) Mentions(ctx context.Context, visit func([]byte)) error {
-	look := func(name string) error {
+	visitFile := func(name string) error {
 		b, err := s.readFile(name, segmentBytesMax)
 		if err == nil && len(b) > segmentBytesMax {
-			err = fault.New(fault.StoreLimit, "%s is too large to be looked through for what it names", name)
+			err = fault.New(fault.StoreLimit, "%s is too large to be searched for references to objects", name)
 		}
 		if err == nil {
 			visit(b)
@@ -110,14 +125,14 @@ func (s *Store) Mentions(ctx context.Context, visit func([]byte)) error {
 		dir   string
 		known func(name string) bool
 	}{
-		{".", func(name string) bool { return slices.Contains(speechless, name) }},
+		{".", func(name string) bool { return slices.Contains(partsWithoutMentions, name) }},
 		{"sessions", func(name string) bool { _, err := id.ParseSession(name); return err == nil }},
 		{trashDir, func(name string) bool { _, _, ok := parseTrashName(name); return ok }},
 	} {
 		entries, err := s.fs.List(in.dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			if in.dir == "sessions" {
-				if err := s.sessionsLost(); err != nil {
+				if err := s.checkSessionsDir(); err != nil {
 					return err
 				}
 			}
@@ -125,11 +140,11 @@ func (s *Store) Mentions(ctx context.Context, visit func([]byte)) error {
 		}
 		for _, e := range entries {
 			name := path.Join(in.dir, e.Name)
-			// A log of the store is read as one.
+			// A log of the store is listed by LogRoots and read there.
 			_, isLog, statErr := s.stat(path.Join(name, manifest.FileName))
 			if err == nil && !in.known(e.Name) && !(in.dir == "." && isLog && statErr == nil) &&
 				!strings.HasPrefix(e.Name, tempPrefix) {
-				err = s.eachFile(ctx, name, e.Kind, look)
+				err = s.eachFile(ctx, name, e.Kind, visitFile)
 			}
 		}
 		if err != nil {
@@ -148,7 +163,7 @@ func (s *Store) eachFile(ctx context.Context, name string, kind osfs.Kind, fn fu
 		return fn(name)
 	}
 	if kind != osfs.Directory {
-		return nil // a link leads out of the store, and is no file of it
+		return nil // the target of a link is not part of the store
 	}
 	entries, err := s.fs.List(name)
 	for _, e := range entries {
@@ -159,15 +174,16 @@ func (s *Store) eachFile(ctx context.Context, name string, kind osfs.Kind, fn fu
 	return err
 }
 
-// Sizes implements ports.Retention.
+// Sizes implements ports.Retention. The result is sorted by digest; files with other names are
+// omitted.
 func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Sized, error) {
 	entries, err := s.fs.List(manifest.ObjectDir(kind))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	graves, gravesErr := s.graves(kind)
-	if gravesErr != nil {
-		return nil, readFault(gravesErr)
+	erased, erasedErr := s.tombstones(kind)
+	if erasedErr != nil {
+		return nil, readFault(erasedErr)
 	}
 	var out []ports.Sized
 	for _, e := range entries {
@@ -178,19 +194,21 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 		if parseErr != nil || manifest.ObjectName(kind, ref) != e.Name || e.Kind != osfs.Regular {
 			continue
 		}
-		info, there, err := s.stat(path.Join(manifest.ObjectDir(kind), e.Name))
+		info, exists, err := s.stat(path.Join(manifest.ObjectDir(kind), e.Name))
 		if err != nil {
 			return nil, readFault(err)
 		}
-		if there {
-			out = append(out, ports.Sized{Ref: ref, Bytes: info.Size, Erased: graves[ref]})
+		if exists {
+			out = append(out, ports.Sized{Ref: ref, Bytes: info.Size, Erased: erased[ref]})
 		}
 	}
 	slices.SortFunc(out, func(a, b ports.Sized) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
 	return out, readFault(err)
 }
 
-// Survey implements ports.Retention.
+// Survey implements ports.Retention. Leftovers are sorted by path.
+//
+// Temporary files are leftovers and count in no directory. A store that does not exist is empty.
 func (s *Store) Survey(ctx context.Context) (out ports.Survey, err error) {
 	err = s.survey(ctx, ".", &out)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,6 +218,7 @@ func (s *Store) Survey(ctx context.Context) (out ports.Survey, err error) {
 	return out, readFault(err)
 }
 
+// survey adds the directory dir and everything below it to out.
 func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -212,7 +231,7 @@ func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error
 	for _, e := range entries {
 		name := path.Join(dir, e.Name)
 		if strings.HasPrefix(e.Name, tempPrefix) {
-			bytes, err := s.weigh(ctx, name, e.Kind)
+			bytes, err := s.sizeOf(ctx, name, e.Kind)
 			if err != nil {
 				return err
 			}
@@ -223,12 +242,12 @@ func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error
 		case osfs.Directory:
 			err = s.survey(ctx, name, out)
 			if errors.Is(err, fs.ErrNotExist) {
-				err = nil // removed meanwhile
+				err = nil // removed in between
 			}
 		case osfs.Regular:
 			var info osfs.Info
-			var there bool
-			if info, there, err = s.stat(name); there {
+			var exists bool
+			if info, exists, err = s.stat(name); exists {
 				here.Files, here.Bytes = here.Files+1, here.Bytes+info.Size
 			}
 		}
@@ -240,30 +259,32 @@ func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error
 	return nil
 }
 
-func (s *Store) weigh(ctx context.Context, name string, kind osfs.Kind) (bytes int64, err error) {
+// sizeOf returns the bytes of a file, or of all files below a directory.
+func (s *Store) sizeOf(ctx context.Context, name string, kind osfs.Kind) (bytes int64, err error) {
 	err = s.eachFile(ctx, name, kind, func(file string) error {
 		info, _, err := s.stat(file)
 		bytes += info.Size
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // it got its name meanwhile
+		err = nil // it was placed or removed in between
 	}
 	return bytes, err
 }
 
-// removableUnborn is all that lies in the folder of a session that nothing was ever
-// committed to.
+// removableUnborn lists the names in the directory of a session without commits that removeUnborn
+// may remove. Any other file keeps the directory.
 var removableUnborn = []string{manifest.FileName, manifest.SegmentDir, ".lock", performerLock, suspectFile, "cache"}
 
-// removeUnborn removes the folder of such a session unless somebody is about to
-// commit to it, or something lies in it that is no part of a first commit. The use
-// lock is held.
+// removeUnborn removes the directory of a session to which nothing was committed, unless a process
+// holds one of its locks or it has a file that no first commit writes. The use lock is held.
+//
+// gone is true when the directory no longer exists, also when another process removed it.
 func (s *Store) removeUnborn(ctx context.Context, session id.Session) (gone bool, err error) {
 	log := manifest.SessionEvents(session)
 	held, busy, err := s.tryLock(ctx, lockName(log))
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil // somebody else removed it
+		return true, nil // another process removed it
 	}
 	if busy || err != nil {
 		return false, err
@@ -278,7 +299,7 @@ func (s *Store) removeUnborn(ctx context.Context, session id.Session) (gone bool
 			return false, nil
 		}
 	}
-	verdict, err := s.Read(ctx, ports.Reading{Log: log, Locked: true}, ignore{})
+	verdict, err := s.Read(ctx, ports.Reading{Log: log, Locked: true}, noVisitor{})
 	if err != nil || !verdict.Unborn() {
 		return false, err
 	}
@@ -287,8 +308,8 @@ func (s *Store) removeUnborn(ctx context.Context, session id.Session) (gone bool
 	} else {
 		_ = performer.Unlock()
 	}
-	if movesOnlyClosed {
+	if moveNeedsClosedFiles {
 		_ = held.Unlock()
 	}
-	return true, s.vanish(log.Root)
+	return true, s.removeTree(log.Root)
 }

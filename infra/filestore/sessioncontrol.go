@@ -17,20 +17,23 @@ import (
 
 var _ ports.SessionControls = (*Store)(nil)
 
-// sessionControls are all that a session's folder may hold; a name is a path from
-// there on, so nothing else gets near the disk.
+// sessionControls lists the control files that a session's directory may contain. Names are joined
+// to the session's path, so only these are accepted.
 var sessionControls = []ports.ControlFile{ports.ImportedFile, ports.KeepFile}
 
+// sessionDir is the directory of a session, relative to the store.
 func sessionDir(session id.Session) string { return path.Join("sessions", session.String()) }
 
+// sessionControlName is the path of a control file of a session. An unknown name or kind is
+// INTERNAL.
 func sessionControlName(session id.Session, f ports.ControlFile) (string, error) {
 	if !slices.Contains(sessionControls, f) {
-		return "", fault.New(fault.Internal, "%q of kind %q is no control file of a session", f.Name, f.Kind)
+		return "", fault.New(fault.Internal, "%q of kind %q is not a control file of a session", f.Name, f.Kind)
 	}
 	return path.Join(sessionDir(session), f.Name), nil
 }
 
-// SessionControl implements ports.SessionControls.
+// SessionControl implements ports.SessionControls. A missing file is the zero Control.
 func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
 	name, err := sessionControlName(session, f)
 	if err == nil {
@@ -43,14 +46,15 @@ func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.
 	return ports.Control{V: doc.V, Data: doc.Data}, err
 }
 
-// UpdateSessionControl implements ports.SessionControls.
+// UpdateSessionControl implements ports.SessionControls. The error of change is returned unchanged,
+// and then nothing was written. A missing session is SESSION_NOT_FOUND.
 func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
-	var refusal error // the caller's own, which is no matter of the disk's
+	var refusal error // the error of change, which writeFault must not map
 	err := s.changeSessionControl(ctx, session, f, func(name string) error {
-		if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
+		if _, exists, err := s.stat(sessionDir(session)); err != nil || !exists {
 			if err == nil {
-				err = fault.New(fault.SessionNotFound, "there is no session %s", session)
+				err = fault.New(fault.SessionNotFound, "the store has no session %s", session)
 			}
 			return err
 		}
@@ -63,7 +67,7 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 			refusal = err
 			return nil
 		}
-		if err := s.settleArrivalAlone(sessionDir(session)); err != nil {
+		if err := s.finishArrivalLocked(sessionDir(session)); err != nil {
 			return err
 		}
 		return s.putControl(name, controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, s.fs.Replace)
@@ -74,7 +78,7 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 	return err
 }
 
-// DropSessionControl implements ports.SessionControls.
+// DropSessionControl implements ports.SessionControls. A missing file is not an error.
 func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f ports.ControlFile) error {
 	return s.changeSessionControl(ctx, session, f, func(name string) error {
 		b, err := s.readFile(name, limits.ControlFileBytesMax)
@@ -82,8 +86,9 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 			err = s.fs.Remove(name)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			// It may be gone in memory only: somebody's sync of the folder may have failed.
-			if _, there, err := s.stat(sessionDir(session)); err != nil || !there {
+			// The removal may exist in memory only, if another process failed to sync the
+			// directory.
+			if _, exists, err := s.stat(sessionDir(session)); err != nil || !exists {
 				return err
 			}
 			return s.fs.SyncDir(sessionDir(session), osfs.Durable)
@@ -92,13 +97,14 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 			return err
 		}
 		if err = s.fs.SyncDir(path.Dir(name), osfs.Durable); err != nil {
-			s.moveAnew(name, b) // see unsettle: the caller hears that it still stands
+			s.rewriteBytes(name, b) // the caller gets the error, and the file still exists
 		}
 		return err
 	})
 }
 
-// changeSessionControl keeps other changes and cleanups away, as UpdateControl does.
+// changeSessionControl runs change under the exclusive use lock, as UpdateControl does: no other
+// change and no cleanup runs at the same time. change receives the path of the file.
 func (s *Store) changeSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
 	change func(name string) error) error {
 	name, err := sessionControlName(session, f)
@@ -108,7 +114,7 @@ func (s *Store) changeSessionControl(ctx context.Context, session id.Session, f 
 	if _, err := s.toWrite(); err != nil {
 		return err
 	}
-	held, err := s.useAlone(ctx)
+	held, err := s.lockUseExclusive(ctx)
 	if err != nil {
 		return err
 	}

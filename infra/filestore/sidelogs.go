@@ -16,12 +16,15 @@ import (
 
 var _ ports.SideLogs = (*Store)(nil)
 
-// noLogs are the folders of a store and of a session that are no side logs, whatever
-// lies in them.
-var noLogs = []string{"sessions", "snapshots", "artifacts", "workflows", "keys", quarantineDir, "trash", "cache",
+// notSideLogs are the directories of a store and of a session that are never side logs, independent
+// of their content.
+var notSideLogs = []string{"sessions", "snapshots", "artifacts", "workflows", "keys", quarantineDir, "trash", "cache",
 	"installed", manifest.SegmentDir}
 
-// SideLogs implements ports.SideLogs.
+// SideLogs implements ports.SideLogs. owner is a session or store id. Side logs of unknown names
+// are included (docs/design.md#side-logs).
+//
+// A missing owner has no side logs. An owner that is not a session id names the store.
 func (s *Store) SideLogs(ctx context.Context, owner string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
@@ -39,11 +42,11 @@ func (s *Store) SideLogs(ctx context.Context, owner string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Kind != osfs.Directory || strings.HasPrefix(e.Name, tempPrefix) || slices.Contains(noLogs, e.Name) {
+		if e.Kind != osfs.Directory || strings.HasPrefix(e.Name, tempPrefix) || slices.Contains(notSideLogs, e.Name) {
 			continue
 		}
-		// A folder of which that cannot be told is named as well: it may hold one.
-		if there, err := s.holdsLog(path.Join(dir, e.Name)); there || err != nil {
+		// A directory that cannot be read is listed as well: it may contain a log.
+		if exists, err := s.containsLog(path.Join(dir, e.Name)); exists || err != nil {
 			names = append(names, e.Name)
 		}
 	}
@@ -51,12 +54,12 @@ func (s *Store) SideLogs(ctx context.Context, owner string) ([]string, error) {
 	return names, nil
 }
 
-// holdsLog reports a folder that holds a log. One with segments and without a manifest
-// lost it, since a log begins with its manifest: it must not look as if there had never
-// been a log.
-func (s *Store) holdsLog(dir string) (bool, error) {
-	if _, there, err := s.stat(path.Join(dir, manifest.FileName)); there || err != nil {
-		return there, err
+// containsLog reports a directory that contains a log. Segments without a manifest are a log that
+// lost its manifest, since creating a log begins with the manifest; such a log must not look like
+// one that never existed.
+func (s *Store) containsLog(dir string) (bool, error) {
+	if _, exists, err := s.stat(path.Join(dir, manifest.FileName)); exists || err != nil {
+		return exists, err
 	}
 	entries, err := s.fs.List(path.Join(dir, manifest.SegmentDir))
 	if errors.Is(err, fs.ErrNotExist) {

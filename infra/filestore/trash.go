@@ -20,16 +20,17 @@ import (
 
 var _ ports.Trash = (*Store)(nil)
 
+// The directory of deleted sessions and the format of its control files.
 const (
 	trashDir     = "trash"
 	trashVersion = 1
 )
 
-// trashName is what a session is called in the trash: it may be deleted, restored
-// and deleted again, so that its id alone would not do.
+// trashName is the name of a session in the trash. It includes the time, since a session may be
+// deleted, restored and deleted again.
 func trashName(s id.Session, atMs int64) string { return fmt.Sprintf("%s.%d", s, atMs) }
 
-// parseTrashName undoes trashName; any other spelling is none of ours.
+// parseTrashName is the inverse of trashName; other spellings are not names of the trash.
 func parseTrashName(name string) (s id.Session, atMs int64, ok bool) {
 	at := strings.LastIndexByte(name, '.')
 	if at < 0 {
@@ -43,7 +44,7 @@ func parseTrashName(name string) (s id.Session, atMs int64, ok bool) {
 	return s, atMs, err == nil && trashName(s, atMs) == name
 }
 
-// Trashed implements ports.Trash.
+// Trashed implements ports.Trash. The result is sorted by name.
 func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
@@ -59,7 +60,7 @@ func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
 			continue
 		}
 		t := ports.Trashed{Name: e.Name, Root: path.Join(trashDir, e.Name), Session: session, AtMs: atMs}
-		// Who put it there is a courtesy: the session is what it is without.
+		// The record of who deleted the session is optional: the session is complete without it.
 		if doc, ok, err := s.readControl(path.Join(t.Root, ports.TrashFile.Name), ports.TrashFile.Kind); err == nil &&
 			ok {
 			t.Control = ports.Control{V: doc.V, Data: doc.Data}
@@ -70,7 +71,8 @@ func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
 	return out, readFault(err)
 }
 
-// Discard implements ports.Trash.
+// Discard implements ports.Trash. unless is called when all locks are held, and its error cancels
+// the deletion. Errors are those of lockSession, and STORE_OUTCOME_UNKNOWN.
 func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, data canon.Value,
 	unless func() error) (ports.Trashed, error) {
 	out := ports.Trashed{Name: trashName(session, atMs), Session: session, AtMs: atMs,
@@ -79,18 +81,24 @@ func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, dat
 	if _, err := s.toWrite(); err != nil {
 		return out, err
 	}
-	quiet, err := s.quieten(ctx, session)
+	locks, err := s.lockSession(ctx, session)
 	if err != nil {
 		return out, err
 	}
-	defer quiet.end()
+	defer locks.unlock()
 	if err := unless(); err != nil {
 		return out, err
 	}
-	return out, writeFault(s.discard(session, out, quiet))
+	return out, writeFault(s.discard(session, out, locks))
 }
 
-func (s *Store) discard(session id.Session, to ports.Trashed, quiet *quiet) error {
+// discard moves the session's directory to the trash, with its record, under the given locks.
+//
+// What a crash leaves: before the move the session in its place, and a temporary file in trash/;
+// after it the session in the trash, possibly without its record, which Trashed accepts. A failed
+// sync is followed by an attempt to move the session back; the result is STORE_OUTCOME_UNKNOWN in
+// both cases.
+func (s *Store) discard(session id.Session, to ports.Trashed, locks *sessionLocks) error {
 	made, err := s.mkdirs(trashDir)
 	if err != nil {
 		return err
@@ -100,22 +108,22 @@ func (s *Store) discard(session id.Session, to ports.Trashed, quiet *quiet) erro
 			return err
 		}
 	}
-	// All that can fail for want of room is done before anything moves.
+	// Everything that can fail for lack of space is done before the move.
 	note, err := s.stageControl(trashDir, controlfile.Document{Kind: ports.TrashFile.Kind, V: to.Control.V,
 		Data: to.Control.Data})
 	if err != nil {
 		return err
 	}
-	if movesOnlyClosed {
-		quiet.letWriters()
+	if moveNeedsClosedFiles {
+		locks.unlockLogs()
 	}
 	err = s.fs.Place(sessionDir(session), to.Root)
-	if err != nil && s.isThere(sessionDir(session)) {
+	if err != nil && s.exists(sessionDir(session)) {
 		_ = s.fs.Remove(note)
 		return err
 	}
-	// The new name is durable before the old one is gone for good: of a move, a disk
-	// without a journal may keep either half.
+	// The new directory is synced before the old one: of a rename, a disk without a journal may
+	// persist only one half.
 	if err == nil {
 		err = s.fs.Place(note, path.Join(to.Root, ports.TrashFile.Name))
 	}
@@ -131,25 +139,25 @@ func (s *Store) discard(session id.Session, to ports.Trashed, quiet *quiet) erro
 	if s.fs.Place(to.Root, sessionDir(session)) == nil {
 		_ = s.fs.Remove(path.Join(sessionDir(session), ports.TrashFile.Name))
 	}
-	return movedPerhaps(err, session)
+	return moveOutcomeUnknown(err, session)
 }
 
-// isThere tells whether a move that failed has happened all the same.
-func (s *Store) isThere(name string) bool {
-	_, there, err := s.stat(name)
-	return err == nil && there
+// exists reports whether a name exists; it shows whether a failed move took place.
+func (s *Store) exists(name string) bool {
+	_, exists, err := s.stat(name)
+	return err == nil && exists
 }
 
-// movedPerhaps: a sync that failed proves nothing either way (R7), so that only
-// looking tells where a session lies.
-func movedPerhaps(cause error, session id.Session) error {
+// moveOutcomeUnknown is STORE_OUTCOME_UNKNOWN for a move that may have happened: a failed sync
+// proves neither outcome (docs/design.md#failed-sync), so only reading the directories shows it.
+func moveOutcomeUnknown(cause error, session id.Session) error {
 	return fault.Wrap(cause, fault.StoreOutcomeUnknown, "moving session %s failed half-way: %v", session,
 		readFault(cause)).
-		Suggest("See with 'waybill sessions list --trash' and 'waybill sessions list' where it lies, and look after "+
+		Suggest("Find it with 'waybill sessions list --trash' and 'waybill sessions list', and check "+
 			"the disk.").With("sessionId", session.String())
 }
 
-// stageControl writes a control file beside where it will stand, and syncs it.
+// stageControl writes a control file to a temporary name in dir, and syncs it.
 func (s *Store) stageControl(dir string, doc controlfile.Document) (temp string, err error) {
 	b, err := controlfile.Encode(doc)
 	if err != nil {
@@ -164,35 +172,36 @@ func (s *Store) stageControl(dir string, doc controlfile.Document) (temp string,
 	return temp, err
 }
 
-// Restore implements ports.Trash.
+// Restore implements ports.Trash. Errors: SESSION_NOT_FOUND for a name that is not in the trash,
+// VALIDATION_ERROR when the store has another session of the same id, STORE_OUTCOME_UNKNOWN.
 func (s *Store) Restore(ctx context.Context, name string) (id.Session, error) {
 	session, _, ok := parseTrashName(name)
 	if !ok {
-		return session, fault.New(fault.SessionNotFound, "nothing in the trash is called %q", name)
+		return session, fault.New(fault.SessionNotFound, "the trash has no session %q", name)
 	}
 	if _, err := s.toWrite(); err != nil {
 		return session, err
 	}
-	held, err := s.useAlone(ctx)
+	held, err := s.lockUseExclusive(ctx)
 	if err != nil {
 		return session, err
 	}
 	defer held.Unlock()
 	root, dir := path.Join(trashDir, name), sessionDir(session)
-	if _, there, err := s.stat(root); err != nil || !there {
+	if _, exists, err := s.stat(root); err != nil || !exists {
 		if err == nil {
-			err = fault.New(fault.SessionNotFound, "nothing in the trash is called %q", name)
+			err = fault.New(fault.SessionNotFound, "the trash has no session %q", name)
 		}
 		return session, readFault(err)
 	}
-	if _, there, err := s.stat(dir); err != nil || there {
+	if _, exists, err := s.stat(dir); err != nil || exists {
 		gone := false
 		if err == nil {
 			gone, err = s.removeUnborn(ctx, session)
 		}
 		if err == nil && !gone {
 			err = fault.New(fault.ValidationError, "the store holds another session under the id %s", session).
-				Suggest("Delete that one first, or leave this one where it is.")
+				Suggest("Delete that session first, or leave this one in the trash.")
 		}
 		if err != nil {
 			return session, writeFault(err)
@@ -201,8 +210,11 @@ func (s *Store) Restore(ctx context.Context, name string) (id.Session, error) {
 	return session, writeFault(s.restore(session, root, dir))
 }
 
-// restore takes the trash's own file away first: no reader of a session has to know
-// about it.
+// restore removes the trash record first, so that readers of sessions need not know it, and then
+// moves the directory from root to dir.
+//
+// A crash after the first step leaves the session in the trash without its record, and it can be
+// restored again.
 func (s *Store) restore(session id.Session, root, dir string) error {
 	note := path.Join(root, ports.TrashFile.Name)
 	if err := s.fs.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -212,20 +224,20 @@ func (s *Store) restore(session id.Session, root, dir string) error {
 		return err
 	}
 	if err := s.fs.Place(root, dir); err != nil {
-		if s.isThere(root) {
+		if s.exists(root) {
 			return err
 		}
-		return movedPerhaps(err, session)
+		return moveOutcomeUnknown(err, session)
 	}
 	for _, parent := range []string{"sessions", trashDir} {
 		if err := s.fs.SyncDir(parent, osfs.Durable); err != nil {
-			return movedPerhaps(err, session)
+			return moveOutcomeUnknown(err, session)
 		}
 	}
 	return nil
 }
 
-// Empty implements ports.Trash.
+// Empty implements ports.Trash. A name that is not in the trash is not an error.
 func (s *Store) Empty(ctx context.Context, name string) error {
 	if _, _, ok := parseTrashName(name); !ok {
 		return nil
@@ -233,21 +245,23 @@ func (s *Store) Empty(ctx context.Context, name string) error {
 	if _, err := s.toWrite(); err != nil {
 		return err
 	}
-	held, err := s.useAlone(ctx)
+	held, err := s.lockUseExclusive(ctx)
 	if err != nil {
 		return err
 	}
 	defer held.Unlock()
 	root := path.Join(trashDir, name)
-	if _, there, err := s.stat(root); err != nil || !there {
+	if _, exists, err := s.stat(root); err != nil || !exists {
 		return readFault(err)
 	}
-	return writeFault(s.vanish(root))
+	return writeFault(s.removeTree(root))
 }
 
-// vanish removes a folder with all that is in it. It loses its name first, durably:
-// no reader meets half of it, and nothing that it alone referred to is missed.
-func (s *Store) vanish(dir string) error {
+// removeTree removes a directory with its content. It is renamed first, durably: no reader meets a
+// part of it, and nothing that only it referenced is reported as missing.
+//
+// A crash after the rename leaves a temporary directory, which gc removes.
+func (s *Store) removeTree(dir string) error {
 	temp, err := s.tempName(path.Dir(dir))
 	if err != nil {
 		return err
@@ -256,18 +270,19 @@ func (s *Store) vanish(dir string) error {
 		return err
 	}
 	if err := s.fs.SyncDir(path.Dir(dir), osfs.Durable); err != nil {
-		// Whether the name is gone nobody knows (R7), so nothing may be removed behind it.
+		// Whether the rename is durable is unknown (docs/design.md#failed-sync), so nothing may be
+		// removed.
 		_ = s.fs.Place(temp, dir)
 		return err
 	}
 	return s.removeAll(temp)
 }
 
-// removeAll removes a file, or a folder with all that is in it. What is gone already
-// is no error: somebody else may be cleaning up as well.
+// removeAll removes a file, or a directory with its content. A file that is already gone is not an
+// error: another process may be cleaning up as well.
 func (s *Store) removeAll(name string) error {
-	info, there, err := s.stat(name)
-	if err != nil && !errors.Is(err, osfs.ErrSymlink) || err == nil && !there {
+	info, exists, err := s.stat(name)
+	if err != nil && !errors.Is(err, osfs.ErrSymlink) || err == nil && !exists {
 		return err
 	}
 	if err == nil && info.Kind == osfs.Directory {

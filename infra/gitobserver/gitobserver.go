@@ -1,7 +1,7 @@
-// Package gitobserver tells which git repository a run was started in, from the
-// repository's own files: it runs no git, so that a start costs no process and a
-// repository's settings cannot make one. What it cannot tell it leaves out; it
-// never makes anything fail (R27).
+// Package gitobserver determines the git repository in which a run was started, from the files of
+// the repository: it runs no git, so that a start costs no process and no setting of the repository
+// can run one. Values that it cannot determine are omitted; it never makes an operation fail
+// (docs/design.md#observations). Start with Root and Observe.
 package gitobserver
 
 import (
@@ -11,7 +11,9 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Root is the root of the repository that dir lies in, "" outside one.
+// Root is the root of the repository that contains dir, "" outside of one. dir is an absolute path.
+//
+// It follows no link; the parents are those of the path as given.
 func Root(dir string) string {
 	for {
 		if isRepository(dir) {
@@ -25,23 +27,30 @@ func Root(dir string) string {
 	}
 }
 
-// Observe anchors a run in the repository whose root is given: its branch, its
-// commit, and the digest of where it lies. The place itself is told to nobody.
+// Observe returns the observations of a run in the repository with the given root: its branch
+// (git_branch), its commit (git_head_sha) and the digest of its path (repo_root_hash). The path
+// itself is never recorded. An empty root has no observations.
+//
+// All values have confidence "high". They are not verified against the working tree: uncommitted
+// changes are not observed.
 func Observe(root string) []event.ObservationRecorded {
 	if root == "" {
 		return nil
 	}
 	var out []event.ObservationRecorded
+	// Omits values that an observation does not accept, such as the commit of a sha256 repository
+	// and the branch of a detached head.
 	add := func(key, kind, value string) {
 		o := event.ObservationRecorded{Confidence: "high", Key: key,
 			Value: event.ObservationValue{Type: kind, Value: value}}
-		if o.Check(event.Scope{}) == nil { // a sha256 repository's commit, a detached head's branch
+		if o.Check(event.Scope{}) == nil {
 			out = append(out, o)
 		}
 	}
 	branch, commit := head(root)
 	add("git_branch", "short_string", branch)
 	add("git_head_sha", "git_sha1", commit)
+	// One repository has one digest, independent of the links that lead to it.
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		real = root

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-func write(t *testing.T, root string, files map[string]string) {
+func writeFiles(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		at := filepath.Join(root, filepath.FromSlash(name))
@@ -23,7 +23,7 @@ func write(t *testing.T, root string, files map[string]string) {
 	}
 }
 
-func observed(root string) map[string]string {
+func values(root string) map[string]string {
 	out := map[string]string{}
 	for _, o := range Observe(root) {
 		out[o.Key] = o.Value.Value
@@ -65,7 +65,7 @@ func TestLayouts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			write(t, root, c.files)
+			writeFiles(t, root, c.files)
 			sub := filepath.Join(root, "a", "b")
 			if err := os.MkdirAll(sub, 0o700); err != nil {
 				t.Fatal(err)
@@ -73,14 +73,14 @@ func TestLayouts(t *testing.T) {
 			if got := Root(sub); got != root {
 				t.Fatalf("Root is %q, want %q", got, root)
 			}
-			got := observed(root)
+			got := values(root)
 			if got["git_branch"] != c.branch || got["git_head_sha"] != c.commit ||
 				!strings.HasPrefix(got["repo_root_hash"], "sha256:") {
 				t.Errorf("got %v", got)
 			}
 			for _, v := range got {
 				if strings.Contains(v, root) {
-					t.Errorf("the place itself is told: %s", v)
+					t.Errorf("the path itself is recorded: %s", v)
 				}
 			}
 			for _, o := range Observe(root) {
@@ -94,7 +94,7 @@ func TestLayouts(t *testing.T) {
 
 func TestOutsideARepository(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"x/.git": "not a pointer", "y/.git": "gitdir: nowhere", "z/.git/config": ""})
+	writeFiles(t, dir, map[string]string{"x/.git": "not a pointer", "y/.git": "gitdir: nowhere", "z/.git/config": ""})
 	for _, sub := range []string{"", "x", "y", "z"} {
 		if got := Root(filepath.Join(dir, sub)); got != "" && strings.HasPrefix(got, dir) {
 			t.Errorf("%s: Root is %q", sub, got)
@@ -105,11 +105,11 @@ func TestOutsideARepository(t *testing.T) {
 	}
 }
 
-// TestAgreesWithGit asks git itself, where there is one.
+// TestAgreesWithGit compares the values with those of git, where it is installed.
 func TestAgreesWithGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("no git here")
+		t.Skip("git is not installed")
 	}
 	root := t.TempDir()
 	run := func(args ...string) string {
@@ -124,14 +124,14 @@ func TestAgreesWithGit(t *testing.T) {
 	run("init", "-q", "-b", "trunk")
 	run("commit", "-q", "--allow-empty", "-m", "first")
 	for range 2 {
-		if got := observed(root); got["git_branch"] != "trunk" || got["git_head_sha"] != run("rev-parse", "HEAD") {
+		if got := values(root); got["git_branch"] != "trunk" || got["git_head_sha"] != run("rev-parse", "HEAD") {
 			t.Errorf("got %v", got)
 		}
 		run("pack-refs", "--all")
 	}
 	tree := filepath.Join(t.TempDir(), "tree")
 	run("worktree", "add", "-q", "-b", "other", tree)
-	if got := observed(Root(tree)); got["git_branch"] != "other" || got["git_head_sha"] != run("rev-parse", "other") {
+	if got := values(Root(tree)); got["git_branch"] != "other" || got["git_head_sha"] != run("rev-parse", "other") {
 		t.Errorf("in a worktree: %v", got)
 	}
 }

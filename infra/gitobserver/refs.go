@@ -10,20 +10,21 @@ import (
 	"strings"
 )
 
-// smallMax bounds files that hold one line, packedMax the list of packed refs: a
+// smallMax bounds files with one line, packedMax the list of packed refs, both in bytes: a
 // repository with 100,000 tags has about 8 MiB of them.
 const (
 	smallMax  = 4 << 10
 	packedMax = 32 << 20
 )
 
+// isRepository reports a directory with a usable .git.
 func isRepository(dir string) bool {
 	_, ok := gitDir(dir)
 	return ok
 }
 
-// gitDir is where the repository of a working tree keeps its head: .git itself,
-// or where a .git file points (worktrees and submodules).
+// gitDir is the directory with the HEAD of a working tree: .git itself, or the target of a .git
+// file (worktrees and submodules).
 func gitDir(root string) (string, bool) {
 	at := filepath.Join(root, ".git")
 	info, err := os.Stat(at)
@@ -42,6 +43,7 @@ func gitDir(root string) (string, bool) {
 	return at, err == nil
 }
 
+// absolute resolves path relative to base.
 func absolute(base, path string) string {
 	path = filepath.FromSlash(path)
 	if filepath.IsAbs(path) {
@@ -50,7 +52,7 @@ func absolute(base, path string) string {
 	return filepath.Join(base, path)
 }
 
-// head is the branch that is checked out and its commit, "" for what cannot be told.
+// head returns the branch that is checked out and its commit, "" for unknown values.
 func head(root string) (branch, commit string) {
 	dir, ok := gitDir(root)
 	if !ok {
@@ -70,8 +72,8 @@ func head(root string) (branch, commit string) {
 	return strings.TrimPrefix(ref, "refs/heads/"), resolve(commonDir(dir), ref)
 }
 
-// plainRef accepts a ref that names a branch and cannot lead out of the
-// repository. "refs/heads/.invalid" stands where refs are kept in another form.
+// plainRef accepts a ref that names a branch and cannot lead out of the repository. Repositories
+// with another ref format (reftable) contain "refs/heads/.invalid" instead.
 func plainRef(ref string) bool {
 	if !strings.HasPrefix(ref, "refs/heads/") || !fs.ValidPath(ref) {
 		return false
@@ -84,7 +86,7 @@ func plainRef(ref string) bool {
 	return true
 }
 
-// commonDir is where the refs of a worktree lie: those of its main repository.
+// commonDir is the directory with the refs of a worktree: that of its main repository.
 func commonDir(dir string) string {
 	line, err := oneLine(filepath.Join(dir, "commondir"))
 	if err != nil {
@@ -93,8 +95,10 @@ func commonDir(dir string) string {
 	return absolute(dir, line)
 }
 
-// resolve looks a ref up: a file of its own first, then the packed ones. A branch
+// resolve returns the commit of a ref: from its own file, else from the packed refs. A branch
 // without a commit, as in a new repository, has neither.
+//
+// At most packedMax bytes of the packed refs are read.
 func resolve(dir, ref string) string {
 	line, err := oneLine(filepath.Join(dir, filepath.FromSlash(ref)))
 	if err == nil {
@@ -117,7 +121,7 @@ func resolve(dir, ref string) string {
 	return ""
 }
 
-// oneLine reads a small regular file and trims it.
+// oneLine reads a regular file of at most smallMax bytes and trims it.
 func oneLine(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Files gives locks that hold between processes, on the files of dir. The lock
-// ends with the process, however it ends.
+// Files returns locks between processes on the files of dir. The operating system releases a lock
+// when its process ends, in any way.
 func Files(dir *osfs.Dir) *Locks {
-	return &Locks{fs: dir, keep: files{dir.Path()}, pid: os.Getpid()}
+	return &Locks{fs: dir, exclusion: fileExclusion{dir.Path()}, pid: os.Getpid()}
 }
 
-type files struct{ dir string }
+// fileExclusion locks files through the operating system.
+type fileExclusion struct{ dir string }
 
-// try opens the file only to read: it is made, written and checked through the
-// seam, which follows no link; what a link would lead to is locked at most, and
-// let go when the names turn out to differ.
-func (f files) try(name string, exclusive bool) (grip, bool, error) {
+// try opens the file for reading only: package osfs creates, writes and checks it and follows no
+// link. At worst the target of a link is locked, and released when the comparison fails.
+func (f fileExclusion) try(name string, exclusive bool) (lockedFile, bool, error) {
 	if !fs.ValidPath(name) {
 		return nil, false, fs.ErrInvalid
 	}
@@ -35,10 +35,10 @@ func (f files) try(name string, exclusive bool) (grip, bool, error) {
 	if err != nil {
 		return nil, false, relative(name, err)
 	}
-	return flocked{l}, ok, nil
+	return flockedFile{l}, ok, nil
 }
 
-// relative hides where the store lies, but not what went wrong.
+// relative removes the location of the store from the error, and keeps its cause.
 func relative(name string, err error) error {
 	if pe, ok := err.(*fs.PathError); ok {
 		err = pe.Err
@@ -46,9 +46,10 @@ func relative(name string, err error) error {
 	return fmt.Errorf("lock %s: %w", name, err)
 }
 
-type flocked struct{ l *flock.Flock }
+// flockedFile is a file that is locked with flock.
+type flockedFile struct{ l *flock.Flock }
 
-func (f flocked) of() (osfs.Info, error) {
+func (f flockedFile) fileInfo() (osfs.Info, error) {
 	fi, err := f.l.Stat()
 	if err != nil {
 		return osfs.Info{}, err
@@ -56,4 +57,4 @@ func (f flocked) of() (osfs.Info, error) {
 	return osfs.InfoOf(fi), nil
 }
 
-func (f flocked) release() error { return f.l.Unlock() }
+func (f flockedFile) release() error { return f.l.Unlock() }

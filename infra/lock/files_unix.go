@@ -4,5 +4,5 @@ package lock
 
 import "syscall"
 
-// openFlags keep a pipe or a link in the lock's place from stopping us.
+// openFlags prevent that a pipe in place of the lock file blocks, or a link is followed.
 const openFlags = syscall.O_NONBLOCK | syscall.O_NOFOLLOW

@@ -1,3 +1,4 @@
 package lock
 
+// openFlags are not needed on Windows.
 const openFlags = 0

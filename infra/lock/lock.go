@@ -1,6 +1,8 @@
-// Package lock keeps writers of one log apart (locks section 15; R6): file locks
-// that are waited for a while, whose file tells who holds it and what the last
-// holder left to say. It decides nothing about the logs themselves.
+// Package lock implements lock files that keep the writers of one log apart
+// (docs/design.md#commit-protocol). Locks are acquired with a bounded wait; the file of an
+// exclusive lock records the process id of its holder and a note for the next one. Files locks
+// through the operating system, Memory within one process for tests. The package knows nothing
+// about logs; the meaning of notes is defined by its callers. Start with Locks.Acquire.
 package lock
 
 import (
@@ -17,20 +19,20 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// How says what a lock excludes.
+// How is the mode of a lock.
 type How int
 
-// The ways to lock.
+// The modes. Exclusive excludes every other holder, the shared ones exclude exclusive holders.
 const (
 	Exclusive     How = iota
-	Shared            // makes the file when it is not there
-	SharedIfThere     // a lock file that is not there is not made: nobody writes then
+	Shared            // creates the file when it is missing
+	SharedIfThere     // does not create a missing lock file: without one there is no writer
 )
 
-// Busy says that somebody else holds the lock; PID is 0 when it is not known.
+// Busy is the error for a lock that another process holds; PID is 0 when the holder is unknown.
 type Busy struct{ PID int }
 
-// Error names the holder.
+// Error names the process that holds the lock.
 func (b *Busy) Error() string {
 	if b.PID == 0 {
 		return "the lock is held by another process"
@@ -38,31 +40,32 @@ func (b *Busy) Error() string {
 	return fmt.Sprintf("the lock is held by process %d", b.PID)
 }
 
-// exclusion is what keeps holders apart: the operating system, or memory.
+// exclusion excludes holders: the operating system, or a map in memory.
 type exclusion interface {
-	// try locks the file of a name that is there; ok is false when it is held.
-	try(name string, exclusive bool) (g grip, ok bool, err error)
+	// try locks an existing file; ok is false when another holder excludes it.
+	try(name string, exclusive bool) (g lockedFile, ok bool, err error)
 }
 
-type grip interface {
-	// of tells which file is locked, to compare with what the name stands for now.
-	of() (osfs.Info, error)
+// lockedFile is a lock that is held.
+type lockedFile interface {
+	// fileInfo describes the locked file, to compare it with the file at the name.
+	fileInfo() (osfs.Info, error)
 	release() error
 }
 
-// Locks gives the lock files of one directory tree.
+// Locks creates and acquires the lock files of one directory tree. It is safe for concurrent use.
 type Locks struct {
-	fs   osfs.FS
-	keep exclusion
-	pid  int
+	fs        osfs.FS
+	exclusion exclusion
+	pid       int
 }
 
-// Held is a lock that is held until Unlock.
+// Held is an acquired lock. It is used by one goroutine.
 type Held struct {
-	grip grip
-	file osfs.File // of an exclusive lock, to write notes into
-	pid  int
-	note string
+	locked lockedFile
+	file   osfs.File // of an exclusive lock, for notes
+	pid    int
+	note   string // that was found, or set since
 }
 
 // The pause between two tries grows, so that a short hold costs little waiting
@@ -72,12 +75,12 @@ const (
 	pauseMax = 20 * time.Millisecond
 )
 
-// Acquire takes the lock of a file, waiting for at most wait (0: not at all).
-// Somebody else's is *Busy; a missing directory is fs.ErrNotExist. An exclusive
-// holder's pid stands in the file for those who wait.
+// Acquire takes the lock file name, waiting for at most wait (0: not at all). Errors: *Busy when
+// another process holds it, fs.ErrNotExist for a missing directory, ErrMoved, the context's error,
+// or an error of the disk. An exclusive holder's pid is recorded in the file.
 func (l *Locks) Acquire(ctx context.Context, name string, how How, wait time.Duration) (*Held, error) {
-	// Polled, not blocked: a blocking lock would outlive the caller's context, and the
-	// holder may be a process that is stopped.
+	// Polled, not blocked: a blocking lock would outlive the caller's context, and the holder may
+	// be a process that is stopped.
 	deadline := time.Now().Add(wait)
 	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
 		if err := ctx.Err(); err != nil {
@@ -101,23 +104,22 @@ func (l *Locks) Acquire(ctx context.Context, name string, how How, wait time.Dur
 	}
 }
 
-// ErrMoved says that the file that is locked never is the one that the tree holds:
-// the folder was moved away while it was open, and another stands at its path.
-var ErrMoved = errors.New("the folder was moved or replaced while it was in use")
+// ErrMoved reports that the locked inode is never the one linked at its path: the directory was
+// moved while it was open, and another directory is at its path.
+var ErrMoved = errors.New("the directory was moved or replaced while it was in use")
 
-// startsOver bounds how often a lock is started over. A cleanup that removes the
-// file costs one; so many are no cleanup's.
-const startsOver = 100
+// triesMax bounds how often an acquisition starts over. Each removal of the file by a cleanup costs
+// one try; so many have another cause.
+const triesMax = 100
 
-// try locks and then looks whether the name still stands for what was locked: a
-// cleanup may have removed the file in between, and a lock on a removed file
-// excludes nobody (R6).
+// try locks the file and then compares it with the file at the name: a cleanup may have removed it
+// in between, and a lock on a removed file excludes no process (docs/design.md#commit-protocol).
 func (l *Locks) try(ctx context.Context, name string, how How) (*Held, bool, error) {
-	for range startsOver {
+	for range triesMax {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
-		g, ok, err := l.keep.try(name, how == Exclusive)
+		g, ok, err := l.exclusion.try(name, how == Exclusive)
 		if errors.Is(err, fs.ErrNotExist) {
 			if how == SharedIfThere {
 				return &Held{}, true, nil
@@ -130,12 +132,12 @@ func (l *Locks) try(ctx context.Context, name string, how How) (*Held, bool, err
 		if err != nil || !ok {
 			return nil, false, err
 		}
-		held := &Held{grip: g, pid: l.pid}
+		held := &Held{locked: g, pid: l.pid}
 		same, err := l.attach(held, name, how)
 		if same && err == nil {
 			return held, true, nil
 		}
-		// The name stands for another file, or for none: start over with that.
+		// Another file is at the name, or none: start over with that.
 		_ = held.Unlock()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, false, err
@@ -144,10 +146,10 @@ func (l *Locks) try(ctx context.Context, name string, how How) (*Held, bool, err
 	return nil, false, fmt.Errorf("lock %s: %w", name, ErrMoved)
 }
 
-// attach opens the file of an exclusive lock, reads what its last holder left
-// and writes who holds it now.
+// attach opens the file of an exclusive lock, reads the record of its last holder and writes its
+// own. same is false when the locked file is not the one at the name.
 func (l *Locks) attach(h *Held, name string, how How) (same bool, err error) {
-	locked, err := h.grip.of()
+	locked, err := h.locked.fileInfo()
 	if err != nil {
 		return false, err
 	}
@@ -162,19 +164,18 @@ func (l *Locks) attach(h *Held, name string, how How) (same bool, err error) {
 	if err != nil || !osfs.SameFile(locked, now) {
 		return false, err
 	}
-	// Only now: what is written before the comparison could land in a file that is
-	// not this tree's.
+	// Only after the comparison: an earlier write could change a file outside this tree.
 	pid, note := readRecord(h.file)
 	h.note = note
 	if pid != l.pid {
-		// A full disk must not keep anyone from trying: the pid is a courtesy.
+		// Ignored: a full disk must not prevent locking, and the pid is only informative.
 		_ = h.write()
 	}
 	return true, nil
 }
 
-// make makes the file through the seam, which keeps it private and follows no link;
-// the locking library would do neither.
+// make creates the file with osfs, which makes it private and follows no link; the locking library
+// does neither.
 func (l *Locks) make(name string) error {
 	f, err := l.fs.Open(name, osfs.New)
 	if errors.Is(err, fs.ErrExist) {
@@ -192,6 +193,7 @@ func (l *Locks) holder(name string) int {
 	return pid
 }
 
+// record reads the record of a lock file; zero values for a missing or damaged one.
 func (l *Locks) record(name string) (pid int, note string) {
 	f, err := l.fs.Open(name, osfs.Read)
 	if err != nil {
@@ -201,18 +203,19 @@ func (l *Locks) record(name string) (pid int, note string) {
 	return readRecord(f)
 }
 
-// Note is what the last exclusive holder left to say, for those who hold the lock
-// shared; "" when nothing can be known.
+// Note is the note of the last exclusive holder, for callers that hold the lock shared; "" when it
+// is unknown.
 func (l *Locks) Note(name string) string {
 	_, note := l.record(name)
 	return note
 }
 
-// Note is what the last exclusive holder left to say, or what was set since.
+// Note is the note that the last exclusive holder left, or the one set since.
 func (h *Held) Note() string { return h.note }
 
-// SetNote leaves a note for the next holder. It is written, not synced: a power
-// cut may lose it or bring an older one back, which its meaning must survive.
+// SetNote records a note for the next holder: one word of less than 256 bytes with the pid, else
+// fs.ErrInvalid. It is written but not synced: a power cut may lose it or restore an older one,
+// which its meaning must tolerate. A shared lock has no note: fs.ErrClosed.
 func (h *Held) SetNote(note string) error {
 	if h.file == nil {
 		return fs.ErrClosed
@@ -221,30 +224,30 @@ func (h *Held) SetNote(note string) error {
 	return h.write()
 }
 
-// Unlock lets go. The zero Held, which locked nothing, has nothing to let go of.
+// Unlock releases the lock. Further calls, and a call on the zero Held, do nothing.
 func (h *Held) Unlock() error {
 	var err error
 	if h.file != nil {
 		err = h.file.Close()
 		h.file = nil
 	}
-	if h.grip != nil {
-		err = errors.Join(err, h.grip.release())
-		h.grip = nil
+	if h.locked != nil {
+		err = errors.Join(err, h.locked.release())
+		h.locked = nil
 	}
 	return err
 }
 
-// The record is one line of fixed length, within one sector so that it is never
-// torn. It starts at the second byte: Windows lets nobody else touch the first
-// while it is locked.
+// The record is one line of fixed length inside one sector, so it is never torn: the pid, a space,
+// the note, padding. It starts at the second byte: Windows denies access to the first while it is
+// locked.
 const (
 	recordAt    = 1
 	recordBytes = 256
 )
 
-// write writes the whole record in place: a shorter note must not leave the end of
-// a longer one, and truncating first could leave none.
+// write writes the whole record in place: a shorter note must not leave the end of a longer one,
+// and truncating first could leave no record.
 func (h *Held) write() error {
 	line := strconv.Itoa(h.pid) + " " + h.note
 	if len(line) >= recordBytes || strings.ContainsAny(h.note, " \n") {
@@ -257,8 +260,8 @@ func (h *Held) write() error {
 	return err
 }
 
-// readRecord believes nothing: a file that a crash cut short, or that another
-// program wrote, names nobody and says nothing.
+// readRecord reads a record without trusting it: a file that a crash cut short, or that another
+// program wrote, has no pid and no note.
 func readRecord(f osfs.File) (pid int, note string) {
 	record := make([]byte, recordBytes)
 	n, err := f.ReadAt(record, recordAt)

@@ -23,8 +23,8 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// bothKinds runs a test on files and in memory; each call of open is a process.
-func bothKinds(t *testing.T, run func(t *testing.T, tree osfs.FS, open func() *Locks)) {
+// onFilesAndInMemory runs a test on files and in memory; each call of open acts as a process.
+func onFilesAndInMemory(t *testing.T, run func(t *testing.T, tree osfs.FS, open func() *Locks)) {
 	t.Run("files", func(t *testing.T) {
 		d := osfs.NewDir(t.TempDir())
 		run(t, d, func() *Locks { return Files(d) })
@@ -37,7 +37,7 @@ func bothKinds(t *testing.T, run func(t *testing.T, tree osfs.FS, open func() *L
 
 func TestExclusiveExcludesAllAndSharedOnlyWriters(t *testing.T) {
 	ctx := context.Background()
-	bothKinds(t, func(t *testing.T, _ osfs.FS, open func() *Locks) {
+	onFilesAndInMemory(t, func(t *testing.T, _ osfs.FS, open func() *Locks) {
 		a, b := open(), open()
 		held, err := a.Acquire(ctx, "l", Exclusive, 0)
 		ok(t, err)
@@ -64,9 +64,9 @@ func TestExclusiveExcludesAllAndSharedOnlyWriters(t *testing.T) {
 	})
 }
 
-func TestASharedLockOnNothingMakesNothing(t *testing.T) {
+func TestSharedIfThereCreatesNoFile(t *testing.T) {
 	ctx := context.Background()
-	bothKinds(t, func(t *testing.T, tree osfs.FS, open func() *Locks) {
+	onFilesAndInMemory(t, func(t *testing.T, tree osfs.FS, open func() *Locks) {
 		held, err := open().Acquire(ctx, "l", SharedIfThere, 0)
 		ok(t, err)
 		ok(t, held.Unlock())
@@ -74,14 +74,14 @@ func TestASharedLockOnNothingMakesNothing(t *testing.T) {
 			t.Errorf("stat: %v", err)
 		}
 		if _, err := open().Acquire(ctx, "no/such/l", Exclusive, 0); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("in a folder that is not there: %v", err)
+			t.Errorf("in a missing directory: %v", err)
 		}
 	})
 }
 
 func TestNotesReachTheNextHolder(t *testing.T) {
 	ctx := context.Background()
-	bothKinds(t, func(t *testing.T, _ osfs.FS, open func() *Locks) {
+	onFilesAndInMemory(t, func(t *testing.T, _ osfs.FS, open func() *Locks) {
 		l := open()
 		for _, note := range []string{"first", "second-and-longer", ""} {
 			held, err := l.Acquire(ctx, "l", Exclusive, 0)
@@ -102,21 +102,21 @@ func TestNotesReachTheNextHolder(t *testing.T) {
 		ok(t, err)
 		for _, bad := range []string{"two words", "two\nlines", strings.Repeat("x", recordBytes)} {
 			if held.SetNote(bad) == nil {
-				t.Errorf("the note %q was taken", bad)
+				t.Errorf("the note %q was accepted", bad)
 			}
 		}
 		ok(t, held.Unlock())
 	})
 }
 
-// TestALockOnARemovedFileIsNone: a cleanup removes the file while somebody waits.
-func TestALockOnARemovedFileIsNone(t *testing.T) {
+// TestLockOnRemovedFileExcludesNothing: a cleanup removes the file while a process waits.
+func TestLockOnRemovedFileExcludesNothing(t *testing.T) {
 	ctx := context.Background()
-	bothKinds(t, func(t *testing.T, tree osfs.FS, open func() *Locks) {
+	onFilesAndInMemory(t, func(t *testing.T, tree osfs.FS, open func() *Locks) {
 		first, err := open().Acquire(ctx, "l", Exclusive, 0)
 		ok(t, err)
 		ok(t, tree.Remove("l"))
-		second, err := open().Acquire(ctx, "l", Exclusive, 0) // a new file: nothing to wait for
+		second, err := open().Acquire(ctx, "l", Exclusive, 0) // a new file: no wait
 		ok(t, err)
 		if _, err := open().Acquire(ctx, "l", Exclusive, 0); err == nil {
 			t.Error("a third got the lock of the new file as well")
@@ -124,10 +124,10 @@ func TestALockOnARemovedFileIsNone(t *testing.T) {
 		ok(t, first.Unlock())
 		ok(t, second.Unlock())
 	})
-	// Another file takes its place between locking it and looking again.
+	// Another file replaces it between locking and the comparison.
 	d := osfs.NewDir(t.TempDir())
 	swapped := 0
-	l := &Locks{fs: d, keep: swapping{files{d.Path()}, func() {
+	l := &Locks{fs: d, exclusion: swapAfterLock{fileExclusion{d.Path()}, func() {
 		if swapped++; swapped == 1 {
 			ok(t, d.Remove("l"))
 			f, err := d.Open("l", osfs.New)
@@ -146,13 +146,13 @@ func TestALockOnARemovedFileIsNone(t *testing.T) {
 	ok(t, held.Unlock())
 }
 
-// swapping does something right behind each lock.
-type swapping struct {
+// swapAfterLock calls after behind each successful lock.
+type swapAfterLock struct {
 	exclusion
 	after func()
 }
 
-func (s swapping) try(name string, exclusive bool) (grip, bool, error) {
+func (s swapAfterLock) try(name string, exclusive bool) (lockedFile, bool, error) {
 	g, got, err := s.exclusion.try(name, exclusive)
 	if got {
 		s.after()
@@ -160,25 +160,25 @@ func (s swapping) try(name string, exclusive bool) (grip, bool, error) {
 	return g, got, err
 }
 
-func TestALinkInTheLocksPlaceIsRefusedAndNotFollowed(t *testing.T) {
+func TestSymlinkAsLockFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(t.TempDir(), "target")
 	ok(t, os.WriteFile(target, []byte("keep"), 0o600))
 	if err := os.Symlink(target, filepath.Join(dir, "l")); err != nil {
-		t.Skip("no links here")
+		t.Skip("symbolic links are not supported")
 	}
 	if _, err := Files(osfs.NewDir(dir)).Acquire(context.Background(), "l", Exclusive, 0); err == nil {
 		t.Error("a link was locked")
 	} else if strings.Contains(err.Error(), dir) {
-		t.Errorf("the error tells where the store lies: %v", err)
+		t.Errorf("the error contains the path of the store: %v", err)
 	}
 	if b, _ := os.ReadFile(target); string(b) != "keep" {
-		t.Errorf("what the link leads to is %q now", b)
+		t.Errorf("the target of the link is %q now", b)
 	}
 }
 
-func TestWaitingEndsWithTheContext(t *testing.T) {
-	bothKinds(t, func(t *testing.T, _ osfs.FS, open func() *Locks) {
+func TestAcquireStopsWithContext(t *testing.T) {
+	onFilesAndInMemory(t, func(t *testing.T, _ osfs.FS, open func() *Locks) {
 		held, err := open().Acquire(context.Background(), "l", Exclusive, 0)
 		ok(t, err)
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
@@ -190,8 +190,8 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// TestAnotherProcessIsKeptOutAndNamed runs itself as the other process.
-func TestAnotherProcessIsKeptOutAndNamed(t *testing.T) {
+// TestOtherProcessIsExcludedAndNamed runs the test binary as the other process.
+func TestOtherProcessIsExcludedAndNamed(t *testing.T) {
 	if dir := os.Getenv("LOCK_TEST_DIR"); dir != "" {
 		_, err := Files(osfs.NewDir(dir)).Acquire(context.Background(), "l", Exclusive, 0)
 		var busy *Busy
@@ -203,17 +203,17 @@ func TestAnotherProcessIsKeptOutAndNamed(t *testing.T) {
 	dir := t.TempDir()
 	held, err := Files(osfs.NewDir(dir)).Acquire(context.Background(), "l", Exclusive, 0)
 	ok(t, err)
-	other := exec.Command(os.Args[0], "-test.run", "^TestAnotherProcessIsKeptOutAndNamed$")
+	other := exec.Command(os.Args[0], "-test.run", "^TestOtherProcessIsExcludedAndNamed$")
 	other.Env = append(os.Environ(), "LOCK_TEST_DIR="+dir)
 	out, err := other.CombinedOutput()
 	ok(t, err)
 	if want := "busy " + strconv.Itoa(os.Getpid()); !strings.Contains(string(out), want) {
-		t.Errorf("the other process said %q; want %q", out, want)
+		t.Errorf("the other process printed %q; want %q", out, want)
 	}
 	ok(t, held.Unlock())
 }
 
-func TestAFolderThatWasReplacedIsSaidToBe(t *testing.T) {
+func TestReplacedDirectoryIsErrMoved(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "store")
 	ok(t, os.Mkdir(dir, 0o700))
@@ -224,8 +224,8 @@ func TestAFolderThatWasReplacedIsSaidToBe(t *testing.T) {
 	ok(t, held.Unlock())
 	ok(t, os.Rename(dir, filepath.Join(parent, "away")))
 	ok(t, os.Mkdir(dir, 0o700))
-	for _, there := range []bool{false, true} { // the lock file in the new folder
-		if there {
+	for _, exists := range []bool{false, true} { // the lock file in the new directory
+		if exists {
 			ok(t, os.WriteFile(filepath.Join(dir, "l"), nil, 0o600))
 		}
 		for _, how := range []How{Exclusive, Shared} {
@@ -238,10 +238,10 @@ func TestAFolderThatWasReplacedIsSaidToBe(t *testing.T) {
 			select {
 			case err := <-done:
 				if !errors.Is(err, ErrMoved) {
-					t.Errorf("how %d, file there %v: %v", how, there, err)
+					t.Errorf("how %d, file exists %v: %v", how, exists, err)
 				}
 			case <-time.After(5 * time.Second):
-				t.Errorf("how %d, file there %v: it goes round for ever", how, there)
+				t.Errorf("how %d, file exists %v: Acquire does not return", how, exists)
 			}
 			cancel()
 		}

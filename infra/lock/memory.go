@@ -7,33 +7,34 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Memory keeps apart the holders within one process, for a tree that itself lies
-// in memory. Every Locks of one Memory stands for a process of its own.
+// Memory excludes the holders within one process, for trees in memory. Each Locks of one Memory
+// acts as a separate process.
 type Memory struct {
 	mu    sync.Mutex
 	users map[any]int // file identity: -1 exclusive, n shared
 }
 
-// NewMemory is an exclusion without holders.
+// NewMemory returns an exclusion without holders.
 func NewMemory() *Memory { return &Memory{users: map[any]int{}} }
 
-// On gives the lock files of a tree.
+// On returns the locks of a tree.
 func (m *Memory) On(fs osfs.FS) *Locks {
-	return &Locks{fs: fs, keep: inMemory{m, fs}, pid: os.Getpid()}
+	return &Locks{fs: fs, exclusion: memoryExclusion{m, fs}, pid: os.Getpid()}
 }
 
-type inMemory struct {
+// memoryExclusion implements exclusion with the counters of m.
+type memoryExclusion struct {
 	m  *Memory
 	fs osfs.FS
 }
 
-func (l inMemory) try(name string, exclusive bool) (grip, bool, error) {
+func (l memoryExclusion) try(name string, exclusive bool) (lockedFile, bool, error) {
 	info, err := l.fs.Stat(name)
 	if err != nil {
 		return nil, false, err
 	}
-	// By identity, as the system does it: a file that was removed and made again is
-	// another lock.
+	// By identity, like the operating system: a file that was removed and created again is another
+	// lock.
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	switch n := l.m.users[info.ID]; {
@@ -44,17 +45,18 @@ func (l inMemory) try(name string, exclusive bool) (grip, bool, error) {
 	default:
 		l.m.users[info.ID]++
 	}
-	return memoryGrip{l.m, info}, true, nil
+	return memoryLock{l.m, info}, true, nil
 }
 
-type memoryGrip struct {
+// memoryLock implements lockedFile.
+type memoryLock struct {
 	m    *Memory
 	info osfs.Info
 }
 
-func (g memoryGrip) of() (osfs.Info, error) { return g.info, nil }
+func (g memoryLock) fileInfo() (osfs.Info, error) { return g.info, nil }
 
-func (g memoryGrip) release() error {
+func (g memoryLock) release() error {
 	g.m.mu.Lock()
 	defer g.m.mu.Unlock()
 	if g.m.users[g.info.ID] > 0 {

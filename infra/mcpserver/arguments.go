@@ -10,27 +10,31 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// run reads the raw arguments strictly before anything else sees them (R5), and
-// makes the call. Whatever is wrong with them is VALIDATION_ERROR with the place.
-func (t tool) run(ctx context.Context, u UseCases, by event.Actor, raw json.RawMessage) (Document, error) {
+// perform parses the raw arguments strictly before they are used
+// (docs/design.md#json-from-outside), and makes the call. Invalid arguments are VALIDATION_ERROR
+// with a JSON pointer.
+//
+// Missing arguments and null are the empty object.
+func (t tool) perform(ctx context.Context, u UseCases, by event.Actor, raw json.RawMessage) (Document, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
 	args, err := canon.Parse(raw)
 	if err != nil {
-		return Document{}, t.refuse(err)
+		return Document{}, t.invalidArguments(err)
 	}
 	doc, err := t.call(ctx, u, by, args)
 	var shape *canon.ParseError
+	// A fault of the call itself is returned unchanged.
 	if f := (*fault.Fault)(nil); errors.As(err, &shape) && !errors.As(err, &f) {
-		return Document{}, t.refuse(err)
+		return Document{}, t.invalidArguments(err)
 	}
 	return doc, err
 }
 
-// refuse says where the arguments are wrong, and how the call is written. A
-// pointer names a place in the arguments.
-func (t tool) refuse(err error) error {
+// invalidArguments is VALIDATION_ERROR with the place of the error in the arguments and the
+// signature of the tool.
+func (t tool) invalidArguments(err error) error {
 	f := fault.Wrap(err, fault.ValidationError, "the arguments of %s: %v", t.name, err)
 	var at *canon.ParseError
 	if errors.As(err, &at) {
@@ -40,12 +44,12 @@ func (t tool) refuse(err error) error {
 		}
 		f.With("pointer", at.Pointer).With("reason", at.Reason)
 	}
-	return f.Suggest("Send %s. Objects are sent as JSON objects, not as text that holds JSON.", t.signature())
+	return f.Suggest("Send %s. Objects are JSON objects, not strings that contain JSON.", t.signature())
 }
 
-// withoutNulls takes a null for a parameter that was left out: many clients send
-// one for every optional parameter. In context and artifacts a null means something
-// and is kept.
+// withoutNulls treats a null parameter as absent, since many clients send null for every optional
+// parameter. In context and artifacts a null is a value and is kept. top is true for the arguments
+// themselves.
 func withoutNulls(v canon.Value, top bool) canon.Value {
 	if v.Kind() != canon.Object {
 		return v

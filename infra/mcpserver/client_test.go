@@ -16,19 +16,20 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// fake answers every call with what it was given, and counts how many are at work.
-type fake struct {
-	mu      sync.Mutex
-	actor   event.Actor
-	last    any
-	fail    error
-	panics  bool
-	takes   time.Duration
-	hold    chan struct{} // calls wait for it, where there is one
-	entered chan struct{}
-	now     atomic.Int32
-	most    atomic.Int32
-	calls   atomic.Int32
+// fakeUseCases records its arguments, answers every call with fixed data, and counts concurrent
+// calls.
+type fakeUseCases struct {
+	mu          sync.Mutex
+	actor       event.Actor
+	last        any
+	fail        error
+	panics      bool
+	delay       time.Duration
+	release     chan struct{} // if not nil, calls wait for it
+	entered     chan struct{}
+	running     atomic.Int32
+	runningMost atomic.Int32
+	calls       atomic.Int32
 }
 
 type fakeData struct {
@@ -38,45 +39,45 @@ type fakeData struct {
 var fakeResults = Results{"workflows": fakeData{}, "workflow": fakeData{}, "step": fakeData{}, "blocked": fakeData{},
 	"candidates": fakeData{}}
 
-func (f *fake) do(kind string, by event.Actor, in any) (Document, error) {
-	n := f.now.Add(1)
-	defer f.now.Add(-1)
+func (f *fakeUseCases) do(kind string, by event.Actor, in any) (Document, error) {
+	n := f.running.Add(1)
+	defer f.running.Add(-1)
 	f.calls.Add(1)
 	f.mu.Lock()
 	f.actor, f.last = by, in
-	if f.most.Load() < n {
-		f.most.Store(n)
+	if f.runningMost.Load() < n {
+		f.runningMost.Store(n)
 	}
 	f.mu.Unlock()
 	if f.entered != nil {
 		f.entered <- struct{}{}
 	}
-	if f.hold != nil {
-		<-f.hold
+	if f.release != nil {
+		<-f.release
 	}
-	time.Sleep(f.takes)
+	time.Sleep(f.delay)
 	if f.panics {
 		panic("a bug")
 	}
 	return Document{kind, fakeData{"done"}}, f.fail
 }
 
-func (f *fake) ListWorkflows(_ context.Context, in ListWorkflows) (Document, error) {
+func (f *fakeUseCases) ListWorkflows(_ context.Context, in ListWorkflows) (Document, error) {
 	return f.do("workflows", event.Actor{}, in)
 }
-func (f *fake) InspectWorkflow(_ context.Context, in InspectWorkflow) (Document, error) {
+func (f *fakeUseCases) InspectWorkflow(_ context.Context, in InspectWorkflow) (Document, error) {
 	return f.do("workflow", event.Actor{}, in)
 }
-func (f *fake) StartWorkflow(_ context.Context, by event.Actor, in StartWorkflow) (Document, error) {
+func (f *fakeUseCases) StartWorkflow(_ context.Context, by event.Actor, in StartWorkflow) (Document, error) {
 	return f.do("step", by, in)
 }
-func (f *fake) ContinueWorkflow(_ context.Context, by event.Actor, in ContinueWorkflow) (Document, error) {
+func (f *fakeUseCases) ContinueWorkflow(_ context.Context, by event.Actor, in ContinueWorkflow) (Document, error) {
 	return f.do("step", by, in)
 }
-func (f *fake) CheckpointWorkflow(_ context.Context, by event.Actor, in CheckpointWorkflow) (Document, error) {
+func (f *fakeUseCases) CheckpointWorkflow(_ context.Context, by event.Actor, in CheckpointWorkflow) (Document, error) {
 	return f.do("step", by, in)
 }
-func (f *fake) ResumeSession(_ context.Context, in ResumeSession) (Document, error) {
+func (f *fakeUseCases) ResumeSession(_ context.Context, in ResumeSession) (Document, error) {
 	return f.do("candidates", event.Actor{}, in)
 }
 
@@ -91,7 +92,7 @@ type message struct {
 }
 
 // doc is a tool's document.
-type doc struct {
+type document struct {
 	V     int
 	Kind  string
 	Data  fakeData
@@ -101,13 +102,13 @@ type doc struct {
 	}
 }
 
-// client talks to a server in raw lines: the test must not share the SDK's idea of
-// what goes over the wire.
+// client exchanges raw lines with a server: the test must not share the SDK's interpretation of the
+// protocol.
 type client struct {
 	t     *testing.T
 	in    *io.PipeWriter
 	out   *bufio.Reader
-	close func() // the client's end of the output
+	close func() // closes the client's end of the output
 	stop  context.CancelFunc
 	ended chan error
 	next  int
@@ -119,7 +120,7 @@ func dial(t *testing.T, s Server) *client {
 	outR, outW := io.Pipe()
 	ctx, stop := context.WithCancel(context.Background())
 	c := &client{t: t, in: inW, out: bufio.NewReaderSize(outR, 1<<20), stop: stop, ended: make(chan error, 1)}
-	c.close = func() { _ = outR.CloseWithError(errors.New("nobody reads")) }
+	c.close = func() { _ = outR.CloseWithError(errors.New("output closed")) }
 	go func() {
 		c.ended <- s.Serve(ctx, inR, outW)
 		_ = outW.Close()
@@ -132,7 +133,7 @@ func dial(t *testing.T, s Server) *client {
 	return c
 }
 
-// connect is dial and the handshake.
+// connect is dial followed by the handshake.
 func connect(t *testing.T, s Server, name string) *client {
 	t.Helper()
 	c := dial(t, s)
@@ -182,7 +183,7 @@ func (c *client) call(method, params string) message {
 }
 
 // tool calls a tool with raw arguments.
-func (c *client) tool(name, args string) (d doc, isError bool) {
+func (c *client) tool(name, args string) (d document, isError bool) {
 	c.t.Helper()
 	m := c.call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
 	if m.Error != nil {

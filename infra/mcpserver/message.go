@@ -14,22 +14,31 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// badMessage is why a line is no message for the server.
-type badMessage struct {
-	id     any // of the call where it can be told, else nil
+// invalidMessage describes why a line is not a message for the server.
+type invalidMessage struct {
+	id     any // of the call if it is known, else nil
 	code   int64
 	reason string
 }
 
-var tooLong = fmt.Sprintf("the message is longer than %d bytes; keep large things in files and pass their paths",
+// tooLongReason is the error of a line above limits.MCPMessageBytesMax.
+var tooLongReason = fmt.Sprintf("the message is longer than %d bytes; keep large content in files and pass their paths",
 	limits.MCPMessageBytesMax)
 
-// argumentsAt is where a tool's arguments stand in a message. What is wrong there is
-// told by the tool, as data that an agent can act on.
-const argumentsAt = "/params/arguments"
+// argumentsPointer is the place of a tool's arguments in a message. Errors there are reported by
+// the tool, as data that an agent can act on.
+const argumentsPointer = "/params/arguments"
 
-// decode reads one message as strictly as all JSON from outside (R5).
-func decode(line []byte) (jsonrpc.Message, *badMessage) {
+// decode parses one message as strictly as all external JSON (docs/design.md#json-from-outside).
+//
+// The checks run in this order:
+//   - valid JSON in UTF-8, else the code of a parse error and no id;
+//   - no duplicate keys, unrepresentable numbers or deep nesting outside the arguments of a tool;
+//   - the envelope of a JSON-RPC message;
+//   - the decoder of the SDK.
+//
+// Violations of the second rule inside the arguments pass: the tool reports them.
+func decode(line []byte) (jsonrpc.Message, *invalidMessage) {
 	v, err := canon.Parse(line)
 	var at *canon.ParseError
 	switch {
@@ -38,24 +47,26 @@ func decode(line []byte) (jsonrpc.Message, *badMessage) {
 			return nil, bad
 		}
 	case !utf8.Valid(line) || !json.Valid(line):
-		// The standard library's check is not recursive: what is nested without end is
-		// stopped here, before a reader that is.
-		return nil, &badMessage{nil, jsonrpc.CodeParseError, fmt.Sprintf("the line is no JSON message: %v", err)}
-	case errors.As(err, &at) && (at.Pointer == argumentsAt || strings.HasPrefix(at.Pointer, argumentsAt+"/")):
+		// json.Valid does not recurse: it refuses extremely nested input before the recursive
+		// decoder of the SDK reads it.
+		return nil, &invalidMessage{nil, jsonrpc.CodeParseError, fmt.Sprintf("the line is not a JSON message: %v", err)}
+	case errors.As(err, &at) && (at.Pointer == argumentsPointer || strings.HasPrefix(at.Pointer, argumentsPointer+"/")):
 	default:
-		return nil, &badMessage{looseID(line), jsonrpc.CodeInvalidRequest,
+		return nil, &invalidMessage{idOfRefused(line), jsonrpc.CodeInvalidRequest,
 			fmt.Sprintf("the message is refused: %v", err)}
 	}
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		return nil, &badMessage{looseID(line), jsonrpc.CodeInvalidRequest, err.Error()}
+		return nil, &invalidMessage{idOfRefused(line), jsonrpc.CodeInvalidRequest, err.Error()}
 	}
 	return msg, nil
 }
 
-// checkEnvelope refuses what is no JSON-RPC message of MCP.
-func checkEnvelope(v canon.Value) *badMessage {
-	bad := &badMessage{code: jsonrpc.CodeInvalidRequest}
+// checkEnvelope refuses a value that is not a JSON-RPC message of MCP.
+//
+// The id of a message with a valid id is in the error, also when other members are wrong.
+func checkEnvelope(v canon.Value) *invalidMessage {
+	bad := &invalidMessage{code: jsonrpc.CodeInvalidRequest}
 	if v.Kind() == canon.Array {
 		bad.reason = "batches are not part of the protocol; send one message a line"
 		return bad
@@ -76,41 +87,42 @@ func checkEnvelope(v canon.Value) *badMessage {
 	switch {
 	case version.Text() != "2.0":
 		bad.reason = `"jsonrpc" must be "2.0"`
-	case !isRequest && !answers(v):
+	case !isRequest && !isResponse(v):
 		bad.reason = "a message has a method"
 	case isRequest && method.Kind() != canon.String:
 		bad.reason = "a method is a string"
 	case hasParams && params.Kind() != canon.Object:
 		bad.reason = "params are an object"
-	case method.Text() == listen:
-		bad.code, bad.reason = jsonrpc.CodeMethodNotFound, "nothing here changes that could be listened to"
+	case method.Text() == methodListen:
+		bad.code, bad.reason = jsonrpc.CodeMethodNotFound, "subscriptions are not supported: the lists do not change"
 	default:
 		return nil
 	}
 	return bad
 }
 
-// listen asks to be told when the lists of tools change. They never do, and a call
-// that never ends would keep the server from ending.
-const listen = "subscriptions/listen"
+// methodListen subscribes to changes of the lists. They never change, and a call that does not end
+// would prevent the server from ending.
+const methodListen = "subscriptions/listen"
 
-// answers: a message without a method is an answer to a call of ours, and says what
-// came of it.
-func answers(v canon.Value) bool {
+// isResponse reports a response to a call of this server: a message with a result or an error.
+func isResponse(v canon.Value) bool {
 	_, done := v.Get("result")
 	_, failed := v.Get("error")
 	return done || failed
 }
 
-// idMax is the largest id that is the same number everywhere; a larger one would be
-// answered under another's name.
+// idMax is the largest integer that every JSON implementation represents exactly; the answer to a
+// call with a larger id might not match it.
 const idMax = 1 << 53
 
+// validID reports a string, or an integer up to idMax.
 func validID(v canon.Value) bool {
 	return v.Kind() == canon.String || v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float()) &&
 		math.Abs(v.Float()) <= idMax
 }
 
+// idOf converts a valid id for an answer; nil for other values.
 func idOf(v canon.Value) any {
 	switch v.Kind() {
 	case canon.String:
@@ -121,9 +133,8 @@ func idOf(v canon.Value) any {
 	return nil
 }
 
-// looseID finds the id of a message that is refused, so that its sender learns of
-// it.
-func looseID(line []byte) any {
+// idOfRefused returns the id of a message that is refused, so that its sender can match the error.
+func idOfRefused(line []byte) any {
 	var loose struct {
 		ID json.RawMessage `json:"id"`
 	}

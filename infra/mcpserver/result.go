@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// errorBody is a fault as agents see it (locks section 12).
+// errorBody is the form of a fault in a tool's result (docs/design.md#errors).
 type errorBody struct {
 	Code       fault.Code     `json:"code"`
 	Message    string         `json:"message"`
@@ -18,34 +18,38 @@ type errorBody struct {
 	Details    map[string]any `json:"details,omitzero"`
 }
 
-// answered is a document as a tool's result: structured, and the same as text for
-// clients that show only that.
-func answered(d Document) (*mcp.CallToolResult, error) {
+// successResult is a document as a tool's result: structured, and as the same text for clients that
+// show only text.
+func successResult(d Document) (*mcp.CallToolResult, error) {
 	data, err := canon.Marshal(d.Data)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "the answer cannot be written as JSON")
 	}
-	return result(`{"v":1,"kind":"` + d.Kind + `","data":` + string(data) + `}`), nil
+	return newResult(`{"v":1,"kind":"` + d.Kind + `","data":` + string(data) + `}`), nil
 }
 
-// failed is a fault as a tool's result: errors are data (locks section 12), so
-// that the agent reads what to do, and the protocol's own errors stay its own.
-func failed(f *fault.Fault) *mcp.CallToolResult {
+// errorResult is a fault as a tool's result. Errors are data (docs/design.md#errors), so that the
+// agent reads the suggestion; protocol errors are reserved for the protocol.
+//
+// Where the details cannot be encoded they are omitted; where the message cannot, the meaning of
+// the code replaces it. The code is always returned.
+func errorResult(f *fault.Fault) *mcp.CallToolResult {
 	body, err := canon.Marshal(errorBody{f.Code, f.Message, f.Retry, f.Suggestion, f.Details})
-	if err != nil { // details that JSON does not have must not hide the error
+	if err != nil { // details that JSON cannot represent must not hide the error
 		body, err = canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry, Suggestion: f.Suggestion})
 	}
-	if err != nil { // nor a message that quotes what is no text
+	if err != nil { // nor must a message that is not valid UTF-8
 		row := fault.Lookup(f.Code)
 		body, _ = canon.Marshal(errorBody{Code: f.Code, Message: row.Meaning, Retry: f.Retry,
 			Suggestion: row.Suggestion})
 	}
-	r := result(`{"v":1,"kind":"error","error":` + string(body) + `}`)
+	r := newResult(`{"v":1,"kind":"error","error":` + string(body) + `}`)
 	r.IsError = true
 	return r
 }
 
-func result(doc string) *mcp.CallToolResult {
+// newResult wraps a JSON document.
+func newResult(doc string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{StructuredContent: json.RawMessage(doc),
 		Content: []mcp.Content{&mcp.TextContent{Text: doc}}}
 }

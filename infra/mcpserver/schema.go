@@ -12,19 +12,23 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
-// Results gives, for every kind of document that is no error, a value of the type
-// of its data: what the tools answer is described from the types that they answer
-// with, never beside them.
+// Results has, for every kind of document except error, a value of the type of its data: output
+// schemas are derived from the types that the tools return.
 type Results map[string]any
 
-// inputSchema is what a tool takes: closed, so that a misspelt parameter is told
-// and not passed over (design R5).
+// inputSchema is the schema of the arguments. It is closed, so that a misspelled parameter is
+// reported (docs/design.md#json-from-outside).
+//
+// Names, types, required members and descriptions come from the Go type and its tags.
 func (t tool) inputSchema() *jsonschema.Schema {
 	return schema.Present(schema.Of(t.input))
 }
 
-// outputSchema is what a tool answers: open, so that a newer server may say more.
-// It covers errors too, since some clients check those as well.
+// outputSchema is the schema of the results. It is open, since a newer server may add members, and
+// includes errors, since some clients check those as well.
+//
+// The schema has the members v, kind, data and error, of which v and kind are required. It is made
+// for each tool from the entry of its kinds in results.
 func (t tool) outputSchema(results Results) *jsonschema.Schema {
 	data, problem := schema.Of(t.dataType(results)), schema.Of(reflect.TypeFor[errorBody]())
 	kinds := []any{}
@@ -39,34 +43,34 @@ func (t tool) outputSchema(results Results) *jsonschema.Schema {
 		if s.Type == "object" || slices.Contains(s.Types, "object") {
 			s.AdditionalProperties = nil
 		}
-		s.Description = "" // comments of Go types are no words for agents
+		s.Description = "" // comments of Go types are not written for agents
 	})
 	return out
 }
 
-// dataType is the one type of a tool's documents.
+// dataType is the type of the data of all documents of a tool. Different types are a bug and panic.
 func (t tool) dataType(results Results) reflect.Type {
 	var out reflect.Type
 	for _, kind := range t.kinds {
 		typ := reflect.TypeOf(results[kind])
 		if typ == nil || out != nil && out != typ {
-			panic(fmt.Sprintf("mcpserver: %s answers %s with %v", t.name, kind, typ))
+			panic(fmt.Sprintf("mcpserver: the documents of %s have several types: %s is %v", t.name, kind, typ))
 		}
 		out = typ
 	}
 	return out
 }
 
-// Parameter is one parameter of a tool, or of an object among them.
+// Parameter is one parameter of a tool, or one member of an object parameter.
 type Parameter struct {
-	Name        string // with the names of the objects around it: output.notesMarkdown
-	Type        string // as JSON Schema calls it
+	Name        string // with the names of the enclosing objects: output.notesMarkdown
+	Type        string // as in JSON Schema
 	Words       []string
 	Required    bool
 	Description string
 }
 
-// Definition is what there is to say about a tool, for the reference.
+// Definition describes a tool for the generated reference docs/mcp.md.
 type Definition struct {
 	Name       string
 	Title      string
@@ -77,17 +81,18 @@ type Definition struct {
 	Errors     []fault.Code
 }
 
-// Definitions lists the tools in the order of their use.
+// Definitions returns the tools in the order of their use.
 func Definitions() []Definition {
 	var out []Definition
 	for _, t := range tools {
-		out = append(out, Definition{t.name, t.title, t.teaches, t.signature(), parameters("", t.inputSchema()),
+		out = append(out, Definition{t.name, t.title, t.description, t.signature(), listParameters("", t.inputSchema()),
 			t.kinds, t.errors})
 	}
 	return out
 }
 
-func parameters(prefix string, s *jsonschema.Schema) []Parameter {
+// listParameters lists the properties of s and of the objects in it, in order.
+func listParameters(prefix string, s *jsonschema.Schema) []Parameter {
 	var out []Parameter
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
@@ -96,15 +101,16 @@ func parameters(prefix string, s *jsonschema.Schema) []Parameter {
 		for _, w := range p.Enum {
 			one.Words = append(one.Words, fmt.Sprint(w))
 		}
-		out = append(append(out, one), parameters(prefix+name+".", p)...)
+		out = append(append(out, one), listParameters(prefix+name+".", p)...)
 	}
 	return out
 }
 
 // signature is the call in one line: name {required, optional?, list? []}.
-func (t tool) signature() string { return t.name + " " + members(t.inputSchema()) }
+func (t tool) signature() string { return t.name + " " + memberList(t.inputSchema()) }
 
-func members(s *jsonschema.Schema) string {
+// memberList is the part of a signature in braces.
+func memberList(s *jsonschema.Schema) string {
 	var out []string
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
@@ -113,7 +119,7 @@ func members(s *jsonschema.Schema) string {
 		}
 		switch {
 		case len(p.Properties) > 0:
-			name += " " + members(p)
+			name += " " + memberList(p)
 		case p.Type == "array":
 			name += " []"
 		}

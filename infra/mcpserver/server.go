@@ -17,34 +17,37 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Server is what one process serves.
+// Server serves one client. The zero Log discards diagnostics; Calls and Results are required.
 type Server struct {
 	Version string // of the program
 	Calls   UseCases
 	Results Results
-	As      string       // who is put on record; what the client calls itself when empty
+	As      string       // recorded as the actor of calls; the name of the client when empty
 	Log     slog.Handler // diagnostics; nil discards them
 }
 
-// grace is how long calls that are worked on may take once the server is told to
-// stop: then it leaves them to the log, which holds a call whole or not at all.
-const grace = 3 * time.Second
+// stopGrace is how long calls in progress may take after the server is stopped. Afterwards they are
+// abandoned, which is safe: the log contains a call completely or not at all.
+const stopGrace = 3 * time.Second
 
-// Serve answers the messages of one client until its input ends, its output is gone
-// or ctx is done, and then says nil: none of these is an error. It keeps nothing
-// between calls, so the tokens of one process are good in the next.
+// Serve answers the messages of one client until its input ends, its output is closed or ctx is
+// done. It returns nil in each of these cases. It keeps no state between calls, so tokens of one
+// process are valid in the next.
+//
+// Calls run concurrently, at most limits.MCPCallsMax at a time. When ctx is done, no new call is
+// accepted; calls in progress get stopGrace to finish and are answered.
 func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	log := s.Log
 	if log == nil {
 		log = slog.DiscardHandler
 	}
 	server := s.new(slog.New(log))
-	conn := newLines(in, out, ctx.Done())
+	conn := newTransport(in, out, ctx.Done())
 	defer conn.Close()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		// The stop comes through the connection, which answers what was taken first.
+		// The stop goes through the connection, which answers accepted calls first.
 		if err := server.Run(context.WithoutCancel(ctx), conn); err != nil {
 			slog.New(log).Debug("the connection ended", "error", err)
 		}
@@ -56,11 +59,12 @@ func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	select {
 	case <-ended:
-	case <-time.After(grace):
+	case <-time.After(stopGrace):
 	}
 	return nil
 }
 
+// new registers the tools with the server of the SDK.
 func (s Server) new(log *slog.Logger) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "waybill", Title: "Waybill", Version: s.Version},
 		&mcp.ServerOptions{
@@ -68,46 +72,49 @@ func (s Server) new(log *slog.Logger) *mcp.Server {
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	no := false
 	for _, t := range tools {
-		server.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.teaches, InputSchema: t.inputSchema(),
-			OutputSchema: t.outputSchema(s.Results),
-			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.again, DestructiveHint: &no,
-				OpenWorldHint: &no},
+		server.AddTool(&mcp.Tool{Name: t.name, Title: t.title, Description: t.description,
+			InputSchema: t.inputSchema(), OutputSchema: t.outputSchema(s.Results),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, IdempotentHint: t.idempotent,
+				DestructiveHint: &no, OpenWorldHint: &no},
 		}, s.handler(t, log))
 	}
 	return server
 }
 
-// handler makes a tool's calls. It returns no error: an error here would be one of
-// the protocol.
+// handler performs the calls of a tool. It returns no error, since that would be a protocol error;
+// a panic becomes INTERNAL_ERROR.
+//
+// A canceled request is INTERRUPTED, with the suggestion to repeat the call. Causes of faults go to
+// the log only, never to the client.
 func (s Server) handler(t tool, log *slog.Logger) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (out *mcp.CallToolResult, _ error) {
 		defer func() {
 			if r := recover(); r != nil {
-				log.Error("a bug", "tool", t.name, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-				out = failed(fault.New(fault.Internal, "waybill met a bug of its own: %v", r))
+				log.Error("panic in a tool", "tool", t.name, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+				out = errorResult(fault.New(fault.Internal, "internal error in waybill: %v", r))
 			}
 		}()
-		doc, err := t.run(ctx, s.Calls, s.actor(req), req.Params.Arguments)
+		doc, err := t.perform(ctx, s.Calls, s.actor(req), req.Params.Arguments)
 		if err == nil {
-			if out, err = answered(doc); err == nil {
+			if out, err = successResult(doc); err == nil {
 				return out, nil
 			}
 		}
 		f := fault.Of(err)
 		if errors.Is(err, context.Canceled) && f.Code == fault.Internal {
-			f = fault.Wrap(err, fault.Interrupted, "the call was cancelled; what was acknowledged is recorded").
+			f = fault.Wrap(err, fault.Interrupted, "the call was canceled; acknowledged results are recorded").
 				Suggest("Make the same call again: it is answered from the log.")
 		}
 		if f.Err != nil {
-			log.Debug("the cause", "tool", t.name, "code", string(f.Code), "error", f.Err)
+			log.Debug("cause of a fault", "tool", t.name, "code", string(f.Code), "error", f.Err)
 		}
-		return failed(t.advised(f)), nil
+		return errorResult(t.forAgent(f)), nil
 	}
 }
 
-// actor is who calls: an agent always (R4), under the name of the program that it
-// works in. A name that could not be recorded, or not be shown in one line, is left
-// out: it must not make calls fail.
+// actor is the caller of a request: always an agent (docs/design.md#lines-and-files), with the name
+// of the client program. A name that cannot be recorded, or cannot be shown in one line, is omitted
+// and does not make the call fail.
 func (s Server) actor(req *mcp.CallToolRequest) event.Actor {
 	out := event.Actor{Kind: event.Agent, Ref: s.As}
 	if info := req.ClientInfo(); out.Ref == "" && info != nil {

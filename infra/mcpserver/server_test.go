@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {
+func TestInvalidMessagesAreAnsweredAndServerContinues(t *testing.T) {
 	rows := []struct{ name, line, want string }{
 		{"garbage", `garbage`, "null -32700"},
 		{"half a message", `{"jsonrpc":"2.0","id":1`, "null -32700"},
@@ -48,7 +48,7 @@ func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {
 		{"a call over the limit", `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` +
 			strings.Repeat("x", limits.MCPMessageBytesMax) + `"}}`, "null -32600"},
 	}
-	c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
 	for _, row := range rows {
 		c.send("%s", row.line)
 		m := c.read()
@@ -66,18 +66,18 @@ func TestWhatIsNoCallGetsAnAnswerAndTheServerGoesOn(t *testing.T) {
 		c.send("")
 		c.send(" \r")
 		if d, isError := c.tool("list_workflows", "{}"); isError || d.Kind != "workflows" {
-			t.Fatalf("%s: the server does not go on: %+v", row.name, d)
+			t.Fatalf("%s: the server does not continue: %+v", row.name, d)
 		}
 	}
 	_ = c.in.Close()
 	c.end()
 }
 
-// TestAFloodIsAnsweredWithinBounds: a thousand calls at once are worked on a few at a
-// time, and each gets its answer.
-func TestAFloodIsAnsweredWithinBounds(t *testing.T) {
+// TestConcurrentCallsAreBounded: a thousand calls at once are performed a few at a time, and each
+// is answered.
+func TestConcurrentCallsAreBounded(t *testing.T) {
 	const calls = 1000
-	f := &fake{takes: time.Millisecond}
+	f := &fakeUseCases{delay: time.Millisecond}
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	go func() {
 		for i := range calls {
@@ -98,27 +98,27 @@ func TestAFloodIsAnsweredWithinBounds(t *testing.T) {
 		seen[m.ID] = true
 	}
 	c.end()
-	if got := f.most.Load(); got > limits.MCPCallsMax || got < 2 {
-		t.Errorf("%d calls were worked on at once, want 2 to %d", got, limits.MCPCallsMax)
+	if got := f.runningMost.Load(); got > limits.MCPCallsMax || got < 2 {
+		t.Errorf("%d calls were in progress at once, want 2 to %d", got, limits.MCPCallsMax)
 	}
 	if f.calls.Load() != calls || len(seen) != calls {
 		t.Errorf("%d calls, %d answers", f.calls.Load(), len(seen))
 	}
 }
 
-// TestWhatIsTakenIsAnswered: neither the input's end nor a stop loses the answer to
-// a call that is being worked on.
-func TestWhatIsTakenIsAnswered(t *testing.T) {
+// TestAcceptedCallsAreAnsweredAtEnd: neither the end of the input nor a stop loses the answer of a
+// call in progress.
+func TestAcceptedCallsAreAnsweredAtEnd(t *testing.T) {
 	for name, end := range map[string]func(*client){
 		"the input ends": func(c *client) { _ = c.in.Close() },
 		"it is stopped":  func(c *client) { c.stop() },
 	} {
-		f := &fake{hold: make(chan struct{}), entered: make(chan struct{}, 1)}
+		f := &fakeUseCases{release: make(chan struct{}), entered: make(chan struct{}, 1)}
 		c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
 		<-f.entered
 		end(c)
-		time.AfterFunc(20*time.Millisecond, func() { close(f.hold) })
+		time.AfterFunc(20*time.Millisecond, func() { close(f.release) })
 		if m := c.read(); m.ID != 1.0 || m.Error != nil {
 			t.Errorf("%s: %+v", name, m)
 		}
@@ -126,33 +126,32 @@ func TestWhatIsTakenIsAnswered(t *testing.T) {
 	}
 }
 
-// TestACallThatHangsDoesNotKeepItFromStopping: what is not done in time is left to
-// the log.
-func TestACallThatHangsDoesNotKeepItFromStopping(t *testing.T) {
-	f := &fake{hold: make(chan struct{}), entered: make(chan struct{}, 1)}
-	defer close(f.hold)
+// TestHangingCallDoesNotPreventStop: a call that does not end in time is abandoned.
+func TestHangingCallDoesNotPreventStop(t *testing.T) {
+	f := &fakeUseCases{release: make(chan struct{}), entered: make(chan struct{}, 1)}
+	defer close(f.release)
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
 	<-f.entered
 	from := time.Now()
 	c.stop()
 	c.end()
-	if took := time.Since(from); took < grace || took > grace+2*time.Second {
-		t.Errorf("it took %s, want about %s", took, grace)
+	if took := time.Since(from); took < stopGrace || took > stopGrace+2*time.Second {
+		t.Errorf("it took %s, want about %s", took, stopGrace)
 	}
 }
 
-func TestNobodyReads(t *testing.T) {
+func TestServerEndsWhenOutputIsClosed(t *testing.T) {
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "garbage"} {
-		c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+		c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
 		c.close()
 		_, _ = io.WriteString(c.in, line+"\n")
 		c.end()
 	}
 }
 
-func TestAnIDIsUsedOnceAtATime(t *testing.T) {
-	f := &fake{hold: make(chan struct{}), entered: make(chan struct{}, 2)}
+func TestDuplicateActiveIDIsRejected(t *testing.T) {
+	f := &fakeUseCases{release: make(chan struct{}), entered: make(chan struct{}, 2)}
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	for range 2 {
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
@@ -160,7 +159,7 @@ func TestAnIDIsUsedOnceAtATime(t *testing.T) {
 	if m := c.read(); m.Error == nil || m.Error.Code != -32600 || m.ID != nil {
 		t.Errorf("the second: %+v", m)
 	}
-	close(f.hold)
+	close(f.release)
 	if m := c.read(); m.Error != nil || m.ID != 1.0 {
 		t.Errorf("the first: %+v", m)
 	}
@@ -169,10 +168,10 @@ func TestAnIDIsUsedOnceAtATime(t *testing.T) {
 	}
 }
 
-func TestNoGoroutineStays(t *testing.T) {
+func TestServeLeavesNoGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
-		c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+		c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
 		c.tool("list_workflows", "{}")
 		_ = c.in.Close()
 		c.end()
@@ -187,8 +186,8 @@ func TestNoGoroutineStays(t *testing.T) {
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-func TestErrorsAreData(t *testing.T) {
-	f := &fake{fail: fault.New(fault.TokenSessionLocked, "session x is busy").With("holderPid", 7)}
+func TestErrorsAreToolResults(t *testing.T) {
+	f := &fakeUseCases{fail: fault.New(fault.TokenSessionLocked, "session x is busy").With("holderPid", 7)}
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	if d, isError := c.tool("list_workflows", "{}"); !isError || d.Kind != "error" ||
 		d.Error.Code != "TOKEN_SESSION_LOCKED" || d.Error.Details["holderPid"] != 7.0 {
@@ -208,11 +207,11 @@ func TestErrorsAreData(t *testing.T) {
 	}
 	f.panics = false
 	if d, isError := c.tool("list_workflows", "{}"); isError || d.Kind != "workflows" {
-		t.Errorf("it does not go on: %+v", d)
+		t.Errorf("the server does not continue: %+v", d)
 	}
 }
 
-func TestWhoActs(t *testing.T) {
+func TestActorOfCalls(t *testing.T) {
 	rows := []struct{ client, as, want string }{
 		{"an-editor", "", "an-editor"},
 		{"an-editor", "reviewer", "reviewer"},
@@ -222,7 +221,7 @@ func TestWhoActs(t *testing.T) {
 		{"Ärzte 医", "", "Ärzte 医"},
 	}
 	for _, row := range rows {
-		f := &fake{}
+		f := &fakeUseCases{}
 		c := connect(t, Server{Calls: f, Results: fakeResults, As: row.as}, row.client)
 		c.tool("start_workflow", `{"workflowId":"x"}`)
 		if want := (event.Actor{Kind: event.Agent, Ref: row.want}); f.actor != want {

@@ -9,9 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// TestTheSetOfTools pins what agents are given (design section 8): nothing that is a
-// person's to decide is among it.
-func TestTheSetOfTools(t *testing.T) {
+// TestToolSignatures pins the interface for agents (docs/design.md#callers): no decision of the
+// user is among the tools.
+func TestToolSignatures(t *testing.T) {
 	want := []string{
 		"list_workflows {}",
 		"inspect_workflow {workflowId}",
@@ -29,10 +29,10 @@ func TestTheSetOfTools(t *testing.T) {
 	}
 }
 
-// listed is tools/list as a client gets it.
-func listed(t *testing.T) (tools []map[string]any) {
+// listTools is tools/list as a client receives it.
+func listTools(t *testing.T) (tools []map[string]any) {
 	t.Helper()
-	c := connect(t, Server{Calls: &fake{}, Results: fakeResults}, "t")
+	c := connect(t, Server{Calls: &fakeUseCases{}, Results: fakeResults}, "t")
 	var list struct{ Tools []map[string]any }
 	if err := json.Unmarshal(c.call("tools/list", "{}").Result, &list); err != nil {
 		t.Fatal(err)
@@ -40,9 +40,8 @@ func listed(t *testing.T) (tools []map[string]any) {
 	return list.Tools
 }
 
-// TestDescriptionsFitTheirBudget: every word that is spent here is missing in every
-// chat that has the tools at hand.
-func TestDescriptionsFitTheirBudget(t *testing.T) {
+// TestDescriptionSizeIsBounded: the descriptions take space in every chat that has the tools.
+func TestDescriptionSizeIsBounded(t *testing.T) {
 	const tokensMax, bytesPerToken = 1100, 4
 	total := len(instructions)
 	var count func(v any)
@@ -61,11 +60,11 @@ func TestDescriptionsFitTheirBudget(t *testing.T) {
 			}
 		}
 	}
-	tools := listed(t)
+	tools := listTools(t)
 	for _, tool := range tools {
 		count(tool)
 		if len(tool["description"].(string)) < 100 {
-			t.Errorf("%s is hardly described", tool["name"])
+			t.Errorf("%s has a description of less than 100 bytes", tool["name"])
 		}
 	}
 	if len(tools) != 6 || total == 0 {
@@ -78,8 +77,9 @@ func TestDescriptionsFitTheirBudget(t *testing.T) {
 	t.Logf("%d bytes, about %d tokens", total, total/bytesPerToken)
 }
 
-// TestInputIsClosedAndOutputOpen walks every schema (design R5).
-func TestInputIsClosedAndOutputOpen(t *testing.T) {
+// TestInputSchemasAreClosedAndOutputSchemasOpen walks every schema
+// (docs/design.md#json-from-outside).
+func TestInputSchemasAreClosedAndOutputSchemasOpen(t *testing.T) {
 	objects := 0
 	var walk func(name string, v any, closed bool)
 	walk = func(name string, v any, closed bool) {
@@ -105,16 +105,16 @@ func TestInputIsClosedAndOutputOpen(t *testing.T) {
 			walk(name, items, closed)
 		}
 	}
-	for _, tool := range listed(t) {
+	for _, tool := range listTools(t) {
 		walk(tool["name"].(string), tool["inputSchema"], true)
 		walk(tool["name"].(string), tool["outputSchema"], false)
 	}
 	if objects < 20 {
-		t.Errorf("only %d objects were looked at", objects)
+		t.Errorf("only %d objects were checked", objects)
 	}
 }
 
-func TestArgumentsAreReadStrictly(t *testing.T) {
+func TestInvalidArgumentsAreRejected(t *testing.T) {
 	rows := []struct{ tool, args, message, pointer string }{
 		{"start_workflow", `{"workflowId":"a","workflowId":"b"}`, "duplicate key", ""},
 		{"start_workflow", `{"workflowId":"a","WorkflowID":"b"}`, "differ only in case", ""},
@@ -135,7 +135,7 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 		{"list_workflows", `{"all":true}`, `unknown key "all"`, ""},
 		{"list_workflows", `[]`, "want object, got array", ""},
 	}
-	f := &fake{}
+	f := &fakeUseCases{}
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	for _, row := range rows {
 		d, isError := c.tool(row.tool, row.args)
@@ -155,8 +155,8 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 	}
 }
 
-func TestArgumentsArriveAsTheyWere(t *testing.T) {
-	f := &fake{}
+func TestArgumentsArePassedUnchanged(t *testing.T) {
+	f := &fakeUseCases{}
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	c.tool("continue_workflow",
 		`{"stateToken":"s","ackToken":"a","context":{"gone":null,"n":1.50},"output":{"notesMarkdown":"ü","artifacts":[{"kind":"k","x":null}]}}`)
@@ -166,7 +166,7 @@ func TestArgumentsArriveAsTheyWere(t *testing.T) {
 		string(in.Output.Artifacts[0].Value().JCS()) != `{"kind":"k","x":null}` {
 		t.Errorf("got %+v", in)
 	}
-	// A null for what was left out, as many clients send it.
+	// Many clients send null for absent parameters.
 	c.tool("continue_workflow",
 		`{"stateToken":"s","ackToken":null,"context":null,"output":{"notesMarkdown":null,"artifacts":null}}`)
 	if in := f.last.(ContinueWorkflow); in.AckToken != "" || !in.Context.Value().IsNull() ||
@@ -183,12 +183,12 @@ func TestArgumentsArriveAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestSuggestionsAreForAgents: what an agent can do itself is named by the tool; what
-// is left as a command is for the user.
-func TestSuggestionsAreForAgents(t *testing.T) {
+// TestSuggestionsNameToolsOrTheUser: a suggestion names the tool for what an agent can do, and
+// leaves other commands to the user.
+func TestSuggestionsNameToolsOrTheUser(t *testing.T) {
 	for _, row := range fault.Table {
 		for _, tool := range tools {
-			got := tool.advised(fault.New(row.Code, "x")).Suggestion
+			got := tool.forAgent(fault.New(row.Code, "x")).Suggestion
 			for _, command := range []string{"'waybill continue", "'waybill runs list", "'waybill workflows list",
 				"--"} {
 				if strings.Contains(got, command) && !strings.Contains(got, "the user") &&
@@ -197,19 +197,19 @@ func TestSuggestionsAreForAgents(t *testing.T) {
 				}
 			}
 			if strings.Contains(got, "'waybill ") && !strings.Contains(got, "the user") {
-				t.Errorf("%s: who is to do this? %s", row.Code, got)
+				t.Errorf("%s: the suggestion does not name who acts: %s", row.Code, got)
 			}
 		}
 	}
 	f := fault.New(fault.TokenScopeMismatch, "x").
-		Suggest("Send the two tokens of one answer; 'waybill continue --store /s --run run_abc' gives fresh ones.")
-	if got, want := tools[3].advised(f).Suggestion,
-		`Send the two tokens of one answer; resume_session {"runId":"run_abc"} gives fresh ones.`; got != want {
+		Suggest("Send the two tokens of one answer; 'waybill continue --store /s --run run_abc' returns new ones.")
+	if got, want := tools[3].forAgent(f).Suggestion,
+		`Send the two tokens of one answer; resume_session {"runId":"run_abc"} returns new ones.`; got != want {
 		t.Errorf("got %s", got)
 	}
 	f = fault.New(fault.TokenBadSignature, "x").
-		Suggest("Check --store and --tenant; then ask for fresh tokens with 'waybill continue --run ID'.")
-	if got := tools[3].advised(f).Suggestion; strings.Contains(got, "--") || !strings.Contains(got, "resume_session") {
+		Suggest("Check --store and --tenant; then get fresh tokens with 'waybill continue --run ID'.")
+	if got := tools[3].forAgent(f).Suggestion; strings.Contains(got, "--") || !strings.Contains(got, "resume_session") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -7,67 +7,79 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// UseCases are what the tools call, one method each. An error is told to the agent
-// as data; what it should do next is the fault's suggestion.
+// UseCases are the operations of the tools, one method each. They are called from several
+// goroutines. Errors are returned to the agent as data, with the suggestion of the fault as the
+// next action.
+//
+// by is the actor to record. An operation without it records nothing.
 type UseCases interface {
+	// ListWorkflows returns a document of kind "workflows".
 	ListWorkflows(ctx context.Context, in ListWorkflows) (Document, error)
+	// InspectWorkflow returns a document of kind "workflow", with the steps and without a run.
 	InspectWorkflow(ctx context.Context, in InspectWorkflow) (Document, error)
+	// StartWorkflow creates a run and returns its first step, of kind "step".
 	StartWorkflow(ctx context.Context, by event.Actor, in StartWorkflow) (Document, error)
+	// ContinueWorkflow submits the pending step, or shows it again without an ackToken. It returns
+	// kind "step", or "blocked" when the step was not accepted.
 	ContinueWorkflow(ctx context.Context, by event.Actor, in ContinueWorkflow) (Document, error)
+	// CheckpointWorkflow records notes in a pending step and returns kind "step".
 	CheckpointWorkflow(ctx context.Context, by event.Actor, in CheckpointWorkflow) (Document, error)
+	// ResumeSession returns at most five runs, of kind "candidates".
 	ResumeSession(ctx context.Context, in ResumeSession) (Document, error)
 }
 
-// Document is an answer: what --json prints as {"v":1,"kind":…,"data":…}.
+// Document is an answer, as --json prints it: {"v":1,"kind":…,"data":…}.
 type Document struct {
 	Kind string
 	Data any
 }
 
-// ListWorkflows is what list_workflows takes: nothing.
+// ListWorkflows are the arguments of list_workflows: none.
 type ListWorkflows struct{}
 
-// InspectWorkflow is what inspect_workflow takes.
+// InspectWorkflow are the arguments of inspect_workflow.
 type InspectWorkflow struct {
 	WorkflowID string `json:"workflowId" jsonschema:"An id from list_workflows."`
 }
 
-// StartWorkflow is what start_workflow takes.
+// StartWorkflow are the arguments of start_workflow.
+//
+// The descriptions in the tags are sent to agents and count in the size of the tools.
 type StartWorkflow struct {
 	WorkflowID  string      `json:"workflowId" jsonschema:"An id from list_workflows."`
-	Context     Object      `json:"context,omitzero" jsonschema:"External facts such as ticket ids, paths and parameters, and the inputs the workflow asks for. The run remembers them. At most 256 KiB: pass paths, not contents. Send numbers beyond 2^53 as strings."`
+	Context     Object      `json:"context,omitzero" jsonschema:"External facts such as ticket ids, paths and parameters, and the inputs the workflow requires. The run keeps them. At most 256 KiB: pass paths, not contents. Send numbers beyond 2^53 as strings."`
 	Preferences Preferences `json:"preferences,omitzero" jsonschema:"Only what the user asked for."`
 }
 
-// ContinueWorkflow is what continue_workflow takes.
+// ContinueWorkflow are the arguments of continue_workflow.
 type ContinueWorkflow struct {
 	StateToken string `json:"stateToken" jsonschema:"The stateToken (st.v1...) of the latest answer of this run."`
-	AckToken   string `json:"ackToken,omitzero" jsonschema:"The ackToken (ack.v1...) of the SAME answer as stateToken. Leave it out only to look."`
-	Context    Object `json:"context,omitzero" jsonschema:"Only facts that are new or changed in this step, and inputs it asks for; the run remembers the rest. null removes a key."`
-	Output     Output `json:"output,omitzero" jsonschema:"What this step gave."`
+	AckToken   string `json:"ackToken,omitzero" jsonschema:"The ackToken (ack.v1...) of the SAME answer as stateToken. Omit it only to read."`
+	Context    Object `json:"context,omitzero" jsonschema:"Only facts that are new or changed in this step, and inputs it requires; the run keeps the rest. null removes a key."`
+	Output     Output `json:"output,omitzero" jsonschema:"The results of this step."`
 }
 
-// CheckpointWorkflow is what checkpoint_workflow takes.
+// CheckpointWorkflow are the arguments of checkpoint_workflow.
 type CheckpointWorkflow struct {
 	StateToken      string `json:"stateToken" jsonschema:"The stateToken of the latest answer of this run."`
 	CheckpointToken string `json:"checkpointToken" jsonschema:"The checkpointToken (chk.v1...) of the SAME answer."`
-	Output          Output `json:"output" jsonschema:"What there is so far."`
+	Output          Output `json:"output" jsonschema:"The results so far."`
 }
 
-// ResumeSession is what resume_session takes.
+// ResumeSession are the arguments of resume_session.
 type ResumeSession struct {
-	Query     string `json:"query,omitzero" jsonschema:"Words from the run's notes, or its workflow's name or id. All must fit."`
+	Query     string `json:"query,omitzero" jsonschema:"Words from the run's notes, or its workflow's name or id. All must match."`
 	SessionID string `json:"sessionId,omitzero" jsonschema:"An exact sessionId (sess_...)."`
 	RunID     string `json:"runId,omitzero" jsonschema:"An exact runId (run_...)."`
 }
 
-// Preferences are how far a run goes on without the user.
+// Preferences define which steps of a run require a confirmation of the user.
 type Preferences struct {
 	Autonomy   event.Autonomy   `json:"autonomy,omitzero"`
 	RiskPolicy event.RiskPolicy `json:"riskPolicy,omitzero"`
 }
 
-// Changes are the preferences as the engine takes them.
+// Changes are the given preferences in the form that the engine accepts, autonomy first.
 func (p Preferences) Changes() []event.PreferenceChange {
 	var out []event.PreferenceChange
 	if p.Autonomy != "" {
@@ -79,16 +91,18 @@ func (p Preferences) Changes() []event.PreferenceChange {
 	return out
 }
 
-// Output is what an agent hands in for a step.
+// Output is what an agent submits for a step.
 type Output struct {
 	NotesMarkdown string   `json:"notesMarkdown,omitzero" jsonschema:"Markdown recap of THIS step only, written fresh, 10-30 lines: what you did and decided, what you produced (files, numbers), risks and open questions. Never repeat or append earlier notes: they are kept. Over 4096 bytes is cut off."`
-	Artifacts     []Object `json:"artifacts,omitzero" jsonschema:"Structured results as JSON objects with a kind, where the step's OUTPUT REQUIREMENTS ask for them."`
+	Artifacts     []Object `json:"artifacts,omitzero" jsonschema:"Structured results as JSON objects with a kind, where the step's OUTPUT REQUIREMENTS list them."`
 }
 
 // Object is a JSON object with any members.
 type Object map[string]canon.Value
 
-// Value is the object as one value, null where it was not given.
+// Value is the object as one value, null when it was not given.
+//
+// The order of the members does not matter: canonical JSON sorts them.
 func (o Object) Value() canon.Value {
 	if o == nil {
 		return canon.Value{}

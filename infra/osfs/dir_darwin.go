@@ -7,10 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// openBeneath opens name below root without following links.
 func openBeneath(root int, name string, flags int, perm uint32) (int, error) {
 	return walkBeneath(root, name, flags, perm)
 }
 
+// statBeneath describes the name below root itself.
 func statBeneath(root int, name string) (Info, error) {
 	a, err := parentOf(root, name)
 	if err != nil {
@@ -22,6 +24,8 @@ func statBeneath(root int, name string) (Info, error) {
 	return infoOf(&st), err
 }
 
+// renameNoReplace renames unless the target exists; it falls back where the filesystem lacks the
+// flag.
 func renameNoReplace(fromDir int, from string, toDir int, to string) error {
 	err := unix.RenameatxNp(fromDir, from, toDir, to, unix.RENAME_EXCL)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {
@@ -30,8 +34,8 @@ func renameNoReplace(fromDir int, from string, toDir int, to string) error {
 	return err
 }
 
-// syncFD: fsync leaves data in the drive's cache here; a barrier orders it, and
-// only a full sync keeps it. Filesystems that know neither get what they have.
+// syncFD syncs a file. On darwin fsync leaves data in the cache of the drive; a barrier orders it,
+// and only a full sync makes it durable. Filesystems without either get fsync.
 func syncFD(fd int, kind Sync) error {
 	if kind == Order {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_BARRIERFSYNC, 0); !unsupported(err) {
@@ -44,14 +48,18 @@ func syncFD(fd int, kind Sync) error {
 	return unix.Fsync(fd)
 }
 
+// syncDirFD syncs a directory, in the same way as a file.
 func syncDirFD(fd int, kind Sync) error { return syncFD(fd, kind) }
 
+// unsupported reports that the filesystem does not implement the call.
 func unsupported(err error) bool {
 	return errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTTY)
 }
 
+// networkTypes are the names of network filesystems, and of FUSE, which may reach other machines.
 var networkTypes = []string{"nfs", "smbfs", "afpfs", "webdav", "ftp", "macfuse", "osxfuse", "fusefs"}
 
+// volumeOf describes the filesystem of an existing directory.
 func (d *Dir) volumeOf(dir string) (Volume, error) {
 	var st unix.Statfs_t
 	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
@@ -61,8 +69,8 @@ func (d *Dir) volumeOf(dir string) (Volume, error) {
 	return Volume{Type: name, Network: slices.Contains(networkTypes, name)}, nil
 }
 
-// Boot names this run of the kernel: what was written since and not synced is
-// still what everybody reads. "" when it cannot be told.
+// Boot identifies the current boot of the kernel: within one boot, every process reads what was
+// written last, synced or not. It is "" when it is unknown.
 func Boot() string {
 	s, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {

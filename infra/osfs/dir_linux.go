@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noOpenat2 remembers a kernel or a sandbox without the call.
+// noOpenat2 records that the kernel or a sandbox lacks openat2.
 var noOpenat2 atomic.Bool
 
-// openBeneath opens name in one system call, whatever its depth.
+// openBeneath opens name below root without following links, with one system call for any depth.
 func openBeneath(root int, name string, flags int, perm uint32) (fd int, err error) {
 	if !fs.ValidPath(name) {
 		return -1, fs.ErrInvalid
@@ -34,7 +34,7 @@ func openBeneath(root int, name string, flags int, perm uint32) (fd int, err err
 	case errors.Is(err, unix.ENOSYS):
 		noOpenat2.Store(true)
 		return walkBeneath(root, name, flags, perm)
-	case errors.Is(err, unix.EPERM): // what a sandbox says, and an immutable file as well
+	case errors.Is(err, unix.EPERM): // reported by a sandbox, and for an immutable file
 		return walkBeneath(root, name, flags, perm)
 	case errors.Is(err, unix.ELOOP):
 		return -1, ErrSymlink
@@ -42,8 +42,8 @@ func openBeneath(root int, name string, flags int, perm uint32) (fd int, err err
 	return fd, err
 }
 
-// statBeneath takes one call for a name that is not there, which is the answer
-// most often hoped for.
+// statBeneath describes the name below root itself. A missing name costs one call; it is the most
+// frequent result.
 func statBeneath(root int, name string) (Info, error) {
 	fd, err := openBeneath(root, name, unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -55,7 +55,8 @@ func statBeneath(root int, name string) (Info, error) {
 	return infoOf(&st), err
 }
 
-// renameNoReplace falls back where the filesystem does not know the flag.
+// renameNoReplace renames unless the target exists; it falls back where the filesystem lacks the
+// flag.
 func renameNoReplace(fromDir int, from string, toDir int, to string) error {
 	err := unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
@@ -64,22 +65,25 @@ func renameNoReplace(fromDir int, from string, toDir int, to string) error {
 	return err
 }
 
-// syncFD: the two kinds are one call here. fdatasync writes the size as well, and
-// leaves out times that nobody reads.
+// syncFD syncs a file: both kinds are one call on Linux. fdatasync includes the size and omits
+// times, which no reader uses.
 func syncFD(fd int, _ Sync) error { return unix.Fdatasync(fd) }
 
+// syncDirFD syncs a directory, for both kinds with fsync.
 func syncDirFD(fd int, _ Sync) error { return unix.Fsync(fd) }
 
-// networkTypes are the filesystems whose locks may not reach other machines.
-// FUSE is among them only by the name of what is mounted.
+// networkTypes are the magic numbers of filesystems whose locks may not reach other machines. FUSE
+// mounts are identified by the name of their program instead.
 var networkTypes = map[int64]string{
 	0x6969: "nfs", 0x517b: "smb", 0xff534d42: "cifs", 0xfe534d42: "smb2", 0x5346414f: "afs",
 	0x00c36400: "ceph", 0x01021997: "9p", 0x0bd00bd0: "lustre", 0x7461636f: "ocfs2", 0x01161970: "gfs2",
 	0x564c: "ncp", 0x73757245: "coda", 0x19830326: "beegfs", 0x47504653: "gpfs",
 }
 
+// fuseType is the magic number of FUSE.
 const fuseType = 0x65735546
 
+// volumeOf describes the filesystem of an existing directory.
 func (d *Dir) volumeOf(dir string) (Volume, error) {
 	var st unix.Statfs_t
 	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
@@ -95,12 +99,12 @@ func (d *Dir) volumeOf(dir string) (Volume, error) {
 	return Volume{Type: fmt.Sprintf("%#x", magic)}, nil
 }
 
-// remoteFuse are the mounts through FUSE that reach other machines.
+// remoteFuse are the names of FUSE programs that reach other machines.
 var remoteFuse = []string{"sshfs", "rclone", "s3fs", "gcsfuse", "glusterfs", "davfs", "curlftpfs", "blobfuse",
 	"juicefs", "mfs", "cephfs"}
 
-// fuseVolume asks the mount table which program stands behind a FUSE mount. What
-// cannot be told is taken for local: a wrong refusal would lock people out.
+// fuseVolume reads the program of a FUSE mount from the mount table. An unknown one counts as
+// local: a wrong refusal would make the store unusable.
 func fuseVolume(dir string) Volume {
 	var st unix.Stat_t
 	table, err := os.ReadFile("/proc/self/mountinfo")
@@ -124,8 +128,8 @@ func fuseVolume(dir string) Volume {
 	return Volume{Type: "fuse"}
 }
 
-// Boot names this run of the kernel: what was written since and not synced is
-// still what everybody reads. "" when it cannot be told.
+// Boot identifies the current boot of the kernel: within one boot, every process reads what was
+// written last, synced or not. It is "" when it is unknown.
 func Boot() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

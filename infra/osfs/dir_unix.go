@@ -13,22 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is a directory of the disk. Its root is opened at the first use and held:
-// a directory that is moved away while open is still the one that was opened,
-// and a new one in its place is not written to by mistake.
+// Dir is a directory of the disk. Its root is opened at the first use and kept open: when the
+// directory is moved, operations continue on the one that was opened, and never write to a new
+// directory at the same path. It is safe for concurrent use.
 type Dir struct {
 	path string
 	mu   sync.Mutex
-	fd   int // the root, or -1
+	fd   int // the open root, or -1
 }
 
-// NewDir names a directory, which need not be there yet.
+// NewDir returns the directory at the path dir, which need not exist.
 func NewDir(dir string) *Dir { return &Dir{path: dir, fd: -1} }
 
-// Path is the directory as it was named.
+// Path is the path that was passed to NewDir.
 func (d *Dir) Path() string { return d.path }
 
-// Close lets go of the root; files that are open stay so.
+// Close closes the root; open files stay open.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -40,8 +40,8 @@ func (d *Dir) Close() error {
 	return fail("close", ".", err)
 }
 
-// root follows links on the way to the directory: where a store lies is the
-// person's choice, only what is inside must be the store's own.
+// root opens the root, following links on the way to it: the user chooses the location of a store,
+// and only names inside must not be links.
 func (d *Dir) root() (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,38 +55,40 @@ func (d *Dir) root() (int, error) {
 	return d.fd, nil
 }
 
-// at is a name inside an open directory, for the calls that take such a pair.
-type at struct {
+// dirEntry is a name in an open directory, as the *at system calls expect it.
+type dirEntry struct {
 	dir  int
 	base string
-	own  bool // dir was opened for this call
+	own  bool // dir was opened for this call, and close closes it
 }
 
-func (a at) close() {
+// close closes the directory unless it is the root.
+func (a dirEntry) close() {
 	if a.own {
 		_ = unix.Close(a.dir)
 	}
 }
 
-// parent opens the directory that name stands in, refusing links on the way.
-func (d *Dir) parent(name string) (at, error) {
+// parent opens the directory that contains name, refusing links on the way.
+func (d *Dir) parent(name string) (dirEntry, error) {
 	root, err := d.root()
 	if err != nil {
-		return at{}, err
+		return dirEntry{}, err
 	}
 	return parentOf(root, name)
 }
 
-func parentOf(root int, name string) (at, error) {
+// parentOf is parent for an open root. A name that is not valid in package fs is fs.ErrInvalid.
+func parentOf(root int, name string) (dirEntry, error) {
 	if !fs.ValidPath(name) {
-		return at{}, fs.ErrInvalid
+		return dirEntry{}, fs.ErrInvalid
 	}
 	dir, base := path.Split(name)
 	if dir == "" {
-		return at{dir: root, base: base}, nil
+		return dirEntry{dir: root, base: base}, nil
 	}
 	fd, err := openBeneath(root, path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	return at{dir: fd, base: base, own: true}, err
+	return dirEntry{dir: fd, base: base, own: true}, err
 }
 
 // Place implements FS.
@@ -97,14 +99,15 @@ func (d *Dir) Place(from, to string) error {
 // Replace implements FS.
 func (d *Dir) Replace(from, to string) error { return d.rename("rename", from, to, unix.Renameat) }
 
+// rename runs call with the open parents of both names.
 func (d *Dir) rename(op, from, to string, call func(int, string, int, string) error) error {
 	a, err := d.parent(from)
 	if err != nil {
 		return fail(op, from, err)
 	}
 	defer a.close()
-	// Most moves stay in one folder, which then is opened once.
-	b := at{dir: a.dir, base: path.Base(to)}
+	// Most renames stay in one directory, which is then opened once.
+	b := dirEntry{dir: a.dir, base: path.Base(to)}
 	if path.Dir(from) != path.Dir(to) {
 		if b, err = d.parent(to); err != nil {
 			return fail(op, to, err)
@@ -114,12 +117,12 @@ func (d *Dir) rename(op, from, to string, call func(int, string, int, string) er
 	return fail(op, to, retry(func() error { return call(a.dir, a.base, b.dir, b.base) }))
 }
 
-// linkNoReplace is Place for filesystems without the flag: link refuses a name
-// that is there. A crash between its two steps leaves a second name, no harm.
+// linkNoReplace is Place for filesystems without the flag: link fails for an existing name. A crash
+// between its two calls leaves a second name of the same file, which is harmless.
 func linkNoReplace(fromDir int, from string, toDir int, to string) error {
 	var st unix.Stat_t
 	if unix.Fstatat(fromDir, from, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return claimNoReplace(fromDir, from, toDir, to)
+		return claimDirNoReplace(fromDir, from, toDir, to)
 	}
 	if err := unix.Linkat(fromDir, from, toDir, to, 0); err != nil {
 		return err
@@ -127,10 +130,10 @@ func linkNoReplace(fromDir int, from string, toDir int, to string) error {
 	return unix.Unlinkat(fromDir, from, 0)
 }
 
-// claimNoReplace is linkNoReplace for folders, which have one name only: the name is
-// claimed by an empty folder, and a rename replaces no other. A crash between the two
+// claimDirNoReplace is linkNoReplace for directories, which have only one name: an empty directory
+// claims the name, and a rename replaces no other kind of directory. A crash between the two calls
 // leaves the empty one.
-func claimNoReplace(fromDir int, from string, toDir int, to string) error {
+func claimDirNoReplace(fromDir int, from string, toDir int, to string) error {
 	if err := unix.Mkdirat(toDir, to, privateDir); err != nil {
 		return err
 	}
@@ -148,8 +151,8 @@ func (d *Dir) Remove(name string) error {
 		return fail("remove", name, err)
 	}
 	defer a.close()
-	// Unlinking a directory as a file says so; only then is it tried as one, so that
-	// a link to a directory is removed and not what it leads to.
+	// Unlinking a directory as a file fails with an error of its own; only then it is removed as a
+	// directory, so that a link to a directory is removed and not its target.
 	err = unix.Unlinkat(a.dir, a.base, 0)
 	if errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EPERM) { // Linux, darwin
 		if err2 := unix.Unlinkat(a.dir, a.base, unix.AT_REMOVEDIR); !errors.Is(err2, unix.ENOTDIR) {
@@ -176,14 +179,14 @@ func (d *Dir) Mkdir(name string) error {
 	if err := unix.Fstatat(a.dir, a.base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return fail("mkdir", name, err)
 	}
-	if st.Mode&0o777 != privateDir { // the umask took bits that the owner needs
+	if st.Mode&0o777 != privateDir { // the umask removed bits that the owner needs
 		return fail("mkdir", name, unix.Fchmodat(a.dir, a.base, privateDir, 0))
 	}
 	return nil
 }
 
-// mkroot makes the root and its parents; the entry of each is synced, since a
-// commit inside is worth nothing when the way to it is lost.
+// mkroot creates the root and its parents and syncs the entry of each: a durable commit requires a
+// durable path to it.
 func (d *Dir) mkroot(dir string) error {
 	err := os.Mkdir(dir, privateDir)
 	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
@@ -195,7 +198,7 @@ func (d *Dir) mkroot(dir string) error {
 	if err != nil {
 		return err
 	}
-	// The umask may have taken bits that the owner needs.
+	// The umask may have removed bits that the owner needs.
 	if err := os.Chmod(dir, privateDir); err != nil {
 		return err
 	}
@@ -217,15 +220,15 @@ func (d *Dir) List(name string) ([]Entry, error) {
 	if err != nil {
 		return nil, fail("list", name, err)
 	}
-	// The full path lets os look at entries whose type the filesystem withholds.
+	// The full path lets package os stat entries whose type the filesystem does not return.
 	f := os.NewFile(uintptr(fd), filepath.Join(d.path, filepath.FromSlash(name)))
 	defer f.Close()
-	found, err := f.ReadDir(-1)
+	listed, err := f.ReadDir(-1)
 	if err != nil {
 		return nil, fail("list", name, err)
 	}
-	entries := make([]Entry, len(found))
-	for i, e := range found {
+	entries := make([]Entry, len(listed))
+	for i, e := range listed {
 		entries[i] = Entry{Name: e.Name(), Kind: kindOf(e.Type())}
 	}
 	return entries, nil
@@ -245,8 +248,8 @@ func (d *Dir) SyncDir(name string, kind Sync) error {
 	return fail("sync", name, syncDirFD(fd, kind))
 }
 
-// Volume implements FS. A root that is not there yet will lie where the nearest
-// folder above it does.
+// Volume implements FS. A root that does not exist will be on the filesystem of the nearest
+// existing directory above it.
 func (d *Dir) Volume() (Volume, error) {
 	for dir := filepath.Clean(d.path); ; dir = filepath.Dir(dir) {
 		v, err := d.volumeOf(dir)
@@ -257,9 +260,9 @@ func (d *Dir) Volume() (Volume, error) {
 }
 
 // Together implements FS.
-func (d *Dir) Together(syncs ...func() error) error { return together(syncs) }
+func (d *Dir) Together(syncs ...func() error) error { return runParallel(syncs) }
 
-// retry repeats a call that a signal interrupted before it did anything.
+// retry repeats a call that a signal interrupted before it had an effect.
 func retry(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {

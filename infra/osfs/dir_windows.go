@@ -12,22 +12,22 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Dir is a directory of the disk. os.Root keeps every name inside; links that
-// stay inside are refused by looking at each folder on the way once.
+// Dir is a directory of the disk. os.Root keeps every name inside the root; links that stay inside
+// are refused by checking each directory on the path once. It is safe for concurrent use.
 type Dir struct {
 	path   string
 	mu     sync.Mutex
 	opened *os.Root
-	plain  map[string]bool // folders that were looked at and are no links
+	plain  map[string]bool // directories that were checked and are no links
 }
 
-// NewDir names a directory, which need not be there yet.
+// NewDir returns the directory at the path dir, which need not exist.
 func NewDir(dir string) *Dir { return &Dir{path: dir, plain: map[string]bool{}} }
 
-// Path is the directory as it was named.
+// Path is the path that was passed to NewDir.
 func (d *Dir) Path() string { return d.path }
 
-// Close lets go of the root; files that are open stay so.
+// Close closes the root; open files stay open.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -39,7 +39,7 @@ func (d *Dir) Close() error {
 	return fail("close", ".", err)
 }
 
-// root opens the root and checks the folders that name passes.
+// root opens the root and checks the directories on the path of name.
 func (d *Dir) root(name string) (*os.Root, error) {
 	if !fs.ValidPath(name) {
 		return nil, fs.ErrInvalid
@@ -53,8 +53,8 @@ func (d *Dir) root(name string) (*os.Root, error) {
 		}
 		d.opened = r
 	}
-	// Folders are looked at once: one that becomes a link later still cannot lead out
-	// of the root, which os.Root sees to at every call.
+	// Each directory is checked once: one that becomes a link later cannot lead out of the root,
+	// which os.Root prevents at every call.
 	for dir := path.Dir(name); dir != "." && !d.plain[dir]; dir = path.Dir(dir) {
 		fi, err := d.opened.Lstat(filepath.FromSlash(dir))
 		if err != nil {
@@ -68,6 +68,7 @@ func (d *Dir) root(name string) (*os.Root, error) {
 	return d.opened, nil
 }
 
+// abs is the path of a name for calls that take no os.Root.
 func (d *Dir) abs(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
 // Place implements FS.
@@ -78,6 +79,7 @@ func (d *Dir) Replace(from, to string) error {
 	return d.move("rename", from, to, windows.MOVEFILE_REPLACE_EXISTING)
 }
 
+// move renames with write-through; without flags an existing target is fs.ErrExist.
 func (d *Dir) move(op, from, to string, flags uint32) error {
 	for _, name := range []string{from, to} {
 		if _, err := d.root(name); err != nil {
@@ -92,14 +94,14 @@ func (d *Dir) move(op, from, to string, flags uint32) error {
 	if err != nil {
 		return fail(op, to, err)
 	}
-	return fail(op, to, patiently(func() error {
+	return fail(op, to, retryWhileShared(func() error {
 		return windows.MoveFileEx(old, next, flags|windows.MOVEFILE_WRITE_THROUGH)
 	}))
 }
 
-// patiently repeats what a virus scanner or an indexer holds up: they open what
-// was just written, and a file that is open can be neither moved nor removed.
-func patiently(call func() error) (err error) {
+// retryWhileShared repeats a call for about a second while a virus scanner or an indexer has the
+// file open: an open file can be neither moved nor removed.
+func retryWhileShared(call func() error) (err error) {
 	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
 		err = call()
 		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) && !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
@@ -116,10 +118,10 @@ func (d *Dir) Remove(name string) error {
 	if err != nil {
 		return fail("remove", name, err)
 	}
-	return fail("remove", name, patiently(func() error { return root.Remove(filepath.FromSlash(name)) }))
+	return fail("remove", name, retryWhileShared(func() error { return root.Remove(filepath.FromSlash(name)) }))
 }
 
-// Mkdir implements FS. Who may enter follows from the parent's access list.
+// Mkdir implements FS. Access follows from the parent's access control list.
 func (d *Dir) Mkdir(name string) error {
 	if name == "." {
 		if _, err := os.Stat(d.path); err == nil {
@@ -145,26 +147,26 @@ func (d *Dir) List(name string) ([]Entry, error) {
 		return nil, fail("list", name, err)
 	}
 	defer f.Close()
-	found, err := f.ReadDir(-1)
+	listed, err := f.ReadDir(-1)
 	if err != nil {
 		return nil, fail("list", name, err)
 	}
-	entries := make([]Entry, len(found))
-	for i, e := range found {
+	entries := make([]Entry, len(listed))
+	for i, e := range listed {
 		entries[i] = Entry{Name: e.Name(), Kind: kindOf(e.Type())}
 	}
 	return entries, nil
 }
 
-// SyncDir does nothing: Windows has no way to flush a directory, and NTFS keeps
-// the order of its entries in a journal.
+// SyncDir has no effect: Windows cannot flush a directory, and NTFS keeps the order of its entries
+// in a journal.
 func (d *Dir) SyncDir(name string, _ Sync) error {
 	_, err := d.root(path.Join(name, "x"))
 	return fail("sync", name, err)
 }
 
 // Together implements FS.
-func (d *Dir) Together(syncs ...func() error) error { return together(syncs) }
+func (d *Dir) Together(syncs ...func() error) error { return runParallel(syncs) }
 
 // Stat implements FS.
 func (d *Dir) Stat(name string) (Info, error) {
@@ -179,12 +181,12 @@ func (d *Dir) Stat(name string) (Info, error) {
 	return InfoOf(fi), nil
 }
 
-// InfoOf is Info for a file that another package opened.
+// InfoOf is the Info of a file that another package opened.
 func InfoOf(fi os.FileInfo) Info {
 	return Info{Kind: kindOf(fi.Mode().Type()), Size: fi.Size(), ID: fi}
 }
 
-// SameFile reports that a and b tell about one file.
+// SameFile reports that a and b describe one file.
 func SameFile(a, b Info) bool {
 	x, onDisk := a.ID.(os.FileInfo)
 	y, both := b.ID.(os.FileInfo)
@@ -210,5 +212,5 @@ func (d *Dir) Volume() (Volume, error) {
 	return Volume{Type: "local drive"}, nil
 }
 
-// Boot cannot be told on Windows.
+// Boot is unknown on Windows.
 func Boot() string { return "" }

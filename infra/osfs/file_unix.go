@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFile is a plain descriptor: os.File would register each with the poller
-// and guard it with locks that one append, one owner does not need.
+// openFile is a plain descriptor: os.File would register each with the poller and guard it with
+// locks, which a file with a single user does not need.
 type openFile struct {
-	fd   int
-	name string
-	was  Info // when it was opened
+	fd       int
+	name     string
+	openInfo Info // at the time of opening
 }
 
+// modeFlags are the flags of each Mode.
 var modeFlags = [...]int{
 	Read: unix.O_RDONLY, New: unix.O_RDWR | unix.O_CREAT | unix.O_EXCL,
 	Append: unix.O_RDWR | unix.O_APPEND, Update: unix.O_RDWR,
 }
 
-// Open implements FS. A pipe or device in the store's place is refused without
-// waiting for its other end.
+// Open implements FS. O_NONBLOCK refuses a pipe or device without waiting for its other end.
 func (d *Dir) Open(name string, mode Mode) (File, error) {
 	root, err := d.root()
 	if err != nil {
@@ -36,12 +36,12 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 	}
 	f := &openFile{fd: fd, name: name}
 	info, err := f.Stat()
-	f.was = info
+	f.openInfo = info
 	switch {
 	case err != nil:
 	case info.Kind != Regular:
 		err = fail("open", name, ErrNotRegular)
-	case mode == New && info.Perm != privateFile: // the umask took bits that the owner needs
+	case mode == New && info.Perm != privateFile: // the umask removed bits that the owner needs
 		err = fail("open", name, unix.Fchmod(fd, privateFile))
 	}
 	if err != nil {
@@ -51,9 +51,10 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 	return f, nil
 }
 
-func (f *openFile) opened() Info { return f.was }
+// opened implements the interface of Opened.
+func (f *openFile) opened() Info { return f.openInfo }
 
-// ReadAt reads as io.ReaderAt wants: all of p, or the reason why not.
+// ReadAt implements io.ReaderAt: it reads all of p or returns an error.
 func (f *openFile) ReadAt(p []byte, at int64) (n int, err error) {
 	for n < len(p) {
 		m, err := unix.Pread(f.fd, p[n:], at+int64(n))
@@ -70,27 +71,27 @@ func (f *openFile) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// Write implements File. What the system takes in pieces is still one group in
-// the file: appending is atomic only while the log's lock is held.
+// Write implements File. The system may accept p in several parts, so appending is atomic only
+// while the log's lock is held.
 func (f *openFile) Write(p []byte) (int, error) {
-	return f.put(p, func(rest []byte, _ int64) (int, error) { return unix.Write(f.fd, rest) }, 0)
+	return f.writeAll(p, func(rest []byte, _ int64) (int, error) { return unix.Write(f.fd, rest) }, 0)
 }
 
 // WriteAt implements File.
 func (f *openFile) WriteAt(p []byte, at int64) (int, error) {
-	return f.put(p, func(rest []byte, at int64) (int, error) { return unix.Pwrite(f.fd, rest, at) }, at)
+	return f.writeAll(p, func(rest []byte, at int64) (int, error) { return unix.Pwrite(f.fd, rest, at) }, at)
 }
 
-// put repeats what the system takes in pieces. What it counts is what is in the
-// file: the caller decides by it whether a group can be whole.
-func (f *openFile) put(p []byte, write func([]byte, int64) (int, error), at int64) (n int, err error) {
+// writeAll repeats writes that the system accepts in part. n is exactly the number of bytes in the
+// file: the caller decides by it whether a group may be complete.
+func (f *openFile) writeAll(p []byte, write func([]byte, int64) (int, error), at int64) (n int, err error) {
 	for n < len(p) {
 		m, err := write(p[n:], at+int64(n))
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return n, fail("write", f.name, err)
-		case m == 0: // would go on for ever
+		case m == 0: // the loop would not end
 			return n, fail("write", f.name, io.ErrShortWrite)
 		default:
 			n += m
@@ -111,8 +112,8 @@ func (f *openFile) Stat() (Info, error) {
 	return infoOf(&st), fail("stat", f.name, err)
 }
 
-// Sync implements File. It is not repeated on any error: a second sync that
-// succeeds proves nothing about what the first one lost (R7).
+// Sync implements File. It is never repeated: a second sync that succeeds proves nothing about what
+// the first one lost (docs/design.md#failed-sync).
 func (f *openFile) Sync(kind Sync) error { return fail("sync", f.name, syncFD(f.fd, kind)) }
 
 // Close implements File.

@@ -9,13 +9,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openFile is an os.File whose errors carry the store's own name for it.
+// openFile is an os.File whose errors contain the store-relative name.
 type openFile struct {
 	f    *os.File
 	dir  *Dir
 	name string
 }
 
+// modeFlags are the flags of each Mode.
 var modeFlags = [...]int{
 	Read: os.O_RDONLY, New: os.O_RDWR | os.O_CREATE | os.O_EXCL,
 	Append: os.O_RDWR | os.O_APPEND, Update: os.O_RDWR,
@@ -48,7 +49,8 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 // ReadAt implements File.
 func (f *openFile) ReadAt(p []byte, at int64) (int, error) {
 	n, err := f.f.ReadAt(p, at)
-	if err == io.EOF { // callers compare it as it is
+	// Callers compare io.EOF directly.
+	if err == io.EOF {
 		return n, err
 	}
 	return n, fail("read", f.name, err)
@@ -78,8 +80,8 @@ func (f *openFile) Stat() (Info, error) {
 	return InfoOf(fi), nil
 }
 
-// Sync implements File. Flushing wants the right to write, so that a file that
-// was opened to read is opened once more.
+// Sync implements File. Flushing requires write access, so a file that was opened for reading is
+// opened once more.
 func (f *openFile) Sync(Sync) error {
 	err := f.f.Sync()
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {

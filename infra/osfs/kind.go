@@ -2,6 +2,7 @@ package osfs
 
 import "io/fs"
 
+// kindOf maps the type bits of a mode. Devices, sockets and pipes are Other.
 func kindOf(m fs.FileMode) Kind {
 	switch {
 	case m.IsRegular():

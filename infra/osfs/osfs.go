@@ -1,11 +1,14 @@
-// Package osfs is the seam between a store and the disk: the few file operations
-// that a store performs, each with the promise that the store relies on, so that
-// a test can fail, tear or forget any one of them. Dir is the real one. The
-// package knows no record and no layout.
+// Package osfs defines the file operations that a store performs (FS and File), each with the
+// guarantee that the store relies on, and implements them on a directory of the disk (Dir). Tests
+// implement FS in memory and fail, tear or lose single operations. The package knows no record and
+// no layout.
 //
-// It stands beside filestore, not inside, because locks, keys and caches write
-// through the same seam, and because the system calls of three platforms would
-// bury the commit protocol.
+// Names never leave the root and never pass a symbolic link; files are private to their owner.
+// Files that Dir creates have mode 0600, directories 0700.
+//
+// It is separate from filestore because locks, keys and caches use the same operations, and because
+// the system calls of three platforms do not belong beside the commit protocol. Start with FS in
+// this file; dir_*.go and file_*.go implement it per platform.
 package osfs
 
 import (
@@ -13,51 +16,57 @@ import (
 	"io/fs"
 )
 
-// FS is one directory tree. Names are relative to its root, with slashes, "." is
-// the root; one that would leave the root, or that passes a symbolic link, is
-// refused. Errors carry such names, never absolute paths, and satisfy errors.Is
-// for fs.ErrNotExist, fs.ErrExist, ErrSymlink and the system's own numbers.
+// FS is one directory tree. Names are relative to its root, with slashes; "." is the root. A name
+// that would leave the root or passes a symbolic link is refused. Errors contain such names, never
+// absolute paths, and satisfy errors.Is for fs.ErrNotExist, fs.ErrExist, ErrSymlink and the
+// system's error numbers.
 type FS interface {
-	// Open gives a regular file; see Mode for what becomes of one that is not there.
+	// Open opens a regular file; Mode defines what happens to a missing or existing one. A name of
+	// another kind is ErrNotRegular or ErrSymlink.
 	Open(name string, mode Mode) (File, error)
-	// Place renames from, a file or a directory, to to, which must not be there:
-	// fs.ErrExist otherwise.
+	// Place renames from, a file or a directory, to a name that must not exist: fs.ErrExist
+	// otherwise.
 	Place(from, to string) error
-	// Replace renames from over to: whoever opens to gets the one or the other.
+	// Replace renames from over to: a process that opens to gets the old file or the new one.
 	Replace(from, to string) error
 	// Remove unlinks a file or an empty directory.
 	Remove(name string) error
-	// Mkdir makes one private directory; fs.ErrExist when something is there. The
-	// root itself is made with its missing parents, durably.
+	// Mkdir creates one private directory; fs.ErrExist when the name exists. The root itself is
+	// created with its missing parents, durably.
 	Mkdir(name string) error
-	// List gives the entries of a directory in no order.
+	// List returns the entries of a directory in no order.
 	List(name string) ([]Entry, error)
-	// Stat tells about what the name itself is: links are not followed.
+	// Stat describes the name itself: links are not followed.
 	Stat(name string) (Info, error)
-	// SyncDir promises for the entries of a directory what Sync does for bytes.
+	// SyncDir guarantees for the entries of a directory what File.Sync does for bytes.
 	SyncDir(name string, kind Sync) error
-	// Together runs syncs side by side and joins their errors: what each waits for
-	// is the disk, and flushes that wait at the same time cost one.
+	// Together runs syncs in parallel and joins their errors: each waits for the disk, and flushes
+	// that wait at the same time cost little more than one.
 	Together(syncs ...func() error) error
-	// Volume tells what the root lies on.
+	// Volume describes the filesystem of the root.
 	Volume() (Volume, error)
 }
 
 // File is an open regular file.
 type File interface {
+	// ReadAt is io.ReaderAt.
 	ReadAt(p []byte, at int64) (int, error)
-	// Write puts all of p behind what was written before, or behind the end of the
-	// file in mode Append. With an error, n bytes were written and no more.
+	// Write writes all of p after the bytes written before, or at the end of the file in mode
+	// Append. After an error exactly n bytes were written.
 	Write(p []byte) (n int, err error)
+	// WriteAt is io.WriterAt; not for mode Append.
 	WriteAt(p []byte, at int64) (int, error)
+	// Truncate changes the length of the file.
 	Truncate(size int64) error
 	Stat() (Info, error)
+	// Sync makes written bytes ordered or durable. After an error no later Sync of the same file
+	// proves anything about the bytes written before (docs/design.md#failed-sync).
 	Sync(kind Sync) error
 	Close() error
 }
 
-// Opened tells about a file as it was when it was opened. To open a file is to look at
-// it, where this package does: then no second look is taken.
+// Opened returns the metadata of f at the time of opening. Where Open has read it anyway, no
+// further system call is made.
 func Opened(f File) (Info, error) {
 	if f, ok := f.(interface{ opened() Info }); ok {
 		return f.opened(), nil
@@ -65,29 +74,29 @@ func Opened(f File) (Info, error) {
 	return f.Stat()
 }
 
-// Mode says what a file is opened for.
+// Mode defines what a file is opened for.
 type Mode int
 
-// The modes.
+// The modes. Only New creates a file.
 const (
-	Read   Mode = iota // one that is there, to read and to sync
-	New                // made now, private (0600) whatever the umask; fs.ErrExist when it is there
-	Append             // one that is there; reads anywhere, writes at the end only
-	Update             // one that is there; reads and writes anywhere
+	Read   Mode = iota // an existing file, to read and to sync
+	New                // created, private (0600) whatever the umask; fs.ErrExist for an existing one
+	Append             // an existing file; reads anywhere, writes at the end only
+	Update             // an existing file; reads and writes anywhere
 )
 
-// Sync is how much a sync promises.
+// Sync is the guarantee of a sync.
 type Sync int
 
 // The kinds of sync. On most systems both are one call.
 const (
-	// Order: what was written reaches the disk before anything that is written later.
+	// Order: bytes written before reach the disk before any bytes written later.
 	Order Sync = iota
 	// Durable: what was written survives a power cut.
 	Durable
 )
 
-// Kind is what a name stands for.
+// Kind is the type of a directory entry.
 type Kind int
 
 // The kinds. Other covers devices, sockets and pipes, which no store holds.
@@ -98,13 +107,13 @@ const (
 	Other
 )
 
-// Entry is one name in a directory.
+// Entry is one entry of a directory.
 type Entry struct {
 	Name string
 	Kind Kind
 }
 
-// Info tells about a file. Two Infos are of one file when SameFile says so.
+// Info describes a file. SameFile reports whether two of them describe the same file.
 type Info struct {
 	Kind Kind
 	Perm fs.FileMode // permission bits; 0 where the platform has none
@@ -112,28 +121,29 @@ type Info struct {
 	ID   any // the platform's identity
 }
 
-// Volume is a filesystem's own word for its type; Network says that other
-// machines may write to it, so that locks are not to be trusted (R12).
+// Volume describes a filesystem. Type is the system's name or number for it. Network reports that
+// other machines may write to it, so that file locks are not reliable
+// (docs/design.md#network-filesystems).
 type Volume struct {
 	Type    string
 	Network bool
 }
 
-// The refusals that are the seam's own.
+// Errors of this package, beside those of the system.
 var (
-	// ErrSymlink: the name is or passes a symbolic link.
+	// ErrSymlink: the name is a symbolic link, or passes one.
 	ErrSymlink = errors.New("a symbolic link, which no store holds")
-	// ErrNotRegular: the name is something else than a regular file.
+	// ErrNotRegular: the name is not a regular file.
 	ErrNotRegular = errors.New("not a regular file")
 )
 
-// Nobody but the owner: logs hold what people and agents wrote, keys sign tokens.
+// Files are private to their owner: logs contain what users and agents wrote, and keys sign tokens.
 const (
 	privateFile = 0o600
 	privateDir  = 0o700
 )
 
-// fail names the file as the caller did.
+// fail wraps err with the name that the caller passed, in place of the system's path.
 func fail(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -145,10 +155,9 @@ func fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// together runs all but one call on goroutines of their own. All of them finish,
-// whatever some return: a sync that is still running when its file is closed would
-// be of another file by then.
-func together(calls []func() error) error {
+// runParallel runs all but one call on goroutines of their own. It returns after all of them, also
+// when some fail: a sync that is still running when its file is closed could apply to another file.
+func runParallel(calls []func() error) error {
 	if len(calls) == 0 {
 		return nil
 	}

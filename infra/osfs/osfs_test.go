@@ -42,11 +42,11 @@ func get(t *testing.T, d *Dir, name string) string {
 	return string(b)
 }
 
-// bothWays runs a test with and without openat2, where there is such a thing.
-func bothWays(t *testing.T, run func(t *testing.T, d *Dir, path string)) {
-	for _, way := range []string{"in one call", "step by step"} {
+// withAndWithoutOpenat2 runs a test with openat2 and with the walk that replaces it.
+func withAndWithoutOpenat2(t *testing.T, run func(t *testing.T, d *Dir, path string)) {
+	for _, way := range []string{"openat2", "walk"} {
 		t.Run(way, func(t *testing.T) {
-			defer stepByStep(way == "step by step")()
+			defer forceWalk(way == "walk")()
 			path := filepath.Join(t.TempDir(), "a", "root")
 			d := NewDir(path)
 			ok(t, d.Mkdir("."))
@@ -57,7 +57,7 @@ func bothWays(t *testing.T, run func(t *testing.T, d *Dir, path string)) {
 }
 
 func TestFilesAreWrittenReadAndMoved(t *testing.T) {
-	bothWays(t, func(t *testing.T, d *Dir, _ string) {
+	withAndWithoutOpenat2(t, func(t *testing.T, d *Dir, _ string) {
 		ok(t, d.Mkdir("x"))
 		ok(t, d.Mkdir("x/y"))
 		put(t, d, "x/y/one", "1")
@@ -106,10 +106,10 @@ func TestFilesAreWrittenReadAndMoved(t *testing.T) {
 	})
 }
 
-// TestNothingLeavesTheRootOrPassesALink: a store that was unpacked from somewhere
-// must not make us read or write anything else.
-func TestNothingLeavesTheRootOrPassesALink(t *testing.T) {
-	bothWays(t, func(t *testing.T, d *Dir, path string) {
+// TestNamesNeverLeaveRootOrFollowLinks: a store that was unpacked from an untrusted archive must
+// not make Waybill read or write anything else.
+func TestNamesNeverLeaveRootOrFollowLinks(t *testing.T) {
+	withAndWithoutOpenat2(t, func(t *testing.T, d *Dir, path string) {
 		outside := filepath.Join(filepath.Dir(path), "outside")
 		ok(t, os.Mkdir(outside, 0o700))
 		ok(t, os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600))
@@ -141,7 +141,7 @@ func TestNothingLeavesTheRootOrPassesALink(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err != nil && strings.Contains(err.Error(), filepath.Dir(path)) {
-				t.Errorf("%s: the error tells where the store lies: %v", name, err)
+				t.Errorf("%s: the error contains the path of the store: %v", name, err)
 			}
 		}
 		if info, err := d.Stat("file"); err != nil || info.Kind != Symlink {
@@ -153,8 +153,8 @@ func TestNothingLeavesTheRootOrPassesALink(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoFileIsRefusedWithoutWaiting(t *testing.T) {
-	bothWays(t, func(t *testing.T, d *Dir, path string) {
+func TestOpenRefusesSpecialFilesWithoutBlocking(t *testing.T) {
+	withAndWithoutOpenat2(t, func(t *testing.T, d *Dir, path string) {
 		ok(t, syscall.Mkfifo(filepath.Join(path, "pipe"), 0o600))
 		ok(t, d.Mkdir("dir"))
 		for _, name := range []string{"pipe", "dir"} {
@@ -164,14 +164,13 @@ func TestWhatIsNoFileIsRefusedWithoutWaiting(t *testing.T) {
 		}
 		put(t, d, "file", "")
 		if _, err := d.Open("file/x", Read); !IsNotDirectory(err) {
-			t.Errorf("a file as a folder: %v", err)
+			t.Errorf("a file as a directory: %v", err)
 		}
 	})
 }
 
-// TestEverythingIsPrivate whatever the umask: open to nobody else, and not closed
-// to its owner either.
-func TestEverythingIsPrivate(t *testing.T) {
+// TestFilesArePrivateWhateverTheUmask: only the owner has access, and the owner always has it.
+func TestFilesArePrivateWhateverTheUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o777} {
 		old := syscall.Umask(mask)
 		d := NewDir(filepath.Join(t.TempDir(), "a", "b"))
@@ -204,35 +203,35 @@ func TestTogetherRunsAllAndJoinsErrors(t *testing.T) {
 	ok(t, d.Together())
 }
 
-func TestErrorsAreToldApart(t *testing.T) {
+func TestErrorClasses(t *testing.T) {
 	wrap := func(err error) error { return fail("write", "x", err) }
 	for _, err := range []error{syscall.ENOSPC, syscall.EDQUOT} {
 		if !IsFull(wrap(err)) || IsReadOnly(wrap(err)) {
-			t.Errorf("%v is not full", err)
+			t.Errorf("%v is not classified as full", err)
 		}
 	}
 	for _, err := range []error{syscall.EROFS, syscall.EACCES, syscall.EPERM} {
 		if !IsReadOnly(wrap(err)) || IsFull(wrap(err)) {
-			t.Errorf("%v is not read-only", err)
+			t.Errorf("%v is not classified as read-only", err)
 		}
 	}
 	if IsFull(wrap(syscall.EIO)) || IsReadOnly(wrap(syscall.EIO)) {
-		t.Error("EIO is something else")
+		t.Error("EIO is classified as full or read-only")
 	}
 }
 
-func TestAVolumeIsToldBeforeTheRootIsThere(t *testing.T) {
-	d := NewDir(filepath.Join(t.TempDir(), "not", "there"))
+func TestVolumeOfMissingRoot(t *testing.T) {
+	d := NewDir(filepath.Join(t.TempDir(), "missing", "root"))
 	v, err := d.Volume()
 	if err != nil || v.Type == "" || v.Network {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
 
-// TestFoldersArePlacedWhole: by the system's own call, and where a filesystem has
-// none.
-func TestFoldersArePlacedWhole(t *testing.T) {
-	for name, fallback := range map[string]bool{"the system's way": false, "without the flag": true} {
+// TestPlaceMovesWholeDirectories: with the system call, and with the fallback for filesystems
+// without it.
+func TestPlaceMovesWholeDirectories(t *testing.T) {
+	for name, fallback := range map[string]bool{"with the flag": false, "without the flag": true} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDir(filepath.Join(t.TempDir(), "root"))
 			defer d.Close()
@@ -258,14 +257,14 @@ func TestFoldersArePlacedWhole(t *testing.T) {
 			}
 			for _, gone := range []string{"x/one", "x/two"} {
 				if _, err := d.Stat(gone); !errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("%s is left: %v", gone, err)
+					t.Errorf("%s still exists: %v", gone, err)
 				}
 			}
 			if err := place("x/absent", "x/four"); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("nothing was placed: %v", err)
+				t.Errorf("place of a missing file: %v", err)
 			}
 			if _, err := d.Stat("x/four"); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("a claim is left: %v", err)
+				t.Errorf("the claimed name still exists: %v", err)
 			}
 		})
 	}

@@ -4,8 +4,8 @@ package osfs
 
 import "golang.org/x/sys/unix"
 
-// Space is how many bytes of the filesystem that a folder lies on anybody but its
-// administrator can still write.
+// Space is the number of bytes that a user other than root can still write to the filesystem of
+// dir.
 func Space(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {

@@ -2,8 +2,7 @@ package osfs
 
 import "golang.org/x/sys/windows"
 
-// Space is how many bytes of the filesystem that a folder lies on its user can still
-// write.
+// Space is the number of bytes that the user can still write to the filesystem of dir.
 func Space(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is what two names of one file have in common. A number may be given to
-// another file once this one is gone; while it is open or locked, it is not.
+// identity identifies a file on this machine. The system may reuse an inode number after the file
+// is removed, but not while the file is open or locked.
 type identity struct{ dev, ino uint64 }
 
 // Stat implements FS.
@@ -33,6 +33,7 @@ func (d *Dir) Stat(name string) (Info, error) {
 	return info, fail("stat", name, err)
 }
 
+// infoOf converts the result of a stat call.
 func infoOf(st *unix.Stat_t) Info {
 	info := Info{Kind: Other, Perm: fs.FileMode(st.Mode & 0o777), Size: st.Size, ID: identity{uint64(st.Dev), st.Ino}}
 	switch st.Mode & unix.S_IFMT {
@@ -46,7 +47,7 @@ func infoOf(st *unix.Stat_t) Info {
 	return info
 }
 
-// InfoOf is Info for a file that another package opened.
+// InfoOf is the Info of a file that another package opened.
 func InfoOf(fi os.FileInfo) Info {
 	info := Info{Kind: kindOf(fi.Mode().Type()), Perm: fi.Mode().Perm(), Size: fi.Size()}
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
@@ -55,5 +56,5 @@ func InfoOf(fi os.FileInfo) Info {
 	return info
 }
 
-// SameFile reports that a and b tell about one file.
+// SameFile reports that a and b describe one file.
 func SameFile(a, b Info) bool { return a.ID != nil && a.ID == b.ID }

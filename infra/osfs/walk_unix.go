@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walkBeneath opens name one component at a time, so that no link is followed.
-// It is the only way on darwin, and on Linux where openat2 is not to be had.
+// walkBeneath opens name one component at a time without following links. It is the only
+// implementation on darwin, and the fallback on Linux without openat2.
 func walkBeneath(root int, name string, flags int, perm uint32) (int, error) {
 	if !fs.ValidPath(name) {
 		return -1, fs.ErrInvalid
@@ -37,6 +37,7 @@ func walkBeneath(root int, name string, flags int, perm uint32) (int, error) {
 	}
 }
 
+// openStep opens one component in the directory dir.
 func openStep(dir int, name string, flags int, perm uint32) (fd int, err error) {
 	err = retry(func() error {
 		fd, err = unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
@@ -48,7 +49,7 @@ func openStep(dir int, name string, flags int, perm uint32) (fd int, err error) 
 	if errors.Is(err, unix.ELOOP) {
 		return -1, ErrSymlink
 	}
-	// With O_DIRECTORY, Linux calls a link "not a directory": look what it is.
+	// With O_DIRECTORY, Linux reports a link as "not a directory": check the kind of the entry.
 	var st unix.Stat_t
 	if errors.Is(err, unix.ENOTDIR) && unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil &&
 		st.Mode&unix.S_IFMT == unix.S_IFLNK {

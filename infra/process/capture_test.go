@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-const keep = command.OutputHeadBytesMax
+const keptBytes = command.OutputHeadBytesMax
 
 func TestCaptureKeepsHeadAndTail(t *testing.T) {
 	letters := func(n int) string {
@@ -23,8 +23,9 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, n := range []int{0, 1, keep - 1, keep, keep + 1, 2*keep - 1, 2 * keep, 2*keep + 1, 7*keep + 12345} {
-		for _, chunk := range []int{1 << 20, 4096, 777, keep + 5} {
+	for _, n := range []int{0, 1, keptBytes - 1, keptBytes, keptBytes + 1,
+		2*keptBytes - 1, 2 * keptBytes, 2*keptBytes + 1, 7*keptBytes + 12345} {
+		for _, chunk := range []int{1 << 20, 4096, 777, keptBytes + 5} {
 			all := letters(n)
 			c := newCapture(nil)
 			for rest := all; rest != ""; {
@@ -33,9 +34,9 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 				rest = rest[k:]
 			}
 			out := c.outcome()
-			wantHead := all[:min(n, keep)]
+			wantHead := all[:min(n, keptBytes)]
 			wantTail := all[len(wantHead):]
-			wantTail = wantTail[max(0, len(wantTail)-keep):]
+			wantTail = wantTail[max(0, len(wantTail)-keptBytes):]
 			if out.OutputHead != wantHead || out.OutputTail != wantTail {
 				t.Errorf("%d bytes in pieces of %d: head of %d, tail of %d bytes are not the output's", n, chunk,
 					len(out.OutputHead), len(out.OutputTail))
@@ -49,7 +50,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 
 func TestCaptureSplitsNoCharacter(t *testing.T) {
 	for shift := range 4 {
-		for _, n := range []int{keep/4 + 2, keep/2 + 3, keep} {
+		for _, n := range []int{keptBytes/4 + 2, keptBytes/2 + 3, keptBytes} {
 			all := strings.Repeat("x", shift) + strings.Repeat("😀", n)
 			c := newCapture(nil)
 			c.add([]byte(all))
@@ -60,7 +61,7 @@ func TestCaptureSplitsNoCharacter(t *testing.T) {
 			if !strings.HasPrefix(all, out.OutputHead) || !strings.HasSuffix(all, out.OutputTail) {
 				t.Errorf("shift %d, %d characters: head or tail is not the output's", shift, n)
 			}
-			if len(all) <= 2*keep-4 && out.OutputHead+out.OutputTail != all {
+			if len(all) <= 2*keptBytes-4 && out.OutputHead+out.OutputTail != all {
 				t.Errorf("shift %d, %d characters: %d of %d bytes kept where all fit", shift, n,
 					len(out.OutputHead+out.OutputTail), len(all))
 			}
@@ -69,10 +70,10 @@ func TestCaptureSplitsNoCharacter(t *testing.T) {
 }
 
 func TestCaptureOfBinaryOutputIsTextForJSON(t *testing.T) {
-	noise := make([]byte, 3*keep)
+	noise := make([]byte, 3*keptBytes)
 	rand.New(rand.NewSource(1)).Read(noise)
-	for name, b := range map[string][]byte{"noise": noise, "continuations": bytes.Repeat([]byte{0x80}, 3*keep),
-		"zeros": make([]byte, 3*keep)} {
+	for name, b := range map[string][]byte{"noise": noise, "continuations": bytes.Repeat([]byte{0x80}, 3*keptBytes),
+		"zeros": make([]byte, 3*keptBytes)} {
 		c := newCapture(nil)
 		c.add(b)
 		out := c.outcome()
@@ -84,20 +85,20 @@ func TestCaptureOfBinaryOutputIsTextForJSON(t *testing.T) {
 			continue
 		}
 		if n := len(v.JCS()); n > 1<<20 {
-			t.Errorf("%s: the artifact has %d bytes, more than R24 allows", name, n)
+			t.Errorf("%s: the artifact has %d bytes, more than docs/design.md#limits allows", name, n)
 		}
 		if out.OutputDigest != canon.DigestOf(sha256.Sum256(b)) {
-			t.Errorf("%s: digest is not of the bytes as they came", name)
+			t.Errorf("%s: the digest is not that of the original bytes", name)
 		}
 	}
 }
 
-type brokenWriter struct{ calls int }
+type failingWriter struct{ calls int }
 
-func (w *brokenWriter) Write([]byte) (int, error) { w.calls++; return 0, errors.New("gone") }
+func (w *failingWriter) Write([]byte) (int, error) { w.calls++; return 0, errors.New("gone") }
 
-func TestCaptureOutlivesItsAudience(t *testing.T) {
-	w := &brokenWriter{}
+func TestCaptureContinuesAfterTeeFails(t *testing.T) {
+	w := &failingWriter{}
 	c := newCapture(w)
 	c.add([]byte("one"))
 	c.add([]byte("two"))

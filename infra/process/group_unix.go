@@ -8,22 +8,22 @@ import (
 	"syscall"
 )
 
-// A command gets a session of its own, not only a group: it has no terminal then,
-// so that a program which wants to ask for a password fails at once and says so,
-// where in a mere background group the kernel would stop it without a word.
+// A command runs in a session of its own, not only in a group: without a terminal, a program that
+// asks for a password fails at once with a message, while the kernel would stop a background group
+// silently.
 
-// terminate asks the process group of a leader to end. The number of a group is
-// not given out again while anybody is in it, also when its leader is gone.
+// terminate sends SIGTERM to the process group of leader. The number of a group is not reused while
+// any process is in it, even when its leader has exited.
 func terminate(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGTERM) }
 
-// kill ends a process group.
+// kill sends SIGKILL to a process group.
 func kill(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
 
-// alive reports whether anybody is left in a process group.
-func alive(leader *os.Process) bool { return syscall.Kill(-leader.Pid, 0) == nil }
+// groupExists reports whether a process is left in the group.
+func groupExists(leader *os.Process) bool { return syscall.Kill(-leader.Pid, 0) == nil }
 
-// ended reads how a process ended.
-func ended(s *os.ProcessState) (status int64, failure string) {
+// exitOf returns the exit status, or -1 and a text for a process that a signal ended.
+func exitOf(s *os.ProcessState) (status int64, failure string) {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return -1, fmt.Sprintf("it was ended by signal %d (%s)", int(ws.Signal()), ws.Signal())
 	}

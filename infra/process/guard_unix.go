@@ -10,22 +10,21 @@ import (
 	"syscall"
 )
 
-// guard outlives this process by a moment, to kill what it was running. It is one
-// shell for all commands of a run, so that a step pays a write into a pipe for it.
+// guard kills the process group of the running command when this process ends before it. It is one
+// shell for all commands of a Runner, so that a step costs one write to a pipe.
 //
-// It is a courtesy on top of Pdeathsig: where there is no /bin/sh, or somebody
-// kills it, commands run all the same.
+// It complements Pdeathsig. Without /bin/sh, or when the shell is killed, commands still run.
 type guard struct {
 	mu    sync.Mutex
 	shell *exec.Cmd
 	pipe  io.WriteCloser
 }
 
-// guardScript remembers the last group that it was told. Its input ends when the
-// last process that holds the pipe is gone, and that is only ever ours.
+// guardScript stores the last group that it reads. Its input ends when the last process that holds
+// the pipe ends; only this process holds it.
 const guardScript = `group=; while read -r line; do group=$line; done; [ -z "$group" ] || kill -9 "-$group"`
 
-// watch names the group that must not outlive this process; 0 takes it back.
+// watch sets the group that must not outlive this process; 0 clears it.
 func (g *guard) watch(group int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -37,12 +36,13 @@ func (g *guard) watch(group int) {
 		line = strconv.Itoa(group) + "\n"
 	}
 	if _, err := io.WriteString(g.pipe, line); err != nil {
-		g.stop() // the next command gets a new one
+		g.stop() // the next command starts a new one
 	}
 }
 
+// start starts the shell. It returns false where that is not possible.
 func (g *guard) start() bool {
-	// A session of its own keeps a Ctrl-C and the end of the terminal from it.
+	// A session of its own: Ctrl-C and the end of the terminal do not reach it.
 	g.shell = &exec.Cmd{Path: "/bin/sh", Args: []string{"waybill-guard", "-c", guardScript}, Dir: "/", Env: []string{},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	pipe, err := g.shell.StdinPipe()
@@ -56,12 +56,14 @@ func (g *guard) start() bool {
 	return true
 }
 
+// stop closes the pipe and waits for the shell. It kills the last group that was not cleared.
 func (g *guard) stop() {
 	_ = g.pipe.Close()
 	_ = g.shell.Wait()
 	g.pipe = nil
 }
 
+// close stops the shell if it runs.
 func (g *guard) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package process runs the commands of steps as processes of the operating
-// system: each in a group of its own that ends with it, its output passed on and
-// kept within bounds. It decides neither whether a command may run nor what its
-// outcome means.
+// Package process runs the commands of steps as processes of the operating system: each in a
+// process group of its own that ends with it, with its output forwarded and captured within bounds.
+// It does not decide whether a command may run (docs/design.md#commands-and-trust), nor what its
+// outcome means. It runs no shell: the argv of a step is executed as it is. Start with Runner.Try.
 package process
 
 import (
@@ -18,47 +18,45 @@ import (
 
 // Runner implements ports.Commands. It runs one command at a time.
 //
-// What ends with what: a command is the leader of a session of its own. When it
-// exits, is stopped or is given up, whatever is left in its process group is
-// stopped too. When this process is killed and can do nothing any more, Linux
-// kills the command itself (Pdeathsig) and a guard, a small shell that waits for
-// our end of a pipe to close, kills the whole group on every Unix. A process that
-// left the group on purpose (setsid) goes on. On Windows only the command itself
-// is stopped.
+// Each command is the leader of a session of its own. When it exits, is stopped or is canceled, the
+// rest of its process group is stopped too. When this process is killed, Linux kills the command
+// itself (Pdeathsig), and on every Unix a guard kills the whole group: a small shell that reads
+// from a pipe which only this process holds. A process that left the group on purpose (setsid)
+// continues. On Windows only the command itself is stopped.
 type Runner struct {
-	Dir    string    // what a relative Cwd is relative to; "" is the current folder
-	Env    []string  // the performer's environment, as os.Environ gives it; nil: this process's
-	Output io.Writer // gets output as it comes; nil: nobody does
+	Dir    string    // directory for relative Cwd values; "" is the current one
+	Env    []string  // environment of the performer, as from os.Environ; nil: that of this process
+	Output io.Writer // receives output as it is read; may be nil
 
-	// Grace is how long a command may take to end after it was asked to; 0 stands
-	// for graceDefault.
+	// Grace is how long a command may take to end after SIGTERM; 0 selects graceDefault.
 	Grace time.Duration
 
 	guard guard
 }
 
 const (
-	// graceDefault lets a program remove its temporary files, and keeps a person who
-	// pressed Ctrl-C waiting no longer than they put up with.
+	// graceDefault lets a program remove its temporary files without delaying a user who pressed
+	// Ctrl-C for long.
 	graceDefault = 3 * time.Second
-	// drain is how long the output of a command that has exited may still come: its
-	// last children, such as a tee, write after it. Only a command that left something
-	// behind is waited for.
-	drain = time.Second
-	// poll is the pause between two looks at whether a group is gone.
-	poll = 5 * time.Millisecond
+	// drainMax bounds the wait for output after a command has exited: its last children, such as a
+	// tee, write after it. The wait occurs only when a process still holds the pipe.
+	drainMax = time.Second
+	// pollInterval is the pause between two checks whether a group has ended.
+	pollInterval = 5 * time.Millisecond
 )
 
-// Close ends the guard. The Runner may be used again after it.
+// Close stops the guard. The Runner may be used again; the next command starts a new guard.
 func (r *Runner) Close() { r.guard.close() }
 
-// Try runs a command once.
+// Try runs a command once and returns its outcome. A command that cannot start, times out or exits
+// with a status is an outcome, not an error; the error is that of ctx. Failure and Fix are texts
+// for the user without absolute paths.
 func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome, error) {
 	if err := ctx.Err(); err != nil {
 		return ports.CommandOutcome{}, err
 	}
-	// Linux delivers Pdeathsig when the thread that forked ends, not the process:
-	// the thread is kept until the command is gone.
+	// Linux delivers Pdeathsig when the thread that forked ends, not the process, so this goroutine
+	// keeps its thread until the command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -66,54 +64,55 @@ func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome
 	if failed != nil {
 		return failed.outcome(), nil
 	}
-	from, to, err := os.Pipe()
+	output, outputWriter, err := os.Pipe()
 	if err != nil {
-		return (&notStarted{clause: "its output cannot be read: " + reason(err)}).outcome(), nil
+		return (&startFailure{clause: "its output cannot be read: " + reason(err)}).outcome(), nil
 	}
-	cmd.Stdout, cmd.Stderr = to, to
+	cmd.Stdout, cmd.Stderr = outputWriter, outputWriter
 	began := time.Now()
 	err = cmd.Start()
-	_ = to.Close()
+	_ = outputWriter.Close()
 	if err != nil {
-		_ = from.Close()
-		return explain(err, cmd, c).outcome(), nil
+		_ = output.Close()
+		return startFailureOf(err, cmd, c).outcome(), nil
 	}
 	r.guard.watch(cmd.Process.Pid)
 	defer r.guard.watch(0)
-	t := try{cmd: cmd, from: from, kept: newCapture(r.Output), grace: r.Grace, exited: make(chan struct{}),
-		read: make(chan struct{})}
-	if t.grace == 0 {
-		t.grace = graceDefault
+	e := execution{cmd: cmd, output: output, captured: newCapture(r.Output), grace: r.Grace,
+		exited:  make(chan struct{}),
+		drained: make(chan struct{})}
+	if e.grace == 0 {
+		e.grace = graceDefault
 	}
-	why, err := t.attend(ctx, time.Duration(c.TimeoutMs)*time.Millisecond)
+	why, err := e.wait(ctx, time.Duration(c.TimeoutMs)*time.Millisecond)
 	if err != nil {
 		return ports.CommandOutcome{}, err
 	}
-	out := t.outcome(why)
+	out := e.outcome(why)
 	out.DurationMs = time.Since(began).Milliseconds()
 	return out, nil
 }
 
-// try is a command that has started.
-type try struct {
-	cmd    *exec.Cmd
-	from   *os.File // its output
-	kept   *capture
-	grace  time.Duration
-	exited chan struct{} // closed when the command itself is gone
-	read   chan struct{} // closed when no more output comes
+// execution is a started command.
+type execution struct {
+	cmd      *exec.Cmd
+	output   *os.File // read end of the pipe for standard output and error
+	captured *capture
+	grace    time.Duration
+	exited   chan struct{} // closed when the command itself has exited
+	drained  chan struct{} // closed at the end of the output
 }
 
-// attend waits for the command's end, or brings it about. It returns what kept
-// the command from ending by itself, or ctx's error.
-func (t *try) attend(ctx context.Context, timeout time.Duration) (why string, err error) {
+// wait waits for the end of the command, or stops it after timeout (0: never) or when ctx ends. why
+// is the failure text for a timeout; err is ctx's error.
+func (t *execution) wait(ctx context.Context, timeout time.Duration) (why string, err error) {
 	go func() {
 		_ = t.cmd.Wait() // the status is in ProcessState
 		close(t.exited)
 	}()
 	go func() {
-		t.kept.readAll(t.from)
-		close(t.read)
+		t.captured.copyFrom(t.output)
+		close(t.drained)
 	}()
 	var late <-chan time.Time
 	if timeout > 0 {
@@ -128,51 +127,52 @@ func (t *try) attend(ctx context.Context, timeout time.Duration) (why string, er
 		t.stop()
 	case <-ctx.Done():
 		select {
-		case <-t.exited: // it was faster: what it did is known
+		case <-t.exited: // it exited first: its outcome is known
 		default:
 			err = ctx.Err()
 			t.stop()
 		}
 	}
-	t.settle(err)
+	t.finish(err)
 	return why, err
 }
 
-// stop asks the group to end, and after a while no longer asks.
-func (t *try) stop() {
+// stop sends SIGTERM to the group, and SIGKILL after the grace period.
+func (t *execution) stop() {
 	terminate(t.cmd.Process)
-	if !within(t.exited, t.grace) {
+	if !waitAtMost(t.exited, t.grace) {
 		kill(t.cmd.Process)
 		<-t.exited
 	}
 }
 
-// settle ends what the command left behind and the reading of its output. In the
-// common case, where all writers are gone and so is the group, it waits for nothing.
-func (t *try) settle(interrupted error) {
-	within(t.read, drain)
-	if alive(t.cmd.Process) {
+// finish stops what the command left in its group and ends the reading of its output. When all
+// writers and the group have ended already, as is usual, it does not wait.
+func (t *execution) finish(interrupted error) {
+	waitAtMost(t.drained, drainMax)
+	if groupExists(t.cmd.Process) {
 		terminate(t.cmd.Process)
-		for deadline := time.Now().Add(t.grace); alive(t.cmd.Process) && time.Now().Before(deadline); {
-			time.Sleep(poll)
+		for deadline := time.Now().Add(t.grace); groupExists(t.cmd.Process) && time.Now().Before(deadline); {
+			time.Sleep(pollInterval)
 		}
 		kill(t.cmd.Process)
 	}
-	// A process outside the group may hold the pipe for ever.
-	if !within(t.read, drain) {
-		_ = t.from.SetReadDeadline(time.Now())
+	// A process outside the group may keep the pipe open without limit.
+	if !waitAtMost(t.drained, drainMax) {
+		_ = t.output.SetReadDeadline(time.Now())
 	}
 	if interrupted != nil {
-		// Nobody will look at the output; a terminal that does not take any more of it
-		// must not keep us here.
-		within(t.read, drain)
+		// The output is not used any more; a terminal that accepts no more of it must not block
+		// here.
+		waitAtMost(t.drained, drainMax)
 		return
 	}
-	<-t.read
-	_ = t.from.Close()
+	<-t.drained
+	_ = t.output.Close()
 }
 
-func within(done <-chan struct{}, d time.Duration) bool {
+// waitAtMost waits for done, at most for d, and reports whether it was closed.
+func waitAtMost(done <-chan struct{}, d time.Duration) bool {
 	select {
 	case <-done:
 		return true
@@ -188,10 +188,10 @@ func within(done <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// outcome tells how it ended. It is called when nothing is read any more.
-func (t *try) outcome(why string) ports.CommandOutcome {
-	out := t.kept.outcome()
-	out.ExitStatus, out.Failure = ended(t.cmd.ProcessState)
+// outcome returns the result after the output has been read. why overrides the exit status.
+func (t *execution) outcome(why string) ports.CommandOutcome {
+	out := t.captured.outcome()
+	out.ExitStatus, out.Failure = exitOf(t.cmd.ProcessState)
 	if why != "" {
 		out.ExitStatus, out.Failure = -1, why
 	}

@@ -16,7 +16,7 @@ import (
 
 func sh(script string) ports.Command { return ports.Command{Argv: []string{"sh", "-c", script}} }
 
-// attempt runs one command with short patience.
+// attempt runs one command with a short grace period.
 func attempt(t *testing.T, r *Runner, c ports.Command) ports.CommandOutcome {
 	t.Helper()
 	if r.Grace == 0 {
@@ -32,10 +32,10 @@ func attempt(t *testing.T, r *Runner, c ports.Command) ports.CommandOutcome {
 
 func TestOutcomes(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "sub", "hello"), 0o755, "#!/bin/sh\npwd\n")
-	write(t, filepath.Join(dir, "plain"), 0o644, "just text")
-	write(t, filepath.Join(dir, "lost"), 0o755, "#!/no/such/interpreter\n")
-	write(t, filepath.Join(dir, "bytes"), 0o755, "\x00\x01\x02")
+	writeFile(t, filepath.Join(dir, "sub", "hello"), 0o755, "#!/bin/sh\npwd\n")
+	writeFile(t, filepath.Join(dir, "plain"), 0o644, "just text")
+	writeFile(t, filepath.Join(dir, "lost"), 0o755, "#!/no/such/interpreter\n")
+	writeFile(t, filepath.Join(dir, "bytes"), 0o755, "\x00\x01\x02")
 	cases := []struct {
 		name    string
 		c       ports.Command
@@ -83,7 +83,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path string, mode os.FileMode, text string) {
+func writeFile(t *testing.T, path string, mode os.FileMode, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -123,13 +123,13 @@ func TestInterruptionEndsTheGroup(t *testing.T) {
 	if err != context.Canceled {
 		t.Fatalf("got %v", err)
 	}
-	gone(t, waitForLines(t, pids, 2))
-	if _, err := r.Try(ctx, sh("echo ran >>"+pids)); err != context.Canceled || len(lines(pids)) != 2 {
-		t.Errorf("a command began after the end: %v", err)
+	expectGone(t, waitForLines(t, pids, 2))
+	if _, err := r.Try(ctx, sh("echo ran >>"+pids)); err != context.Canceled || len(readPIDs(pids)) != 2 {
+		t.Errorf("a command started after the context ended: %v", err)
 	}
 }
 
-func TestNothingOfTheGroupOutlivesTheCommand(t *testing.T) {
+func TestGroupEndsWithCommand(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	began := time.Now()
 	out := attempt(t, &Runner{Grace: 2 * time.Second}, sh("sleep 60 & echo $! >>"+pids+"; echo here"))
@@ -139,17 +139,17 @@ func TestNothingOfTheGroupOutlivesTheCommand(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	gone(t, waitForLines(t, pids, 1))
+	expectGone(t, waitForLines(t, pids, 1))
 }
 
-func TestOutputAfterTheCommandIsNotLost(t *testing.T) {
+func TestOutputAfterExitIsCaptured(t *testing.T) {
 	out := attempt(t, &Runner{}, sh("(sleep 0.05; echo late) & echo early"))
 	if out.OutputHead != "early\nlate\n" {
 		t.Errorf("got %q", out.OutputHead)
 	}
 }
 
-func TestOutputIsPassedOnAsItComes(t *testing.T) {
+func TestOutputIsForwardedImmediately(t *testing.T) {
 	var first time.Time
 	began := time.Now()
 	w := writerFunc(func(p []byte) (int, error) {

@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// Windows has no process groups that a signal reaches. Only the command itself is
-// stopped, at once; what it started goes on, also when this process is killed.
+// Windows has no process groups that a signal reaches. Only the command itself is stopped, at once;
+// processes that it started continue, also when this process is killed.
 
-func attributes() *syscall.SysProcAttr {
+func sysProcAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
@@ -16,11 +16,11 @@ func terminate(leader *os.Process) { _ = leader.Kill() }
 
 func kill(leader *os.Process) { _ = leader.Kill() }
 
-func alive(*os.Process) bool { return false }
+func groupExists(*os.Process) bool { return false }
 
-func ended(s *os.ProcessState) (status int64, failure string) { return int64(s.ExitCode()), "" }
+func exitOf(s *os.ProcessState) (status int64, failure string) { return int64(s.ExitCode()), "" }
 
-// guard has nothing to guard here.
+// guard has no function on Windows.
 type guard struct{}
 
 func (g *guard) watch(int) {}

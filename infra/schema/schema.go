@@ -1,7 +1,8 @@
-// Package schema describes Go types as JSON Schema (draft 2020-12): what is printed
-// and stored is described by the types that it is made from, never beside them
-// (locks 16.2). It knows how our types are spelt; which documents there are is its
-// callers' business.
+// Package schema derives JSON Schemas (draft 2020-12) from Go types: printed and stored documents
+// are described by the types that they are made from, so that the two cannot differ
+// (docs/design.md#schema-closure). It knows how the types of this module are encoded, which package
+// jsonschema does not; its callers know which documents exist. Start with Of; enums.go lists the
+// closed sets.
 package schema
 
 import (
@@ -19,65 +20,70 @@ import (
 // Schema is a JSON Schema.
 type Schema = jsonschema.Schema
 
-// Draft is the version of JSON Schema that is written.
+// Draft identifies the version of JSON Schema.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
-// Of is the schema of a type as durable/canon writes it: closed, so that a member more
-// is refused. Open opens it.
+// Of is the schema of a type as package canon encodes it. Objects are closed, so an additional
+// member is refused; Open opens them. A type without a schema is a bug and panics.
+//
+// These types are known besides those of the library: canon.Value (any value), reason.Code, the
+// enums and the string patterns of this package.
 func Of(t reflect.Type) *Schema {
 	known := map[reflect.Type]*Schema{
 		reflect.TypeFor[canon.Value](): {},
 		reflect.TypeFor[reason.Code](): reasonSchema(),
 	}
-	for t, all := range words() {
-		known[t] = &Schema{Type: "string", Enum: anys(all)}
+	for t, all := range enums() {
+		known[t] = &Schema{Type: "string", Enum: toAny(all)}
 	}
-	for t, form := range spelt() {
+	for t, form := range stringPatterns() {
 		known[t] = &Schema{Type: "string", Pattern: form}
 	}
-	learn(t, known, map[reflect.Type]bool{})
+	collectKnown(t, known, map[reflect.Type]bool{})
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
 	if err != nil {
 		panic(fmt.Sprintf("schema: %v has none: %v", t, err))
 	}
-	Each(s, neverNull)
+	Each(s, dropUnwrittenNull)
 	return s
 }
 
-// neverNull takes null out where our codec does not write it: a list is never null,
-// and a member that may be absent is absent then.
-func neverNull(s *Schema) {
+// dropUnwrittenNull removes null from types where package canon does not write it: lists are never
+// null, and optional members are absent instead.
+func dropUnwrittenNull(s *Schema) {
 	if slices.Contains(s.Types, "array") {
-		plain(s)
+		dropNull(s)
 	}
 	for name, p := range s.Properties {
 		if !slices.Contains(s.Required, name) {
-			plain(p)
+			dropNull(p)
 		}
 	}
 	if len(s.Types) > 0 && s.Enum != nil {
-		s.Enum = append(s.Enum, nil) // null is of no set, and allowed here
+		s.Enum = append(s.Enum, nil) // an enum must list null where the type permits it
 	}
 }
 
-func plain(s *Schema) {
+// dropNull removes null from the types of a schema.
+func dropNull(s *Schema) {
 	if len(s.Types) > 0 {
 		s.Type, s.Types = PlainType(s), nil
 	}
 }
 
-// reasonSchema is a reason as a record spells it, whose details are a closed set too.
+// reasonSchema is the schema of a reason in a record. Its details are a closed set.
 func reasonSchema() *Schema {
 	var details []string
 	for _, row := range reason.Table {
 		details = append(details, row.Code.Detail)
 	}
 	return Object(map[string]*Schema{"category": {Type: "string",
-		Enum: anys(words()[reflect.TypeFor[reason.Category]()])},
-		"detail": {Type: "string", Enum: anys(details)}}, "category", "detail")
+		Enum: toAny(enums()[reflect.TypeFor[reason.Category]()])},
+		"detail": {Type: "string", Enum: toAny(details)}}, "category", "detail")
 }
 
-func anys(all []string) []any {
+// toAny converts the values of an enum.
+func toAny(all []string) []any {
 	out := make([]any, len(all))
 	for i, s := range all {
 		out[i] = s
@@ -85,11 +91,14 @@ func anys(all []string) []any {
 	return out
 }
 
+// textMarshaler is implemented by types that are encoded as strings.
 var textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 
-// learn finds what Go and our own codec spell otherwise than the library thinks: what
-// marshals as text is a string, and a type within itself is an object.
-func learn(t reflect.Type, known map[reflect.Type]*Schema, around map[reflect.Type]bool) {
+// collectKnown adds schemas for types in t that package jsonschema would describe differently: a
+// text marshaler is a string, and a recursive type is an object. enclosing are the types around t.
+//
+// It does not descend into types that are known already.
+func collectKnown(t reflect.Type, known map[reflect.Type]*Schema, enclosing map[reflect.Type]bool) {
 	if known[t] != nil {
 		return
 	}
@@ -97,23 +106,23 @@ func learn(t reflect.Type, known map[reflect.Type]*Schema, around map[reflect.Ty
 	case t.Kind() != reflect.Pointer && t.Implements(textMarshaler):
 		known[t] = &Schema{Type: "string"}
 	case t.Kind() == reflect.Map && t.Elem() == reflect.TypeFor[canon.Value]():
-		known[t] = &Schema{Type: "object"} // members are whatever the caller knows
-	case around[t]:
+		known[t] = &Schema{Type: "object"} // with any members
+	case enclosing[t]:
 		known[t] = &Schema{Type: "object"}
 	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
 		t.Kind() == reflect.Map:
-		learn(t.Elem(), known, around)
+		collectKnown(t.Elem(), known, enclosing)
 	case t.Kind() == reflect.Struct:
-		around[t] = true
+		enclosing[t] = true
 		for i := range t.NumField() {
-			learn(t.Field(i).Type, known, around)
+			collectKnown(t.Field(i).Type, known, enclosing)
 		}
-		delete(around, t)
+		delete(enclosing, t)
 	}
 }
 
-// Open lets objects have members that the schema does not name: what we answer may
-// say more in a later version (R5).
+// Open permits members that a schema does not name, since a later version may add members to its
+// answers (docs/design.md#json-from-outside). It changes and returns s.
 func Open(s *Schema) *Schema {
 	Each(s, func(s *Schema) {
 		if (s.Type == "object" || slices.Contains(s.Types, "object")) && s.Properties != nil {
@@ -123,14 +132,14 @@ func Open(s *Schema) *Schema {
 	return s
 }
 
-// Present takes null out: what is absent is left out, and never null (docs/format.md,
-// section 3).
+// Present removes null everywhere: absent members are omitted, never null (docs/format.md). It
+// changes and returns s.
 func Present(s *Schema) *Schema {
-	Each(s, plain)
+	Each(s, dropNull)
 	return s
 }
 
-// PlainType is the type of a schema, null aside.
+// PlainType is the type of a schema other than null.
 func PlainType(s *Schema) string {
 	for _, t := range s.Types {
 		if t != "null" {
@@ -140,7 +149,9 @@ func PlainType(s *Schema) string {
 	return s.Type
 }
 
-// Each visits a schema and all below it.
+// Each calls visit for a schema and all schemas in it, outermost first.
+//
+// Members are visited in no defined order.
 func Each(s *Schema, visit func(*Schema)) {
 	if s == nil {
 		return
@@ -160,12 +171,14 @@ func Each(s *Schema, visit func(*Schema)) {
 	}
 }
 
-// Object is a closed object with these members.
+// Object is the schema of a closed object with these members.
+//
+// Required members must be among members. The order of properties is not defined.
 func Object(members map[string]*Schema, required ...string) *Schema {
 	return &Schema{Type: "object", Properties: members, Required: required, AdditionalProperties: Nothing()}
 }
 
-// Nothing is the schema that no value has; as AdditionalProperties it closes an object.
+// Nothing is the schema without valid values; as AdditionalProperties it closes an object.
 func Nothing() *Schema { return &Schema{Not: &Schema{}} }
 
 // Const is the schema of one value.

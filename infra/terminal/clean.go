@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Clean makes text that others wrote safe to show: what would drive the terminal
-// becomes visible instead, so that no file can color, hide or reorder what a
-// person decides on. Line ends stay, tabs become spaces.
+// Clean makes text from other sources safe to print: control characters become visible symbols, so
+// that no file can color, hide or reorder what the user decides on. Line ends are kept, tabs become
+// spaces.
 func Clean(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && drives(r) }) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && isControl(r) }) {
 		return text
 	}
 	var b strings.Builder
@@ -18,10 +18,10 @@ func Clean(text string) string {
 		switch {
 		case r == '\t':
 			b.WriteString("    ")
-		case r == '\n' || !drives(r):
+		case r == '\n' || !isControl(r):
 			b.WriteRune(r)
 		case r < ' ':
-			b.WriteRune('␀' + r) // the pictures of the control characters, in their order
+			b.WriteRune('␀' + r) // the Unicode symbols of the control characters, in their order
 		default:
 			b.WriteRune(utf8.RuneError)
 		}
@@ -29,28 +29,31 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// drives reports a character that a terminal acts on instead of showing it: the
-// control characters, and those that turn the direction of what follows.
-func drives(r rune) bool {
+// isControl reports a character that a terminal executes instead of showing: control characters and
+// bidirectional formatting characters.
+func isControl(r rune) bool {
 	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// OutputLine makes a line of a program's output fit to stand among our own: only
-// colors are left of its escape sequences, and those only where keepColor says so;
-// of a line that was drawn over (carriage return) the last state counts.
+// OutputLine makes a line of program output safe to print: of its escape sequences only colors
+// remain, and only with keepColor; of a line that was overwritten (carriage return) the last state
+// remains.
+//
+// Tabs become spaces up to the next multiple of tabStop. An escape sequence that does not end is
+// removed up to the end of the line.
 func OutputLine(line string, keepColor bool) string {
 	line = strings.TrimSuffix(line, "\r")
 	if i := strings.LastIndexByte(line, '\r'); i >= 0 {
 		line = line[i+1:]
 	}
-	if !strings.ContainsFunc(line, drives) {
+	if !strings.ContainsFunc(line, isControl) {
 		return line
 	}
 	var b strings.Builder
 	colored, column := false, 0
 	for line != "" {
 		if line[0] == esc {
-			n, sgr := sequence(line)
+			n, sgr := escapeSequence(line)
 			if sgr && keepColor {
 				b.WriteString(line[:n])
 				colored = true
@@ -64,14 +67,14 @@ func OutputLine(line string, keepColor bool) string {
 			pad := tabStop - column%tabStop
 			b.WriteString(strings.Repeat(" ", pad))
 			column += pad
-		case r == utf8.RuneError || !drives(r):
+		case r == utf8.RuneError || !isControl(r):
 			b.WriteRune(r)
 			column++
 		}
 		line = line[n:]
 	}
 	if colored {
-		b.WriteString("\x1b[0m") // a color that was left on must not run into our lines
+		b.WriteString("\x1b[0m") // an unfinished color must not continue in the following lines
 	}
 	return b.String()
 }
@@ -81,9 +84,9 @@ const (
 	tabStop = 8
 )
 
-// sequence measures the escape sequence that s begins with (ECMA-48) and tells
-// whether all it does is choose colors.
-func sequence(s string) (length int, sgr bool) {
+// escapeSequence returns the length of the escape sequence at the start of s (ECMA-48), and whether
+// it only selects colors.
+func escapeSequence(s string) (length int, sgr bool) {
 	if len(s) < 2 {
 		return len(s), false
 	}

@@ -12,40 +12,40 @@ import (
 	"time"
 )
 
-// Editor lets a person write a longer text in the program that they prefer.
+// Editor opens a text in the user's editor program. In, Out and Err are its terminal.
 type Editor struct {
 	In, Out, Err *os.File
 	Getenv       func(string) string
 }
 
-// cutMark ends the text; what stands below it is there to be read only. A line of
-// its own is safer than comment signs, which are headings in Markdown.
+// cutMark ends the text; everything below it is only shown. A line of its own is safer than comment
+// characters, which are headings in Markdown.
 const cutMark = "------------------------ >8 ------------------------"
 
-// Edit opens draft in $VISUAL, $EDITOR or the system's own editor and returns what
-// was saved. below is shown under the text and is not a part of it. An editor that
-// fails is an error whose text tells a person what to do.
+// Edit opens draft in $VISUAL, $EDITOR or the default editor of the system and returns the saved
+// text, trimmed. below is shown under the text and is not part of the result. The error of a failed
+// editor is for the user and names the variable to set; a canceled context returns its error.
 func (e Editor) Edit(ctx context.Context, draft, below string) (string, error) {
-	f, err := os.CreateTemp("", "waybill-*.md") // made for its owner only
+	f, err := os.CreateTemp("", "waybill-*.md") // with mode 0600
 	if err != nil {
-		return "", fmt.Errorf("there is no room for a temporary file: %w", err)
+		return "", fmt.Errorf("no temporary file can be created: %w", err)
 	}
 	defer os.Remove(f.Name())
 	_, err = f.WriteString(draft + "\n\n" + cutMark + "\n" + below + "\n")
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("the temporary file cannot be written: %w", err)
 	}
-	name := e.name()
-	cmd := command(ctx, name, f.Name())
+	name := e.program()
+	cmd := editorCommand(ctx, name, f.Name())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
-	// Asked to end, an editor leaves the terminal as it was; killed, it does not.
+	// SIGTERM lets an editor restore the terminal; SIGKILL would not.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", fmt.Errorf("the editor %q failed (%w); set EDITOR to one that is there", name, err)
+		return "", fmt.Errorf("the editor %q failed (%w); set EDITOR to an installed editor", name, err)
 	}
 	saved, err := os.ReadFile(f.Name())
 	if err != nil {
@@ -55,7 +55,8 @@ func (e Editor) Edit(ctx context.Context, draft, below string) (string, error) {
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), nil
 }
 
-func (e Editor) name() string {
+// program is the command of the editor, with its flags.
+func (e Editor) program() string {
 	for _, variable := range []string{"VISUAL", "EDITOR"} {
 		if name := strings.TrimSpace(e.Getenv(variable)); name != "" {
 			return name
@@ -67,10 +68,10 @@ func (e Editor) name() string {
 	return "vi"
 }
 
-// command takes the variable as a shell would: it may hold flags, quotes and
-// variables of its own (env). The shell gives its place to the editor, so that who
-// stops the one stops the other.
-func command(ctx context.Context, editor, file string) *exec.Cmd {
+// editorCommand runs the variable's value as a shell would: it may contain flags, quotes and
+// environment variables (env). exec replaces the shell by the editor, so that a signal reaches the
+// editor.
+func editorCommand(ctx context.Context, editor, file string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		words := strings.Fields(editor)
 		return exec.CommandContext(ctx, words[0], append(words[1:], file)...)

@@ -8,30 +8,32 @@ import (
 	"time"
 )
 
-// Lines reads what a person types, line by line. The terminal itself lets them
-// correct a line; Ctrl-D on an empty one is io.EOF.
+// Lines reads what the user types, line by line. The terminal provides line editing; Ctrl-D on an
+// empty line is io.EOF. It is used by one goroutine.
 type Lines struct {
 	in      *os.File
-	pending chan typed // a reading that nobody waits for any more
+	pending chan typedLine // an unfinished read, after its caller's context ended
 }
 
-type typed struct {
+// typedLine is the result of one read.
+type typedLine struct {
 	line string
 	err  error
 }
 
-// NewLines reads from a terminal.
+// NewLines returns a reader of the terminal in.
 func NewLines(in *os.File) *Lines { return &Lines{in: in} }
 
-// Read waits for a line, or for ctx's end. Nothing is read ahead: what is typed
-// after the line belongs to whoever reads next, such as an editor.
+// Read returns the next line without its line end, or the error of ctx. It reads nothing ahead:
+// what is typed after the line is left for the next reader, such as an editor.
 func (l *Lines) Read(ctx context.Context) (string, error) {
 	if l.pending == nil {
-		// A read from a terminal cannot be called back; it is left behind when ctx ends.
-		l.pending = make(chan typed, 1)
-		go func(to chan typed) {
-			line, err := l.one()
-			to <- typed{line, err}
+		// A read from a terminal cannot be canceled: it continues when ctx ends, and the next call
+		// receives its line.
+		l.pending = make(chan typedLine, 1)
+		go func(to chan typedLine) {
+			line, err := l.readLine()
+			to <- typedLine{line, err}
 		}(l.pending)
 	}
 	select {
@@ -43,8 +45,8 @@ func (l *Lines) Read(ctx context.Context) (string, error) {
 	}
 }
 
-// one reads a single line: a terminal hands out no more than that at a time.
-func (l *Lines) one() (string, error) {
+// readLine reads a single line: a terminal in line mode returns at most one per read.
+func (l *Lines) readLine() (string, error) {
 	var b strings.Builder
 	buf := make([]byte, lineBytesMax)
 	for {
@@ -66,17 +68,19 @@ func (l *Lines) one() (string, error) {
 }
 
 const (
-	// lineBytesMax is the longest line that Linux edits (MAX_CANON and its line end).
+	// lineBytesMax is the longest line that Linux edits (MAX_CANON and its line end), in bytes.
 	lineBytesMax = 4096
-	// pasteGap is longer than a terminal takes between two lines of a pasted text, and
-	// shorter than a person between two answers.
+	// pasteGap is longer than the time between two lines of a pasted text, and shorter than the
+	// time between two typed answers.
 	pasteGap = 30 * time.Millisecond
-	// pasteLinesMax ends a reading that never pauses: nobody pastes that into a prompt.
+	// pasteLinesMax bounds a read of input that never pauses.
 	pasteLinesMax = 1000
 )
 
-// ReadPaste is Read, with the lines that follow at once: a text that was pasted is
-// one answer, and not the answers to the next questions too.
+// ReadPaste is Read with all lines that follow without a pause: a pasted text of several lines is
+// one answer, and not the answers to the next questions as well.
+//
+// It waits for pasteGap after each line. At most pasteLinesMax lines are joined.
 func (l *Lines) ReadPaste(ctx context.Context) (string, error) {
 	text, err := l.Read(ctx)
 	for range pasteLinesMax {
@@ -84,7 +88,7 @@ func (l *Lines) ReadPaste(ctx context.Context) (string, error) {
 			return text, err
 		}
 		time.Sleep(pasteGap)
-		if !waiting(l.in) {
+		if !lineWaiting(l.in) {
 			return text, nil
 		}
 		var more string
@@ -97,9 +101,9 @@ func (l *Lines) ReadPaste(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// Discard forgets what was typed so far: it was typed before the question was there.
+// Discard drops the input that was typed before the question was shown.
 func (l *Lines) Discard() {
 	if l.pending == nil {
-		discard(l.in)
+		discardInput(l.in)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Screen is where lines go, one after the other, and at its end, on a terminal, one
-// line that is drawn over: the live line. It may be used from several goroutines.
+// Screen prints lines in order and keeps a spinner line at the end, which is redrawn in place. It
+// is safe for concurrent use.
 type Screen struct {
 	out   io.Writer
 	draws bool
@@ -16,38 +16,40 @@ type Screen struct {
 
 	mu    sync.Mutex
 	frame int
-	spin  func(frame int) string // what the live line says; nil: there is none
-	drawn bool                   // it stands on the terminal now
+	spin  func(frame int) string // text of the spinner line; nil without one
+	drawn bool                   // the spinner line is on the terminal now
 	timer *time.Timer
 }
 
-// NewScreen makes a screen. Where draws is false there is no live line at all, and
-// nothing is written that is not text. width may change; 0 is not known.
+// NewScreen returns a screen that writes to out. With draws false there is no spinner line, and
+// only text is written. width returns the current number of columns, 0 when it is unknown.
+//
+// The first frame is drawn after spinDelay and then replaced every spinEvery.
 func NewScreen(out io.Writer, draws bool, width func() int) *Screen {
 	return &Screen{out: out, draws: draws, width: width}
 }
 
-// Width is how wide text should be: that of the terminal, up to what is read with
-// ease; 0 where nothing has to be broken.
+// Width is the width to which text should be wrapped: that of the terminal, at most widthMax; 0 for
+// no wrapping.
 func (s *Screen) Width() int {
 	return min(s.width(), widthMax)
 }
 
 const (
-	// widthMax: longer lines are hard to read (typographers say 45 to 90).
+	// widthMax in columns: longer lines are hard to read (typographers recommend 45 to 90).
 	widthMax = 96
-	// spinDelay keeps the live line from flashing at work that takes no time.
+	// spinDelay prevents a spinner that flashes during short tasks.
 	spinDelay = 150 * time.Millisecond
 	spinEvery = 100 * time.Millisecond
 )
 
-// Frames are the pictures of a spinner.
+// Frames are the images of a spinner.
 var Frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// clearLine goes to the beginning of the line and empties it.
+// clearLine returns to the start of the line and erases it.
 const clearLine = "\r\x1b[2K"
 
-// Print writes text, which ends with a line end, above the live line.
+// Print writes text above the spinner line. The text must end with a line end.
 func (s *Screen) Print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,29 +62,31 @@ func (s *Screen) Print(text string) {
 	_, _ = io.WriteString(s.out, b.String())
 }
 
-// Spin keeps a live line at the end of the screen until Still. line gives it for
-// each frame; it is cut to the width.
+// Spin shows a spinner line at the end of the screen until Still is called. line returns its text
+// for each frame; it is cut to the width.
 func (s *Screen) Spin(line func(frame int) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.draws {
 		return
 	}
-	s.halt()
+	s.stopSpinner()
 	s.spin, s.frame = line, 0
 	s.timer = time.AfterFunc(spinDelay, s.tick)
 }
 
-// Still takes the live line away.
+// Still removes the spinner line.
 func (s *Screen) Still() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if gone := s.halt(); gone != "" {
+	if gone := s.stopSpinner(); gone != "" {
 		_, _ = io.WriteString(s.out, gone)
 	}
 }
 
-func (s *Screen) halt() string {
+// stopSpinner stops the timer and returns what erases the line. mu is held, as for the functions
+// below.
+func (s *Screen) stopSpinner() string {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
@@ -90,6 +94,7 @@ func (s *Screen) halt() string {
 	return s.erase()
 }
 
+// tick draws the next frame.
 func (s *Screen) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,6 +106,7 @@ func (s *Screen) tick() {
 	s.timer.Reset(spinEvery)
 }
 
+// erase returns what erases the spinner line, "" when it is not drawn.
 func (s *Screen) erase() string {
 	if !s.drawn {
 		return ""
@@ -109,7 +115,8 @@ func (s *Screen) erase() string {
 	return clearLine
 }
 
-// draw leaves the last column free: a full line makes some terminals go to the next.
+// draw returns the current frame. It leaves the last column empty: a full line makes some terminals
+// scroll.
 func (s *Screen) draw() string {
 	s.drawn = true
 	return Cut(s.spin(s.frame), max(s.width()-1, 0))

@@ -4,20 +4,20 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Styles dress single lines of text, from the sixteen colors that every person has
-// set to their own taste. Without color they return text as it is.
+// Styles are functions that style a single line of text with the sixteen colors of the user's
+// terminal theme. Without color they return the text unchanged.
 type Styles struct {
 	Bold   func(string) string
-	Dim    func(string) string // what can be passed over
-	Accent func(string) string // where one is
+	Dim    func(string) string // less important text
+	Accent func(string) string // the current item
 	Good   func(string) string
 	Warn   func(string) string
 	Bad    func(string) string
 }
 
-// NewStyles makes styles, plain ones unless color is on.
+// NewStyles returns styles that use colors when color is true.
 func NewStyles(color bool) Styles {
-	dress := func(s lipgloss.Style) func(string) string {
+	render := func(s lipgloss.Style) func(string) string {
 		if !color {
 			return func(text string) string { return text }
 		}
@@ -30,14 +30,14 @@ func NewStyles(color bool) Styles {
 	}
 	plain := lipgloss.NewStyle()
 	return Styles{
-		Bold:   dress(plain.Bold(true)),
-		Dim:    dress(plain.Faint(true)),
-		Accent: dress(plain.Foreground(lipgloss.Cyan)),
-		Good:   dress(plain.Foreground(lipgloss.Green)),
-		Warn:   dress(plain.Foreground(lipgloss.Yellow)),
-		Bad:    dress(plain.Foreground(lipgloss.Red)),
+		Bold:   render(plain.Bold(true)),
+		Dim:    render(plain.Faint(true)),
+		Accent: render(plain.Foreground(lipgloss.Cyan)),
+		Good:   render(plain.Foreground(lipgloss.Green)),
+		Warn:   render(plain.Foreground(lipgloss.Yellow)),
+		Bad:    render(plain.Foreground(lipgloss.Red)),
 	}
 }
 
-// TextWidth is how many columns text takes; styles take none.
+// TextWidth is the number of columns that text occupies; escape sequences of styles count as 0.
 func TextWidth(text string) int { return lipgloss.Width(text) }

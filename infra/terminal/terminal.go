@@ -1,7 +1,7 @@
-// Package terminal knows what stands between a program and the person in front of
-// it: whether there is a terminal and how wide it is, styles, a line that is drawn
-// over, lines that are typed, an editor. It knows no workflow and asks nothing by
-// itself.
+// Package terminal handles the terminal between a program and its user: whether a stream is a
+// terminal and how wide it is, colors and styles, a spinner line that is redrawn, line input, an
+// editor, wrapping, and the removal of control characters from text of others. It knows no workflow
+// and prints nothing by itself. Start with Screen for output and Lines for input.
 package terminal
 
 import (
@@ -10,10 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// Is reports whether f is a terminal.
+// Is reports whether f is a terminal; a nil file is not.
 func Is(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
-// Width is how many columns the terminal has, 0 when that is not known.
+// Width is the number of columns of the terminal, 0 when it is unknown or f is not a terminal.
 func Width(f *os.File) int {
 	if f == nil {
 		return 0
@@ -25,13 +25,13 @@ func Width(f *os.File) int {
 	return width
 }
 
-// Color reports whether f should be given colors: it is a terminal that can show
-// them, and nobody said that they are not wanted (no-color.org).
+// Color reports whether output to f should have colors: f is a terminal that supports them, and
+// NO_COLOR is not set (no-color.org).
 func Color(f *os.File, getenv func(string) string) bool {
 	return Is(f) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
-// Draws reports whether f can be drawn over, as a spinner needs.
+// Draws reports whether lines on f can be redrawn, as a spinner requires.
 func Draws(f *os.File, getenv func(string) string) bool {
 	return Is(f) && getenv("TERM") != "dumb"
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCleanLetsNothingDriveTheTerminal(t *testing.T) {
+func TestCleanReplacesControlCharacters(t *testing.T) {
 	cases := map[string]string{
 		"plain, ünïcode ✓\nnext":     "plain, ünïcode ✓\nnext",
 		"a\tb":                       "a    b",
@@ -127,6 +127,6 @@ func TestStyles(t *testing.T) {
 		t.Errorf("color styles write %q", got)
 	}
 	if color.Dim("") != "" {
-		t.Error("nothing is dressed")
+		t.Error("an empty text is styled")
 	}
 }

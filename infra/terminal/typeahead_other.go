@@ -4,10 +4,9 @@ package terminal
 
 import "os"
 
-// Elsewhere the system calls are behind golang.org/x/sys, which this package does
-// not own: what is typed early answers the next question, and of a pasted text the
-// first line counts as the answer.
+// On other systems the calls require golang.org/x/sys, which only package osfs imports: input typed
+// early answers the next question, and only the first line of a pasted text is the answer.
 
-func discard(*os.File) {}
+func discardInput(*os.File) {}
 
-func waiting(*os.File) bool { return false }
+func lineWaiting(*os.File) bool { return false }

@@ -8,10 +8,12 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// Wrap breaks the lines of text at words so that they fit width, 0 for none. A line
-// keeps its indent, and what follows a bullet or number hangs behind it. Code
-// (fenced, or indented by four), single words that are too long, and commands in
-// quotes that fit a line of their own stay whole.
+// Wrap breaks the lines of text at words so that they fit width columns; 0 breaks nothing. A line
+// keeps its indentation, and text after a bullet or number is indented behind it. Code (fenced or
+// indented by four), single words that are too long, and quoted commands that fit one line are not
+// broken.
+//
+// Widths are those of TextWidth, so wide characters count as two columns.
 func Wrap(text string, width int) string {
 	if width <= 0 {
 		return text
@@ -32,14 +34,16 @@ func Wrap(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// lead is what stands in front of the words of a line: indent, quote, bullet.
-var lead = pattern.New(`^[ \t]*(?:> )*(?:[-*+•→] |[0-9]{1,3}[.)] )?`)
+// linePrefix matches what precedes the words of a line: indentation, quote signs, a bullet or
+// number.
+var linePrefix = pattern.New(`^[ \t]*(?:> )*(?:[-*+•→] |[0-9]{1,3}[.)] )?`)
 
-// hangMax keeps a narrow terminal from being used up by indents.
+// hangMax bounds the hanging indentation in columns, so that narrow terminals have space for text.
 const hangMax = 8
 
+// wrapLine breaks one line.
 func wrapLine(line string, width int) []string {
-	first := lead.FindString(line)
+	first := linePrefix.FindString(line)
 	hang := strings.Repeat(" ", min(TextWidth(first), hangMax))
 	var out []string
 	current, empty := first, true
@@ -57,15 +61,15 @@ func wrapLine(line string, width int) []string {
 	return append(out, current)
 }
 
-// quoted is a command to copy, as errors and hints name it, and what clings to it.
-var quoted = pattern.New(`\S*'waybill [^']*'\S*`)
+// quotedCommand matches a command to copy, as errors and hints name it, with adjacent punctuation.
+var quotedCommand = pattern.New(`\S*'waybill [^']*'\S*`)
 
-// words are what may stand on one line each. A quoted command is one of them where
-// it fits width: broken, it could not be copied.
+// words splits text into units that are not broken. A quoted command is one unit where it fits
+// width: broken, it could not be copied.
 func words(text string, width int) []string {
 	var out []string
 	for {
-		command := quoted.FindString(text)
+		command := quotedCommand.FindString(text)
 		if command == "" {
 			return append(out, strings.Fields(text)...)
 		}
@@ -80,7 +84,7 @@ func words(text string, width int) []string {
 	}
 }
 
-// Indent puts prefix in front of every line that is not empty.
+// Indent inserts prefix before every line that is not empty.
 func Indent(text, prefix string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -91,9 +95,9 @@ func Indent(text, prefix string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Fold breaks a line where it is too wide, at words where it can and within them
-// where it must, and carries colors over: for output of programs, of which no
-// character may stand beyond the edge.
+// Fold breaks a line that is wider than width, at words where possible and inside them where
+// necessary, and repeats colors on each part. It is for program output, which must not exceed the
+// width.
 func Fold(line string, width int) []string {
 	if width <= 0 || len(line) <= width || TextWidth(line) <= width {
 		return []string{line}
@@ -101,7 +105,7 @@ func Fold(line string, width int) []string {
 	return strings.Split(lipgloss.Wrap(line, width, ""), "\n")
 }
 
-// Cut shortens a line to width and marks that it did.
+// Cut shortens a line to width and ends it with an ellipsis.
 func Cut(line string, width int) string {
 	if width <= 0 || TextWidth(line) <= width {
 		return line

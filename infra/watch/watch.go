@@ -1,7 +1,7 @@
-// Package watch waits until one of some files grows. It asks the operating system to say so,
-// and where that is not possible, as on some network filesystems, looks from time to
-// time: a waiter is woken late at worst, never not at all. What changed is for its
-// caller to find out.
+// Package watch waits until one of some files changes. It uses notifications of the operating
+// system, and polls as well, since some filesystems send none and notifications can be lost: a
+// waiter is woken late at worst. It does not report what changed; callers read the files. Start
+// with Files.
 package watch
 
 import (
@@ -13,52 +13,53 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// The times between two looks: often where nobody tells us of changes, and seldom
-// where somebody does, since notifications can be lost.
+// The pause between two polls: short without notifications, long with them.
 const (
-	alone    = 500 * time.Millisecond
-	backedUp = 5 * time.Second
+	pollInterval           = 500 * time.Millisecond
+	pollIntervalWithEvents = 5 * time.Second
 )
 
-// Watcher waits for changes of files.
+// Watcher waits for changes of files. It is used by one goroutine.
 type Watcher struct {
 	files  []string
-	events *fsnotify.Watcher // nil: nobody tells us
+	events *fsnotify.Watcher // nil without notifications
 }
 
-// Files watches a file, and others beside it or in folders beside it, which need not be
-// there yet. It never fails: what cannot be watched is looked at.
+// Files watches a file, and others in its directory or in directories beside it, which need not
+// exist yet. It never fails: files that cannot be watched are polled.
 func Files(path string, others ...string) *Watcher {
 	w := &Watcher{files: append([]string{path}, others...)}
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		return w
 	}
-	// The folder is watched, not the file: a file that is exchanged is another one.
+	// The directory is watched, not the file: a file that is replaced is another inode.
 	if err := events.Add(filepath.Dir(path)); err != nil {
 		_ = events.Close()
 		return w
 	}
 	for _, other := range others {
-		_ = events.Add(filepath.Dir(other)) // one that is not there is added when it comes
+		_ = events.Add(filepath.Dir(other)) // a missing directory is added when it is created
 	}
 	w.events = events
 	return w
 }
 
-// Polling is a Watcher that is told nothing.
+// Polling returns a Watcher without notifications.
 func Polling(path string) *Watcher { return &Watcher{files: []string{path}} }
 
-// Wait returns when a file may have changed since Wait was called, or with ctx's
-// error when that ends first. Several changes may be told as one.
+// Wait returns nil when a file may have changed since Wait was called, or ctx's error. It may
+// return without a change, and once for several changes.
+//
+// Each call starts the timer of the poll again.
 func (w *Watcher) Wait(ctx context.Context) error {
-	look := alone
+	interval := pollInterval
 	var changes <-chan fsnotify.Event
 	var lost <-chan error
 	if w.events != nil {
-		look, changes, lost = backedUp, w.events.Events, w.events.Errors
+		interval, changes, lost = pollIntervalWithEvents, w.events.Events, w.events.Errors
 	}
-	timer := time.NewTimer(look)
+	timer := time.NewTimer(interval)
 	defer timer.Stop()
 	for {
 		select {
@@ -73,29 +74,29 @@ func (w *Watcher) Wait(ctx context.Context) error {
 				w.events, changes = nil, nil
 				return nil
 			}
-			if w.concerns(e.Name) {
+			if w.isWatched(e.Name) {
 				return nil
 			}
 		}
 	}
 }
 
-// concerns reports that a file is meant, or the folder that one lies in: with that the
-// file may have come, and from now on the folder itself tells.
-func (w *Watcher) concerns(name string) bool {
+// isWatched reports an event for a watched file, or for the directory of one. A new directory may
+// contain the file already, so it counts as a change, and it is watched from now on.
+func (w *Watcher) isWatched(name string) bool {
 	if slices.Contains(w.files, name) {
 		return true
 	}
 	for _, file := range w.files {
 		if filepath.Dir(file) == name {
-			_ = w.events.Add(name) // it may be gone again
+			_ = w.events.Add(name) // fails when it was removed again
 			return true
 		}
 	}
 	return false
 }
 
-// Close stops being told.
+// Close stops the notifications.
 func (w *Watcher) Close() {
 	if w.events != nil {
 		_ = w.events.Close()

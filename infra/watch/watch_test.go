@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// Both ways of waiting notice growth; the one that is told is woken long before it
-// would look by itself.
-func TestAWaiterIsWoken(t *testing.T) {
-	for name, open := range map[string]func(string) *Watcher{"told": func(path string) *Watcher { return Files(path) },
-		"looking": Polling} {
+// TestWaitReturnsOnGrowth: with notifications the waiter is woken well before the next poll.
+func TestWaitReturnsOnGrowth(t *testing.T) {
+	notified := func(path string) *Watcher { return Files(path) }
+	for name, open := range map[string]func(string) *Watcher{"notified": notified, "polling": Polling} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "manifest.jsonl")
 			if err := os.WriteFile(path, []byte("a"), 0o600); err != nil {
@@ -21,7 +20,7 @@ func TestAWaiterIsWoken(t *testing.T) {
 			}
 			w := open(path)
 			defer w.Close()
-			ctx, cancel := context.WithTimeout(context.Background(), backedUp-time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), pollIntervalWithEvents-time.Second)
 			defer cancel()
 			go func() {
 				f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
@@ -37,19 +36,19 @@ func TestAWaiterIsWoken(t *testing.T) {
 	}
 }
 
-// TestAFolderThatComesLater: files in a folder that was not there when the watching
-// began wake as the others do, the first of them and the next ones.
-func TestAFolderThatComesLater(t *testing.T) {
+// TestWaitInLaterDirectory: files of a directory that is created after the watch began wake the
+// waiter, the first one and later ones.
+func TestWaitInLaterDirectory(t *testing.T) {
 	dir := t.TempDir()
 	side := filepath.Join(dir, "side", "manifest.jsonl")
 	w := Files(filepath.Join(dir, "manifest.jsonl"), side)
 	defer w.Close()
 	if w.events == nil {
-		t.Skip("nobody tells of changes here")
+		t.Skip("no notifications on this system")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), backedUp-time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), pollIntervalWithEvents-time.Second)
 	defer cancel()
-	// What wakes may be the folder or the file: it is looked at after every waking.
+	// The directory or the file may have changed, so the file is read after each Wait.
 	until := func(size int) {
 		t.Helper()
 		for {
@@ -63,7 +62,7 @@ func TestAFolderThatComesLater(t *testing.T) {
 	}
 	go func() { _ = os.Mkdir(filepath.Dir(side), 0o700) }()
 	if err := w.Wait(ctx); err != nil {
-		t.Fatalf("not woken by the folder: %v", err)
+		t.Fatalf("not woken by the directory: %v", err)
 	}
 	for size, text := range []string{"", "a", "ab"} {
 		go func() { _ = os.WriteFile(side, []byte(text), 0o600) }()
@@ -71,7 +70,7 @@ func TestAFolderThatComesLater(t *testing.T) {
 	}
 }
 
-func TestWaitingEndsWithItsContext(t *testing.T) {
+func TestWaitStopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	w := Files(filepath.Join(t.TempDir(), "x"))
@@ -79,8 +78,8 @@ func TestWaitingEndsWithItsContext(t *testing.T) {
 	if err := w.Wait(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	// A folder that is not there cannot be watched; it is looked at instead.
+	// A missing directory cannot be watched; the file is polled instead.
 	if w := Files(filepath.Join(t.TempDir(), "no", "x")); w.events != nil {
-		t.Error("watches a folder that is not there")
+		t.Error("a missing directory is watched")
 	}
 }

@@ -1,6 +1,9 @@
-// Package capabilities is what a store tells others that it provides, in the shape of
-// OpenWOP's capabilities document: exactly what is there, and nothing that a family
-// which is turned off would have (RFC 0056 A, RFC 0096 A).
+// Package capabilities builds the document that describes what a store provides, in the shape
+// of OpenWOP's capabilities document (docs/design.md#annotations, docs/design.md#proposals).
+//
+// It lists only what the configuration enables: a feature that is turned off leaves no trace
+// in the document. It reads no store and answers no request; commands and the MCP server
+// print the Document.
 package capabilities
 
 import (
@@ -10,11 +13,11 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// protocolVersion is the version of OpenWOP whose shapes are meant.
+// protocolVersion is the version of OpenWOP whose shapes the document follows.
 const protocolVersion = "1.0"
 
-// Document is the capabilities document. Waybill knows no envelopes and asks no rounds of
-// anybody; the protocol wants those members to be there all the same.
+// Document is the capabilities document. Waybill has no envelopes and no clarification
+// rounds, but the protocol requires those members, so they are written empty or zero.
 type Document struct {
 	ProtocolVersion       string           `json:"protocolVersion"`
 	Implementation        Implementation   `json:"implementation"`
@@ -26,13 +29,14 @@ type Document struct {
 	Agents                *Agents          `json:"agents,omitzero"`
 }
 
-// Implementation says which program answers.
+// Implementation names the program and its version.
 type Implementation struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// Limits are those that a caller can run into.
+// Limits are the limits that a caller can reach. The counts of rounds and envelopes are
+// always 0; MaxRequestBodyBytes is limits.MCPMessageBytesMax.
 type Limits struct {
 	ClarificationRounds int64 `json:"clarificationRounds"`
 	SchemaRounds        int64 `json:"schemaRounds"`
@@ -40,28 +44,32 @@ type Limits struct {
 	MaxRequestBodyBytes int64 `json:"maxRequestBodyBytes"`
 }
 
-// Feedback says what annotations may be about, and what they may say.
+// Feedback lists the target kinds and signal kinds that annotations may have; the lists are
+// absent where Supported is false.
 type Feedback struct {
 	Supported bool                  `json:"supported"`
 	Targets   []feedback.TargetKind `json:"targets,omitzero"`
 	Signals   []feedback.SignalKind `json:"signals,omitzero"`
 }
 
-// Agents is what there is for agents.
+// Agents groups what agents may use; the member is absent where proposals are disabled.
 type Agents struct {
 	Proposals Proposals `json:"proposals"`
 }
 
-// Proposals says what may be proposed, and how it is activated.
+// Proposals lists the artifact kinds that may be proposed and the activation mode: "off",
+// "direct-rbac" or "approval-gated".
 type Proposals struct {
 	ArtifactKinds        []proposal.Kind `json:"artifactKinds"`
 	DuplicationDetection bool            `json:"duplicationDetection"`
 	Activation           string          `json:"activation"`
 }
 
-// Of is the document of a store that is configured so, answered by this version.
+// Of returns the document of a store with this configuration; version is that of the running
+// program.
 func Of(c config.Config, version string) Document {
 	d := Document{ProtocolVersion: protocolVersion, Implementation: Implementation{"waybill", version},
+		// The version of the events in docs/format.md, not that of the program.
 		EventLogSchemaVersion: 1,
 		SupportedEnvelopes:    []string{}, SchemaVersions: map[string]int64{},
 		Limits: Limits{MaxRequestBodyBytes: limits.MCPMessageBytesMax}}

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-func TestOnlyWhatIsThereIsAdvertised(t *testing.T) {
+func TestDocumentListsOnlyEnabledFeatures(t *testing.T) {
 	full := capabilities.Of(config.Config{}, "1.2.3")
 	if !full.Feedback.Supported || len(full.Feedback.Targets) != 3 || len(full.Feedback.Signals) != 4 ||
 		full.Implementation.Version != "1.2.3" {

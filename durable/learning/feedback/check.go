@@ -15,37 +15,39 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// mismatch says what about an annotation is not as it must be. The same rules hold for
-// what is sent, what is written and what is read; only the first are told to a caller.
+// mismatch describes what is wrong with an annotation: one field, what it must be and what it
+// is. The same rules apply to what is sent, written and read; only a request's mismatch
+// becomes a fault (see refuse).
 type mismatch struct {
 	field    string // RFC 6901 pointer, "" for the whole document
 	expected string
 	got      string
 }
 
-// whole stands for the field of what is wrong altogether.
+// whole is shown in place of a field when the mismatch concerns the whole document.
 const whole = "the annotation"
 
-// Error is the mismatch in one clause.
+// Error returns the mismatch as one clause.
 func (m *mismatch) Error() string {
 	return fmt.Sprintf("%s: expected %s, got %s", cmp.Or(m.field, whole), m.expected, m.got)
 }
 
-// refuse makes of a mismatch the fault that its caller gets; nil stays nil. A pointer is
-// made of names that the caller chose, of any length.
+// refuse turns a mismatch into VALIDATION_ERROR with the details field, expected and got;
+// other errors and nil are returned as they are. The pointer consists of names that the
+// caller chose, so it is shortened and redacted like a value.
 func refuse(err error) error {
 	var m *mismatch
 	if !errors.As(err, &m) {
 		return err
 	}
-	told := &mismatch{bounded(m.field), m.expected, m.got}
-	return fault.New(fault.ValidationError, "%v", told).
-		Suggest("Correct %s and send it again. Nothing was recorded.", cmp.Or(told.field, whole)).
-		With("field", told.field).With("expected", told.expected).With("got", told.got)
+	shown := &mismatch{bounded(m.field), m.expected, m.got}
+	return fault.New(fault.ValidationError, "%v", shown).
+		Suggest("Correct %s and send it again. Nothing was recorded.", cmp.Or(shown.field, whole)).
+		With("field", shown.field).With("expected", shown.expected).With("got", shown.got)
 }
 
-// bounded is what a refusal repeats of what was sent. Refusals are logged, so it takes
-// secrets out, and does so before it cuts: half a secret is no longer known by its shape.
+// bounded shortens text from a request for repetition in a refusal. Refusals are logged, so
+// secrets are redacted, and before the cut: half a secret no longer matches a rule.
 func bounded(s string) string {
 	clean := redact.Text(strings.ToValidUTF8(s, "\uFFFD"), nil)
 	if short := reason.Clip(clean, shownBytesMax); short != clean {
@@ -54,10 +56,10 @@ func bounded(s string) string {
 	return clean
 }
 
-// shownBytesMax is how much of what was sent a refusal repeats.
+// shownBytesMax bounds the text of a request that a refusal repeats.
 const shownBytesMax = 80
 
-// show tells a value to whoever sent it.
+// show formats a value for the message of a refusal; lists and objects are only named.
 func show(v canon.Value) string {
 	switch v.Kind() {
 	case canon.String:
@@ -70,8 +72,10 @@ func show(v canon.Value) string {
 	return string(v.JCS())
 }
 
+// quote returns bounded text as a JSON string.
 func quote(s string) string { return string(canon.AppendString(nil, bounded(s))) }
 
+// quoteAll joins the quoted words of a closed set, for messages.
 func quoteAll[S ~string](all ...S) string {
 	quoted := make([]string, len(all))
 	for i, s := range all {
@@ -80,16 +84,16 @@ func quoteAll[S ~string](all ...S) string {
 	return strings.Join(quoted, ", ")
 }
 
-// checkText holds a text that must be there, and say something: a blank one would be
-// counted and shown as a judgement, and tell nobody anything. Lengths are asked before
-// anything reads the text, and budgets are of bytes, as the locks have them.
+// checkText checks a required text: 1 to most bytes of UTF-8, not blank. A blank text would
+// be counted and shown as a judgement. The length is checked first, in bytes, before anything
+// reads the text.
 func checkText(field, text string, most int) error {
 	want := fmt.Sprintf("text of 1 to %d bytes that is not blank", most)
 	if len(text) > most {
 		return &mismatch{field, want, strconv.Itoa(len(text)) + " bytes"}
 	}
 	if !utf8.ValidString(text) {
-		return &mismatch{field, "text in UTF-8", "bytes that are none"}
+		return &mismatch{field, "text in UTF-8", "invalid UTF-8"}
 	}
 	if strings.TrimSpace(text) == "" {
 		return &mismatch{field, want, quote(text)}
@@ -97,9 +101,9 @@ func checkText(field, text string, most int) error {
 	return nil
 }
 
-// check refuses a kind of no set, a kind without its member, a member of another kind.
-// The published schema lets a flag have stars; whoever sums up would have to guess
-// whether they count.
+// check refuses an unknown kind, a missing member of the kind, and a member of another kind.
+// The published schema permits a rating beside a flag; a summary could not decide whether to
+// count it.
 func (s Signal) check() error {
 	if !s.Kind.known() {
 		return &mismatch{"/signal/kind", kinds(), quote(string(s.Kind))}
@@ -125,16 +129,23 @@ func (s Signal) check() error {
 	return nil
 }
 
+// foreignMember is the mismatch of a signal with a member of another kind.
 func foreignMember(member, kind SignalKind) error {
-	return &mismatch{"/signal/" + string(member), fmt.Sprintf("no %s beside the kind %q: one annotation says one thing",
-		member, kind), "a " + string(member)}
+	return &mismatch{
+		"/signal/" + string(member),
+		fmt.Sprintf("no %s beside the kind %q: an annotation carries one signal",
+			member, kind),
+		"a " + string(member),
+	}
 }
 
+// stars describes the valid ratings, for messages.
 func stars() string { return fmt.Sprintf("a whole number from %d to %d", RatingMin, RatingMax) }
 
+// kinds lists the signal kinds, for messages.
 func kinds() string { return "one of " + quoteAll(Signals()...) }
 
-// checkNote lets a note be absent, which is how none is spelled.
+// checkNote accepts an absent note, spelled "".
 func checkNote(note string) error {
 	if note == "" {
 		return nil
@@ -142,7 +153,7 @@ func checkNote(note string) error {
 	return checkText("/note", note, limits.AnnotationNoteBytesMax)
 }
 
-// checkConfidence also refuses what is no number: it compares with nothing.
+// checkConfidence accepts nil or 0 to 1. The comparison also refuses NaN.
 func checkConfidence(c *float64) error {
 	if c == nil || *c >= 0 && *c <= 1 {
 		return nil

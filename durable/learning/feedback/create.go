@@ -12,27 +12,28 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// Create is what a caller sends to annotate a run (RFC 0056 C): closed, and without the
-// run, which stands beside it.
+// Create is the body of a request to annotate a run, in OpenWOP's shape
+// (docs/design.md#annotations): no other members, and without the run, which the request
+// names separately.
 type Create struct {
 	Note   string `json:"note,omitzero"`
 	Signal Signal `json:"signal"`
 	Target Target `json:"target,omitzero"`
 }
 
-// Request is a Create with what has no place in the RFC's shape (R28).
+// Request is a Create with Waybill's additional members (docs/design.md#annotations).
 type Request struct {
 	Create
-	Confidence             *float64      // 0 to 1; of agents alone
-	SupersedesAnnotationID id.Annotation // of the same run; zero: none
+	Confidence             *float64      // 0 to 1; agents only
+	SupersedesAnnotationID id.Annotation // an earlier annotation of the same run; zero: none
 }
 
 // Check refuses what must not be recorded for an actor: VALIDATION_ERROR with the details
-// field, expected and got. It is asked before anything is redacted or written, since
-// redaction cuts what is too long.
+// field, expected and got. Callers run it before redaction, which would truncate a text that
+// is too long.
 func (r Request) Check(by event.Actor) error {
 	if r.Confidence != nil && by.Kind != event.Agent {
-		return refuse(&mismatch{"/confidence", "none: only agents say how sure they are",
+		return refuse(&mismatch{"/confidence", "no confidence: only agents may send one",
 			fmt.Sprintf("one from actor %q", by.Kind)})
 	}
 	if err := r.Signal.check(); err != nil {
@@ -44,18 +45,18 @@ func (r Request) Check(by event.Actor) error {
 	return refuse(checkConfidence(r.Confidence))
 }
 
-// CheckReason refuses a reason of a retraction that must not be recorded, as
-// Request.Check does. None is a reason as well.
+// CheckReason refuses a retraction's reason that is too long or not UTF-8, with the fault
+// that Request.Check returns. An empty reason is valid.
 func CheckReason(why string) error { return refuse(checkReason(why)) }
 
-// ParseCreate reads a Create. What is not of its shape is refused as by Request.Check:
-// more than its members anywhere, a member of two kinds, a value of another type or out
-// of range.
+// ParseCreate reads a Create strictly. Unknown members at any level, members of two kinds,
+// values of another type or out of range are VALIDATION_ERROR as from Request.Check.
 func ParseCreate(data []byte) (Create, error) {
 	v, err := canon.Parse(data)
 	var at *canon.ParseError
 	if errors.As(err, &at) {
-		err = &mismatch{at.Pointer, "JSON in which every key stands once", bounded(at.Reason)} // it may name a key
+		// The reason may contain a key of the caller's, of any length.
+		err = &mismatch{at.Pointer, "JSON with unique object keys", bounded(at.Reason)}
 	}
 	if err != nil {
 		return Create{}, refuse(err)
@@ -64,8 +65,8 @@ func ParseCreate(data []byte) (Create, error) {
 	return c, refuse(err)
 }
 
-// create reads member by member rather than by canon.Decode, whose refusals do not say
-// what was expected, and to which an absent rating and one of 0 are the same.
+// create reads member by member instead of using canon.Decode, whose errors do not state what
+// was expected and which does not distinguish an absent rating from a rating of 0.
 func create(doc problem.Place) (c Create, err error) {
 	if err = closed(doc, "", "note", "signal", "target"); err != nil {
 		return Create{}, err
@@ -81,6 +82,7 @@ func create(doc problem.Place) (c Create, err error) {
 	if c.Signal, err = parseSignal(doc.Member("signal")); err != nil {
 		return Create{}, err
 	}
+	// An empty note is refused rather than read as absent: one meaning has one spelling.
 	if doc.Has("note") {
 		if c.Note, err = text(doc.Member("note")); err == nil && c.Note == "" {
 			err = &mismatch{"/note", "a note, or no member of that name", `""`}
@@ -95,7 +97,8 @@ func create(doc problem.Place) (c Create, err error) {
 	return c, nil
 }
 
-// closed refuses what is no object, and members that it may not have.
+// closed refuses values that are not objects, and members other than names. hint is appended
+// to the list of names in the message.
 func closed(p problem.Place, hint string, names ...string) error {
 	if p.Value.Kind() != canon.Object {
 		return &mismatch{p.Pointer, "an object", show(p.Value)}
@@ -109,10 +112,10 @@ func closed(p problem.Place, hint string, names ...string) error {
 	return nil
 }
 
-// parseTarget reads what of the run is meant. The caller is told where the run stands,
-// since the shape that annotations are shown in has it here.
+// parseTarget reads the part of the run that is annotated. The hint covers callers who send
+// runId here, where the wire shape of a stored annotation has it.
 func parseTarget(p problem.Place) (t Target, err error) {
-	if err := closed(p, "; the run stands beside the annotation", "eventId", "nodeId"); err != nil {
+	if err := closed(p, "; name the run outside the annotation", "eventId", "nodeId"); err != nil {
 		return t, err
 	}
 	if err := parseID(p, "eventId", &t.EventID); err != nil {
@@ -121,8 +124,8 @@ func parseTarget(p problem.Place) (t Target, err error) {
 	return t, parseID(p, "nodeId", &t.NodeID)
 }
 
-// parseID reads an id that may be absent. Whether the run has what it names is for
-// whoever has the run to say; an id of another shape names nothing anywhere.
+// parseID reads an optional id and checks its form. Whether the run contains the id is
+// checked by the engine, which has read the run's log.
 func parseID(p problem.Place, name string, out interface{ UnmarshalString(string) error }) error {
 	if !p.Has(name) {
 		return nil
@@ -138,8 +141,8 @@ func parseID(p problem.Place, name string, out interface{ UnmarshalString(string
 	return nil
 }
 
-// parseSignal asks which members are there before what they hold: a rating of 0 beside a
-// flag is a rating beside a flag.
+// parseSignal checks which members are present before their values: a rating of 0 beside a
+// flag is still a member of another kind.
 func parseSignal(p problem.Place) (s Signal, err error) {
 	if err := closed(p, "", "kind", "rating", "label", "correction"); err != nil {
 		return s, err
@@ -165,9 +168,9 @@ func parseSignal(p problem.Place) (s Signal, err error) {
 	return s, s.check()
 }
 
-// take reads the member of the signal's kind. Of a rating it asks only whether it is a
-// whole number: the range is one rule for what is sent and what is written, and stands
-// in check. What no integer of ours holds is out of every range.
+// take reads the member that belongs to the signal's kind. A rating only has to be a whole
+// number here: check holds the range, for requests and stored records alike. Numbers beyond
+// 32 bits are refused here, since their conversion to int64 is not exact.
 func (s *Signal) take(p problem.Place, given bool) (err error) {
 	if s.Kind == RatingKind {
 		n := p.Value.Float()
@@ -188,6 +191,7 @@ func (s *Signal) take(p problem.Place, given bool) (err error) {
 	return err
 }
 
+// gotOf formats a member's value for a message, "nothing" if it is absent.
 func gotOf(p problem.Place, given bool) string {
 	if !given {
 		return "nothing"
@@ -195,8 +199,8 @@ func gotOf(p problem.Place, given bool) string {
 	return show(p.Value)
 }
 
-// text reads a string, and refuses null as it does any other value: a member without a
-// value is left out.
+// text reads a string. null is refused like any other type: a member without a value must be
+// left out.
 func text(p problem.Place) (string, error) {
 	if p.Value.Kind() != canon.String {
 		return "", &mismatch{p.Pointer, "text", show(p.Value)}

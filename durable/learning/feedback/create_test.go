@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-func TestWhatIsSentIsRead(t *testing.T) {
+func TestParseCreate(t *testing.T) {
 	long := strings.Repeat("x", limits.CorrectionBytesMax)
 	for in, want := range map[string]feedback.Create{
 		`{"signal":{"kind":"flag"}}`:                             {Signal: feedback.Flag()},
@@ -28,24 +28,24 @@ func TestWhatIsSentIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsSentInAnotherShapeIsRefused(t *testing.T) {
+func TestParseCreateRefusesOtherShapes(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n+1) }
 	const kinds, stars = `one of "rating", "correction", "label", "flag"`, "a whole number from 1 to 5"
 	label, text := "text of 1 to 128 bytes that is not blank", "text of 1 to 65536 bytes that is not blank"
 	for _, test := range []struct{ in, field, expected, got string }{
 		{`{}`, "/signal", "an object with the kind of the signal", "nothing"},
 		{`[]`, "", "an object", "a list"},
-		{``, "", "JSON in which every key stands once", "unexpected end of text"},
-		{`{"signal":{"kind":"flag"},"signal":{"kind":"flag"}}`, "", "JSON in which every key stands once",
+		{``, "", "JSON with unique object keys", "unexpected end of text"},
+		{`{"signal":{"kind":"flag"},"signal":{"kind":"flag"}}`, "", "JSON with unique object keys",
 			`duplicate key "signal"`},
-		{`{"signal":{"kind":"flag","kind":"flag"}}`, "/signal", "JSON in which every key stands once",
+		{`{"signal":{"kind":"flag","kind":"flag"}}`, "/signal", "JSON with unique object keys",
 			`duplicate key "kind"`},
 		{`{"signal":{"kind":"flag"},"confidence":1}`, "/confidence",
 			`no member of that name, only "note", "signal", "target"`, "1"},
 		{`{"signal":{"kind":"flag","stars":1}}`, "/signal/stars",
 			`no member of that name, only "kind", "rating", "label", "correction"`, "1"},
 		{`{"signal":{"kind":"flag"},"target":{"runId":"` + run.String() + `"}}`, "/target/runId",
-			`no member of that name, only "eventId", "nodeId"; the run stands beside the annotation`,
+			`no member of that name, only "eventId", "nodeId"; name the run outside the annotation`,
 			`"` + run.String() + `"`},
 		{`{"signal":{"kind":"flag"},"target":null}`, "/target", "an object", "null"},
 		{`{"signal":{"kind":"flag"},"target":{"nodeId":"n"}}`, "/target/nodeId",
@@ -58,13 +58,13 @@ func TestWhatIsSentInAnotherShapeIsRefused(t *testing.T) {
 		{`{"signal":{"kind":"Flag"}}`, "/signal/kind", kinds, `"Flag"`},
 		{`{"signal":{"kind":7}}`, "/signal/kind", kinds, "7"},
 		{`{"signal":{"kind":"flag","rating":5}}`, "/signal/rating",
-			`no rating beside the kind "flag": one annotation says one thing`, "a rating"},
+			`no rating beside the kind "flag": an annotation carries one signal`, "a rating"},
 		{`{"signal":{"kind":"flag","rating":0}}`, "/signal/rating",
-			`no rating beside the kind "flag": one annotation says one thing`, "a rating"},
+			`no rating beside the kind "flag": an annotation carries one signal`, "a rating"},
 		{`{"signal":{"kind":"rating","rating":5,"correction":""}}`, "/signal/correction",
-			`no correction beside the kind "rating": one annotation says one thing`, "a correction"},
+			`no correction beside the kind "rating": an annotation carries one signal`, "a correction"},
 		{`{"signal":{"kind":"correction","label":"x","correction":"y"}}`, "/signal/label",
-			`no label beside the kind "correction": one annotation says one thing`, "a label"},
+			`no label beside the kind "correction": an annotation carries one signal`, "a label"},
 		{`{"signal":{"kind":"rating"}}`, "/signal/rating", stars, "nothing"},
 		{`{"signal":{"kind":"rating","rating":0}}`, "/signal/rating", stars, "0"},
 		{`{"signal":{"kind":"rating","rating":6}}`, "/signal/rating", stars, "6"},
@@ -108,12 +108,12 @@ func refused(t *testing.T, name string, err error, field, expected, got string) 
 	}
 	for _, part := range []string{field, expected, got} {
 		if !strings.Contains(f.Message, part) {
-			t.Errorf("%s: %q does not say %q", name, f.Message, part)
+			t.Errorf("%s: %q does not contain %q", name, f.Message, part)
 		}
 	}
 }
 
-func TestRequestsAreCheckedBeforeAnythingIsWritten(t *testing.T) {
+func TestRequestCheck(t *testing.T) {
 	with := func(change func(*feedback.Request)) feedback.Request {
 		r := request(feedback.Flag())
 		change(&r)
@@ -125,13 +125,13 @@ func TestRequestsAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 		field, expected, got string
 	}{
 		{ada, with(func(r *feedback.Request) { r.Confidence = ptr(0.5) }), "/confidence",
-			"none: only agents say how sure they are", `one from actor "human"`},
+			"no confidence: only agents may send one", `one from actor "human"`},
 		{judge, with(func(r *feedback.Request) { r.Confidence = ptr(1.5) }), "/confidence", "a number from 0 to 1",
 			"1.5"},
 		{ada, request(feedback.Rating(7)), "/signal/rating", "a whole number from 1 to 5", "7"},
 		{ada, request(feedback.Signal{Kind: "x"}), "/signal/kind", `one of "rating", "correction", "label", "flag"`,
 			`"x"`},
-		{ada, request(feedback.Label("\xff")), "/signal/label", "text in UTF-8", "bytes that are none"},
+		{ada, request(feedback.Label("\xff")), "/signal/label", "text in UTF-8", "invalid UTF-8"},
 		{ada, with(func(r *feedback.Request) { r.Note = "\t" }), "/note", "text of 1 to 4096 bytes that is not blank",
 			`"\t"`},
 	} {
@@ -152,9 +152,9 @@ func TestRequestsAreCheckedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-// TestRefusalsTellNoSecretsAndStayShort: they are shown and logged, and what they repeat
-// was chosen by the caller.
-func TestRefusalsTellNoSecretsAndStayShort(t *testing.T) {
+// TestRefusalsAreRedactedAndBounded: refusals are shown and logged, and quote text that the
+// caller chose.
+func TestRefusalsAreRedactedAndBounded(t *testing.T) {
 	long := strings.Repeat("y", 100_000)
 	for _, secret := range append(canaries, long) {
 		for _, in := range []string{
@@ -166,9 +166,9 @@ func TestRefusalsTellNoSecretsAndStayShort(t *testing.T) {
 		} {
 			_, err := feedback.ParseCreate([]byte(in))
 			f := fault.Of(err)
-			told := fmt.Sprint(err, f.Message, f.Suggestion, f.Details)
-			if !fault.Is(err, fault.ValidationError) || strings.Contains(told, "canary") || len(told) > 2000 {
-				t.Errorf("%.80s: %.2000s", in, told)
+			shown := fmt.Sprint(err, f.Message, f.Suggestion, f.Details)
+			if !fault.Is(err, fault.ValidationError) || strings.Contains(shown, "canary") || len(shown) > 2000 {
+				t.Errorf("%.80s: %.2000s", in, shown)
 			}
 		}
 	}
@@ -176,7 +176,8 @@ func TestRefusalsTellNoSecretsAndStayShort(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	for want, target := range map[feedback.TargetKind]feedback.Target{
-		feedback.OfRun: {}, feedback.OfNode: {NodeID: root}, feedback.OfEvent: {EventID: anEvent, NodeID: root},
+		feedback.TargetRun: {}, feedback.TargetNode: {NodeID: root},
+		feedback.TargetEvent: {EventID: anEvent, NodeID: root},
 	} {
 		if got := target.Kind(); got != want {
 			t.Errorf("%+v is of kind %s, want %s", target, got, want)

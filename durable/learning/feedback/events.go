@@ -11,25 +11,24 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Table is the closed union of a session's annotations, in its folder "annotations".
-// An event names its run and no node: an annotation of a run is about all of its nodes,
-// and where it stands is in the data.
+// Table lists the kinds of events of a session's annotations log, in its directory
+// "annotations". An event's scope names the run but no node: an annotation of a run concerns
+// all of its nodes. The node and step are in the data.
 var Table = event.NewTable("annotations", "sessionId",
 	event.Row[Recorded](event.RunScope),
 	event.Row[Retracted](event.RunScope),
 )
 
-// Recorded is one annotation. Who made it and when stands in the envelope. Its texts were
-// redacted (R30); see Record.
+// Recorded is one annotation. The event's envelope holds its actor and time. Its texts are
+// redacted (docs/design.md#redaction); Record is the only constructor.
 type Recorded struct {
 	AnnotationID id.Annotation `json:"annotationId"`
 	At           Place         `json:"at"`
-	// Confidence is how sure an agent is, 0 to 1; people give none (R28).
+	// Confidence is stated by agents only, 0 to 1 (docs/design.md#annotations).
 	Confidence *float64 `json:"confidence,omitzero"`
 	Note       string   `json:"note,omitzero"`
 	Signal     Signal   `json:"signal"`
-	// SupersedesAnnotationID names an earlier annotation of the run that this one stands
-	// in the place of.
+	// SupersedesAnnotationID names an earlier annotation of the run that this one replaces.
 	SupersedesAnnotationID id.Annotation `json:"supersedesAnnotationId,omitzero"`
 	Target                 Target        `json:"target"`
 }
@@ -37,13 +36,13 @@ type Recorded struct {
 // Kind is "annotation_recorded".
 func (Recorded) Kind() string { return "annotation_recorded" }
 
-// DedupeKey allows one per annotation id.
+// DedupeKey allows one event per annotation id.
 func (r Recorded) DedupeKey(owner string, _ event.Scope) string {
 	return "annotation_recorded:" + owner + ":" + r.AnnotationID.String()
 }
 
-// Check refuses a signal that does not fit its kind, texts over budget, a confidence that
-// is no share, a place that is not the target's, and an annotation that supersedes itself.
+// Check refuses a signal that does not match its kind, texts over budget, a confidence
+// outside 0 to 1, a location outside the target, and an annotation that supersedes itself.
 func (r Recorded) Check(event.Scope) error {
 	if r.AnnotationID.IsZero() {
 		return errors.New("annotationId is missing")
@@ -63,6 +62,8 @@ func (r Recorded) Check(event.Scope) error {
 	return r.At.check(r.Target)
 }
 
+// check refuses a node other than the target's, a step without a node, and an invalid step
+// id.
 func (p Place) check(t Target) error {
 	switch {
 	case !t.NodeID.IsZero() && p.NodeID != t.NodeID:
@@ -77,21 +78,22 @@ func (p Place) check(t Target) error {
 	return nil
 }
 
-// Retracted takes an annotation back. Its text stays in the log, which only grows (R28).
+// Retracted withdraws an annotation. The annotation's text stays in the log, which is
+// append-only (docs/design.md#annotations).
 type Retracted struct {
 	AnnotationID id.Annotation `json:"annotationId"`
-	Reason       string        `json:"reason,omitzero"` // redacted (R30); see Retract
+	Reason       string        `json:"reason,omitzero"` // redacted (docs/design.md#redaction); see Retract
 }
 
 // Kind is "annotation_retracted".
 func (Retracted) Kind() string { return "annotation_retracted" }
 
-// DedupeKey allows one per annotation id.
+// DedupeKey allows one event per annotation id.
 func (r Retracted) DedupeKey(owner string, _ event.Scope) string {
 	return "annotation_retracted:" + owner + ":" + r.AnnotationID.String()
 }
 
-// Check refuses a retraction of nothing and a reason over budget.
+// Check refuses a retraction without an annotation id and a reason over budget.
 func (r Retracted) Check(event.Scope) error {
 	if r.AnnotationID.IsZero() {
 		return errors.New("annotationId is missing")
@@ -99,6 +101,7 @@ func (r Retracted) Check(event.Scope) error {
 	return checkReason(r.Reason)
 }
 
+// checkReason bounds a retraction's reason; an empty one is valid.
 func checkReason(why string) error {
 	if len(why) > limits.SummaryBytesMax || !utf8.ValidString(why) {
 		return &mismatch{"/reason", fmt.Sprintf("text of at most %d bytes of UTF-8", limits.SummaryBytesMax),

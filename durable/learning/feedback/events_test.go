@@ -35,7 +35,7 @@ func request(s feedback.Signal) feedback.Request {
 	return feedback.Request{Create: feedback.Create{Signal: s}}
 }
 
-// golden holds a line of every kind and of every signal, as it lies in a log for ever.
+// golden holds a line of every kind and of every signal; stored lines must stay readable.
 var golden = []struct {
 	data event.Payload
 	line string // the member data
@@ -56,10 +56,10 @@ var golden = []struct {
 	{feedback.Retract(first, " \n"), `{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu"}`},
 }
 
-func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
+func TestLinesRoundTrip(t *testing.T) {
 	log, kinds := manifest.SessionSide(session, feedback.Table), map[string]bool{}
 	if log.Root != "sessions/"+session.String()+"/annotations" {
-		t.Errorf("the log lies in %s", log.Root)
+		t.Errorf("the log is stored in %s", log.Root)
 	}
 	for i, g := range golden {
 		e := event.New(session.String(), int64(i), ofRun, judge, 5, g.data)
@@ -92,8 +92,8 @@ func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// Confidence is the only number with a fraction that a log of ours holds.
-func TestEveryConfidenceIsReadBackExactly(t *testing.T) {
+// TestConfidenceRoundTrip: confidence is the only number with a fraction in Waybill's logs.
+func TestConfidenceRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.OneOf(rapid.Float64Range(0, 1),
 			rapid.SampledFrom([]float64{0, 1, 0.1, 1e-7, 5e-324, math.Nextafter(1, 0)})).Draw(t, "confidence")
@@ -111,7 +111,7 @@ func TestEveryConfidenceIsReadBackExactly(t *testing.T) {
 	})
 }
 
-func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
+func TestInvalidRecordsAreRefused(t *testing.T) {
 	good := feedback.Record(first, request(feedback.Flag()), feedback.Place{NodeID: root, StepID: "a"})
 	with := func(change func(*feedback.Recorded)) feedback.Recorded {
 		r := good
@@ -182,11 +182,11 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 	}
 }
 
-// canaries are secrets; none of them may get into a record, wherever it stands.
+// canaries are secrets; none of them may occur in a record.
 var canaries = []string{"sk-canary0123456789", "ghp_canary0123456789canary0123456789", "password=canary0123456789",
 	"Bearer canary0123456789"}
 
-func TestSecretsNeverGetIntoARecord(t *testing.T) {
+func TestRecordsContainNoSecrets(t *testing.T) {
 	for _, secret := range canaries {
 		text := "because " + secret + " leaked"
 		var all []event.Payload
@@ -204,9 +204,9 @@ func TestSecretsNeverGetIntoARecord(t *testing.T) {
 	}
 }
 
-// TestWhatIsAcceptedCanBeWritten: marks are longer than what they stand for, and escapes
-// than what they spell; neither makes a record that no log takes.
-func TestWhatIsAcceptedCanBeWritten(t *testing.T) {
+// TestAcceptedRequestsCanBeRecorded: redaction markers may be longer than the secrets they
+// replace, and escapes than their characters; neither may make a record invalid.
+func TestAcceptedRequestsCanBeRecorded(t *testing.T) {
 	secrets := func(n int) string { return strings.Repeat("sk-abcdef ", n/10) }
 	control := func(n int) string { return strings.Repeat("\x01", n-1) + "x" }
 	for _, fill := range []func(int) string{secrets, control} {
@@ -235,7 +235,7 @@ func TestWhatIsAcceptedCanBeWritten(t *testing.T) {
 	}
 }
 
-// The wire shape is the RFC's, and what it does not have stands beside it.
+// TestWireShape: the wire shape is exactly OpenWOP's; additional facts are separate.
 func TestWireShape(t *testing.T) {
 	spelled := func(e event.Event) string {
 		a, about, ok := feedback.Of(e)
@@ -272,14 +272,14 @@ func TestWireShape(t *testing.T) {
 	if _, _, ok := feedback.Of(event.New(session.String(), 0, ofRun, ada, at, feedback.Retract(first, ""))); ok {
 		t.Error("a retraction is no annotation")
 	}
-	// encoding/json writes the same members: documents go out by either.
+	// encoding/json writes the same members: answers are written by either encoder.
 	a, _, _ := feedback.Of(event.New(session.String(), 0, ofRun, ada, at, golden[2].data))
 	plain, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, err := canon.Canonicalize(plain)
-	if ours, _ := canon.Marshal(a); err != nil || !bytes.Equal(again, ours) {
-		t.Errorf("%s\n%s: %v", again, ours, err)
+	if marshaled, _ := canon.Marshal(a); err != nil || !bytes.Equal(again, marshaled) {
+		t.Errorf("%s\n%s: %v", again, marshaled, err)
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// published is a schema of the protocol, as it was published.
+// published returns a schema of the protocol as it was published.
 func published(t *testing.T, name string) *jsonschema.Resolved {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../../../../shared/data/openwop/schemas", name))
 	if err != nil {
-		t.Skip("no published schemas at ../shared/data/openwop beside the checkout")
+		t.Skip("no published schemas at ../shared/data/openwop next to the checkout")
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -38,7 +38,7 @@ func fits(s *jsonschema.Resolved, doc []byte) error {
 	return s.Validate(v)
 }
 
-func TestAnnotationsFitThePublishedSchema(t *testing.T) {
+func TestAnnotationsMatchPublishedSchema(t *testing.T) {
 	schema := published(t, "annotation.schema.json")
 	for i, g := range golden {
 		for _, by := range []event.Actor{ada, judge, {Kind: event.Engine}, {}} {
@@ -60,9 +60,9 @@ func TestAnnotationsFitThePublishedSchema(t *testing.T) {
 	}
 }
 
-// TestWhatIsReadFitsThePublishedSchema: nothing is read that the protocol refuses. What it
-// does not refuse may be: it has no budgets, and lets a flag have stars.
-func TestWhatIsReadFitsThePublishedSchema(t *testing.T) {
+// TestAcceptedRequestsMatchPublishedSchema: every accepted request is valid in the protocol.
+// The reverse is not true: the schema has no budgets and permits a rating beside a flag.
+func TestAcceptedRequestsMatchPublishedSchema(t *testing.T) {
 	schema, read := published(t, "annotation-create.schema.json"), 0
 	signals := []string{`{"kind":"flag"}`, `{"kind":"rating","rating":3}`, `{"kind":"rating"}`,
 		`{"kind":"rating","rating":6}`, `{"kind":"label","label":"x"}`, `{"kind":"label"}`,
@@ -74,7 +74,7 @@ func TestWhatIsReadFitsThePublishedSchema(t *testing.T) {
 			doc := []byte(`{"signal":` + signal + more + `}`)
 			_, err := feedback.ParseCreate(doc)
 			if refused := fits(schema, doc); (refused == nil) != (err == nil) {
-				t.Errorf("%s: %v, and the schema says %v", doc, err, refused)
+				t.Errorf("%s: %v, and the schema reports %v", doc, err, refused)
 			}
 			if err == nil {
 				read++

@@ -9,8 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// Record is the record of an annotation. Only Record and Retract make records, so that no
-// text gets past the redaction (R30). What Request.Check accepted can be written.
+// Record returns the event data of an annotation. Only Record and Retract construct event
+// data, so that every stored text is redacted (docs/design.md#redaction). The result of a
+// Request that Check accepted passes Recorded.Check.
 func Record(a id.Annotation, r Request, at Place) Recorded {
 	s := r.Signal
 	s.Correction, s.Label = clean(s.Correction, limits.CorrectionBytesMax), clean(s.Label, limits.LabelBytesMax)
@@ -19,13 +20,13 @@ func Record(a id.Annotation, r Request, at Place) Recorded {
 		Signal: s, SupersedesAnnotationID: r.SupersedesAnnotationID, Target: r.Target}
 }
 
-// Retract is the record of taking an annotation back. A blank reason is none.
+// Retract returns the event data of a retraction. A blank reason is stored as none.
 func Retract(a id.Annotation, why string) Retracted {
 	return Retracted{AnnotationID: a, Reason: clean(strings.TrimSpace(why), limits.SummaryBytesMax)}
 }
 
-// clean is a text as it may be stored: without secrets, and within budget although a mark
-// may be longer than what it stands for.
+// clean returns a text as it may be stored: redacted, then truncated to most bytes, since a
+// redaction marker may be longer than the secret it replaces.
 func clean(s string, most int) string {
 	return reason.Truncate(redact.Text(strings.ToValidUTF8(s, "\uFFFD"), nil), most)
 }

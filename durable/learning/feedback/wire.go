@@ -5,7 +5,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Annotation is an annotation as others read it, in the shape of RFC 0056 and no other.
+// Annotation is the wire shape of an annotation, exactly as OpenWOP defines it
+// (docs/design.md#annotations).
 type Annotation struct {
 	AnnotationID id.Annotation `json:"annotationId"`
 	Target       RunTarget     `json:"target"`
@@ -15,20 +16,21 @@ type Annotation struct {
 	CreatedAt    string        `json:"createdAt"` // RFC 3339 in UTC with milliseconds
 }
 
-// RunTarget is a Target with its run.
+// RunTarget is a Target together with its run.
 type RunTarget struct {
 	RunID   id.Run   `json:"runId"`
 	EventID id.Event `json:"eventId,omitzero"`
 	NodeID  id.Node  `json:"nodeId,omitzero"`
 }
 
-// Principal is who made an annotation.
+// Principal identifies the author of an annotation.
 type Principal struct {
 	PrincipalRef string `json:"principalRef"`
 }
 
-// About is what there is to say of an annotation beyond the RFC's shape; it stands beside
-// it (R28). What later records made of the annotation is filled in by projections.
+// About holds Waybill's additional facts about an annotation; answers show it beside the
+// Annotation (docs/design.md#annotations). Projections fill in the members that depend on
+// later events: SupersededBy, Retracted and RetractedReason.
 type About struct {
 	NodeID                 id.Node       `json:"nodeId,omitzero"`
 	StepID                 string        `json:"stepId,omitzero"`
@@ -39,7 +41,7 @@ type About struct {
 	RetractedReason        string        `json:"retractedReason,omitzero"`
 }
 
-// Of is the annotation that an event recorded; ok is false for every other event.
+// Of returns the annotation that an event recorded; ok is false for other kinds of events.
 func Of(e event.Event) (a Annotation, about About, ok bool) {
 	r, ok := e.Data.(Recorded)
 	if !ok {
@@ -54,10 +56,10 @@ func Of(e event.Event) (a Annotation, about About, ok bool) {
 	return a, about, true
 }
 
-// noPrincipal stands for an actor that could not be read; the shape wants a text.
+// noPrincipal is used for an actor that could not be read; the wire shape requires a text.
 const noPrincipal = "unknown"
 
-// principalRef is what an actor calls itself, or what it is.
+// principalRef returns the actor's ref, or else its kind.
 func principalRef(a event.Actor) string {
 	switch {
 	case a.Ref != "":

@@ -10,17 +10,17 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// Agent is what lists show of an installed agent. Waybill starts none: it names them to
-// whoever carries a run out.
+// Agent is the part of an installed agent that lists show. Waybill runs no agents; it offers
+// their ids to the caller that performs a run.
 type Agent struct {
 	ID          string `json:"agentId"`
 	Persona     string `json:"persona"`
 	ModelClass  string `json:"modelClass"`
-	Label       string `json:"label,omitzero"` // Persona stands in where it is empty
+	Label       string `json:"label,omitzero"` // shown instead of Persona unless empty
 	Description string `json:"description,omitzero"`
 }
 
-// agentShape is the published manifest (RFC 0003), closed.
+// agentShape is OpenWOP's agent manifest without additional members.
 var agentShape = shape.ObjectOf("an agent",
 	shape.Need("agentId", shape.Text{Min: 3, Max: 256,
 		Pattern: pattern.New(`^(core|vendor|community|private|local)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
@@ -46,7 +46,7 @@ var agentShape = shape.ObjectOf("an agent",
 	shape.May("promptLibraryRef", promptref.IDShape),
 	shape.May("promptOverrides", shape.Object{What: "prompt overrides", Fields: overrides()}))
 
-// overrides are a reference for each kind of prompt.
+// overrides returns an optional prompt reference for each kind of prompt.
 func overrides() []shape.Field {
 	var out []shape.Field
 	for _, kind := range promptref.Kinds() {
@@ -55,13 +55,13 @@ func overrides() []shape.Field {
 	return out
 }
 
-// agentPackShape holds agents and what every pack says. A published pack may also bring
-// code; it has no place here, since nothing would run it.
+// agentPackShape is a pack of agents. The published form may also contain code; it is refused
+// here, since nothing would run it.
 var agentPackShape = shape.Object{What: "an agent pack", Fields: packKeys(ownPackName,
 	shape.May("engines", shape.AnyObject),
 	shape.Need("agents", shape.List{Of: agentShape, Min: 1, Key: "agentId"}))}
 
-// checkAgents reads either form: one agent, or a pack of them.
+// checkAgents checks either form: one agent, or a pack of agents.
 func checkAgents(at problem.Place, report problem.Report) {
 	switch form(at, report, "agentId", "agents") {
 	case "agentId":
@@ -76,10 +76,10 @@ func checkAgents(at problem.Place, report problem.Report) {
 	}
 }
 
-// checkSystemPrompt: an agent says what it is in one place.
+// checkSystemPrompt requires exactly one of systemPrompt and systemPromptRef.
 func checkSystemPrompt(at problem.Place, report problem.Report) {
 	switch inline, ref := at.Has("systemPrompt"), at.Has("systemPromptRef"); {
-	case at.Value.Kind() != canon.Object: // the shape says so
+	case at.Value.Kind() != canon.Object: // reported by the shape
 	case inline && ref:
 		report.Error(at.Member("systemPromptRef"), "Keep one of the two.",
 			"an agent has systemPrompt or systemPromptRef, not both")
@@ -89,8 +89,11 @@ func checkSystemPrompt(at problem.Place, report problem.Report) {
 	}
 }
 
-// Agents are those of an installed artifact, in its order.
+// Agents decodes the agents of an installed artifact, in its order. Members that Agent does
+// not have are skipped: only lists read the result. An error names the agent by its number
+// from 1.
 func Agents(artifact canon.Value) ([]Agent, error) {
+	// An artifact without "agents" is a single agent.
 	list := []canon.Value{artifact}
 	if of, pack := artifact.Get("agents"); pack {
 		list = nil

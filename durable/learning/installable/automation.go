@@ -10,24 +10,27 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Automation is one that was installed: a workflow to start by a schedule.
+// Automation is an installed automation: a workflow to start on a schedule.
 type Automation struct {
-	ID          string      `json:"automationId"`
-	Schedule    Schedule    `json:"schedule"`
+	// ID is the slot's id: installing another artifact with the same id replaces this one.
+	ID       string   `json:"automationId"`
+	Schedule Schedule `json:"schedule"`
+	// WorkflowID names an installed, bundled or local workflow. It is resolved when a run
+	// starts, not when the automation is installed.
 	WorkflowID  string      `json:"workflowId"`
-	Title       string      `json:"title,omitzero"` // of the runs that it starts
+	Title       string      `json:"title,omitzero"` // title of the runs it starts
 	Description string      `json:"description,omitzero"`
-	Context     canon.Value `json:"context,omitzero"` // what its runs start with; null for nothing
-	Enabled     bool        `json:"enabled"`          // true where the artifact does not say
+	Context     canon.Value `json:"context,omitzero"` // context of the runs it starts; null: none
+	Enabled     bool        `json:"enabled"`          // true if the artifact has no such member
 }
 
-// Schedule says when.
+// Schedule is when an automation starts its workflow.
 type Schedule struct {
-	Cron     string `json:"cron"`
-	Timezone string `json:"timezone,omitzero"` // "" is the default one
+	Cron     string `json:"cron"`              // see Options.Schedule
+	Timezone string `json:"timezone,omitzero"` // "": the default time zone
 }
 
-// automationShape is closed as the others are.
+// automationShape is the shape of an automation; additional members are refused.
 var automationShape = shape.ObjectOf("an automation",
 	shape.Need("automationId", promptref.IDShape),
 	shape.Need("schedule", shape.ObjectOf("a schedule",
@@ -39,8 +42,9 @@ var automationShape = shape.ObjectOf("an automation",
 	shape.May("context", shape.AnyObject),
 	shape.May("enabled", shape.Boolean))
 
-// checkAutomation does not ask whether there is such a workflow: it may come later, and
-// may go.
+// checkAutomation checks an automation's shape, title, workflow id, context and schedule. It
+// does not require that the workflow exists: workflows are installed and removed
+// independently.
 func checkAutomation(at problem.Place, o Options, report problem.Report) {
 	automationShape.Check(at, report)
 	bytesAtMost(at.Member("title"), limits.TitleBytesMax, report)
@@ -48,6 +52,7 @@ func checkAutomation(at problem.Place, o Options, report problem.Report) {
 		report.Error(id, `Write the id of a workflow such as "team.nightly".`,
 			"expected a workflow id of lowercase letters, digits, _ and -, got %s", shape.Got(id))
 	}
+	// The same rule as for a context that a caller sends: a run could not start with another.
 	if context := at.Member("context"); context.Value.Kind() == canon.Object {
 		if err := event.CheckContext(context.Value); err != nil {
 			report.Error(context, "Correct the context with which runs start.", "no run can start with it: %s", err)
@@ -56,15 +61,16 @@ func checkAutomation(at problem.Place, o Options, report problem.Report) {
 	checkSchedule(at.Member("schedule"), o, report)
 }
 
-// checkSchedule asks twice, so that a time zone that is not known is told from a cron
-// text that is not understood.
+// checkSchedule evaluates the cron expression first without and then with the time zone, so
+// that the problem names the one that is invalid.
 func checkSchedule(at problem.Place, o Options, report problem.Report) {
 	cron, zone := at.Member("cron"), at.Member("timezone")
+	// Without a judge of schedules, or without a text, only the shape is checked.
 	if o.Schedule == nil || cron.Value.Text() == "" {
 		return
 	}
 	if err := o.Schedule(cron.Value.Text(), ""); err != nil {
-		report.Error(cron, `Write a cron text such as "0 6 * * 1-5".`, "the schedule is not understood: %s", err)
+		report.Error(cron, `Write a cron expression such as "0 6 * * 1-5".`, "the schedule is not understood: %s", err)
 		return
 	}
 	if name := zone.Value.Text(); name != "" {
@@ -75,9 +81,9 @@ func checkSchedule(at problem.Place, o Options, report problem.Report) {
 	}
 }
 
-// AutomationOf reads an installed automation.
+// AutomationOf decodes an installed automation. "enabled" defaults to true.
 func AutomationOf(artifact canon.Value) (Automation, error) {
-	if _, said := artifact.Get("enabled"); !said && artifact.Kind() == canon.Object {
+	if _, ok := artifact.Get("enabled"); !ok && artifact.Kind() == canon.Object {
 		artifact = artifact.With("enabled", canon.OfBool(true))
 	}
 	var out Automation

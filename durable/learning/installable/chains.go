@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// Chain is what lists show of a published chain. It does not run: editors expand chains
-// into the workflows that they write (RFC 0013).
+// Chain is the part of a workflow chain that lists show. Chains do not run: editors expand
+// them into the workflows that they write (docs/design.md#proposals).
 type Chain struct {
 	ID          string `json:"chainId"`
 	Version     string `json:"version"`
@@ -18,19 +18,20 @@ type Chain struct {
 	Description string `json:"description"`
 }
 
-// chainPackShape is the published manifest (RFC 0013), closed.
+// chainPackShape is OpenWOP's chain pack manifest without additional members.
 var chainPackShape = shape.Object{What: "a workflow-chain pack", Fields: packKeys(packName,
 	shape.Need("kind", shape.OneOf("workflow-chain")),
 	shape.Need("engines", shape.AnyObject),
 	shape.Need("chains", shape.List{Of: chainShape, Min: 1, Key: "chainId"}))}
 
-// chainShape is one of them. Its parameters are a JSON Schema, which is its editor's to
-// judge.
+// chainShape is one chain of a pack. Its parameters are a JSON Schema, which only editors
+// interpret.
 var chainShape = shape.ObjectOf("a chain",
 	shape.Need("chainId", typeName),
 	shape.Need("version", version),
 	shape.Need("label", nonEmpty),
 	shape.Need("description", anyText),
+	// Parameters are not validated as JSON Schema here.
 	shape.Need("parameters", shape.AnyObject),
 	shape.Need("dag", shape.ObjectOf("a chain's graph",
 		shape.Need("nodes", shape.List{Of: nodeShape, Min: 1, Key: "id"}),
@@ -41,7 +42,8 @@ var chainShape = shape.ObjectOf("a chain",
 	shape.May("capabilities", shape.List{Of: shape.OneOf("streamable", "cacheable", "side-effectful", "mcp-exportable"),
 		Unique: true}))
 
-// nodeShape is a node of the graph. What config and inputs hold depends on its type.
+// nodeShape is a node of a chain's graph. The members of config and inputs depend on its
+// type.
 var nodeShape = shape.ObjectOf("a node",
 	shape.Need("id", nonEmpty),
 	shape.Need("typeId", typeName),
@@ -50,18 +52,20 @@ var nodeShape = shape.ObjectOf("a node",
 	shape.May("config", shape.AnyObject),
 	shape.May("inputs", shape.AnyObject))
 
-// edgeShape leads from one node, or a port of it, to another.
+// edgeShape connects two nodes of a chain's graph, or ports of them.
 var edgeShape = shape.ObjectOf("an edge",
 	shape.Need("from", anyText),
 	shape.Need("to", anyText),
 	shape.May("condition", anyText))
 
+// number is any JSON number, such as a coordinate.
 var number = shape.OneKind{Kind: canon.Number, Text: "a number"}
 
-// checkChains adds what the published schema says in words: edges lead between nodes of
-// the graph.
+// checkChains checks a chain pack's shape and the rules that the published schema states only
+// in prose: every edge connects nodes of the graph.
 func checkChains(at problem.Place, report problem.Report) {
 	chainPackShape.Check(at, report)
+	// The rules across members can only be checked once all node ids of a graph are known.
 	checkEngines(at.Member("engines"), report)
 	for _, chain := range at.Member("chains").Items() {
 		graph, nodes := chain.Member("dag"), map[string]bool{}
@@ -83,8 +87,8 @@ func checkChains(at problem.Place, report problem.Report) {
 	}
 }
 
-// leads reports whether an end is a node, or a port written behind its id. Ids may have
-// dots themselves.
+// leads reports whether the end of an edge is a node's id, or a node's id followed by a dot
+// and a port. Ids may contain dots themselves, so every prefix is tried.
 func leads(nodes map[string]bool, end string) bool {
 	for i := range len(end) {
 		if end[i] == '.' && nodes[end[:i]] {
@@ -94,7 +98,8 @@ func leads(nodes map[string]bool, end string) bool {
 	return nodes[end]
 }
 
-// Chains are those of an installed artifact, in its order.
+// Chains decodes the chains of an installed artifact, in its order. Unknown members are
+// ignored.
 func Chains(artifact canon.Value) ([]Chain, error) {
 	var out []Chain
 	for i, at := range (problem.Place{Value: artifact}).Member("chains").Items() {

@@ -1,9 +1,11 @@
-// Package installable says whether an artifact is fit to be installed, for each kind
-// that can be proposed (RFC 0096 A), and reads what was installed: prompt templates,
-// agents, workflows and automations.
+// Package installable decides whether a proposed artifact can be installed, for each kind of
+// artifact, and decodes installed artifacts: prompt templates, agents, workflows, chains and
+// automations (docs/design.md#proposals).
 //
-// It installs nothing, knows no proposal, and judges a schedule only by the function
-// that it is handed: what a schedule means depends on the world's time zones.
+// It installs nothing and knows no proposals. It judges a schedule only by the function in
+// Options, since the meaning of a schedule depends on the host's time zone database. Problems
+// carry a JSON pointer from the artifact's root and a fix; they are reported, not stored.
+// Start with Check.
 package installable
 
 import (
@@ -15,10 +17,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// Kind is the closed set of what can be installed, in the words of RFC 0096.
+// Kind is the closed set of kinds of artifacts, in OpenWOP's words
+// (docs/design.md#proposals).
 type Kind string
 
-// The kinds.
+// The kinds. Their values equal those of proposal.Kind.
 const (
 	KindAgentPack         Kind = "agent-pack"
 	KindWorkflowChainPack Kind = "workflow-chain-pack"
@@ -26,21 +29,24 @@ const (
 	KindAutomation        Kind = "automation"
 )
 
-// Options is what a check draws on beside the artifact.
+// Options are the inputs of a check besides the artifact. The zero value checks without a
+// library and accepts every schedule.
 type Options struct {
-	// Library is what the compilation of the workflow with an id may draw on, such as
-	// catalog.Library's Options; nil for nothing.
+	// Library returns the options for compiling the workflow with an id, such as those of
+	// catalog.Library; nil: compile without a library.
 	Library func(workflowID string) compile.Options
-	// Schedule judges a cron text in a time zone, "" for the default one; nil accepts all.
+	// Schedule judges a cron expression in a time zone, "" for the default one; nil accepts
+	// all.
 	Schedule func(cron, timezone string) error
 }
 
-// Check lists everything that is wrong with an artifact of a kind, with the place from
-// the artifact's root and what to write instead. Without an error among it the artifact
-// can be installed.
+// Check returns every problem of an artifact of a kind, in the artifact's order: at most
+// problemsMax and one that counts the rest. The artifact can be installed if no problem is an
+// error.
 func Check(kind Kind, artifact canon.Value, o Options) []problem.Problem {
 	c := &collector{}
 	at := problem.Place{Value: artifact}
+	// Each kind has its own table of shapes and its own rules across members.
 	switch kind {
 	case KindAgentPack:
 		checkAgents(at, c.report)
@@ -56,20 +62,22 @@ func Check(kind Kind, artifact canon.Value, o Options) []problem.Problem {
 	return c.list()
 }
 
+// kinds is the set of kinds for the message about an unknown one.
 var kinds = shape.OneOf(string(KindAgentPack), string(KindWorkflowChainPack), string(KindPromptTemplate),
 	string(KindAutomation))
 
-// problemsMax bounds a list: whoever mends the artifact begins with the first, and a
-// hostile one could have a million.
+// problemsMax bounds the list of problems. The first ones are enough to start fixing, and a
+// hostile artifact can contain a million.
 const problemsMax = 500
 
-// collector keeps problems, and of those beyond the bound their number.
+// collector keeps the first problemsMax problems and counts the rest.
 type collector struct {
 	found  []problem.Problem
-	more   int
-	errors bool // among those that are not kept
+	more   int  // problems beyond the bound
+	errors bool // an error was among those
 }
 
+// report adds a problem; it is the problem.Report of every check.
 func (c *collector) report(p problem.Problem) {
 	if len(c.found) < problemsMax {
 		c.found = append(c.found, p)
@@ -79,23 +87,24 @@ func (c *collector) report(p problem.Problem) {
 	c.errors = c.errors || p.Severity == problem.Error
 }
 
-// list is in the order of the artifact. That an error was not kept is an error too.
+// list returns the problems in the artifact's order. The last entry counts those that were
+// dropped; it is an error if one of them was.
 func (c *collector) list() []problem.Problem {
 	problem.Sort(c.found)
 	if c.more == 0 {
 		return c.found
 	}
 	rest := problem.Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more),
-		Fix: "Mend those listed first."}
+		Fix: "Fix the problems listed first."}
 	if c.errors {
 		rest.Severity = problem.Error
 	}
 	return append(c.found, rest)
 }
 
-// form tells which of several forms of a kind an artifact has, by the member that only
-// this one has. More than one such member would be installed as one thing and read as
-// another.
+// form returns which of several forms of a kind an artifact has, by the member that only that
+// form has, or "" after reporting an error. An artifact with two of these members would be
+// installed as one form and read as another.
 func form(at problem.Place, report problem.Report, signs ...string) string {
 	var seen []string
 	for _, sign := range signs {
@@ -118,7 +127,7 @@ func form(at problem.Place, report problem.Report, signs ...string) string {
 	return ""
 }
 
-// bytesAtMost bounds a text by its UTF-8 bytes, which shapes do not count.
+// bytesAtMost bounds a text in bytes of UTF-8; shapes count characters.
 func bytesAtMost(at problem.Place, most int, report problem.Report) {
 	if n := len(at.Value.Text()); n > most {
 		report.Error(at, "Shorten it.", "expected at most %d bytes, got %d", most, n)

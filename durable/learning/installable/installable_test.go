@@ -22,8 +22,8 @@ func value(t testing.TB, text string) canon.Value {
 	return v
 }
 
-// row is an artifact and what is said of it: lines of "severity pointer: words | words
-// of the fix", as many as there are problems.
+// row is an artifact and its problems: lines of "severity pointer: words | words of the fix",
+// as many as problems are found.
 type row struct {
 	artifact string
 	want     []string
@@ -33,22 +33,23 @@ func checkRows(t *testing.T, kind Kind, o Options, rows []row) {
 	t.Helper()
 	for _, r := range rows {
 		found := Check(kind, value(t, r.artifact), o)
-		said := make([]string, len(found))
+		lines := make([]string, len(found))
 		for i, p := range found {
-			said[i] = fmt.Sprintf("%s %s: %s | %s", p.Severity, p.Pointer, p.Message, p.Fix)
+			lines[i] = fmt.Sprintf("%s %s: %s | %s", p.Severity, p.Pointer, p.Message, p.Fix)
 		}
 		fits := len(found) == len(r.want)
 		for _, want := range r.want {
 			head, rest, _ := strings.Cut(want, ": ")
 			words, fix, _ := strings.Cut(rest, " | ")
-			fits = fits && slices.ContainsFunc(said, func(s string) bool {
+			fits = fits && slices.ContainsFunc(lines, func(s string) bool {
 				place, rest, _ := strings.Cut(s, ": ")
-				message, mend, _ := strings.Cut(rest, " | ")
-				return place == head && strings.Contains(message, words) && mend != "" && strings.Contains(mend, fix)
+				message, suggestion, _ := strings.Cut(rest, " | ")
+				return place == head && strings.Contains(message, words) &&
+					suggestion != "" && strings.Contains(suggestion, fix)
 			})
 		}
 		if !fits {
-			t.Errorf("%.300s:\n got %s\nwant %s", r.artifact, strings.Join(said, "\n     "),
+			t.Errorf("%.300s:\n got %s\nwant %s", r.artifact, strings.Join(lines, "\n     "),
 				strings.Join(r.want, "\n     "))
 		}
 	}
@@ -107,7 +108,7 @@ func TestTemplates(t *testing.T) {
 		{variable("{{topic}}", `, "required": false, "defaultValue": 1`),
 			[]string{"warning /variables/0/defaultValue: of type number, the variable of type string | Write"}},
 		{variable("{{topic}}", `, "required": true, "source": "secret"`),
-			[]string{"warning /variables/0/source: no workflow can use | where the secret is kept"}},
+			[]string{"warning /variables/0/source: no workflow can use | where the secret is stored"}},
 		{variable("{{topic}}", `, "required": true, "extractPath": "$.a"`),
 			[]string{"warning /variables/0/extractPath: not followed | context key"}},
 	})
@@ -167,7 +168,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// source is a workflow with an id and these steps.
+// workflowText returns a workflow with an id and these steps.
 func workflowText(id, steps string) string {
 	return `{"id": "` + id + `", "name": "N", "description": "d", "version": "1.0.0", "steps": [` + steps + `]}`
 }
@@ -198,9 +199,9 @@ func TestWorkflows(t *testing.T) {
 		{workflowText("team.one", `{"id": "look", "title": "Look"}`), []string{"error /steps/0: needs a prompt | Add"}},
 		{workflowText("team.one",
 			`{"id": "a", "title": "A", "templateCall": {"templateId": "wr.templates.routine.none"}}`),
-			[]string{`error /steps/0/templateCall/templateId: no routine "none" | Known are`}},
+			[]string{`error /steps/0/templateCall/templateId: routine "none" does not exist | Known are`}},
 		{workflowText("team.one", asked),
-			[]string{`error /steps/0/promptRef: no prompt template "review" | Install it first`}},
+			[]string{`error /steps/0/promptRef: prompt template "review" does not exist | Install it first`}},
 		{pack("", workflowText("team.one", look)+","+workflowText("team.one", look)),
 			[]string{"error /workflows/1: item 2 repeats item 1 | rename"}},
 		{pack("", workflowText("team.one", look)+",7,"+
@@ -208,7 +209,7 @@ func TestWorkflows(t *testing.T) {
 			[]string{"error /workflows/1: an object, got number | Write",
 				`error /workflows/2/steps/0/id: lowercase | Write "look".`}},
 		{pack("", workflowText("team.one", asked)),
-			[]string{`error /workflows/0/steps/0/promptRef: no prompt template | Install`}},
+			[]string{`error /workflows/0/steps/0/promptRef: prompt template "review" does not exist | Install`}},
 		{pack(`, "kind": "workflow-chain"`, workflowText("team.one", look)),
 			[]string{`error /kind: a workflow pack has no key "kind" | Remove`}},
 		{pack("", ""), []string{"error /workflows: at least 1 | Add"}},
@@ -310,7 +311,7 @@ func TestAutomations(t *testing.T) {
 			[]string{"error /schedule/cron: 1 to 256 | Write", `error /schedule/every: no key "every" | Remove`}},
 	})
 	if found := Check(KindAutomation, value(t, scheduled(`"cron": "never"`)), Options{}); len(found) > 0 {
-		t.Errorf("with nobody to judge schedules: %v", found)
+		t.Errorf("without a schedule checker: %v", found)
 	}
 	got, err := AutomationOf(value(t, automation(`, "context": {"branch": "main"}`)))
 	if err != nil || !got.Enabled || got.ID != "nightly" || got.Schedule.Cron != "0 6 * * *" ||

@@ -15,7 +15,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/promptref"
 )
 
-// TestManyProblems: the list is bounded, and an error that fell out of it still counts.
+// TestManyProblems: the list is bounded, and an error beyond the bound still makes it an
+// error.
 func TestManyProblems(t *testing.T) {
 	warnings := "{{a}}"
 	for i := range problemsMax + 10 {
@@ -37,9 +38,8 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestWhatIsAcceptedIsRead: an artifact without an error is one that its reader reads,
-// whatever stands in it.
-func TestWhatIsAcceptedIsRead(t *testing.T) {
+// TestAcceptedArtifactsDecode: an artifact without an error can be decoded by its reader.
+func TestAcceptedArtifactsDecode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		artifact := drawn(t)
 		for _, kind := range []Kind{KindPromptTemplate, KindAgentPack, KindAutomation, KindWorkflowChainPack} {
@@ -64,8 +64,8 @@ func TestWhatIsAcceptedIsRead(t *testing.T) {
 	})
 }
 
-// drawn draws an artifact of the words that the tables speak of, good values more often
-// than bad ones.
+// drawn draws an artifact with the members of the tables, valid values more often than
+// invalid ones.
 func drawn(t *rapid.T) canon.Value {
 	members := map[string][]string{
 		"templateId": {`"a"`}, "version": {`"1.0.0"`, `"1"`}, "kind": {`"user"`, `"system"`, `"node"`},
@@ -97,8 +97,8 @@ func drawn(t *rapid.T) canon.Value {
 	return canon.OfMembers(out...)
 }
 
-// TestPublishedKeys: the tables have the keys of the published schemas, where those lie
-// beside the checkout.
+// TestPublishedKeys: the tables have the members of the published schemas, if those are
+// available next to the checkout.
 func TestPublishedKeys(t *testing.T) {
 	for _, row := range []struct{ file, artifact, def string }{
 		{"prompt-template", "template", ""}, {"prompt-template", "variable", "PromptVariable"},
@@ -112,24 +112,24 @@ func TestPublishedKeys(t *testing.T) {
 		if err != nil {
 			t.Skip("the published schemas are not here: ", err)
 		}
-		theirs := value(t, string(data))
+		publishedSchema := value(t, string(data))
 		if row.def != "" {
-			defs, _ := theirs.Get("$defs")
-			theirs, _ = defs.Get(row.def)
+			defs, _ := publishedSchema.Get("$defs")
+			publishedSchema, _ = defs.Get(row.def)
 		}
 		if row.file == "prompt-ref" {
-			forms, _ := theirs.Get("oneOf")
-			theirs = forms.Item(1)
+			forms, _ := publishedSchema.Get("oneOf")
+			publishedSchema = forms.Item(1)
 		}
-		ours := tables[row.artifact].Schema(func(string, string) string { return "" })
+		tableSchema := tables[row.artifact].Schema(func(string, string) string { return "" })
 		for _, part := range []string{"properties", "required"} {
-			if a, b := namesIn(theirs, part), namesIn(ours, part); !slices.Equal(a, b) || len(a) == 0 {
-				t.Errorf("%s: %s\n   ours %q\n theirs %q", row.artifact, part, b, a)
+			if a, b := namesIn(publishedSchema, part), namesIn(tableSchema, part); !slices.Equal(a, b) || len(a) == 0 {
+				t.Errorf("%s: %s\n     table %q\n published %q", row.artifact, part, b, a)
 			}
 		}
-		for _, pattern := range patternsIn(theirs) {
-			if !slices.Contains(patternsIn(ours), pattern) {
-				t.Errorf("%s: the pattern %s is not held to", row.artifact, pattern)
+		for _, pattern := range patternsIn(publishedSchema) {
+			if !slices.Contains(patternsIn(tableSchema), pattern) {
+				t.Errorf("%s: the pattern %s is not in the table", row.artifact, pattern)
 			}
 		}
 	}

@@ -8,25 +8,28 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// Shapes that stand in several tables.
+// Shapes that several tables share.
 var (
 	anyText  = shape.Text{}
 	nonEmpty = shape.Text{Min: 1}
+	// typeName is also the form of chain ids.
 	typeName = shape.Text{Min: 1, Max: 256, Pattern: pattern.New(`^[a-z][a-zA-Z0-9._-]*$`),
 		Like: `a name such as "core.prompt"`}
+	// version is the form of every artifact's version.
 	version = promptref.VersionShape
 )
 
-// packName is that of the published manifests.
+// packName is the form of pack names in OpenWOP's published manifests.
 var packName = shape.Text{Min: 1, Max: 256,
 	Pattern: pattern.New(`^(core|vendor|community|private)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$`),
 	Like:    `the name of a pack such as "vendor.acme.reviews"`}
 
-// ownPackName is that of packs that are of no published form: what their people call them.
+// ownPackName is the form of names of packs without a published manifest; their authors
+// choose them.
 var ownPackName = shape.Text{Min: 1, Max: 128, Pattern: pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`),
 	Like: `a name of letters, digits, ".", "_" and "-" such as "team.reviews"`}
 
-// packKeys are what every pack says of itself, before what it holds.
+// packKeys returns the members that every pack has, followed by those of its form.
 func packKeys(name shape.Text, more ...shape.Field) []shape.Field {
 	return append([]shape.Field{
 		shape.Need("name", name),
@@ -45,7 +48,7 @@ func packKeys(name shape.Text, more ...shape.Field) []shape.Field {
 	}, more...)
 }
 
-// checkEngines: which programs a pack is for is open, but one of them is always named.
+// checkEngines requires the member "openwop" in engines; other programs may be named too.
 func checkEngines(at problem.Place, report problem.Report) {
 	engine := at.Member("openwop")
 	if at.Value.Kind() == canon.Object && engine.Value.Kind() != canon.String {

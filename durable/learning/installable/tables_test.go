@@ -8,13 +8,13 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// tables are what is compared with the published schemas.
+// tables are compared with the published schemas.
 var tables = map[string]shape.Shape{
 	"template": templateShape, "variable": variableShape, "agent": agentShape, "ref": promptref.RefShape[canon.Object],
 	"pack": chainPackShape, "chain": chainShape, "node": nodeShape, "edge": edgeShape,
 }
 
-// namesIn are the names of a schema's properties, or those it requires, sorted.
+// namesIn returns the names of a schema's properties, or of the required ones, sorted.
 func namesIn(schema canon.Value, part string) []string {
 	of, _ := schema.Get(part)
 	var out []string
@@ -29,7 +29,7 @@ func namesIn(schema canon.Value, part string) []string {
 	return out
 }
 
-// patternsIn are the patterns of a schema's own properties.
+// patternsIn returns the patterns of a schema's own properties.
 func patternsIn(schema canon.Value) []string {
 	properties, _ := schema.Get("properties")
 	var out []string

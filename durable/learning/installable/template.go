@@ -13,7 +13,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// templateShape is the published template (RFC 0027 A), closed.
+// templateShape is OpenWOP's prompt template (docs/design.md#prompt-templates) without
+// additional members.
 var templateShape = shape.ObjectOf("a prompt template",
 	shape.Need("templateId", promptref.IDShape),
 	shape.Need("version", version),
@@ -22,6 +23,7 @@ var templateShape = shape.ObjectOf("a prompt template",
 	shape.May("name", shape.Text{Max: 200}),
 	shape.May("description", shape.Text{Max: 2000}),
 	shape.May("variables", shape.List{Of: variableShape, Key: "name"}),
+	// Hints are stored and shown; Waybill calls no model and does not apply them.
 	shape.May("modelHints", shape.ObjectOf("hints for a model",
 		shape.May("modelClass", anyText),
 		shape.May("temperature", shape.Amount{Min: 0, Max: 2}),
@@ -36,7 +38,7 @@ var templateShape = shape.ObjectOf("a prompt template",
 		shape.May("packName", packName),
 		shape.May("packVersion", version))))
 
-// variableShape is one slot of the text.
+// variableShape is the declaration of one placeholder of the text.
 var variableShape = shape.ObjectOf("a variable",
 	shape.Need("name", shape.Text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`),
 		Like: "a name of at most 64 letters, digits and _"}),
@@ -47,7 +49,8 @@ var variableShape = shape.ObjectOf("a variable",
 	shape.May("defaultValue", shape.Anything{}),
 	shape.May("description", shape.Text{Max: 500}))
 
-// checkTemplate adds what binds the text and its variables together.
+// checkTemplate checks the template's shape, its size, its origin, and that text and
+// variables match. An empty text and mismatches are warnings: the template can still be used.
 func checkTemplate(at problem.Place, report problem.Report) {
 	templateShape.Check(at, report)
 	text := at.Member("text")
@@ -55,6 +58,8 @@ func checkTemplate(at problem.Place, report problem.Report) {
 	if text.Value.Kind() == canon.String && strings.TrimSpace(text.Value.Text()) == "" {
 		report.Warn(text, "Write what is to be done.", "the text is empty, so that nothing would be shown")
 	}
+	// A template that claims to come from a pack must name it, so that its origin can be
+	// traced.
 	if meta := at.Member("meta"); meta.Member("source").Value.Text() == "pack" {
 		for _, key := range []string{"packName", "packVersion"} {
 			if !meta.Has(key) {
@@ -63,6 +68,7 @@ func checkTemplate(at problem.Place, report problem.Report) {
 			}
 		}
 	}
+	// Declarations are compared with the placeholders in the text in both directions.
 	asked := promptref.Placeholders(text.Value.Text())
 	var declared []string
 	for _, v := range at.Member("variables").Items() {
@@ -74,8 +80,8 @@ func checkTemplate(at problem.Place, report problem.Report) {
 	}
 }
 
-// checkPlaceholder warns of a name that nobody declared: most are typing errors, and
-// the others are filled from the run's context without anybody being asked for them.
+// checkPlaceholder warns about a placeholder without a declaration. Most are typing errors;
+// the others are filled from the run's context, but no step asks for their values.
 func checkPlaceholder(text problem.Place, name string, declared []string, report problem.Report) {
 	if slices.Contains(declared, name) {
 		return
@@ -83,7 +89,7 @@ func checkPlaceholder(text problem.Place, name string, declared []string, report
 	switch near := nearest.Of(name, declared); {
 	case strings.HasPrefix(name, "wr."):
 		report.Warn(text, "Remove it: a template has no extension points.",
-			"{{%s}} is not replaced; it is shown as it stands", name)
+			"{{%s}} is not replaced; it is shown unchanged", name)
 	case near != "":
 		report.Warn(text, "Did you mean {{"+near+"}}?", "no variable %q is declared", name)
 	default:
@@ -92,7 +98,8 @@ func checkPlaceholder(text problem.Place, name string, declared []string, report
 	}
 }
 
-// checkVariable warns of declarations that change less than they say.
+// checkVariable warns about a declaration that has no effect, or less than its author
+// expects.
 func checkVariable(at problem.Place, asked []string, report problem.Report) {
 	name, value := at.Member("name").Value.Text(), at.Member("defaultValue")
 	v := promptref.Variable{Type: at.Member("type").Value.Text()}
@@ -109,9 +116,10 @@ func checkVariable(at problem.Place, asked []string, report problem.Report) {
 		report.Warn(value, "Write a value of that type.", "the default is of type %s, the variable of type %s",
 			value.Value.Kind(), v.Type)
 	}
+	// The remaining declarations are valid in OpenWOP and without effect in Waybill.
 	if at.Member("source").Value.Text() == promptref.SecretSource {
-		report.Warn(at.Member("source"), "Say in the text where the secret is kept.",
-			"no workflow can use a template with a secret: what is put into a prompt is kept for ever")
+		report.Warn(at.Member("source"), "Describe in the text where the secret is stored.",
+			"no workflow can use a template with a secret: prompt text is stored permanently")
 	}
 	if at.Has("extractPath") {
 		report.Warn(at.Member("extractPath"), "Name the context key that holds the value.",

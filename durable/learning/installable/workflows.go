@@ -11,12 +11,12 @@ import (
 
 // Workflow is one workflow source in an artifact.
 type Workflow struct {
-	Pointer string // where it stands: "", or /workflows/0
+	Pointer string // position of the source: "" or, in a pack, /workflows/0
 	Source  canon.Value
 }
 
-// Workflows are those that an installed artifact brings, in its order: itself, those
-// of a pack, or none where it holds chains.
+// Workflows returns the workflow sources of an installed artifact, in its order: the artifact
+// itself, the workflows of a pack, or none for a pack of chains.
 func Workflows(artifact canon.Value) []Workflow {
 	if _, one := artifact.Get("steps"); one {
 		return []Workflow{{"", artifact}}
@@ -28,12 +28,14 @@ func Workflows(artifact canon.Value) []Workflow {
 	return out
 }
 
-// workflowPackShape holds sources; each is judged as a file of its own.
+// workflowPackShape is a pack of workflow sources. Each source is checked like a file of its
+// own.
 var workflowPackShape = shape.Object{What: "a workflow pack", Fields: packKeys(ownPackName,
 	shape.May("engines", shape.AnyObject),
 	shape.Need("workflows", shape.List{Of: shape.AnyObject, Min: 1, Key: "id"}))}
 
-// checkWorkflows reads each of the three forms.
+// checkWorkflows checks any of the three forms: one workflow, a pack of workflows, a pack of
+// chains.
 func checkWorkflows(at problem.Place, o Options, report problem.Report) {
 	switch form(at, report, "steps", "workflows", "chains") {
 	case "steps":
@@ -51,14 +53,16 @@ func checkWorkflows(at problem.Place, o Options, report problem.Report) {
 	}
 }
 
-// checkWorkflow holds a source to what the catalog holds a file to: what is installed
-// must be usable, and its id must not be one of the bundled ones.
+// checkWorkflow applies the catalog's rules for a file to one source: it must compile, and
+// its id must not be that of a bundled workflow. The size is checked first, since compilation
+// takes time.
 func checkWorkflow(at problem.Place, o Options, report problem.Report) {
 	if n := len(at.Value.JCS()); n > limits.SourceBytesMax {
 		report.Error(at, "Split the workflow.", "a workflow has at most %d bytes, got %d", limits.SourceBytesMax, n)
 		return
 	}
 	src, found := source.Of(source.SourceInstalled, at)
+	// Compilation of an invalid source would report consequences of problems already found.
 	if src.Valid {
 		var with compile.Options
 		if o.Library != nil {

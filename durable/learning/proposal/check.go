@@ -11,7 +11,9 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// Check refuses a proposal without its kind or owner, and texts over budget.
+// Check refuses a proposal whose kind differs from its slot's, an invalid owner or
+// provenance, and what checkRevision refuses. Like every Check here it runs before a write
+// and after a read.
 func (r Created) Check(event.Scope) error {
 	if r.Of != r.Slot.Kind {
 		return fmt.Errorf("kind %q in a slot of kind %q", r.Of, r.Slot.Kind)
@@ -25,7 +27,7 @@ func (r Created) Check(event.Scope) error {
 	return checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version})
 }
 
-// Check refuses what is no later revision.
+// Check refuses a revision number below 2 and what checkRevision refuses.
 func (r Revised) Check(event.Scope) error {
 	if r.Revision < 2 || r.Revision > limits.EventIndexMax {
 		return fmt.Errorf("revision %d: want 2 or more", r.Revision)
@@ -33,13 +35,13 @@ func (r Revised) Check(event.Scope) error {
 	return checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version})
 }
 
-// Check refuses an approval of nothing, by nobody, or under no role.
+// Check refuses an approval without its id, artifact, principal or role.
 func (r Approved) Check(event.Scope) error {
 	switch {
 	case r.ApprovalID.IsZero() || r.ArtifactSHA256.IsZero():
-		return errors.New("an approval wants its id and the digest of what is approved")
+		return errors.New("an approval requires its id and the artifact's digest")
 	case !config.Word(r.Role):
-		return fmt.Errorf("%q is no name of a role", r.Role)
+		return fmt.Errorf("invalid role name %q", r.Role)
 	}
 	if err := checkPrincipal(r.Principal); err != nil {
 		return err
@@ -47,13 +49,15 @@ func (r Approved) Check(event.Scope) error {
 	return checkRecord(r)
 }
 
-// Check refuses an activation that nothing allows: through the gate without an approval
-// or an override, an override without a reason, and either of them where a scope decides.
+// Check refuses an activation that the mode does not permit: approval-gate without an
+// approval or an override, an override without a reason, direct-rbac with either.
+// InstalledRef must be the one that InstalledRef(slot, version, digest) returns for some
+// version.
 func (r Applied) Check(event.Scope) error {
 	switch r.Mode {
 	case ApprovalGate:
 		if len(r.ApprovalIDs) == 0 && !r.Override {
-			return errors.New("through the gate, and neither approved nor overridden")
+			return errors.New("approval-gate requires an approval or an override")
 		}
 	case DirectRBAC:
 		if len(r.ApprovalIDs) > 0 || r.Override {
@@ -63,7 +67,7 @@ func (r Applied) Check(event.Scope) error {
 		return fmt.Errorf("unknown mode %q", r.Mode)
 	}
 	if r.Override && r.Reason == NoReason {
-		return errors.New("an override wants a reason")
+		return errors.New("an override requires a reason")
 	}
 	if err := checkApprovals(r.ApprovalIDs); err != nil {
 		return err
@@ -84,13 +88,13 @@ func (r Applied) Check(event.Scope) error {
 	return checkRecord(r)
 }
 
-// Check refuses what every record must not be.
+// Check refuses what checkRecord refuses.
 func (r Rejected) Check(event.Scope) error { return checkRecord(r) }
 
-// Check refuses what every record must not be.
+// Check refuses what checkRecord refuses.
 func (r Archived) Check(event.Scope) error { return checkRecord(r) }
 
-// Check refuses a slot that nothing can be installed in.
+// Check refuses a slot without an id, since nothing can be installed there.
 func (r RolledBack) Check(event.Scope) error {
 	if r.Slot.ID == "" {
 		return errors.New("nothing is installed in a slot without an id")
@@ -101,7 +105,7 @@ func (r RolledBack) Check(event.Scope) error {
 	return checkRecord(r)
 }
 
-// revision is what the first and every further one have in common.
+// revision holds the members that Created and Revised have in common.
 type revision struct {
 	artifact   Artifact
 	duplicates []Duplicate
@@ -111,6 +115,8 @@ type revision struct {
 	version    string
 }
 
+// checkRevision checks the content of a revision: artifact, slot, duplicates and texts within
+// their budgets.
 func checkRevision(r Record, v revision) error {
 	if err := v.artifact.check(); err != nil {
 		return err
@@ -133,19 +139,22 @@ func checkRevision(r Record, v revision) error {
 	return checkRecord(r)
 }
 
+// checkRecord checks the members that all records have: proposal, ordinal and a reason of at
+// most limits.AuditTextBytesMax bytes.
 func checkRecord(r Record) error {
 	p, ordinal, reason := r.About()
 	switch {
 	case p.IsZero():
 		return errors.New("proposalId is missing")
 	case ordinal < 0 || ordinal > limits.EventIndexMax:
-		return fmt.Errorf("ordinal %d is no index of an event", ordinal)
+		return fmt.Errorf("ordinal %d is not an event index", ordinal)
 	case reason == "":
 		return errors.New("reason is missing")
 	}
 	return checkText("reason", reason, limits.AuditTextBytesMax)
 }
 
+// checkPrincipal bounds a principal's name.
 func checkPrincipal(name string) error {
 	if name == "" || len(name) > limits.ActorRefMax {
 		return fmt.Errorf("principal of %d bytes: want 1 to %d", len(name), limits.ActorRefMax)
@@ -153,11 +162,12 @@ func checkPrincipal(name string) error {
 	return checkText("principal", name, limits.ActorRefMax)
 }
 
+// checkApprovals refuses zero and repeated ids, and more than limits.QuorumMax.
 func checkApprovals(ids []id.Event) error {
 	seen := map[id.Event]bool{}
 	for _, a := range ids {
 		if a.IsZero() || seen[a] {
-			return fmt.Errorf("approval %q stands twice, or is none", a)
+			return fmt.Errorf("approval %q is a duplicate or empty", a)
 		}
 		seen[a] = true
 	}

@@ -14,22 +14,22 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// Draft is what somebody proposes, as it may be stored: its secrets are taken out, and
-// the artifact is named by the digest of what is left.
+// Draft is a proposal as it may be stored: redacted, with the artifact named by the digest of
+// its redacted bytes.
 type Draft struct {
 	Kind             Kind
-	Title, Rationale string // "" where none was given
+	Title, Rationale string // "" if absent
 	SynthesizerModel string
-	SourceRunIDs     []id.Run // each once
+	SourceRunIDs     []id.Run // distinct
 	Artifact         Artifact
-	Bytes            []byte // the artifact in JCS: what is stored and, byte for byte, installed
+	Bytes            []byte // the artifact as JCS: stored, and installed unchanged
 	Slot             Slot
 	Version          string
-	// Redacted is what was taken out, in the order of the file.
+	// Redacted lists the redactions, in the order of the file.
 	Redacted []Redaction
 }
 
-// The members of a file.
+// The members of a proposal file.
 const (
 	fieldKind      = "kind"
 	fieldTitle     = "title"
@@ -39,12 +39,13 @@ const (
 	fieldRuns      = "sourceRunIds"
 )
 
+// fields lists the members for messages, in the documented order.
 var fields = []string{fieldKind, fieldTitle, fieldRationale, fieldArtifact, fieldModel, fieldRuns}
 
-// ParseFile reads a proposal's file: {kind, title?, rationale?, artifact} and, where a
-// program wrote it, {synthesizerModel?, sourceRunIds?}. Anything else is VALIDATION_ERROR
-// with field, expected and got. An artifact that is unsound for its kind is no error: it
-// is a draft, and is checked where it is applied.
+// ParseFile reads a proposal file: {kind, title?, rationale?, artifact} and, from programs,
+// {synthesizerModel?, sourceRunIds?}. Anything else is VALIDATION_ERROR with the details
+// field, expected and got. An artifact that could not be installed is accepted as a draft; it
+// is checked when it is applied.
 func ParseFile(data []byte) (Draft, error) {
 	if len(data) > limits.ProposalFileBytesMax {
 		return Draft{}, refuse("file", atMost(limits.ProposalFileBytesMax), sized(len(data)))
@@ -76,11 +77,11 @@ func ParseFile(data []byte) (Draft, error) {
 	return d.with(artifact)
 }
 
-// with takes the artifact over. Its digest is that of the redacted bytes, which are all
-// that ever reaches a disk.
+// with sets the artifact, redacted. The digest is that of the redacted bytes: nothing else is
+// ever written to disk. An artifact that is too deep or too large is VALIDATION_ERROR.
 func (d Draft) with(artifact canon.Value) (Draft, error) {
 	artifact = redact.Value(artifact, nil)
-	// An answer that shows it puts levels around it, and has to be readable itself.
+	// An answer nests the artifact in further levels, and must stay within the depth limit.
 	if err := artifact.Strict(limits.ContextDepthMax); err != nil {
 		return Draft{}, refuse(fieldArtifact, fmt.Sprintf("an object of at most %d levels", limits.ContextDepthMax),
 			plain(err.Error()))
@@ -90,11 +91,13 @@ func (d Draft) with(artifact canon.Value) (Draft, error) {
 		return Draft{}, refuse(fieldArtifact, atMost(limits.SourceBytesMax), sized(len(d.Bytes)))
 	}
 	d.Artifact = Artifact{ByteLength: int64(len(d.Bytes)), SHA256: canon.Sum(d.Bytes)}
-	d.Slot, d.Version, _ = SlotOf(d.Kind, artifact) // a draft may be unsound; whoever applies it asks again
+	// An error means that the draft cannot be applied yet; applying it checks again.
+	d.Slot, d.Version, _ = SlotOf(d.Kind, artifact)
 	return d, nil
 }
 
-// checkShape refuses unknown and missing members and wrong types.
+// checkShape refuses unknown members, missing members and wrong types, with the nearest known
+// name as a suggestion.
 func checkShape(root canon.Value) error {
 	if root.Kind() != canon.Object {
 		return refuse("file", "an object with kind and artifact", root.Kind().String())
@@ -104,7 +107,7 @@ func checkShape(root canon.Value) error {
 		if slices.Contains(fields, name) {
 			continue
 		}
-		f := refuse(plain(name), "only "+strings.Join(fields, ", "), "a member of another name")
+		f := refuse(plain(name), "only "+strings.Join(fields, ", "), "an unknown member")
 		if meant := nearest.Of(name, fields); meant != "" {
 			f.Suggest("Write %q.", meant)
 		}
@@ -134,7 +137,7 @@ func checkShape(root canon.Value) error {
 	return nil
 }
 
-// runsOf is the provenance, each run once.
+// runsOf returns the source runs, each once, in the order of the file.
 func runsOf(root canon.Value) (out []id.Run, err error) {
 	list, _ := root.Get(fieldRuns)
 	for i := range list.Len() {
@@ -154,25 +157,26 @@ func runsOf(root canon.Value) (out []id.Run, err error) {
 	return out, nil
 }
 
-// unread is a text that is no JSON, with its place.
+// unread is the fault for a file that is not JSON, with the line of the error.
 func unread(err error) error {
 	var pe *canon.ParseError
 	if !errors.As(err, &pe) {
 		return refuse("file", "JSON", plain(err.Error()))
 	}
 	f := refuse("file", "JSON", plain(pe.Reason)).With("line", pe.Line)
-	return f.Suggest("Correct the text on line %d; nothing behind it was read.", pe.Line)
+	return f.Suggest("Correct the text on line %d; the text after it was not read.", pe.Line)
 }
 
+// textOf returns a string member, "" if it is absent or of another type.
 func textOf(root canon.Value, name string) string {
 	v, _ := root.Get(name)
 	return v.Text()
 }
 
-// plain is a text of the file that an error may repeat.
+// plain redacts and shortens text from the file for a message.
 func plain(s string) string { return reason.Clip(redact.Text(s, nil), 96) }
 
-// shown is a value that an error may repeat: its text, or else its type.
+// shown formats a value for a message: its text, or its type.
 func shown(v canon.Value) string {
 	if v.Kind() == canon.String {
 		return fmt.Sprintf("%q", plain(v.Text()))
@@ -180,6 +184,7 @@ func shown(v canon.Value) string {
 	return v.Kind().String()
 }
 
+// kindWords returns the kinds as strings, for messages.
 func kindWords() (out []string) {
 	for _, k := range Kinds() {
 		out = append(out, string(k))
@@ -187,12 +192,12 @@ func kindWords() (out []string) {
 	return out
 }
 
-// CheckKind refuses, with VALIDATION_ERROR, a revision that is of another kind than its
-// proposal: what was reviewed would be another thing.
+// CheckKind refuses, with VALIDATION_ERROR, a revision whose kind differs from the first
+// revision's: an approval or a rollback of a proposal concerns one slot kind.
 func (d Draft) CheckKind(want Kind) error {
 	if d.Kind == want {
 		return nil
 	}
 	return refuse(fieldKind, string(want)+", as in the first revision", string(d.Kind)).
-		Suggest("Propose it anew with 'waybill proposals create FILE'.")
+		Suggest("Create a new proposal with 'waybill proposals create FILE'.")
 }

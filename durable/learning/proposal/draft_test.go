@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-func TestAFileBecomesADraft(t *testing.T) {
+func TestParseFile(t *testing.T) {
 	file := fmt.Sprintf(`{"kind":"workflow-chain-pack","title":" Shorter ","rationale":"It took too long.","synthesizerModel":"m1",
 		"sourceRunIds":["%s","%s"],"artifact":{"version":"1.2.0","steps":[], "id":"test.flow"}}`, run, run)
 	d, err := proposal.ParseFile([]byte(file))
@@ -34,7 +34,7 @@ func TestAFileBecomesADraft(t *testing.T) {
 	}
 }
 
-func TestADraftMayBeUnsound(t *testing.T) {
+func TestDraftMayBeInvalidForItsKind(t *testing.T) {
 	d, err := proposal.ParseFile([]byte(`{"kind":"prompt-template","artifact":{}}`))
 	if err != nil || d.Slot != (proposal.Slot{Kind: proposal.PromptTemplate}) || string(d.Bytes) != "{}" ||
 		d.Redacted != nil {
@@ -42,10 +42,10 @@ func TestADraftMayBeUnsound(t *testing.T) {
 	}
 }
 
-// nested is an object of n levels.
+// nested returns an object of n levels.
 func nested(n int) string { return strings.Repeat(`{"a":`, n-1) + `{}` + strings.Repeat(`}`, n-1) }
 
-func TestWhatIsNoFileIsRefusedByField(t *testing.T) {
+func TestParseFileRefusesByField(t *testing.T) {
 	many := make([]string, limits.SourceRunsMax+1)
 	for i := range many {
 		many[i] = `"` + id.NewRun(id.Seed{byte(i), 9}).String() + `"`
@@ -86,7 +86,7 @@ func TestWhatIsNoFileIsRefusedByField(t *testing.T) {
 			`"[REDACTED:secret_key]"`},
 		{with(`"sourceRunIds":[` + strings.Join(many, ",") + `]`), "sourceRunIds", "at most 100 runs", "101"},
 		{with(`"titel":"x"`), "titel", "only kind, title, rationale, artifact, synthesizerModel, sourceRunIds",
-			"a member of another name"},
+			"an unknown member"},
 	} {
 		_, err := proposal.ParseFile([]byte(tt.file))
 		if tt.field == "" {
@@ -103,14 +103,14 @@ func TestWhatIsNoFileIsRefusedByField(t *testing.T) {
 			t.Errorf("%.80s: %v, %v", tt.file, err, f)
 		}
 		if tt.field == "titel" && f.Suggestion != `Write "title".` {
-			t.Errorf("nobody guesses what was meant: %s", f.Suggestion)
+			t.Errorf("no name is suggested: %s", f.Suggestion)
 		}
 	}
 }
 
-// A secret must not get to the disk with the artifact, and whoever wrote it there is told
-// where it stood, without being told what it was.
-func TestSecretsInAFileAreTakenOutAndTold(t *testing.T) {
+// TestParseFileRedactsAndReports: no secret may reach the disk with the artifact, and the
+// author is informed of its place but not of its value.
+func TestParseFileRedactsAndReports(t *testing.T) {
 	for _, secret := range canaries {
 		quoted := fmt.Sprintf("%q", "use "+secret+" here")
 		file := `{"kind":"automation","title":` + quoted + `,"rationale":` + quoted + `,"synthesizerModel":` + quoted +
@@ -129,7 +129,7 @@ func TestSecretsInAFileAreTakenOutAndTold(t *testing.T) {
 			}
 		}
 		if canon.Sum(d.Bytes) != d.Artifact.SHA256 {
-			t.Error("the digest is of other bytes than those that are kept")
+			t.Error("the digest does not match the stored bytes")
 		}
 		places := map[string][]redact.Rule{}
 		for _, r := range d.Redacted {
@@ -149,7 +149,7 @@ func TestSecretsInAFileAreTakenOutAndTold(t *testing.T) {
 	}
 }
 
-func TestARevisionStaysOfItsKind(t *testing.T) {
+func TestRevisionKeepsItsKind(t *testing.T) {
 	d := proposal.Draft{Kind: proposal.Automation}
 	if err := d.CheckKind(proposal.Automation); err != nil {
 		t.Error(err)
@@ -224,7 +224,7 @@ func FuzzParseFile(f *testing.F) {
 			return
 		}
 		if err := proposal.Create(at(0), d, owner, nil).Check(event.Scope{}); err != nil {
-			t.Errorf("a file makes a record that cannot be written: %v", err)
+			t.Errorf("a file makes an invalid record: %v", err)
 		}
 		v, err := canon.Parse(d.Bytes)
 		if err != nil || !bytes.Equal(v.JCS(), d.Bytes) || !redact.Value(v, nil).Equal(v) {

@@ -8,7 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Table is the closed union of the proposals log: the store's, in its folder "proposals".
+// Table lists the kinds of events of the proposals log, a side log of the store in its
+// directory "proposals".
 var Table = event.NewTable("proposals", "storeId",
 	event.Row[Created](event.NoScope),
 	event.Row[Revised](event.NoScope),
@@ -19,14 +20,14 @@ var Table = event.NewTable("proposals", "storeId",
 	event.Row[RolledBack](event.NoScope),
 )
 
-// Every record names its proposal and says why. Ordinal is the index of the event
-// itself: it stands in the data because the dedupeKey is made of data alone, and the
-// same thing may be done to a proposal again after others.
+// Every record names its proposal and states a reason. Ordinal is the event's own index: the
+// dedupeKey is computed from the data alone, and the same action may be repeated on a
+// proposal later.
 
-// Created is a new proposal: its first revision.
+// Created records a new proposal with its first revision.
 type Created struct {
 	Artifact   Artifact    `json:"artifact"`
-	Duplicates []Duplicate `json:"duplicates"` // the nearest first
+	Duplicates []Duplicate `json:"duplicates"` // most similar first
 	Of         Kind        `json:"kind"`
 	Ordinal    int64       `json:"ordinal"`
 	Owner      Owner       `json:"owner"`
@@ -39,7 +40,7 @@ type Created struct {
 	Version    string      `json:"version,omitzero"`
 }
 
-// Revised is a further revision, with every value as it is from now on.
+// Revised records a further revision; its values replace those of the previous one.
 type Revised struct {
 	Artifact   Artifact    `json:"artifact"`
 	Duplicates []Duplicate `json:"duplicates"`
@@ -47,13 +48,13 @@ type Revised struct {
 	ProposalID id.Proposal `json:"proposalId"`
 	Rationale  string      `json:"rationale,omitzero"`
 	Reason     string      `json:"reason"`
-	Revision   int64       `json:"revision"` // 2, 3, …
+	Revision   int64       `json:"revision"` // from 2
 	Slot       Slot        `json:"slot"`
 	Title      string      `json:"title,omitzero"`
 	Version    string      `json:"version,omitzero"`
 }
 
-// Approved is one person's consent to exactly the bytes of one revision. ApprovalID is
+// Approved records one person's consent to exactly the bytes of one revision. ApprovalID is
 // the id of the event itself.
 type Approved struct {
 	ApprovalID     id.Event     `json:"approvalId"`
@@ -62,39 +63,39 @@ type Approved struct {
 	Principal      string       `json:"principal"`
 	ProposalID     id.Proposal  `json:"proposalId"`
 	Reason         string       `json:"reason"`
-	Role           string       `json:"role"` // that was asked for, and held
+	Role           string       `json:"role"` // the role that was required and held
 }
 
-// Applied is the activation: from here on the artifact is installed.
+// Applied records an activation: the artifact is installed from here on.
 type Applied struct {
-	ApprovalIDs    []id.Event   `json:"approvalIds"` // those that counted
+	ApprovalIDs    []id.Event   `json:"approvalIds"` // the approvals that counted
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	InstalledRef   string       `json:"installedRef"`
 	Mode           Mode         `json:"mode"`
 	Ordinal        int64        `json:"ordinal"`
-	Override       bool         `json:"override"` // somebody went past the gate
+	Override       bool         `json:"override"` // the approval gate was bypassed
 	Principal      string       `json:"principal"`
 	ProposalID     id.Proposal  `json:"proposalId"`
 	Reason         string       `json:"reason"`
 	Slot           Slot         `json:"slot"`
 }
 
-// Rejected is a refusal by whoever reviewed it.
+// Rejected records a reviewer's refusal.
 type Rejected struct {
 	Ordinal    int64       `json:"ordinal"`
 	ProposalID id.Proposal `json:"proposalId"`
 	Reason     string      `json:"reason"`
 }
 
-// Archived puts a proposal away.
+// Archived removes a proposal from the open ones.
 type Archived struct {
 	Ordinal    int64       `json:"ordinal"`
 	ProposalID id.Proposal `json:"proposalId"`
 	Reason     string      `json:"reason"`
 }
 
-// RolledBack takes an installation out again. RestoredSHA256 is the artifact that is in
-// its slot afterwards and was not before; zero where none came back.
+// RolledBack records that an installation was removed. RestoredSHA256 is the artifact that
+// replaces it in the slot, zero if the slot is empty again.
 type RolledBack struct {
 	Ordinal        int64        `json:"ordinal"`
 	ProposalID     id.Proposal  `json:"proposalId"`
@@ -103,10 +104,10 @@ type RolledBack struct {
 	Slot           Slot         `json:"slot"`
 }
 
-// Record is what every payload of the log has.
+// Record is implemented by every payload of the log.
 type Record interface {
 	event.Payload
-	// About gives the proposal, the index that the record says it has, and its reason.
+	// About returns the proposal, the event index that the record states, and its reason.
 	About() (p id.Proposal, ordinal int64, reason string)
 }
 
@@ -152,27 +153,28 @@ func (r Archived) About() (id.Proposal, int64, string) { return r.ProposalID, r.
 // About implements Record.
 func (r RolledBack) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
 
-// DedupeKey allows one per place in the log, as that of every record.
+// DedupeKey allows one record of the kind per proposal and event index.
 func (r Created) DedupeKey(string, event.Scope) string { return key(r) }
 
-// DedupeKey allows one per place in the log.
+// DedupeKey is like that of Created.
 func (r Revised) DedupeKey(string, event.Scope) string { return key(r) }
 
-// DedupeKey allows one per place in the log.
+// DedupeKey is like that of Created.
 func (r Approved) DedupeKey(string, event.Scope) string { return key(r) }
 
-// DedupeKey allows one per place in the log.
+// DedupeKey is like that of Created.
 func (r Applied) DedupeKey(string, event.Scope) string { return key(r) }
 
-// DedupeKey allows one per place in the log.
+// DedupeKey is like that of Created.
 func (r Rejected) DedupeKey(string, event.Scope) string { return key(r) }
 
-// DedupeKey allows one per place in the log.
+// DedupeKey is like that of Created.
 func (r Archived) DedupeKey(string, event.Scope) string { return key(r) }
 
-// DedupeKey allows one per place in the log.
+// DedupeKey is like that of Created.
 func (r RolledBack) DedupeKey(string, event.Scope) string { return key(r) }
 
+// key is the dedupeKey of a record: "<kind>:<proposal>:<ordinal>".
 func key(r Record) string {
 	p, ordinal, _ := r.About()
 	return r.Kind() + ":" + p.String() + ":" + strconv.FormatInt(ordinal, 10)

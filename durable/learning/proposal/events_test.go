@@ -43,7 +43,7 @@ func activation(change func(*proposal.Activation)) proposal.Activation {
 	return a
 }
 
-// samples holds payloads of every kind, with and without what may be left out.
+// samples returns payloads of every kind, with and without optional members.
 func samples() []event.Payload {
 	why := proposal.At{Proposal: about, Ordinal: 7, Reason: "because"}
 	bare := proposal.Draft{Kind: proposal.Automation, Artifact: draft.Artifact,
@@ -67,7 +67,7 @@ func samples() []event.Payload {
 	}
 }
 
-func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
+func TestLinesRoundTrip(t *testing.T) {
 	log, kinds := manifest.StoreLog(store, proposal.Table), map[string]bool{}
 	for i, p := range samples() {
 		e := event.New(store.String(), int64(i), event.Scope{}, ada, 5, p)
@@ -84,7 +84,7 @@ func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
 			t.Errorf("%s\n%s: %v", again, seg.Bytes, err)
 		}
 		if _, ok := p.(proposal.Record); !ok {
-			t.Errorf("%s is no Record", p.Kind())
+			t.Errorf("%s does not implement Record", p.Kind())
 		}
 		kinds[p.Kind()] = true
 	}
@@ -100,7 +100,7 @@ func with[P any](p P, change func(*P)) P {
 	return p
 }
 
-func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
+func TestInvalidRecordsAreRefused(t *testing.T) {
 	created, revised := proposal.Create(at(0), draft, owner, nil), proposal.Revise(at(1), 2, draft, nil)
 	approved, applied := proposal.Approve(store, at(2), ada, digest, "reviewer"), proposal.Apply(at(3), activation(nil))
 	likenesses := func(of ...int64) (out []proposal.Duplicate) {
@@ -146,14 +146,14 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 		"duplicate of 101":     with(created, func(c *proposal.Created) { c.Duplicates = likenesses(101) }),
 		"duplicate without ref": with(created,
 			func(c *proposal.Created) { c.Duplicates = []proposal.Duplicate{{Percent: 60}} }),
-		"first revision again":   with(revised, func(r *proposal.Revised) { r.Revision = 1 }),
-		"revision's title":       with(revised, func(r *proposal.Revised) { r.Title = "\xff" }),
-		"approval without id":    with(approved, func(a *proposal.Approved) { a.ApprovalID = id.Event{} }),
-		"approval of nothing":    with(approved, func(a *proposal.Approved) { a.ArtifactSHA256 = canon.Digest{} }),
-		"approval by nobody":     with(approved, func(a *proposal.Approved) { a.Principal = "" }),
-		"approval under no role": with(approved, func(a *proposal.Approved) { a.Role = "" }),
-		"unknown mode":           with(applied, func(a *proposal.Applied) { a.Mode = "yes" }),
-		"gate without approval":  with(applied, func(a *proposal.Applied) { a.ApprovalIDs = nil }),
+		"first revision again":       with(revised, func(r *proposal.Revised) { r.Revision = 1 }),
+		"revision's title":           with(revised, func(r *proposal.Revised) { r.Title = "\xff" }),
+		"approval without id":        with(approved, func(a *proposal.Approved) { a.ApprovalID = id.Event{} }),
+		"approval of nothing":        with(approved, func(a *proposal.Approved) { a.ArtifactSHA256 = canon.Digest{} }),
+		"approval without principal": with(approved, func(a *proposal.Approved) { a.Principal = "" }),
+		"approval under no role":     with(approved, func(a *proposal.Approved) { a.Role = "" }),
+		"unknown mode":               with(applied, func(a *proposal.Applied) { a.Mode = "yes" }),
+		"gate without approval":      with(applied, func(a *proposal.Applied) { a.ApprovalIDs = nil }),
 		"an approval twice": with(applied,
 			func(a *proposal.Applied) { a.ApprovalIDs = slices.Repeat(a.ApprovalIDs, 2) }),
 		"override for no reason": with(applied, func(a *proposal.Applied) { a.Override = true }),
@@ -161,13 +161,13 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 		"override by scope": with(applied, func(a *proposal.Applied) {
 			a.Mode, a.ApprovalIDs, a.Override, a.Reason = proposal.DirectRBAC, nil, true, "r"
 		}),
-		"no slot":               with(applied, func(a *proposal.Applied) { a.Slot.ID = "" }),
-		"ref of another slot":   with(applied, func(a *proposal.Applied) { a.Slot.ID = "test.flo" }),
-		"ref of other bytes":    with(applied, func(a *proposal.Applied) { a.ArtifactSHA256 = canon.Sum(nil) }),
-		"applied by nobody":     with(applied, func(a *proposal.Applied) { a.Principal = "" }),
-		"rollback from nowhere": proposal.RollBack(at(1), proposal.Slot{Kind: proposal.Automation}, digest),
-		"rejection of nothing":  proposal.Reject(proposal.At{}),
-		"archived nothing":      proposal.Archive(proposal.At{}),
+		"no slot":                   with(applied, func(a *proposal.Applied) { a.Slot.ID = "" }),
+		"ref of another slot":       with(applied, func(a *proposal.Applied) { a.Slot.ID = "test.flo" }),
+		"ref of other bytes":        with(applied, func(a *proposal.Applied) { a.ArtifactSHA256 = canon.Sum(nil) }),
+		"applied without principal": with(applied, func(a *proposal.Applied) { a.Principal = "" }),
+		"rollback from nowhere":     proposal.RollBack(at(1), proposal.Slot{Kind: proposal.Automation}, digest),
+		"rejection of nothing":      proposal.Reject(proposal.At{}),
+		"archived nothing":          proposal.Archive(proposal.At{}),
 	} {
 		if err := p.Check(event.Scope{}); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -180,10 +180,10 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 	}
 }
 
-// canaries are secrets; none of them may get into a record, wherever it stands.
+// canaries are secrets; none of them may occur in a record.
 var canaries = []string{"sk-canary0123456789", "ghp_canary0123456789canary0123456789", "password=canary0123456789"}
 
-func TestSecretsNeverGetIntoARecord(t *testing.T) {
+func TestRecordsContainNoSecrets(t *testing.T) {
 	for _, secret := range canaries {
 		text := "because " + secret + " leaked"
 		why, d := proposal.At{Proposal: about, Reason: text}, draft
@@ -201,16 +201,16 @@ func TestSecretsNeverGetIntoARecord(t *testing.T) {
 	}
 }
 
-func TestAReasonIsAlwaysThere(t *testing.T) {
+func TestReasonIsAlwaysRecorded(t *testing.T) {
 	if proposal.NoReason != advance.NoReason {
-		t.Error("the words for no reason differ from those of other records")
+		t.Error("NoReason differs from that of package advance")
 	}
 	if r := proposal.Reject(proposal.At{Proposal: about, Reason: " \n"}); r.Reason != proposal.NoReason {
 		t.Errorf("%q", r.Reason)
 	}
 	if r := proposal.Reject(proposal.At{Proposal: about,
 		Reason: strings.Repeat("x", limits.AuditTextBytesMax+1)}); r.Check(event.Scope{}) != nil {
-		t.Error("a long reason makes a record that cannot be written")
+		t.Error("a long reason makes an invalid record")
 	}
 	for _, given := range []string{strings.Repeat("x", limits.SummaryBytesMax+1), "\xff"} {
 		if err := proposal.CheckReason(given); !fault.Is(err, fault.ValidationError) ||
@@ -223,7 +223,7 @@ func TestAReasonIsAlwaysThere(t *testing.T) {
 	}
 }
 
-func TestTheNearestLikenessesAreToldInOrder(t *testing.T) {
+func TestDuplicatesAreRankedAndBounded(t *testing.T) {
 	var found []proposal.Duplicate
 	for i := range int64(limits.DuplicatesMax + 3) {
 		found = append(found, proposal.Duplicate{Percent: 50 + i, Ref: "r"})
@@ -236,18 +236,18 @@ func TestTheNearestLikenessesAreToldInOrder(t *testing.T) {
 	}
 }
 
-func TestAnApprovalIsCalledByItsEvent(t *testing.T) {
+func TestApprovalIDIsItsEventID(t *testing.T) {
 	a := proposal.Approve(store, at(2), ada, digest, "reviewer")
 	if e := event.New(store.String(), 2, event.Scope{}, ada, 1, a); e.ID != a.ApprovalID {
 		t.Errorf("approval %s in event %s", a.ApprovalID, e.ID)
 	}
 	if a.Principal != "ada" ||
 		proposal.Approve(store, at(2), event.Actor{Kind: event.Human}, digest, "r").Principal != "human" {
-		t.Error("an approval does not name its principal")
+		t.Error("an approval lacks its principal")
 	}
 }
 
-func TestOnePlaceInTheLogHasOneKey(t *testing.T) {
+func TestDedupeKeyPerOrdinal(t *testing.T) {
 	keys := map[string]bool{}
 	for ordinal := range int64(2) {
 		for _, p := range []event.Payload{proposal.Reject(at(ordinal)), proposal.Archive(at(ordinal)),

@@ -9,44 +9,44 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Approval is one person's consent as it stands now. It is bound to the digest of what
-// they saw (R29).
+// Approval is one person's recorded consent, bound to the digest of the artifact that they
+// saw (docs/design.md#proposals).
 type Approval struct {
 	ID             id.Event     `json:"approvalId"`
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	Principal      string       `json:"principal"`
-	Role           string       `json:"role"`          // that was held when it was given
-	Void           string       `json:"void,omitzero"` // why it does not count; "" where it does
+	Role           string       `json:"role"`          // held when the approval was recorded
+	Void           string       `json:"void,omitzero"` // why it does not count; "" if it does
 }
 
-// Gate is what the approvals of a proposal come to at the moment of asking.
+// Gate is the evaluation of a proposal's approvals at one moment.
 type Gate struct {
 	Role string
-	Have int64 // different principals whose approval counts
+	Have int64 // distinct principals whose approval counts
 	Want int64
-	// Approvals are those that count, in the order in which they were given.
+	// Approvals are the ones that count, in the order of the log.
 	Approvals []id.Event
 	// Void are the others, each with its reason.
 	Void []Approval
 }
 
-// Gate weighs the approvals of what has this digest. One counts while it is not void
-// already, is of the same bytes, and its principal holds the approver's role now, whatever
-// they held then; a principal counts once.
+// Gate evaluates approvals for the artifact with this digest. An approval counts if it is not
+// void already, concerns the same bytes, and its principal holds the approver's role now,
+// whether or not they held it then. Each principal counts once.
 func (p Policy) Gate(digest canon.Digest, approvals []Approval) Gate {
 	g := Gate{Role: p.ApproverRole, Want: p.Quorum, Approvals: []id.Event{}, Void: []Approval{}}
 	counted := map[string]bool{}
 	for _, a := range approvals {
-		// Only a person at a terminal can have given one.
+		// Approvals are recorded for people at a terminal only; see CheckApprove.
 		who := Principal{Ref: a.Principal, Human: true, AtTerminal: true}
 		switch {
 		case a.Void != "":
 		case a.ArtifactSHA256 != digest:
-			a.Void = "It is of another artifact than the one that is proposed now."
+			a.Void = "It is bound to another artifact than the current revision's."
 		case !p.Holds(who, p.ApproverRole):
 			a.Void = fmt.Sprintf("%s does not hold the role %q now.", a.Principal, p.ApproverRole)
 		case counted[a.Principal]:
-			a.Void = fmt.Sprintf("%s approved it before, and one principal counts once.", a.Principal)
+			a.Void = fmt.Sprintf("%s approved it already; a principal counts once.", a.Principal)
 		}
 		if a.Void != "" {
 			g.Void = append(g.Void, a)
@@ -59,17 +59,17 @@ func (p Policy) Gate(digest canon.Digest, approvals []Approval) Gate {
 	return g
 }
 
-// Granted reports that as many people approved as it takes.
+// Granted reports whether enough principals approved.
 func (g Gate) Granted() bool { return g.Want > 0 && g.Have >= g.Want }
 
-// Err is PROPOSAL_PENDING while the gate is not granted: how many are missing, of which
-// role, and which approvals do not count.
+// Err returns PROPOSAL_PENDING unless the gate is granted: how many approvals are missing, of
+// which role, and which do not count. At most namedMax void approvals are listed.
 func (g Gate) Err(p id.Proposal) error {
 	if g.Granted() {
 		return nil
 	}
 	f := fault.New(fault.ProposalPending,
-		"%s has %d of the %d approvals that it takes from the role %q; nothing was installed", p, g.Have, g.Want,
+		"%s has %d of the %d approvals required from the role %q; nothing was installed", p, g.Have, g.Want,
 		g.Role)
 	var why []string
 	for _, a := range g.Void[:min(len(g.Void), namedMax)] {
@@ -83,12 +83,17 @@ func (g Gate) Err(p id.Proposal) error {
 		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(distinct(why), " "),
 			"."))
 	}
-	return f.Suggest("Somebody with the role %q approves it with 'waybill proposals approve %s' at a terminal.", g.Role,
+	return f.Suggest(
+		"A person with the role %q can approve it with 'waybill proposals approve %s' at a terminal.", g.Role,
 		p).
-		With("proposalId", p.String()).With("have", g.Have).With("want", g.Want).With("role", g.Role).
+		With("proposalId", p.String()).
+		With("have", g.Have).
+		With("want", g.Want).
+		With("role", g.Role).
 		With("void", g.Void[:min(len(g.Void), namedMax)])
 }
 
+// distinct removes repetitions and keeps the order.
 func distinct(words []string) (out []string) {
 	seen := map[string]bool{}
 	for _, w := range words {

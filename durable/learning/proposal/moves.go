@@ -6,11 +6,11 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Move is the closed set of what takes a proposal from one state to another. Approving
-// is none: it changes what may be done, not where the proposal stands.
+// Move is the closed set of actions that change a proposal's state. Approving is not among
+// them: an approval permits a move and leaves the state unchanged.
 type Move string
 
-// The moves.
+// The moves, in the words of the commands.
 const (
 	MoveRevise   Move = "revise"
 	MoveApply    Move = "apply"
@@ -19,17 +19,18 @@ const (
 	MoveRollBack Move = "rollback"
 )
 
-// Moves lists the closed set.
+// Moves lists the moves.
 func Moves() []Move { return []Move{MoveRevise, MoveApply, MoveReject, MoveArchive, MoveRollBack} }
 
-// Transition is one way from a state to another.
+// Transition is one permitted change of state.
 type Transition struct {
 	From State
 	Move Move
 	To   State
 }
 
-// Transitions is every way there is (R29): what does not stand here cannot be done.
+// Transitions lists every permitted change of state; all others are refused
+// (docs/design.md#proposals).
 var Transitions = []Transition{
 	{StateDraft, MoveRevise, StateRevised},
 	{StateDraft, MoveApply, StateApplied},
@@ -41,7 +42,7 @@ var Transitions = []Transition{
 	{StateRevised, MoveReject, StateRejected},
 	{StateRevised, MoveArchive, StateArchived},
 
-	// Taking back is the one way out: what was in use before is in use again.
+	// A rollback is the only move from applied: it restores the artifact installed before.
 	{StateApplied, MoveRollBack, StateArchived},
 
 	{StateRejected, MoveRevise, StateRevised},
@@ -50,8 +51,7 @@ var Transitions = []Transition{
 	{StateArchived, MoveRevise, StateRevised},
 }
 
-// Next is the state that a move leads to, or PROPOSAL_STATE with what is possible
-// instead.
+// Next returns the state after a move, or PROPOSAL_STATE with the possible moves.
 func Next(from State, move Move) (State, error) {
 	for _, t := range Transitions {
 		if t.From == from && t.Move == move {
@@ -61,7 +61,8 @@ func Next(from State, move Move) (State, error) {
 	return from, outOfState(from, participle(move)).With("move", string(move))
 }
 
-// CheckApprove refuses, with PROPOSAL_STATE, the approval of what nobody can apply.
+// CheckApprove refuses, with PROPOSAL_STATE, an approval in a state from which the proposal
+// cannot be applied.
 func CheckApprove(s State) error {
 	if s.Open() {
 		return nil
@@ -69,9 +70,10 @@ func CheckApprove(s State) error {
 	return outOfState(s, "approved").With("move", "approve")
 }
 
-// outOfState says what cannot be done, and names the commands of what can.
+// outOfState is the fault for a move that the state does not permit, with the commands of
+// those that it permits.
 func outOfState(from State, done string) *fault.Fault {
-	f := fault.New(fault.ProposalState, "the proposal is %s, and from there it cannot be %s", from, done)
+	f := fault.New(fault.ProposalState, "the proposal is %s and cannot be %s from that state", from, done)
 	possible, commands := []string{}, []string{}
 	for _, t := range Transitions {
 		if t.From == from {
@@ -80,11 +82,12 @@ func outOfState(from State, done string) *fault.Fault {
 		}
 	}
 	if len(commands) > 0 {
-		f.Suggest("From here it takes %s.", strings.Join(commands, " or "))
+		f.Suggest("From this state use %s.", strings.Join(commands, " or "))
 	}
 	return f.With("state", string(from)).With("possible", possible)
 }
 
+// usage returns the arguments of the move's command, for a suggestion.
 func (m Move) usage() string {
 	if m == MoveRevise {
 		return "revise ID FILE"
@@ -92,7 +95,7 @@ func (m Move) usage() string {
 	return string(m) + " ID"
 }
 
-// participle is a move as something that was done.
+// participle returns the past participle of a move, for messages.
 func participle(m Move) string {
 	switch m {
 	case MoveApply:

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 )
 
-// Every state and every move, written out: what is not here must be refused.
+// TestEveryMoveFromEveryState lists every permitted move; all others must be refused.
 func TestEveryMoveFromEveryState(t *testing.T) {
 	const no = proposal.State("")
 	draft, revised, applied, rejected, archived := proposal.StateDraft, proposal.StateRevised, proposal.StateApplied,
@@ -53,7 +53,7 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsOpenIsApproved(t *testing.T) {
+func TestCheckApprove(t *testing.T) {
 	for _, s := range proposal.States() {
 		open := s == proposal.StateDraft || s == proposal.StateRevised
 		if err := proposal.CheckApprove(s); (err == nil) != open || !open && !fault.Is(err, fault.ProposalState) ||
@@ -62,11 +62,11 @@ func TestOnlyWhatIsOpenIsApproved(t *testing.T) {
 		}
 	}
 	if f := fault.Of(proposal.CheckApprove(proposal.StateRejected)); !strings.Contains(f.Message,
-		"it cannot be approved") ||
+		"cannot be approved from that state") ||
 		!strings.Contains(f.Suggestion, "revise ID FILE' or 'waybill proposals archive ID'") {
 		t.Error(f.Message, f.Suggestion)
 	}
 	if f := fault.Of(proposal.CheckApprove("lost")); f.Suggestion == "" {
-		t.Error("nothing is suggested for a state that nobody knows")
+		t.Error("nothing is suggested for an unknown state")
 	}
 }

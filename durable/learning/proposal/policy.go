@@ -11,20 +11,20 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// Principal is who asks for something.
+// Principal is the caller of an operation on proposals.
 type Principal struct {
-	Ref        string // what they call themselves; "" where they do not
+	Ref        string // its own name; "" if it gave none
 	Human      bool
-	AtTerminal bool // a person sits there, and no pipe or program answers for them
+	AtTerminal bool // interactive: stdin is a terminal and not a pipe or program
 }
 
-// PrincipalOf is an actor as a principal.
+// PrincipalOf returns an actor as a principal.
 func PrincipalOf(a event.Actor, atTerminal bool) Principal {
 	return Principal{Ref: a.Ref, Human: a.Kind == event.Human, AtTerminal: atTerminal}
 }
 
-// Name is what the principal is called in records and in the configuration: its ref, or
-// what it is.
+// Name returns the principal's name in records and in the configuration: its ref, or else its
+// kind.
 func (p Principal) Name() string {
 	switch {
 	case p.Ref != "":
@@ -35,10 +35,10 @@ func (p Principal) Name() string {
 	return string(event.Agent)
 }
 
-// person reports somebody who sits at a terminal.
+// person reports a human at a terminal, who alone can approve.
 func (p Principal) person() bool { return p.Human && p.AtTerminal }
 
-// Policy is who may do what about proposals, as the store is configured.
+// Policy decides which principal may do what with proposals, from the store's configuration.
 type Policy struct {
 	Mode         Mode
 	ApproverRole string
@@ -54,8 +54,8 @@ func PolicyOf(c config.Config) Policy {
 		principals: c.Principals(), roles: c.Roles()}
 }
 
-// Holds reports whether a principal has a role. While nobody is named in the
-// configuration, the person at the terminal has every one, and nobody else any.
+// Holds reports whether a principal has a role. While the configuration names no principals,
+// a person at a terminal has every role and all other callers have none.
 func (p Policy) Holds(who Principal, role string) bool {
 	if len(p.principals) == 0 {
 		return who.person()
@@ -63,7 +63,7 @@ func (p Policy) Holds(who Principal, role string) bool {
 	return slices.Contains(p.principals[who.Name()], role)
 }
 
-// May reports whether a principal has a scope: through one of its roles.
+// May reports whether one of a principal's roles has a scope.
 func (p Policy) May(who Principal, scope string) bool {
 	if len(p.principals) == 0 {
 		return who.person()
@@ -72,8 +72,8 @@ func (p Policy) May(who Principal, scope string) bool {
 		func(role string) bool { return slices.Contains(p.roles[role], scope) })
 }
 
-// CheckApprove refuses, with PROPOSAL_FORBIDDEN, whoever may not approve: only a person
-// at a terminal who holds the approver's role may.
+// CheckApprove refuses, with PROPOSAL_FORBIDDEN, every caller but a person at a terminal who
+// holds the approver's role.
 func (p Policy) CheckApprove(who Principal) error {
 	if who.person() && p.Holds(who, p.ApproverRole) {
 		return nil
@@ -81,13 +81,13 @@ func (p Policy) CheckApprove(who Principal) error {
 	f := p.lacking(who, "role", p.ApproverRole, []string{p.ApproverRole})
 	if !who.person() {
 		f.Message = fmt.Sprintf(
-			"a proposal is approved by a person at a terminal who holds the role %q, and %s asks from elsewhere",
+			"a proposal is approved by a person at a terminal who holds the role %q, and %s is not one",
 			p.ApproverRole, who.Name())
 	}
 	return f
 }
 
-// CheckScope refuses, with PROPOSAL_FORBIDDEN, whoever lacks a scope.
+// CheckScope refuses, with PROPOSAL_FORBIDDEN, a caller without a scope.
 func (p Policy) CheckScope(who Principal, scope string) error {
 	if p.May(who, scope) {
 		return nil
@@ -95,31 +95,31 @@ func (p Policy) CheckScope(who Principal, scope string) error {
 	return p.lacking(who, "scope", scope, p.rolesWith(scope))
 }
 
-// CheckOverride refuses to go past the gate: PROPOSAL_FORBIDDEN for whoever is no person
-// at a terminal or lacks the scope, VALIDATION_ERROR where no reason is given.
+// CheckOverride decides whether a caller may bypass the approval gate: PROPOSAL_FORBIDDEN
+// unless it is a person at a terminal with the scope, VALIDATION_ERROR without a reason.
 func (p Policy) CheckOverride(who Principal, reason string) error {
 	if !who.person() {
 		f := p.lacking(who, "scope", config.ScopeOverride, p.rolesWith(config.ScopeOverride))
 		f.Message = fmt.Sprintf(
-			"only a person at a terminal who has the scope %q goes past the approval gate, and %s asks from elsewhere",
+			"only a person at a terminal with the scope %q may bypass the approval gate, and %s is not one",
 			config.ScopeOverride, who.Name())
 		return f
 	}
 	if err := p.CheckScope(who, config.ScopeOverride); err != nil {
 		return err
 	}
-	// The words that stand for no reason are none either: no record takes them.
+	// NoReason is what a record stores for an absent reason, so it is not a reason either.
 	if given := strings.TrimSpace(reason); given == "" || given == NoReason {
 		return refuse("reason", "the reason for not waiting for approval", "nothing").Suggest("Give one with --reason.")
 	}
 	return CheckReason(reason)
 }
 
-// namedMax is how many names a refusal tells: whoever needs all reads the configuration.
+// namedMax bounds the names in a refusal; the configuration holds all of them.
 const namedMax = 10
 
-// lacking names what is missing, who asked, and who has it. kind is role or scope; roles
-// are those that would do.
+// lacking is the fault for a missing role or scope: what is missing, the caller, and the
+// principals that have it. kind is "role" or "scope"; roles are those that grant it.
 func (p Policy) lacking(who Principal, kind, word string, roles []string) *fault.Fault {
 	holders := []string{}
 	for _, ref := range slices.Sorted(maps.Keys(p.principals)) {
@@ -130,18 +130,21 @@ func (p Policy) lacking(who Principal, kind, word string, roles []string) *fault
 	f := fault.New(fault.ProposalForbidden, "%s does not have the %s %q", who.Name(), kind, word)
 	switch {
 	case len(p.principals) == 0:
-		f.Suggest("While the configuration names nobody, the person at the terminal has every role and scope: ask " +
-			"them to do it there.")
+		f.Suggest(
+			"While the configuration names no principals, the person at the terminal has every role and scope: ask " +
+				"them to run the command there.",
+		)
 	case len(holders) == 0:
-		f.Suggest("Nobody has it. Say who does with 'waybill config set principals' and 'waybill config set roles'.")
+		f.Suggest("No principal has it. Assign it with 'waybill config set principals' and 'waybill config set roles'.")
 	case who.Ref == "":
-		f.Suggest("Say who you are with --as; it takes %s.", strings.Join(first(holders), " or "))
+		f.Suggest("Identify yourself with --as, as %s.", strings.Join(first(holders), " or "))
 	default:
 		f.Suggest("Ask %s.", strings.Join(first(holders), " or "))
 	}
 	return f.With(kind, word).With("principal", who.Name()).With("holders", first(holders)).With("roles", first(roles))
 }
 
+// first returns at most namedMax names.
 func first(names []string) []string { return names[:min(len(names), namedMax)] }
 
 // rolesWith lists the roles that have a scope.

@@ -1,6 +1,7 @@
 package proposal
 
-// CheckRole refuses, with PROPOSAL_FORBIDDEN, whoever does not hold the approver's role.
+// CheckRole refuses, with PROPOSAL_FORBIDDEN, a caller without the approver's role. Unlike
+// CheckApprove it does not require a terminal.
 func (p Policy) CheckRole(who Principal) error {
 	if p.Holds(who, p.ApproverRole) {
 		return nil

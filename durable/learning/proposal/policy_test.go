@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// policy reads keys and values in turn.
+// policy returns a policy from alternating keys and values of the configuration.
 func policy(t testing.TB, settings ...string) proposal.Policy {
 	t.Helper()
 	var c config.Config
@@ -36,8 +36,8 @@ func person(ref string) proposal.Principal {
 	return proposal.Principal{Ref: ref, Human: true, AtTerminal: true}
 }
 
-func TestWhoHoldsWhat(t *testing.T) {
-	nobody, some := policy(t), named(t)
+func TestRolesAndScopes(t *testing.T) {
+	unnamed, some := policy(t), named(t)
 	agent := func(ref string) proposal.Principal {
 		return proposal.PrincipalOf(event.Actor{Kind: event.Agent, Ref: ref}, true)
 	}
@@ -47,10 +47,10 @@ func TestWhoHoldsWhat(t *testing.T) {
 		who        proposal.Principal
 		holds, may bool
 	}{
-		{"the person at a terminal, nobody named", nobody, person("ada"), true, true},
-		{"without a name, nobody named", nobody, person(""), true, true},
-		{"a person elsewhere, nobody named", nobody, proposal.Principal{Ref: "ada", Human: true}, false, false},
-		{"an agent at a terminal, nobody named", nobody, agent("ada"), false, false},
+		{"the person at a terminal, no principals named", unnamed, person("ada"), true, true},
+		{"without a name, no principals named", unnamed, person(""), true, true},
+		{"a person elsewhere, no principals named", unnamed, proposal.Principal{Ref: "ada", Human: true}, false, false},
+		{"an agent at a terminal, no principals named", unnamed, agent("ada"), false, false},
 		{"named with the role", some, person("ada"), true, false},
 		{"named with both", some, person("bob"), true, true},
 		{"named with nothing", some, person("eve"), false, false},
@@ -66,8 +66,8 @@ func TestWhoHoldsWhat(t *testing.T) {
 	}
 }
 
-func TestRefusalsNameWhatIsMissingAndWhoHasIt(t *testing.T) {
-	nobody, some := policy(t), named(t)
+func TestRefusalsNameRoleAndHolders(t *testing.T) {
+	unnamed, some := policy(t), named(t)
 	elsewhere := proposal.Principal{Ref: "bob", Human: true}
 	lonely := policy(t, "principals", `{"ada":["reviewer"]}`)
 	for _, tt := range []struct {
@@ -80,14 +80,14 @@ func TestRefusalsNameWhatIsMissingAndWhoHasIt(t *testing.T) {
 			"holders": []string{"ada", "bob", "human"}, "roles": []string{"reviewer"}}, "Ask ada or bob or human."},
 		{"approve from elsewhere", some.CheckApprove(elsewhere), map[string]any{"role": "reviewer", "principal": "bob"},
 			"Ask ada"},
-		{"approve, nobody named", nobody.CheckApprove(elsewhere),
+		{"approve, no principals named", unnamed.CheckApprove(elsewhere),
 			map[string]any{"role": "reviewer", "holders": []string{}}, "at the terminal"},
 		{"apply", some.CheckScope(person("ada"), config.ScopeApply),
 			map[string]any{"scope": "proposals:apply", "principal": "ada", "holders": []string{"bob", "robot"},
 				"roles": []string{"lead"}}, "Ask bob or robot."},
 		{"apply without a name", some.CheckScope(person(""), config.ScopeApply), map[string]any{"principal": "human"},
 			"--as"},
-		{"apply, nobody may", lonely.CheckScope(person("ada"), config.ScopeApply),
+		{"apply, no principal may", lonely.CheckScope(person("ada"), config.ScopeApply),
 			map[string]any{"holders": []string{}, "roles": []string{}}, "waybill config set"},
 		{"override", some.CheckOverride(person("ada"), "r"),
 			map[string]any{"scope": "proposals:override", "principal": "ada", "roles": []string{"lead"}}, "Ask bob"},
@@ -109,9 +109,9 @@ func TestRefusalsNameWhatIsMissingAndWhoHasIt(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{"approve": some.CheckApprove(person("ada")),
-		"apply":        some.CheckScope(person("bob"), config.ScopeApply),
-		"override":     some.CheckOverride(person("bob"), "it burns"),
-		"nobody named": nobody.CheckOverride(person(""), "it burns")} {
+		"apply":               some.CheckScope(person("bob"), config.ScopeApply),
+		"override":            some.CheckOverride(person("bob"), "it burns"),
+		"no principals named": unnamed.CheckOverride(person(""), "it burns")} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -127,12 +127,12 @@ func approvalBy(principal string, n byte) proposal.Approval {
 		Role: "reviewer"}
 }
 
-func TestTheGate(t *testing.T) {
+func TestGate(t *testing.T) {
 	other := approvalBy("bob", 1)
 	other.ArtifactSHA256 = canon.Sum(nil)
 	revised := approvalBy("bob", 1)
 	revised.Void = "It was given before revision 2."
-	twice := other // void for one reason, and of other bytes as well: the first is what happened
+	twice := other // void, and of other bytes as well: the recorded reason counts
 	twice.Void = revised.Void
 	one := policy(t)
 	for _, tt := range []struct {
@@ -157,7 +157,7 @@ func TestTheGate(t *testing.T) {
 			[]string{"does not hold"}},
 		{"not named any more", named(t), []proposal.Approval{approvalBy("ada", 1), approvalBy("mallory", 1)}, 1, false,
 			[]string{"mallory"}},
-		{"nobody named", one, []proposal.Approval{approvalBy("human", 1)}, 1, true, nil},
+		{"no principals named", one, []proposal.Approval{approvalBy("human", 1)}, 1, true, nil},
 	} {
 		g := tt.policy.Gate(digest, tt.given)
 		if g.Have != tt.have || g.Granted() != tt.grants || len(g.Approvals) != int(tt.have) ||
@@ -172,11 +172,11 @@ func TestTheGate(t *testing.T) {
 		}
 	}
 	if tt := (proposal.Policy{}); tt.Gate(digest, nil).Granted() {
-		t.Error("a policy that nobody read lets everything through")
+		t.Error("the zero policy permits everything")
 	}
 }
 
-func TestAPendingProposalSaysWhatItWaitsFor(t *testing.T) {
+func TestGateErrListsMissingApprovals(t *testing.T) {
 	err := named(t).Gate(digest, []proposal.Approval{approvalBy("eve", 1)}).Err(about)
 	f := fault.Of(err)
 	if !fault.Is(err, fault.ProposalPending) || f.Details["have"] != int64(0) || f.Details["want"] != int64(2) ||
@@ -190,7 +190,7 @@ func TestAPendingProposalSaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-func TestAPolicyIsWhatIsConfigured(t *testing.T) {
+func TestPolicyOf(t *testing.T) {
 	p := policy(t, "proposalsActivation", "direct-rbac", "proposalsApproverRole", "lead", "proposalsQuorum", "3")
 	if p.Mode != proposal.DirectRBAC || p.ApproverRole != "lead" || p.Quorum != 3 {
 		t.Errorf("%+v", p)

@@ -1,9 +1,11 @@
-// Package proposal is the model of reviewable learning (R29, RFC 0096): what may be
-// proposed, which states a proposal goes through, what its log records, and who may
-// do what about it. Proposals are a side log of the store, in the form of every other.
+// Package proposal is the model of reviewed changes to what a store has installed
+// (docs/design.md#proposals): the kinds of artifacts, the states and moves of a proposal, the
+// events of the proposals log, and the policy for approvals and activation. The log is a side
+// log of the store, in the same form as every other log.
 //
-// It installs nothing and asks nobody. What a log comes to is folded by projections;
-// whether an artifact is sound for its kind is asked where it is applied.
+// It installs nothing and prompts for nothing. Projections compute the current state of
+// proposals from the log; package installable checks an artifact when it is applied. Start
+// with Draft and ParseFile, then Created and Transitions.
 package proposal
 
 import (
@@ -20,10 +22,10 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// Kind is the closed set of what may be proposed (RFC 0096 A).
+// Kind is the closed set of kinds of artifacts that may be proposed.
 type Kind string
 
-// The kinds.
+// The kinds, in OpenWOP's words.
 const (
 	AgentPack         Kind = "agent-pack"
 	WorkflowChainPack Kind = "workflow-chain-pack"
@@ -31,17 +33,17 @@ const (
 	Automation        Kind = "automation"
 )
 
-// Kinds lists the closed set, in the order of RFC 0096.
+// Kinds lists the kinds, in OpenWOP's order.
 func Kinds() []Kind { return []Kind{AgentPack, WorkflowChainPack, PromptTemplate, Automation} }
 
-// Known reports a kind of the set.
+// Known reports whether k is one of Kinds.
 func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
 
-// State is the closed set of where a proposal stands (RFC 0096 B). In every state but
-// StateApplied it has no effect on any run.
+// State is the closed set of states of a proposal. In every state but StateApplied it affects
+// no run.
 type State string
 
-// The states.
+// The states, in OpenWOP's words.
 const (
 	StateDraft    State = "draft"
 	StateRevised  State = "revised"
@@ -50,74 +52,74 @@ const (
 	StateArchived State = "archived"
 )
 
-// States lists the closed set, in the order of RFC 0096.
+// States lists the states, in OpenWOP's order.
 func States() []State {
 	return []State{StateDraft, StateRevised, StateApplied, StateRejected, StateArchived}
 }
 
-// Known reports a state of the set.
+// Known reports whether s is one of States.
 func (s State) Known() bool { return slices.Contains(States(), s) }
 
-// Open reports a proposal that waits for people: it may be approved and applied.
+// Open reports whether the proposal awaits a decision: it may be approved and applied.
 func (s State) Open() bool { return s == StateDraft || s == StateRevised }
 
-// Mode is the closed set of how proposals are activated (RFC 0096 A).
+// Mode is the closed set of activation modes, from the store's configuration.
 type Mode string
 
 // The modes.
 const (
-	ApprovalGate Mode = "approval-gate" // people who hold a role approve first
-	DirectRBAC   Mode = "direct-rbac"   // whoever holds a scope applies
+	ApprovalGate Mode = "approval-gate" // people with the approver's role approve first
+	DirectRBAC   Mode = "direct-rbac"   // a caller with the scope applies directly
 )
 
-// NoReason is recorded where nobody gave a reason: a later reader should see that
-// nothing was said. These are the words of package advance, which stands above this one.
+// NoReason is stored where no reason was given, so that a reader can tell an absent reason
+// from a lost one. Package advance stores the same text; it cannot be imported from here.
 const NoReason = "No reason was given."
 
-// Artifact names the proposed bytes: the JCS spelling of a JSON object, which is stored
-// as an object of its own and is installed byte for byte.
+// Artifact names the proposed bytes: a JSON object as JCS, stored as an object of its own and
+// installed unchanged.
 type Artifact struct {
 	ByteLength int64        `json:"byteLength"`
 	SHA256     canon.Digest `json:"sha256"`
 }
 
-// Owner is whose a proposal is (RFC 0048). Workspace is "" where it belongs to none.
+// Owner is the owner of a proposal. Principal and Workspace may be empty.
 type Owner struct {
 	Principal string `json:"principal,omitzero"`
 	Tenant    string `json:"tenant"`
 	Workspace string `json:"workspace,omitzero"`
 }
 
-// Provenance is what a proposal was made from.
+// Provenance lists what a proposal was derived from.
 type Provenance struct {
 	SourceRunIDs     []id.Run `json:"sourceRunIds"`
 	SynthesizerModel string   `json:"synthesizerModel,omitzero"`
 }
 
-// Duplicate is something that exists already and that a proposal is like: by its bytes
-// (100 percent), or nearly.
+// Duplicate is an existing installation, proposal or workflow that equals the artifact (100
+// percent) or is similar to it.
 type Duplicate struct {
 	Percent int64  `json:"percent"`
-	Ref     string `json:"ref"` // of an installation, a proposal or a workflow; a label
+	Ref     string `json:"ref"` // a label of at most refBytesMax bytes
 }
 
-// slotIDBytesMax is the longest name that published packs may have; version labels and
-// the refs that are made of both follow from it.
+// slotIDBytesMax is the maximum length of a pack name in OpenWOP. The lengths of versions and
+// of the refs that combine both are derived from it.
 const (
 	slotIDBytesMax  = 256
 	versionBytesMax = 128
 	refBytesMax     = 512
 )
 
-// Slot is the place that an artifact is installed in: what is installed in a slot is
-// called by its id, and the newest takes the place of what was there. ID is "" where the
-// artifact does not say; such a draft can be kept, and not be applied.
+// Slot is the location of an installation: a kind and an id. A new installation replaces the
+// one in its slot. ID is "" if the artifact names none; such a draft can be stored but not
+// applied.
 type Slot struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
 }
 
-// InstalledRef is what an installation is called in records and on the wire:
+// InstalledRef returns the name of an installation in records and on the wire:
 // "<kind>:<id>[@<version>]#sha256:<hex>".
 func InstalledRef(s Slot, version string, digest canon.Digest) string {
 	ref := string(s.Kind) + ":" + s.ID
@@ -127,17 +129,18 @@ func InstalledRef(s Slot, version string, digest canon.Digest) string {
 	return ref + "#" + digest.String()
 }
 
-// label reports a text that can stand in one line as the name of something.
+// label reports whether s is a valid one-line name of at most bytesMax bytes.
 func label(s string, bytesMax int) bool {
 	return s != "" && len(s) <= bytesMax && utf8.ValidString(s) && strings.TrimSpace(s) == s &&
 		!strings.ContainsFunc(s, unprintable)
 }
 
-// unprintable finds what could make two names look alike or break a line.
+// unprintable reports characters that could break a line or make two names look alike.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
+// check refuses an unknown kind and an id that is not a label; "" is valid in a draft.
 func (s Slot) check() error {
 	if !s.Kind.Known() {
 		return fmt.Errorf("unknown kind %q", s.Kind)
@@ -148,6 +151,7 @@ func (s Slot) check() error {
 	return nil
 }
 
+// check bounds the size: "{}" is the smallest object.
 func (a Artifact) check() error {
 	if a.SHA256.IsZero() || a.ByteLength < 2 || a.ByteLength > limits.SourceBytesMax {
 		return fmt.Errorf("artifact of %d bytes: want 2 to %d, and their digest", a.ByteLength, limits.SourceBytesMax)
@@ -155,6 +159,7 @@ func (a Artifact) check() error {
 	return nil
 }
 
+// check requires a tenant and bounds the names.
 func (o Owner) check() error {
 	for _, m := range []struct {
 		name, text string
@@ -170,6 +175,7 @@ func (o Owner) check() error {
 	return nil
 }
 
+// check refuses repeated runs and bounds the list and the model's name.
 func (p Provenance) check() error {
 	if len(p.SourceRunIDs) > limits.SourceRunsMax {
 		return fmt.Errorf("%d source runs: want at most %d", len(p.SourceRunIDs), limits.SourceRunsMax)
@@ -177,14 +183,14 @@ func (p Provenance) check() error {
 	seen := map[id.Run]bool{}
 	for _, r := range p.SourceRunIDs {
 		if r.IsZero() || seen[r] {
-			return fmt.Errorf("source run %q stands twice, or is none", r)
+			return fmt.Errorf("source run %q is a duplicate or empty", r)
 		}
 		seen[r] = true
 	}
 	return checkText("synthesizerModel", p.SynthesizerModel, limits.ActorRefMax)
 }
 
-// ranked refuses likenesses that are not in order: the first is the one that others read.
+// ranked refuses duplicates that are not in descending order: the wire shape shows the first.
 func ranked(all []Duplicate) error {
 	if len(all) > limits.DuplicatesMax {
 		return fmt.Errorf("%d duplicates: want at most %d", len(all), limits.DuplicatesMax)
@@ -200,6 +206,7 @@ func ranked(all []Duplicate) error {
 	return nil
 }
 
+// checkText bounds an optional text in bytes of UTF-8.
 func checkText(name, s string, bytesMax int) error {
 	if len(s) > bytesMax || !utf8.ValidString(s) {
 		return fmt.Errorf("%s of %d bytes: want at most %d of UTF-8", name, len(s), bytesMax)
@@ -207,13 +214,13 @@ func checkText(name, s string, bytesMax int) error {
 	return nil
 }
 
-// clean is a text as it may be stored: without secrets (R30), and within its budget
-// although a mark may be longer than what it stands for.
+// clean returns a text as it may be stored: redacted, then truncated, since a redaction
+// marker may be longer than the secret that it replaces (docs/design.md#redaction).
 func clean(s string, bytesMax int) string {
 	return cut(redact.Text(strings.ToValidUTF8(s, "\uFFFD"), nil), bytesMax)
 }
 
-// NameOf is the principal that an actor is: what they call themselves, or what they are.
+// NameOf returns the principal's name of an actor: its ref, or else its kind.
 func NameOf(a event.Actor) string {
 	if a.Ref == "" {
 		return string(a.Kind)

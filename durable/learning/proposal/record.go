@@ -15,20 +15,21 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Only the functions here make records, so that no text gets past the redaction (R30).
+// Only the functions below construct records, so that every stored text is redacted
+// (docs/design.md#redaction).
 
-// At is what every record needs: its proposal, the index that its event will have, and
-// why, as a person said it.
+// At holds what every record requires: the proposal, the index of the event that will carry
+// the record, and the caller's reason, "" if it gave none.
 type At struct {
 	Proposal id.Proposal
 	Ordinal  int64
 	Reason   string
 }
 
-// CheckReason refuses, with VALIDATION_ERROR, a reason that cannot be recorded as it is.
+// CheckReason refuses, with VALIDATION_ERROR, a reason that is too long or not UTF-8.
 func CheckReason(given string) error {
 	if len(given) > limits.SummaryBytesMax {
-		return refuse("reason", atMost(limits.SummaryBytesMax), sized(len(given))).Suggest("Say it shorter.")
+		return refuse("reason", atMost(limits.SummaryBytesMax), sized(len(given))).Suggest("Shorten it.")
 	}
 	if !utf8.ValidString(given) {
 		return refuse("reason", "UTF-8", "other bytes")
@@ -36,54 +37,56 @@ func CheckReason(given string) error {
 	return nil
 }
 
-// said is the reason as it is recorded. What is already decided is decided: one over
-// budget is cut.
-func (a At) said() string {
+// storedReason returns the reason as it is recorded: redacted, truncated, NoReason if blank.
+// It never fails, since the decision that it belongs to has been made.
+func (a At) storedReason() string {
 	return cmp.Or(clean(strings.TrimSpace(a.Reason), limits.AuditTextBytesMax), NoReason)
 }
 
-// Create is the record of a new proposal.
-func Create(at At, d Draft, o Owner, likenesses []Duplicate) Created {
+// Create returns the record of a new proposal. The duplicates are sorted and bounded.
+func Create(at At, d Draft, o Owner, duplicates []Duplicate) Created {
 	from := Provenance{SourceRunIDs: slices.Clone(d.SourceRunIDs),
 		SynthesizerModel: clean(d.SynthesizerModel, limits.ActorRefMax)}
 	if from.SourceRunIDs == nil {
 		from.SourceRunIDs = []id.Run{}
 	}
-	return Created{Artifact: d.Artifact, Duplicates: rank(likenesses), Of: d.Kind, Ordinal: at.Ordinal, Owner: o,
+	return Created{Artifact: d.Artifact, Duplicates: rank(duplicates), Of: d.Kind, Ordinal: at.Ordinal, Owner: o,
 		ProposalID: at.Proposal,
-		Provenance: from, Rationale: clean(d.Rationale, limits.RationaleBytesMax), Reason: at.said(), Slot: d.Slot,
+		Provenance: from, Rationale: clean(d.Rationale, limits.RationaleBytesMax),
+		Reason: at.storedReason(), Slot: d.Slot,
 		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
 }
 
-// Revise is the record of a further revision; number counts from 2.
-func Revise(at At, number int64, d Draft, likenesses []Duplicate) Revised {
-	return Revised{Artifact: d.Artifact, Duplicates: rank(likenesses), Ordinal: at.Ordinal, ProposalID: at.Proposal,
-		Rationale: clean(d.Rationale, limits.RationaleBytesMax), Reason: at.said(), Revision: number, Slot: d.Slot,
+// Revise returns the record of a further revision; number starts at 2.
+func Revise(at At, number int64, d Draft, duplicates []Duplicate) Revised {
+	return Revised{Artifact: d.Artifact, Duplicates: rank(duplicates), Ordinal: at.Ordinal, ProposalID: at.Proposal,
+		Rationale: clean(d.Rationale, limits.RationaleBytesMax),
+		Reason:    at.storedReason(), Revision: number, Slot: d.Slot,
 		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
 }
 
-// Approve is the record of a person's consent to the bytes that they have seen, in the
-// log of a store.
+// Approve returns the record of a person's consent to the artifact with the digest seen.
+// store owns the log; the approval's id is derived from it like that of the event.
 func Approve(store id.Store, at At, by event.Actor, seen canon.Digest, role string) Approved {
 	r := Approved{ArtifactSHA256: seen, Ordinal: at.Ordinal, Principal: NameOf(by), ProposalID: at.Proposal,
-		Reason: at.said(), Role: role}
+		Reason: at.storedReason(), Role: role}
 	r.ApprovalID = id.EventOf(store.String(), r.DedupeKey(store.String(), event.Scope{}))
 	return r
 }
 
-// Activation is how something came to be applied.
+// Activation is the input of Apply: how an artifact was activated, and which.
 type Activation struct {
 	Mode      Mode
-	Approvals []id.Event // those that counted; none in direct-rbac
+	Approvals []id.Event // the ones that counted; none in direct-rbac
 	Override  bool
 	By        event.Actor
-	// What is installed: the last revision's.
+	// The artifact of the last revision.
 	SHA256  canon.Digest
 	Slot    Slot
 	Version string
 }
 
-// Apply is the record of an activation.
+// Apply returns the record of an activation.
 func Apply(at At, a Activation) Applied {
 	ids := slices.Clone(a.Approvals)
 	if ids == nil {
@@ -91,29 +94,29 @@ func Apply(at At, a Activation) Applied {
 	}
 	return Applied{ApprovalIDs: ids, ArtifactSHA256: a.SHA256, InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256),
 		Mode:    a.Mode,
-		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal, Reason: at.said(),
-		Slot: a.Slot}
+		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal,
+		Reason: at.storedReason(), Slot: a.Slot}
 }
 
-// Reject is the record of a refusal.
+// Reject returns the record of a refusal.
 func Reject(at At) Rejected {
-	return Rejected{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.said()}
+	return Rejected{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.storedReason()}
 }
 
-// Archive is the record of a proposal that was put away.
+// Archive returns the record of archiving a proposal.
 func Archive(at At) Archived {
-	return Archived{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.said()}
+	return Archived{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.storedReason()}
 }
 
-// RollBack is the record of an installation that was taken out of its slot again, and of
-// what came back in its place; zero where nothing did.
+// RollBack returns the record of removing an installation from its slot. restored is the
+// digest of the artifact that replaces it, zero if none does.
 func RollBack(at At, s Slot, restored canon.Digest) RolledBack {
-	return RolledBack{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.said(), RestoredSHA256: restored,
+	return RolledBack{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.storedReason(), RestoredSHA256: restored,
 		Slot: s}
 }
 
-// rank puts likenesses in order, the nearest first and no more than are told. Equal ones
-// stand by their refs, so that a record does not depend on how they were found.
+// rank sorts duplicates by descending similarity, then by ref, and bounds their number. The
+// order of the input does not matter, so that equal facts give equal records.
 func rank(all []Duplicate) []Duplicate {
 	out := make([]Duplicate, 0, len(all))
 	for _, d := range all {
@@ -124,15 +127,16 @@ func rank(all []Duplicate) []Duplicate {
 	return out[:min(len(out), limits.DuplicatesMax)]
 }
 
+// cut truncates to a byte budget, with the marker of truncated texts.
 func cut(s string, bytesMax int) string { return reason.Truncate(s, bytesMax) }
 
-// refuse names what was wrong with one thing that was sent: the field, what it had to be
-// and what it was.
+// refuse is VALIDATION_ERROR for one member of a request: which, what it must be and what it
+// is.
 func refuse(field, expected, got string) *fault.Fault {
 	return fault.New(fault.ValidationError, "%s: expected %s, got %s", field, expected, got).
 		With("field", field).With("expected", expected).With("got", got)
 }
 
-// atMost and sized are an expectation about a length, and what it met.
+// atMost and sized format a length limit and an actual length.
 func atMost(bytes int) string { return fmt.Sprintf("at most %d bytes", bytes) }
 func sized(bytes int) string  { return fmt.Sprintf("%d bytes", bytes) }

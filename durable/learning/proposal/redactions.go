@@ -10,51 +10,53 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// Redaction says where something was taken out of a file, and by which rules.
+// Redaction is the place of a redaction in a file, with the rules that matched there.
 type Redaction struct {
 	Pointer string        `json:"pointer"` // RFC 6901, from the root of the file
 	Rules   []redact.Rule `json:"rules"`
 }
 
-// redactions finds where a document differs from what the redaction left of it. The
-// redaction itself counts what it took out; somebody has to find the place in their file.
-func redactions(was, now canon.Value) []Redaction {
+// redactions compares a document before and after redaction. redact only counts replacements;
+// authors need the places in their file.
+func redactions(before, after canon.Value) []Redaction {
 	var f redactionFinder
-	f.compare(was, now, "")
+	f.compare(before, after, "")
 	return f.found
 }
 
+// redactionFinder collects redactions during one comparison.
 type redactionFinder struct{ found []Redaction }
 
-func (f *redactionFinder) compare(was, now canon.Value, pointer string) {
+// compare descends to the smallest values that differ and adds one redaction for each.
+func (f *redactionFinder) compare(before, after canon.Value, pointer string) {
 	switch {
-	case was.Equal(now):
-	case was.Kind() == canon.Array && now.Kind() == canon.Array && was.Len() == now.Len():
-		for i := range was.Len() {
-			f.compare(was.Item(i), now.Item(i), pointer+"/"+strconv.Itoa(i))
+	case before.Equal(after):
+	case before.Kind() == canon.Array && after.Kind() == canon.Array && before.Len() == after.Len():
+		for i := range before.Len() {
+			f.compare(before.Item(i), after.Item(i), pointer+"/"+strconv.Itoa(i))
 		}
-	case was.Kind() == canon.Object && now.Kind() == canon.Object:
-		for i := range now.Len() {
-			name := now.Key(i)
+	case before.Kind() == canon.Object && after.Kind() == canon.Object:
+		for i := range after.Len() {
+			name := after.Key(i)
 			at := pointer + "/" + canon.EscapePointer(name)
-			if before, ok := was.Get(name); ok {
-				f.compare(before, now.Item(i), at)
+			if value, ok := before.Get(name); ok {
+				f.compare(value, after.Item(i), at)
 				continue
 			}
-			// The name itself held a secret: the pointer tells what is left of it, and the
-			// member it was is not looked for.
-			f.add(at, "", name+string(now.Item(i).JCS()))
+			// The member name itself contained a secret. The pointer holds its redacted form;
+			// the original member is not searched for.
+			f.add(at, "", name+string(after.Item(i).JCS()))
 		}
 	default:
-		f.add(pointer, string(was.JCS()), string(now.JCS()))
+		f.add(pointer, string(before.JCS()), string(after.JCS()))
 	}
 }
 
-// add names the rules whose marks stand in a text more often than they did.
-func (f *redactionFinder) add(pointer, was, now string) {
+// add records the rules whose markers occur more often after redaction than before.
+func (f *redactionFinder) add(pointer, before, after string) {
 	marks := map[redact.Rule]bool{}
 	for _, rule := range redact.Rules() {
-		if mark := redact.Marker(rule); strings.Count(now, mark) > strings.Count(was, mark) {
+		if mark := redact.Marker(rule); strings.Count(after, mark) > strings.Count(before, mark) {
 			marks[rule] = true
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// form is one shape that an artifact of a kind may have: it is told by a member, and
-// named by another.
+// form is one form of a kind's artifacts: a member identifies it, and one of others names the
+// artifact.
 type form struct {
-	sign string // the member that tells it; "" for the kind's only form
-	id   []string
+	sign string   // identifies the form; "" for a kind's only form
+	id   []string // members that may hold the name, first match wins
 }
 
-// forms are the shapes of each kind, as far as a name depends on them: what else an
-// artifact must have is checked where it is applied.
+// forms lists the forms of each kind, as far as names depend on them. Package installable
+// checks the rest when the artifact is applied.
 var forms = map[Kind][]form{
 	WorkflowChainPack: {{"steps", []string{"id"}}, {"workflows", []string{"name"}}, {"chains", []string{"name"}}},
 	AgentPack:         {{"agentId", []string{"agentId"}}, {"agents", []string{"name"}}},
@@ -24,9 +24,9 @@ var forms = map[Kind][]form{
 	Automation:        {{"", []string{"automationId", "id", "name"}}},
 }
 
-// SlotOf tells where an artifact of a kind would be installed, and its version, "" where
-// it names none. Where no id can be told, the slot has none, and the error
-// (PROPOSAL_INVALID) says what is missing: such a draft can be kept, not applied.
+// SlotOf returns the slot and the version ("" if absent) of an artifact. If the artifact
+// names no id the slot has none and the error is PROPOSAL_INVALID with what is missing: such
+// a draft can be stored but not applied.
 func SlotOf(kind Kind, artifact canon.Value) (s Slot, version string, err error) {
 	s = Slot{Kind: kind}
 	if v := textOf(artifact, "version"); label(v, versionBytesMax) {
@@ -37,8 +37,8 @@ func SlotOf(kind Kind, artifact canon.Value) (s Slot, version string, err error)
 		return s, version, err
 	}
 	for _, name := range names {
-		v, there := artifact.Get(name)
-		if !there {
+		v, ok := artifact.Get(name)
+		if !ok {
 			continue
 		}
 		if !label(v.Text(), slotIDBytesMax) {
@@ -51,12 +51,13 @@ func SlotOf(kind Kind, artifact canon.Value) (s Slot, version string, err error)
 	return s, version, unnamed(kind, names[0], "a name", "nothing")
 }
 
-// namesOf lists the members that may name an artifact, the first that is there counts.
+// namesOf returns the members that may name an artifact of its form, in order of preference.
+// Artifacts of no form, or of several at once, are PROPOSAL_INVALID.
 func namesOf(kind Kind, artifact canon.Value) (names []string, err error) {
 	var signs, seen []string
 	for _, f := range forms[kind] {
 		signs = append(signs, f.sign)
-		if _, there := artifact.Get(f.sign); there || f.sign == "" {
+		if _, ok := artifact.Get(f.sign); ok || f.sign == "" {
 			seen, names = append(seen, f.sign), f.id
 		}
 	}
@@ -66,14 +67,15 @@ func namesOf(kind Kind, artifact canon.Value) (names []string, err error) {
 	case len(seen) == 0:
 		return nil, unnamed(kind, fieldArtifact, "a member "+strings.Join(signs, " or "), "none of them")
 	case len(seen) > 1:
-		// Two shapes at once would be installed under one name and read under another.
+		// With two forms at once it would be installed under one name and read under another.
 		return nil, unnamed(kind, fieldArtifact, "one of "+strings.Join(signs, ", "), strings.Join(seen, " and "))
 	}
 	return names, nil
 }
 
+// unnamed is the fault for an artifact whose name cannot be determined.
 func unnamed(kind Kind, field, expected, got string) error {
-	return fault.New(fault.ProposalInvalid, "what the %s is called cannot be told: %s: expected %s, got %s", kind,
+	return fault.New(fault.ProposalInvalid, "the name of the %s cannot be determined: %s: expected %s, got %s", kind,
 		field, expected, got).
 		With("field", field).With("expected", expected).With("got", got)
 }

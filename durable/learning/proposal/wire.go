@@ -5,8 +5,8 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Proposal is the wire object of RFC 0096 B, member for member. DuplicateOf and
-// Activation are always written: null says that there is none.
+// Proposal is OpenWOP's wire object for a proposal, member for member
+// (docs/design.md#proposals). DuplicateOf and Activation are always written, null if absent.
 type Proposal struct {
 	ID          id.Proposal     `json:"id"`
 	Kind        Kind            `json:"kind"`
@@ -22,20 +22,20 @@ type Proposal struct {
 	UpdatedAt   string          `json:"updatedAt"`
 }
 
-// WireActivation says what let it be applied and what it is called since. ApprovalID is
-// the last approval that it took, null where none did.
+// WireActivation is the activation of a proposal: the last approval that counted, null if
+// none did, and the ref of the installation.
 type WireActivation struct {
 	ApprovalID           *id.Event `json:"approvalId"`
 	InstalledArtifactRef string    `json:"installedArtifactRef"`
 }
 
-// The names of the events on the wire (RFC 0096 D). Neither holds any content.
+// The names of the wire events. Their data contains no text of the proposal.
 const (
 	WireCreatedName   = "proposal.created"
 	WireActivatedName = "proposal.activated"
 )
 
-// WireCreated is the data of proposal.created.
+// WireCreated is the data of WireCreatedName.
 type WireCreated struct {
 	ProposalID   id.Proposal `json:"proposalId"`
 	Kind         Kind        `json:"kind"`
@@ -43,7 +43,7 @@ type WireCreated struct {
 	DuplicateOf  *string     `json:"duplicateOf"`
 }
 
-// WireActivated is the data of proposal.activated.
+// WireActivated is the data of WireActivatedName.
 type WireActivated struct {
 	ProposalID           id.Proposal `json:"proposalId"`
 	Kind                 Kind        `json:"kind"`
@@ -51,18 +51,18 @@ type WireActivated struct {
 	InstalledArtifactRef string      `json:"installedArtifactRef"`
 }
 
-// OnWire is the event that announces r.
+// OnWire returns the wire event for r.
 func (r Created) OnWire() WireCreated {
 	return WireCreated{r.ProposalID, r.Of, r.Provenance.SourceRunIDs, Nearest(r.Duplicates)}
 }
 
-// OnWire is the event that announces r.
+// OnWire returns the wire event for r.
 func (r Applied) OnWire() WireActivated {
 	a := r.Activation()
 	return WireActivated{r.ProposalID, r.Slot.Kind, a.ApprovalID, a.InstalledArtifactRef}
 }
 
-// Activation is r as the wire object tells it.
+// Activation returns the wire object's activation for r.
 func (r Applied) Activation() WireActivation {
 	a := WireActivation{InstalledArtifactRef: r.InstalledRef}
 	if n := len(r.ApprovalIDs); n > 0 {
@@ -71,8 +71,8 @@ func (r Applied) Activation() WireActivation {
 	return a
 }
 
-// Nearest is the one likeness that the wire has room for: the first; nil where there is
-// none.
+// Nearest returns the ref of the most similar duplicate, the only one on the wire; nil if
+// there are none.
 func Nearest(all []Duplicate) *string {
 	if len(all) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// big are artifacts of four megabytes that cost most: cut word by word, under a name that is
-// half of it, in one word, in many objects.
+// big returns the most expensive artifacts of four megabytes: many words, a name of half the
+// size, one word, many objects.
 func big(tb testing.TB) map[string]canon.Value {
 	tb.Helper()
 	const half = limits.SourceBytesMax / 2
@@ -34,8 +34,8 @@ func big(tb testing.TB) map[string]canon.Value {
 	}
 }
 
-// TestBig: what a name or a word costs is paid once. Where it were paid for each shingle,
-// this would take hours.
+// TestBig: a name or a word is hashed once. If it were hashed for each shingle, this test
+// would take hours.
 func TestBig(t *testing.T) {
 	all := big(t)
 	signatures := map[string]similar.Signature{}

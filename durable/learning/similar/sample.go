@@ -5,17 +5,19 @@ import (
 	"slices"
 )
 
-// sample keeps the smallest distinct values of those that are added: what is not below the
-// bound is passed over, and when twice the number has gathered half of it goes.
+// sample keeps the sampleMax smallest distinct values that were added. Values at or above
+// bound are skipped; when the buffer of twice sampleMax is full, cut drops the larger half.
 type sample struct {
 	values []uint64
 	bound  uint64
 }
 
+// newSample allocates the buffer once: add never grows it, since cut runs when it is full.
 func newSample() sample {
 	return sample{values: make([]uint64, 0, 2*sampleMax), bound: math.MaxUint64}
 }
 
+// add records one value. Order and repetition of values do not affect the result.
 func (s *sample) add(v uint64) {
 	if v >= s.bound {
 		return
@@ -25,8 +27,8 @@ func (s *sample) add(v uint64) {
 	}
 }
 
-// cut leaves the smallest, in order. Many copies of few values cannot fill it for good:
-// what is left is at most half.
+// cut sorts the values and keeps the smallest sampleMax distinct ones. At most half of the
+// buffer stays in use, so repeated values cannot keep it full.
 func (s *sample) cut() {
 	slices.Sort(s.values)
 	s.values = slices.Compact(s.values)
@@ -36,7 +38,7 @@ func (s *sample) cut() {
 	}
 }
 
-// done is the sample; nothing may be added behind it.
+// done returns the sample in ascending order. The caller must not add values afterwards.
 func (s *sample) done() []uint64 {
 	s.cut()
 	return slices.Clip(s.values)

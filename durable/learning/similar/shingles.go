@@ -9,44 +9,49 @@ import (
 	"github.com/waybill/waybill/durable/derive"
 )
 
-// shingleContext names what the values are derived for. It changes whenever an artifact is
-// cut otherwise: signatures of two ways of cutting say nothing about each other.
+// shingleContext is the derivation context of the values (docs/design.md#hashes). It must
+// change whenever shingles are cut in another way: signatures of different cuts are not
+// comparable.
 const shingleContext = "waybill 2026 v1 similarity shingle"
 
-// shingleWords is how many words in a row one shingle of a sentence holds: shorter ones are
-// in every text, and one changed word touches as many shingles.
+// shingleWords is the number of consecutive words in a sentence shingle. Shorter shingles
+// occur in every text; with longer ones a single changed word would change more shingles.
 const shingleWords = 4
 
-// sentenceWeight is how often a shingle of a sentence counts, where every other counts once.
-// Renaming all the steps of a workflow, or giving it another version, leaves what it says.
+// sentenceWeight is how many values a sentence shingle contributes; every other shingle
+// contributes one. It keeps two workflows similar after steps are renamed or the version is
+// changed.
 const sentenceWeight = 4
 
-// The kinds of shingles: each says something about one member's name.
+// The kinds of shingles. The kind and the sum of the member's name enter every value, so that
+// equal texts under different members differ.
 const (
-	shapeKind    byte = 's' // the names of the members that an object has
-	shortKind    byte = 't' // a whole text of few words, a title, a number or a boolean
-	sentenceKind byte = 'w' // some words in a row
-	nameKind     byte = 'n' // no shingle of its own: the name of a member
+	shapeKind    byte = 's' // the names of an object's members
+	shortKind    byte = 't' // a text of few words, a title, a number or a boolean
+	sentenceKind byte = 'w' // shingleWords consecutive words
+	nameKind     byte = 'n' // not a shingle: the name of a member
 )
 
-// shingles cuts an artifact. It holds one text at a time.
+// shingles cuts an artifact into shingles and adds their values to a sample. It keeps one
+// text in memory at a time.
 type shingles struct {
 	sums   *derive.Shorts
 	sample sample
-	text   []byte // the words of the text at hand, or the names of an object, each behind a space
+	text   []byte // current text or an object's member names, a space before each word
 }
 
 func newShingles() *shingles {
 	return &shingles{sums: derive.NewShorts(shingleContext), sample: newSample()}
 }
 
-// named is a member's name, as it goes into every shingle of what the member holds: by its
-// sum, since a name may be as long as the artifact.
+// named is a member's name as it enters every shingle of the member's value: by its sum,
+// since a name may be as long as the artifact.
 type named struct {
 	sum   uint64
-	short bool // says what something is called, in however many words
+	short bool // a naming member: its text is one shingle, however many words it has
 }
 
+// named returns the sum of a member's name and whether the member holds a name.
 func (s *shingles) named(member string) named {
 	return named{
 		sum:   s.sums.Sum(nameKind, 0, []byte(member)),
@@ -54,7 +59,8 @@ func (s *shingles) named(member string) named {
 	}
 }
 
-// value cuts a value that is a member of this name, or that is in a list that is.
+// value cuts a value of the given member. Items of a list belong to the list's member; their
+// order does not matter.
 func (s *shingles) value(member named, v canon.Value) {
 	switch v.Kind() {
 	case canon.Object:
@@ -75,12 +81,13 @@ func (s *shingles) value(member named, v canon.Value) {
 		s.text = strconv.AppendBool(s.text[:0], v.True())
 		s.add(shortKind, member, s.text, 1)
 	case canon.Null:
-		// is as good as absent
+		// equal to an absent member
 	}
 }
 
-// shape is one shingle for each kind of object, not for each member: in a short artifact
-// the names that all of its kind have must not count for more than what it says.
+// shape adds one shingle for the member names of an object. One per object rather than one
+// per member: in a short artifact the names that every artifact of a kind has would otherwise
+// outweigh its texts.
 func (s *shingles) shape(member named, v canon.Value) {
 	s.text = s.text[:0]
 	for i := range v.Len() {
@@ -89,6 +96,8 @@ func (s *shingles) shape(member named, v canon.Value) {
 	s.add(shapeKind, member, s.text, 1)
 }
 
+// string cuts a text: into overlapping sentence shingles, or into one shingle if it has fewer
+// than shingleWords words or names something.
 func (s *shingles) string(member named, text string) {
 	s.text = s.text[:0]
 	words := 0
@@ -99,7 +108,7 @@ func (s *shingles) string(member named, text string) {
 	switch {
 	case text == "":
 	case words == 0:
-		s.add(shortKind, member, []byte(text), 1) // only signs: they are what it says
+		s.add(shortKind, member, []byte(text), 1) // only punctuation: the text itself is the shingle
 	case words < shingleWords || member.short:
 		s.add(shortKind, member, s.text, 1)
 	default:
@@ -107,16 +116,16 @@ func (s *shingles) string(member named, text string) {
 	}
 }
 
-// sentences cuts the text at hand into shingles that overlap, one from each word on that
-// enough of them follow.
+// sentences cuts s.text into overlapping shingles of shingleWords words, one starting at each
+// word that has enough successors. begins is a ring of the offsets of the latest words.
 func (s *shingles) sentences(member named) {
-	var begins [shingleWords]int // of the newest words, in turn
+	var begins [shingleWords]int // offsets of the latest words
 	words := 0
 	for at, c := range s.text {
 		if c != ' ' {
 			continue
 		}
-		if words >= shingleWords { // the word before this space is the last of one
+		if words >= shingleWords { // the word before this space ends a shingle
 			s.add(sentenceKind, member, s.text[begins[words%shingleWords]:at], sentenceWeight)
 		}
 		begins[words%shingleWords] = at
@@ -125,6 +134,7 @@ func (s *shingles) sentences(member named) {
 	s.add(sentenceKind, member, s.text[begins[words%shingleWords]:], sentenceWeight)
 }
 
+// add derives one value and adds it weight times, each time mixed with another number.
 func (s *shingles) add(kind byte, member named, text []byte, weight uint64) {
 	v := s.sums.Sum(kind, member.sum, text)
 	for n := range weight {
@@ -132,8 +142,8 @@ func (s *shingles) add(kind byte, member named, text []byte, weight uint64) {
 	}
 }
 
-// mix spreads neighbouring numbers over all of them (the finalizer of SplitMix64): one
-// derivation serves for all the values of a shingle.
+// mix spreads consecutive numbers over the whole range (the finalizer of SplitMix64), so that
+// one derivation yields all values of a shingle.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -141,25 +151,26 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// eachWord hands out the words of a text in lower case: letters, marks and digits in a row,
-// or one letter where the script puts no space between words. Texts are not normalised any
-// further: the same letters in another composition are another word.
+// eachWord yields the words of a text in lower case: runs of letters, marks and digits, or
+// single letters in scripts without spaces between words. Texts are not normalized: other
+// compositions of the same letters are other words. The slice is reused between calls of
+// yield.
 func eachWord(text string) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		var word []byte
 		for _, r := range text {
-			inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-			alone := inside && r >= 0x0E00 && unicode.In(r, unspaced...)
-			if (!inside || alone) && len(word) > 0 {
+			inWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+			single := inWord && r >= 0x0E00 && unicode.In(r, unspaced...)
+			if (!inWord || single) && len(word) > 0 {
 				if !yield(word) {
 					return
 				}
 				word = word[:0]
 			}
-			if inside {
+			if inWord {
 				word = utf8.AppendRune(word, unicode.ToLower(r))
 			}
-			if alone {
+			if single {
 				if !yield(word) {
 					return
 				}
@@ -172,6 +183,6 @@ func eachWord(text string) func(yield func([]byte) bool) {
 	}
 }
 
-// unspaced are scripts in which a sentence would be one word.
+// unspaced lists the scripts that put no spaces between words: a sentence would be one word.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
 	unicode.Khmer, unicode.Myanmar}

@@ -1,12 +1,14 @@
-// Package similar tells how alike two JSON artifacts are (R29). What it computes is local and
-// derived (R2): a signature is never stored where another program would have to agree.
+// Package similar estimates how much two JSON artifacts have in common
+// (docs/design.md#proposals). Signatures are derived and local (docs/design.md#hashes): they
+// are never stored where another program would have to compute the same value.
 //
-// An artifact is taken as a set of shingles (package file shingles.go) of which a signature
-// keeps those with the smallest BLAKE3 values: a sample that two artifacts choose alike, so
-// that the share of common ones in it estimates the share in the whole. That is MinHash with
-// one permutation and its first many values, rather than many permutations and the first
-// value of each: every shingle is hashed once, and what is no larger than the sample is
-// compared exactly. It decides nothing: who proposes reads what is named.
+// An artifact is cut into shingles (shingles.go). Its signature keeps the smallest BLAKE3
+// values of them, so that two artifacts sample the same values and the share of common values
+// in the sample estimates the share in the whole. This is MinHash with one permutation and
+// its first sampleMax values instead of many permutations with one value each: every shingle
+// is hashed once, and artifacts smaller than the sample are compared exactly. The package
+// decides nothing: a result is shown to the proposer and to reviewers. Start with
+// Signature and Rank.
 package similar
 
 import (
@@ -17,31 +19,33 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// sampleMax is how many values a signature keeps. The estimate then has a standard error of
-// at most 1.6 percent (the worst is at 50), and a signature eight kilobytes; small artifacts,
-// and all that has fewer than some hundred sentences' words, are compared exactly.
+// sampleMax is the number of values in a signature. The standard error of the estimate is at
+// most 1.6 percentage points (worst near 50 percent) and a signature takes 8 KiB. Artifacts
+// with fewer shingles than that are compared exactly.
 const sampleMax = 1024
 
-// Signature is a sample of an artifact's shingles. The zero Signature is of an artifact that
-// says nothing, such as null.
+// Signature is a sample of an artifact's shingles. The zero Signature is that of an artifact
+// without content, such as null.
 type Signature struct {
 	values []uint64 // ascending, distinct
 }
 
-// Of is the signature of an artifact. Whatever that holds, it takes time in proportion to its
-// size, and memory in proportion to its longest text. The order of members and of the items
-// of a list does not matter, nor do case, white space and punctuation between words.
+// Of returns the signature of an artifact in time proportional to its size and memory
+// proportional to its longest text, also for hostile artifacts. The order of members and list
+// items, case, white space and punctuation between words do not affect it.
 func Of(v canon.Value) Signature {
 	s := newShingles()
 	s.value(named{}, v)
 	return Signature{s.sample.done()}
 }
 
-// Percent estimates how much two artifacts have in common: of all that either says, the
-// percentage that both say, rounded down. It is 100 where the signatures are the same.
+// Percent estimates the similarity of two artifacts: the shingles in both as a percentage of
+// the shingles in either, rounded down. Equal signatures return 100.
 func (s Signature) Percent(other Signature) int {
 	a, b := s.values, other.values
 	seen, both := 0, 0
+	// Merge both ascending lists up to sampleMax distinct values: beyond that the two samples
+	// are not comparable.
 	for seen < sampleMax && (len(a) > 0 || len(b) > 0) {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
@@ -54,37 +58,38 @@ func (s Signature) Percent(other Signature) int {
 		seen++
 	}
 	if seen == 0 {
-		return 100 // neither says anything
+		return 100 // neither has content
 	}
 	return both * 100 / seen
 }
 
-// Candidate is an artifact to compare with.
+// Candidate is an artifact to compare.
 type Candidate struct {
-	Ref       string // what it is called to the reader
+	Ref       string // shown to the reader
 	Digest    canon.Digest
 	Signature Signature
 }
 
-// Match is an artifact that is the same, or much alike.
+// Match is an artifact that is the same or similar.
 type Match struct {
 	Ref     string `json:"ref"`
-	Percent int    `json:"percent"` // 100 is the same bytes, and nothing else is
+	Percent int    `json:"percent"` // 100 for equal bytes only
 }
 
-// percentMin is from what percentage on an artifact is much alike: half of what is said in
-// either is said in both.
+// percentMin is the percentage from which an artifact is reported as similar: half of all
+// content is common.
 const percentMin = 50
 
-// Rank names those of others that are the same as mine (by digest) or much alike, the most
-// alike first and those that are equally so by ref, at most limits.DuplicatesMax. One with
-// mine's own ref is mine, and not among them.
+// Rank returns the candidates that equal mine (by digest) or are similar to it, most similar
+// first and equal percentages by ref, at most limits.DuplicatesMax. Candidates with mine's
+// own ref are skipped: they are earlier revisions of the same artifact.
 func Rank(mine Candidate, others []Candidate) []Match {
 	out := []Match{}
 	for _, o := range others {
 		if o.Ref == mine.Ref {
 			continue
 		}
+		// Equal signatures are not proof of equal bytes: only the digest decides that.
 		percent := min(mine.Signature.Percent(o.Signature), 99)
 		if o.Digest == mine.Digest && !o.Digest.IsZero() {
 			percent = 100

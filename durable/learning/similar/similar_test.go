@@ -28,7 +28,7 @@ func parse(t testing.TB, text string) canon.Value {
 
 func percent(a, b canon.Value) int { return similar.Of(a).Percent(similar.Of(b)) }
 
-// TestPercent: what counts as the same, and how much. Small artifacts are compared exactly.
+// TestPercent: small artifacts are compared exactly.
 func TestPercent(t *testing.T) {
 	for _, row := range []struct {
 		name, a, b string
@@ -41,7 +41,7 @@ func TestPercent(t *testing.T) {
 		{"order of items", `[1,2,"three"]`, `["three",2,1]`, 100},
 		{"case, white space, punctuation", `{"p":"Find  the\nCause, first."}`, `{"p":"find the cause first"}`, 100},
 		{"composed of the same letters otherwise", `["caf\u00e9"]`, `["cafe\u0301"]`, 0},
-		{"said again is said once", `["x","x","x","y"]`, `["x","z"]`, 33},
+		{"repetitions count once", `["x","x","x","y"]`, `["x","z"]`, 33},
 		{"only signs", `{"p":"-->"}`, `{"p":"<--"}`, 33},
 		{"another number", `[1]`, `[2]`, 0},
 		{"a number is not its text", `{"a":true,"b":1}`, `{"a":false,"b":1}`, 50},
@@ -62,7 +62,8 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// artifact is a workflow of so many steps, of words that are drawn from some.
+// artifact returns a workflow of the given number of steps, with words drawn from a
+// vocabulary.
 func artifact(r *rand.Rand, steps, vocabulary int) []step {
 	out := make([]step, steps)
 	for i := range out {
@@ -92,7 +93,7 @@ func value(id string, steps []step) canon.Value {
 		canon.Member{Name: "steps", Value: canon.OfList(list...)})
 }
 
-// jaccard is what percent estimates, counted out: the shingles as texts, with their weights.
+// jaccard computes exactly what Percent estimates: the shingles as texts, with their weights.
 func jaccard(id1, id2 string, a, b []step) float64 {
 	set := func(id string, steps []step) map[string]int {
 		out := map[string]int{"shape": 1, "shape of steps": 1, "id " + id: 1}
@@ -121,7 +122,7 @@ func jaccard(id1, id2 string, a, b []step) float64 {
 	return 100 * float64(both) / float64(all)
 }
 
-// drawPair is two workflows, the second of which has some of the first one's steps.
+// drawPair draws two workflows, of which the second contains some of the first one's steps.
 func drawPair(t *rapid.T) (a, b []step) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	a = artifact(r, rapid.IntRange(1, 120).Draw(t, "steps"), rapid.SampledFrom([]int{5, 50, 5000}).
@@ -133,7 +134,7 @@ func drawPair(t *rapid.T) (a, b []step) {
 	return a, append(b, artifact(r, rapid.IntRange(0, 20).Draw(t, "more"), 5000)...)
 }
 
-func TestAnEstimateIsNearTheTruth(t *testing.T) {
+func TestEstimateAccuracy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawPair(t)
 		got, want := percent(value("a", a), value("b", b)), jaccard("a", "b", a, b)
@@ -143,7 +144,7 @@ func TestAnEstimateIsNearTheTruth(t *testing.T) {
 	})
 }
 
-func TestSymmetricAndWhole(t *testing.T) {
+func TestPercentIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawPair(t)
 		x, y := similar.Of(value("a", a)), similar.Of(value("b", b))
@@ -160,8 +161,8 @@ func TestSymmetricAndWhole(t *testing.T) {
 	})
 }
 
-// TestSmallEdits: a workflow of sixty steps stays itself when a few prompts are written anew,
-// every step and the workflow get other ids, and a step goes.
+// TestSmallEdits: a workflow of sixty steps stays similar when a few prompts are rewritten,
+// all ids change, and one step is removed.
 func TestSmallEdits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -179,7 +180,7 @@ func TestSmallEdits(t *testing.T) {
 	})
 }
 
-// bundled are the workflows that come with the program, none of which is another's copy.
+// bundled returns the bundled workflows, none of which is a copy of another.
 func bundled(t *testing.T) map[string]canon.Value {
 	t.Helper()
 	files, err := filepath.Glob("../../../infra/discovery/bundled/*.yaml")
@@ -216,8 +217,8 @@ func TestUnrelatedWorkflows(t *testing.T) {
 	}
 }
 
-// TestRenamedWorkflow: another name, version and description do not make a real workflow
-// another one.
+// TestRenamedWorkflow: a real workflow stays similar under another name, version and
+// description.
 func TestRenamedWorkflow(t *testing.T) {
 	for name, v := range bundled(t) {
 		renamed := v.With("id", canon.OfString("my.own")).With("name", canon.OfString("Mine")).
@@ -242,7 +243,7 @@ func TestRank(t *testing.T) {
 	near := of(`{"p":"a b c d e f","q":2}`)
 	half := of(`{"p":"a b c d e g","q":1}`)
 	other := of(`{"p":"u v w x y z","q":9}`)
-	nearly := of(`{"p":"A b, c d e f.","q":1}`) // other bytes that say the same
+	nearly := of(`{"p":"A b, c d e f.","q":1}`) // other bytes, same content
 
 	got := similar.Rank(mine, []similar.Candidate{ref("other", other), ref("b-near", near), ref("half", half),
 		ref("nearly", nearly), ref("mine", mine),

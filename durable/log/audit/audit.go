@@ -1,7 +1,10 @@
-// Package audit is the log of what people decided about a store: approvals,
-// deletions, imports and the like (R10). It is a side log of the store, in the same
-// form as every other log; this package holds its records and their checks. Which
-// facts have a line, and what the lines come to, is folded by projections.
+// Package audit defines the records of the audit log: a side log of the store with the
+// administrative actions on it, such as approvals, deletions and imports
+// (docs/design.md#side-logs).
+//
+// It holds the event types and their checks. It does not append to the log, does not fold it, and
+// does not decide which events of other logs have an audit record; projections do. Records are made
+// by Intend, Conclude and Record, which redact all texts.
 package audit
 
 import (
@@ -11,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Action is the closed set of what is put on record.
+// Action is the closed set of audited actions. The words are stored: never renamed.
 type Action string
 
 // The actions.
@@ -40,21 +43,21 @@ const (
 	RollBack   Action = "roll_back"
 )
 
-// Actions lists the closed set, in the order of docs/format.md.
+// Actions returns the closed set, in the order of docs/format.md.
 func Actions() []Action {
 	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust,
 		Untrust, Cancel,
 		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack}
 }
 
-// MakesStore reports an action that brings a store into being where there is none: only
-// then may putting it on record do so.
+// MakesStore reports whether the action may create a store. Recording any other action in a
+// directory without a store must fail instead of creating one.
 func (a Action) MakesStore() bool { return a == Import || a == Trust }
 
-// TargetKind is the closed set of what an action is about.
+// TargetKind is the closed set of kinds of targets.
 type TargetKind string
 
-// The kinds of targets.
+// The kinds of targets. The words are stored.
 const (
 	OfStore    TargetKind = "store"
 	OfSession  TargetKind = "session"
@@ -65,8 +68,8 @@ const (
 	OfProposal TargetKind = "proposal"
 )
 
-// Check refuses a kind of no set, and an id of another kind's shape: ids and digests
-// need no redaction, anything else would.
+// Check returns an error for an unknown kind, and for an ID that is not the id or digest that the
+// kind requires. Ids and digests need no redaction; other text would.
 func (t Target) Check() error {
 	var err error
 	switch t.Kind {
@@ -91,16 +94,16 @@ func (t Target) Check() error {
 	return nil
 }
 
-// Target is what an action is about; ID is an id, a digest, or "" for the store.
+// Target is the object of an action. ID is an id, a digest, or "" for the store and the keyring.
 type Target struct {
 	Kind TargetKind `json:"kind"`
 	ID   string     `json:"id,omitzero"`
 }
 
-// Act is an action as whoever carries it out asks for it. Reason is a person's text.
+// Act is an action as the caller requests it, before redaction.
 type Act struct {
 	Action  Action
 	Target  Target
-	Reason  string
-	Details map[string]string // what else is worth knowing, by short names
+	Reason  string            // a person's text, "" for none
+	Details map[string]string // further facts by short names, such as counts
 }

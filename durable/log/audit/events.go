@@ -15,20 +15,21 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// Table is the closed union of the audit log: the store's, in its folder "audit".
+// Table is the closed union of the events of the audit log, which is stored in the directory
+// "audit".
 var Table = event.NewTable("audit", "storeId",
 	event.Row[Intended](event.NoScope),
 	event.Row[Done](event.NoScope),
 	event.Row[Recorded](event.NoScope),
 )
 
-// Intended says what somebody is about to do, and is committed before anything is
-// done. Reason and the values of Details were redacted (R30); see Intend.
+// Intended records an action before it is executed. Reason and the values of Details are redacted
+// (docs/design.md#redaction); see Intend.
 type Intended struct {
 	Action  Action            `json:"action"`
 	Details map[string]string `json:"details,omitzero"`
-	// Ordinal is the index of the event itself. It stands in the data because the
-	// dedupeKey is made of data alone, and the same act may be intended many times.
+	// Ordinal is the index of the event itself. It is part of the data because the dedupe key is
+	// made of data only, and one action may be intended many times.
 	Ordinal int64  `json:"ordinal"`
 	Reason  string `json:"reason,omitzero"`
 	Target  Target `json:"target"`
@@ -37,12 +38,12 @@ type Intended struct {
 // Kind is "action_intended".
 func (Intended) Kind() string { return "action_intended" }
 
-// DedupeKey allows one per place in the log.
+// DedupeKey allows one event per index of the log.
 func (i Intended) DedupeKey(owner string, _ event.Scope) string {
 	return "action_intended:" + owner + ":" + strconv.FormatInt(i.Ordinal, 10)
 }
 
-// Check refuses what is in no closed set, and texts over budget.
+// Check returns an error for an invalid ordinal, action, target, reason or details.
 func (i Intended) Check(event.Scope) error {
 	if i.Ordinal < 0 || i.Ordinal > limits.EventIndexMax {
 		return fmt.Errorf("ordinal %d is no index of an event", i.Ordinal)
@@ -50,19 +51,19 @@ func (i Intended) Check(event.Scope) error {
 	return checkAct(i.Action, i.Target, i.Reason, i.Details)
 }
 
-// Outcome is the closed set of what became of an act.
+// Outcome is the closed set of outcomes of an intended action.
 type Outcome string
 
-// The outcomes. Open is never stored: it is an intention that nothing follows, which
-// is what a crash in between leaves.
+// The outcomes. Open is never stored: it is the outcome of an intention without a Done, which a
+// crash during the action leaves.
 const (
 	Succeeded Outcome = "done"
 	Failed    Outcome = "failed"
 	Open      Outcome = "open"
 )
 
-// Done says what became of an intention: that it was carried out, or the code of the
-// fault that it failed with.
+// Done records the outcome of an intention: that it succeeded, or the code of the fault with
+// which it failed.
 type Done struct {
 	Code            string            `json:"code,omitzero"`
 	Details         map[string]string `json:"details,omitzero"`
@@ -73,15 +74,16 @@ type Done struct {
 // Kind is "action_done".
 func (Done) Kind() string { return "action_done" }
 
-// DedupeKey allows one per intention.
+// DedupeKey allows one event per intention.
 func (d Done) DedupeKey(string, event.Scope) string {
 	return "action_done:" + d.IntendedEventID.String()
 }
 
+// faultCode is the form of fault codes. Newer versions may have codes that this one does not know.
 var faultCode = pattern.New(`^[A-Z][A-Z0-9_]{0,63}$`)
 
-// Check refuses an outcome that is not stored, a failure without its code and a code
-// without a failure.
+// Check returns an error for an outcome that is not stored, a failure without a code, a code
+// without a failure, and invalid details.
 func (d Done) Check(event.Scope) error {
 	switch {
 	case d.IntendedEventID.IsZero():
@@ -96,9 +98,8 @@ func (d Done) Check(event.Scope) error {
 	return checkDetails(d.Details)
 }
 
-// Recorded is the line of a fact that another log holds (R10): it says once more,
-// in one place for the store, what is committed there. The envelope has the fact's
-// actor and time.
+// Recorded is the audit record of an event of another log (docs/design.md#side-logs): it repeats
+// in one place what is committed there. Its envelope has the actor and time of that event.
 type Recorded struct {
 	Action  Action            `json:"action"`
 	Details map[string]string `json:"details,omitzero"`
@@ -107,8 +108,8 @@ type Recorded struct {
 	Target  Target            `json:"target"`
 }
 
-// Source names the event that a line is about: of a session's own log, of its
-// annotations, or of the store's proposals.
+// Source identifies the event that a record is about: one of a session's log, of its annotations,
+// or of the store's proposals.
 type Source struct {
 	EventID    id.Event   `json:"eventId"`
 	EventIndex int64      `json:"eventIndex"`
@@ -117,13 +118,13 @@ type Source struct {
 	SessionID  id.Session `json:"sessionId,omitzero"` // of a session's logs
 }
 
-// The side logs whose facts have lines.
+// The side logs whose events have audit records.
 const (
 	Annotations = "annotations"
 	Proposals   = "proposals"
 )
 
-// Root is the folder of the log that holds the event, relative to the store.
+// Root returns the directory of the log that contains the event, relative to the store.
 func (s Source) Root() string {
 	switch {
 	case s.SessionID.IsZero():
@@ -134,6 +135,8 @@ func (s Source) Root() string {
 	return "sessions/" + s.SessionID.String() + "/" + s.Log
 }
 
+// check returns an error unless s identifies an event: proposals belong to the store, the other
+// two logs to a session.
 func (s Source) check() error {
 	named := s.Log == Proposals
 	if !named {
@@ -150,14 +153,14 @@ func (s Source) check() error {
 // Kind is "action_recorded".
 func (Recorded) Kind() string { return "action_recorded" }
 
-// DedupeKey allows one per fact, so that completing twice adds nothing. Keys hold no
-// slashes.
+// DedupeKey allows one record per event, so that completing the audit log twice adds nothing.
+// Slashes, which keys must not contain, are replaced.
 func (r Recorded) DedupeKey(string, event.Scope) string {
 	from := strings.ReplaceAll(strings.TrimPrefix(r.Source.Root(), "sessions/"), "/", ":")
 	return "action_recorded:" + from + ":" + r.Source.EventID.String()
 }
 
-// Check refuses what is in no closed set, texts over budget and a fact without a name.
+// Check returns an error for an invalid source, action, target, reason or details.
 func (r Recorded) Check(event.Scope) error {
 	if err := r.Source.check(); err != nil {
 		return err
@@ -165,6 +168,7 @@ func (r Recorded) Check(event.Scope) error {
 	return checkAct(r.Action, r.Target, r.Reason, r.Details)
 }
 
+// checkAct checks the parts that Intended and Recorded have in common.
 func checkAct(a Action, t Target, reason string, details map[string]string) error {
 	if !slices.Contains(Actions(), a) {
 		return fmt.Errorf("unknown action %q", a)
@@ -178,8 +182,11 @@ func checkAct(a Action, t Target, reason string, details map[string]string) erro
 	return checkDetails(details)
 }
 
+// detailName is the form of the names of details.
 var detailName = pattern.New(`^[a-z][A-Za-z0-9]{0,31}$`)
 
+// checkDetails checks details in the order of their names, so that the error does not depend on
+// the order of the map.
 func checkDetails(details map[string]string) error {
 	if len(details) > limits.AuditDetailsMax {
 		return fmt.Errorf("%d details: want at most %d", len(details), limits.AuditDetailsMax)

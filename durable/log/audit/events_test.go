@@ -26,7 +26,7 @@ var (
 	digest  = canon.Sum([]byte("w")).String()
 )
 
-// samples holds payloads of every kind, with and without what may be left out.
+// samples returns payloads of every kind, with and without their optional members.
 func samples() []event.Payload {
 	return []event.Payload{
 		audit.Intend(audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}}, 0),
@@ -39,7 +39,7 @@ func samples() []event.Payload {
 	}
 }
 
-func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
+func TestRecordsRoundTrip(t *testing.T) {
 	log, kinds := manifest.StoreLog(store, audit.Table), map[string]bool{}
 	for i, p := range samples() {
 		e := event.New(store.String(), int64(i), event.Scope{}, event.Actor{Kind: event.Human, Ref: "ada"}, 5, p)
@@ -64,7 +64,7 @@ func TestLinesAreReadBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
+func TestCheckRefusesInvalidRecords(t *testing.T) {
 	long, many := strings.Repeat("x", limits.AuditTextBytesMax+1), map[string]string{}
 	for i := range limits.AuditDetailsMax + 1 {
 		many["a"+strings.Repeat("b", i)] = ""
@@ -77,11 +77,11 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 		"ordinal too large": audit.Intended{Action: audit.GC, Target: toStore, Ordinal: limits.EventIndexMax + 1},
 		"target kind":       audit.Intended{Action: audit.GC, Target: audit.Target{Kind: "moon"}},
 		"store with id":     audit.Intended{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore, ID: "x"}},
-		"session of no shape": audit.Intended{Action: audit.Keep,
+		"session of another form": audit.Intended{Action: audit.Keep,
 			Target: audit.Target{Kind: audit.OfSession, ID: "../x"}},
-		"run of no shape": audit.Intended{Action: audit.Keep,
+		"run of another form": audit.Intended{Action: audit.Keep,
 			Target: audit.Target{Kind: audit.OfRun, ID: session.String()}},
-		"artifact of no shape": audit.Intended{Action: audit.Erase,
+		"artifact of another form": audit.Intended{Action: audit.Erase,
 			Target: audit.Target{Kind: audit.OfArtifact, ID: "abc"}},
 		"reason":         audit.Intended{Action: audit.GC, Target: toStore, Reason: long},
 		"reason's bytes": audit.Intended{Action: audit.GC, Target: toStore, Reason: "\xff"},
@@ -111,17 +111,17 @@ func TestWhatMustNotBeWrittenIsRefused(t *testing.T) {
 	}
 }
 
-func TestActsAreCheckedBeforeTheyBegin(t *testing.T) {
+func TestActCheck(t *testing.T) {
 	ok := audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: session.String()},
 		Reason: strings.Repeat("x", limits.SummaryBytesMax)}
 	if err := ok.Check(); err != nil {
 		t.Error(err)
 	}
-	long, bytes, nobody := ok, ok, ok
+	long, bytes, badTarget := ok, ok, ok
 	long.Reason += "x"
 	bytes.Reason = "\xff"
-	nobody.Target.ID = "x"
-	for want, act := range map[fault.Code]audit.Act{fault.ValidationError: long, fault.Internal: nobody} {
+	badTarget.Target.ID = "x"
+	for want, act := range map[fault.Code]audit.Act{fault.ValidationError: long, fault.Internal: badTarget} {
 		if err := act.Check(); !fault.Is(err, want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -131,10 +131,10 @@ func TestActsAreCheckedBeforeTheyBegin(t *testing.T) {
 	}
 }
 
-// canaries are secrets; none of them may get into a record, wherever it stands.
+// canaries are secrets of which no record may contain one, in any text.
 var canaries = []string{"sk-canary0123456789", "ghp_canary0123456789canary0123456789", "password=canary0123456789"}
 
-func TestSecretsNeverGetIntoARecord(t *testing.T) {
+func TestRecordsContainNoSecrets(t *testing.T) {
 	for _, secret := range canaries {
 		text := "because " + secret + " leaked"
 		act := audit.Act{Action: audit.GC, Target: audit.Target{Kind: audit.OfStore}, Reason: text,
@@ -151,10 +151,9 @@ func TestSecretsNeverGetIntoARecord(t *testing.T) {
 	}
 }
 
-// TestWhatIsDoneIsAlwaysTold: an outcome and a fact can be recorded whatever text comes
-// with them, since nothing can be taken back any more.
-func TestWhatIsDoneIsAlwaysTold(t *testing.T) {
-	// Marks are longer than what they stand for: what was within budget before may not be.
+// Conclude and Record return valid records for any texts, since the action cannot be undone.
+func TestConcludeAndRecordAcceptAnyText(t *testing.T) {
+	// Markers are longer than the secrets, so a text may exceed its budget after redaction.
 	text := strings.Repeat("sk-abcdef12 ", 400) + "\xff"
 	details := map[string]string{"long": text, "not a name": "x", "": "y"}
 	for i := range 2 * limits.AuditDetailsMax {
@@ -175,24 +174,24 @@ func TestWhatIsDoneIsAlwaysTold(t *testing.T) {
 	}
 }
 
-// TestOneFactOneKey: the key of a fact's line is of the fact alone, whoever writes it.
-func TestOneFactOneKey(t *testing.T) {
+// The dedupe key of an audit record depends on its source event only.
+func TestRecordedDedupeKey(t *testing.T) {
 	a := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun, Reason: "r"}, source)
 	b := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun, Reason: "another redaction"}, source)
 	if a.DedupeKey(store.String(), event.Scope{}) != b.DedupeKey(store.String(), event.Scope{}) {
-		t.Error("two keys for one fact")
+		t.Error("two keys for one event")
 	}
 	other := source
 	other.SessionID = id.NewSession(id.Seed{9})
 	if c := audit.Record(audit.Act{Action: audit.Cancel, Target: ofRun}, other); c.DedupeKey("",
 		event.Scope{}) == a.DedupeKey("", event.Scope{}) {
-		t.Error("facts of two sessions have one key")
+		t.Error("events of two sessions have one key")
 	}
 	other = source
 	other.Log = audit.Annotations
-	said := audit.Record(audit.Act{Action: audit.Annotate, Target: ofRun}, other)
-	if key := said.DedupeKey("", event.Scope{}); key == a.DedupeKey("", event.Scope{}) || strings.Contains(key, "/") ||
-		said.Check(event.Scope{}) != nil {
-		t.Errorf("of a side log's fact: %s, %v", key, said.Check(event.Scope{}))
+	annotated := audit.Record(audit.Act{Action: audit.Annotate, Target: ofRun}, other)
+	if key := annotated.DedupeKey("", event.Scope{}); key == a.DedupeKey("", event.Scope{}) || strings.Contains(key, "/") ||
+		annotated.Check(event.Scope{}) != nil {
+		t.Errorf("event of a side log: %s, %v", key, annotated.Check(event.Scope{}))
 	}
 }

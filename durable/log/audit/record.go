@@ -13,36 +13,36 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// Check refuses an act that must not be put on record as it is: VALIDATION_ERROR for a
-// person's reason, INTERNAL_ERROR for the rest, which is the program's own. It is asked
-// before anything is written.
+// Check returns a fault for an act that must not be recorded: VALIDATION_ERROR for an invalid
+// reason, which a person entered, and INTERNAL_ERROR for the rest, which the program provides.
+// Callers check an act before they execute it.
 func (a Act) Check() error {
 	if len(a.Reason) > limits.SummaryBytesMax {
 		return fault.New(fault.ValidationError, "the reason has %d bytes; at most %d are allowed", len(a.Reason),
 			limits.SummaryBytesMax).
-			Suggest("Say it shorter.")
+			Suggest("Shorten the reason.")
 	}
 	if !utf8.ValidString(a.Reason) {
 		return fault.New(fault.ValidationError, "the reason is not valid UTF-8")
 	}
-	if err := checkAct(a.Action, a.Target, "", cleaned(a.Details)); err != nil {
-		return fault.Wrap(err, fault.Internal, "an act that must not be put on record: %v", err)
+	if err := checkAct(a.Action, a.Target, "", redactDetails(a.Details)); err != nil {
+		return fault.Wrap(err, fault.Internal, "the action cannot be recorded: %v", err)
 	}
 	return nil
 }
 
-// Intend is the record of an act that is about to be carried out, at the index ordinal
-// of the log. Only Intend, Conclude and Record make records, so that no text gets
-// past the redaction.
+// Intend returns the record of an act that is about to be executed, for the index ordinal of the
+// log. Only Intend, Conclude and Record make records, so that all texts are redacted.
 func Intend(a Act, ordinal int64) Intended {
-	return Intended{Action: a.Action, Details: cleaned(a.Details), Ordinal: ordinal, Reason: clean(a.Reason),
+	return Intended{Action: a.Action, Details: redactDetails(a.Details), Ordinal: ordinal, Reason: redactText(a.Reason),
 		Target: a.Target}
 }
 
-// Conclude is the record of what became of an intention. Details that no record may
-// have are left out: an outcome must be told whatever else it comes with.
+// Conclude returns the record of the outcome of an intention; failure is nil for success. Details
+// that are invalid or too many are left out: the action has been executed, and its outcome must
+// be recorded.
 func Conclude(intended id.Event, details map[string]string, failure error) Done {
-	d := Done{Details: cleaned(details), IntendedEventID: intended, Outcome: Succeeded}
+	d := Done{Details: redactDetails(details), IntendedEventID: intended, Outcome: Succeeded}
 	if failure != nil {
 		d.Outcome, d.Code = Failed, string(fault.CodeOf(failure))
 	}
@@ -54,26 +54,27 @@ func Conclude(intended id.Event, details map[string]string, failure error) Done 
 	return d
 }
 
-// Record is the record of a fact that a session's log holds. What is done there is done:
-// texts over budget are cut, never a reason to leave the line out.
+// Record returns the audit record of an event of another log. Texts that are too long are
+// truncated: the event is committed already, so its audit record must not be refused.
 func Record(a Act, from Source) Recorded {
-	return Recorded{Action: a.Action, Details: cleaned(a.Details), Reason: clean(a.Reason), Source: from,
+	return Recorded{Action: a.Action, Details: redactDetails(a.Details), Reason: redactText(a.Reason), Source: from,
 		Target: a.Target}
 }
 
-// clean is a text as it may be stored: without secrets (R30), and within budget although
-// a mark may be longer than what it stands for.
-func clean(s string) string {
+// redactText returns a text as it may be stored: redacted (docs/design.md#redaction), and
+// truncated to its budget, since a marker may be longer than the secret it replaces.
+func redactText(s string) string {
 	return reason.Truncate(redact.Text(strings.ToValidUTF8(s, "\uFFFD"), nil), limits.AuditTextBytesMax)
 }
 
-func cleaned(details map[string]string) map[string]string {
+// redactDetails returns a copy of details with all values redacted, nil for no details.
+func redactDetails(details map[string]string) map[string]string {
 	if len(details) == 0 {
-		return nil // absent has one spelling
+		return nil // an empty map and nil are both left out of the record
 	}
 	out := make(map[string]string, len(details))
 	for name, v := range details {
-		out[name] = clean(v)
+		out[name] = redactText(v)
 	}
 	return out
 }

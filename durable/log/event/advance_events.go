@@ -12,7 +12,7 @@ import (
 // IntentAckPending is the only intent: acknowledge the pending step.
 const IntentAckPending = "ack_pending"
 
-// OutcomeKind is the closed set of what an attempt came to (locks section 1).
+// OutcomeKind is the closed set of results of an attempt.
 type OutcomeKind string
 
 // The outcome kinds.
@@ -21,21 +21,22 @@ const (
 	Blocked  OutcomeKind = "blocked"
 )
 
-// AdvanceOutcome carries toNodeId when advanced, blockers when blocked.
+// AdvanceOutcome is the result of an attempt: toNodeId when advanced, blockers when blocked.
 type AdvanceOutcome struct {
 	Blockers *reason.Report `json:"blockers,omitzero"`
 	Kind     OutcomeKind    `json:"kind"`
 	ToNodeID *id.Node       `json:"toNodeId,omitzero"`
 }
 
-// AdvancedTo is the outcome of an accepted attempt.
+// AdvancedTo returns the outcome of an accepted attempt.
 func AdvancedTo(n id.Node) AdvanceOutcome { return AdvanceOutcome{Kind: Advanced, ToNodeID: &n} }
 
-// BlockedBy is the outcome of a refused attempt.
+// BlockedBy returns the outcome of a refused attempt.
 func BlockedBy(r reason.Report) AdvanceOutcome { return AdvanceOutcome{Kind: Blocked, Blockers: &r} }
 
-// AdvanceRecorded is the durable result of one attempt at a node (locks section
-// 1). RequestDigest names what the caller sent (R4, R15).
+// AdvanceRecorded is the durable result of one attempt at a node (docs/design.md#answers).
+// RequestDigest is the digest of the caller's request, by which a retry is distinguished from
+// another request with the same token.
 type AdvanceRecorded struct {
 	AttemptID     id.Attempt     `json:"attemptId"`
 	Intent        string         `json:"intent"`
@@ -46,12 +47,12 @@ type AdvanceRecorded struct {
 // Kind is "advance_recorded".
 func (AdvanceRecorded) Kind() string { return "advance_recorded" }
 
-// DedupeKey allows one outcome per node and attempt.
+// DedupeKey allows one outcome per node and attempt, so that a retry records nothing.
 func (a AdvanceRecorded) DedupeKey(owner string, s Scope) string {
 	return "advance_recorded:" + owner + ":" + s.NodeID.String() + ":" + a.AttemptID.String()
 }
 
-// Check refuses an outcome whose members do not fit its kind.
+// Check returns an error for an outcome whose members do not belong to its kind.
 func (a AdvanceRecorded) Check(Scope) error {
 	if a.Intent != IntentAckPending {
 		return fmt.Errorf("unknown intent %q", a.Intent)
@@ -72,7 +73,7 @@ func (a AdvanceRecorded) Check(Scope) error {
 	return nil
 }
 
-// ContextSource is the closed set of how context came in (locks 18.2).
+// ContextSource is the closed set of origins of context (docs/design.md#context).
 type ContextSource string
 
 // The context sources.
@@ -82,8 +83,9 @@ const (
 	ContextMerge      ContextSource = "merge"
 )
 
-// ContextSet stores a context delta; null members delete (locks 18.2). NodeID is
-// the node it was given at, so that branches do not leak into each other (R19).
+// ContextSet stores a context delta; null members delete (docs/design.md#context). NodeID is the
+// node at which the delta was submitted, so that it does not apply to other branches
+// (docs/decisions/0002-context-names-the-node-it-counts-from.md).
 type ContextSet struct {
 	Context   canon.Value   `json:"context"` // an object
 	ContextID id.Context    `json:"contextId"`
@@ -94,12 +96,12 @@ type ContextSet struct {
 // Kind is "context_set".
 func (ContextSet) Kind() string { return "context_set" }
 
-// DedupeKey allows one per context id.
+// DedupeKey allows one event per context id.
 func (c ContextSet) DedupeKey(owner string, _ Scope) string {
 	return "context_set:" + owner + ":" + c.ContextID.String()
 }
 
-// Check refuses what is no object of context.
+// Check returns an error for an unknown source and for invalid context.
 func (c ContextSet) Check(Scope) error {
 	if c.Source != ContextInitial && c.Source != ContextAgentDelta && c.Source != ContextMerge {
 		return fmt.Errorf("unknown source %q", c.Source)
@@ -107,7 +109,8 @@ func (c ContextSet) Check(Scope) error {
 	return CheckContext(c.Context)
 }
 
-// PreferencesChanged attaches changed preferences to a node (locks section 1).
+// PreferencesChanged attaches changed preferences to a node (docs/design.md#preferences). Effective
+// has all preferences after the change, so that readers do not have to apply deltas.
 type PreferencesChanged struct {
 	ChangeID  id.Change          `json:"changeId"`
 	Delta     []PreferenceChange `json:"delta"`
@@ -115,7 +118,7 @@ type PreferencesChanged struct {
 	Source    PreferenceSource   `json:"source"`
 }
 
-// PreferenceSource is the closed set of who changed preferences.
+// PreferenceSource is the closed set of origins of a preference change.
 type PreferenceSource string
 
 // The preference sources.
@@ -128,13 +131,13 @@ const (
 // Kind is "preferences_changed".
 func (PreferencesChanged) Kind() string { return "preferences_changed" }
 
-// DedupeKey allows one per change id.
+// DedupeKey allows one event per change id.
 func (p PreferencesChanged) DedupeKey(owner string, _ Scope) string {
 	return "preferences_changed:" + owner + ":" + p.ChangeID.String()
 }
 
-// Check refuses an empty delta, a key twice, and an effective snapshot that does
-// not show what the delta says.
+// Check returns an error for an empty delta, a repeated key, and effective preferences that do not
+// include the delta.
 func (p PreferencesChanged) Check(Scope) error {
 	if p.Source != FromUser && p.Source != FromRecommendation && p.Source != FromSystem {
 		return fmt.Errorf("unknown source %q", p.Source)

@@ -82,7 +82,7 @@ func TestChecksOfCapabilities(t *testing.T) {
 			"attempted_use wants attemptContext and result"},
 		{"by claim", claim("weak", "agent", "unavailable"), ""},
 		{"by a strong claim", claim("strong", "agent", "available"), `provenance manual_claim is weak, not "strong"`},
-		{"by nobody's claim", claim("weak", "", "available"), "manual_claim wants claimedBy and claim"},
+		{"claim without claimedBy", claim("weak", "", "available"), "manual_claim wants claimedBy and claim"},
 		{"by a claim of nothing", claim("weak", "user", "unknown"), "manual_claim wants claimedBy and claim"},
 	})
 }
@@ -131,9 +131,8 @@ func TestChecksOfTraces(t *testing.T) {
 	})
 }
 
-// Whatever was decided fits: NewTrace cuts by bytes with the marker, keeps the
-// order, and says how many entries are left out.
-func TestNewTraceFits(t *testing.T) {
+// NewTrace truncates summaries by bytes, keeps the order, and states how many entries are left out.
+func TestNewTraceFitsBudgets(t *testing.T) {
 	over := event.NewTrace(origin.Trace(0), append(entries(25, text(600)), entries(5, "x")...))
 	last := over.Entries[24].Summary
 	if len(over.Entries) != 25 || !strings.HasSuffix(over.Entries[0].Summary, limits.TruncationMarker) ||
@@ -164,7 +163,7 @@ func TestNewTraceFits(t *testing.T) {
 				t.Fatalf("entry %d of %q became %q", i, in[i].Summary, e.Summary)
 			}
 			if in[i].Summary != before[i].Summary {
-				t.Fatal("the caller's entries were cut")
+				t.Fatal("the caller's entries were changed")
 			}
 		}
 	})

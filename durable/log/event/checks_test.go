@@ -10,14 +10,14 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// refusal is one payload and what Check says of it; "" is that it may be written.
+// refusal is one payload and the error of Check; "" for a payload that may be written.
 type refusal struct {
 	name string
 	data event.Payload
 	want string
 }
 
-// with is p, changed.
+// with returns p after change.
 func with[P any](p P, change func(*P)) P {
 	change(&p)
 	return p
@@ -60,7 +60,7 @@ func TestChecksOfRunEvents(t *testing.T) {
 		{"with an empty tag", change(func(r *event.RunStarted) { r.Tags = []string{""} }),
 			"tag of 0 bytes: want 1 to 64"},
 		{"without reason", event.RunCancelRequested{}, "reason of 0 bytes: want 1 to 512"},
-		{"with the outcome that goes without saying",
+		{"with the default outcome",
 			event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeCancelled},
 			`outcome "cancelled": want "failed" or none`},
 		{"with a reason of 512 bytes", event.RunCancelRequested{Reason: text(512)}, ""},

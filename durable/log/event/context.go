@@ -8,13 +8,13 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// reservedKeys would reach into the object model of agents written in JavaScript
-// (locks 18.2).
+// reservedKeys are refused because they would change the prototypes of objects in agents that are
+// written in JavaScript (docs/design.md#context).
 var reservedKeys = []string{"__proto__", "constructor", "prototype"}
 
-// CheckContext refuses context that is no object, holds a reserved key, is over
-// its budget of JCS bytes (locks 16.3.1; R19), or could not be read back out of
-// an event line: merging and flags build context that no parser has seen.
+// CheckContext returns an error for context that is not an object, has a reserved key, exceeds
+// limits.ContextBytesMax (a *ContextBudgetError), or could not be parsed from an event line. The
+// last is checked because merging and command line flags build context that was never parsed.
 func CheckContext(v canon.Value) error {
 	if v.Kind() != canon.Object {
 		return fmt.Errorf("context: want an object, got %s", v.Kind())
@@ -37,10 +37,10 @@ func CheckContext(v canon.Value) error {
 	return nil
 }
 
-// ContextBudgetError says how far context is over its budget.
+// ContextBudgetError reports context that exceeds its budget.
 type ContextBudgetError struct{ Bytes int }
 
-// Error gives measured size, maximum and method, as locks section 12 wants.
+// Error returns the measured size, the maximum and the method of measuring.
 func (e *ContextBudgetError) Error() string {
 	return fmt.Sprintf("context is %d bytes, at most %d are allowed (measured as RFC 8785 UTF-8 bytes)", e.Bytes,
 		limits.ContextBytesMax)
@@ -52,8 +52,9 @@ func IsContextBudget(err error) bool {
 	return errors.As(err, &e)
 }
 
-// MergeContext is base with delta laid over it, shallowly; a null member of
-// delta deletes (locks 18.2).
+// MergeContext returns base with the members of delta. It replaces top-level members as a whole;
+// a null member of delta deletes (docs/design.md#context). Values that are not objects count as
+// empty.
 func MergeContext(base, delta canon.Value) canon.Value {
 	members := make([]canon.Member, 0, base.Len()+delta.Len())
 	for _, v := range []canon.Value{base, delta} {

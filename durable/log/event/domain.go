@@ -1,8 +1,7 @@
 package event
 
-// Domain is the closed union of a session's events (locks section 1, with
-// context_set of 18.2 and the run ends of R23). It drives decoding,
-// docs/format.md and the tests that feed every consumer every kind.
+// Domain is the closed union of a session's events (docs/design.md#events). It determines decoding,
+// docs/format.md and the tests that give every kind to every consumer.
 var Domain = NewTable("events", "sessionId",
 	Row[SessionCreated](NoScope),
 	Row[RunStarted](RunScope),
@@ -21,8 +20,8 @@ var Domain = NewTable("events", "sessionId",
 	Row[RunClosed](RunScope),
 )
 
-// DomainEvent seals the union: a consumer that switches over it is checked by a
-// test to know every member.
+// DomainEvent is implemented by the payloads of Domain only. A consumer with a type switch over
+// it is tested to handle every member.
 type DomainEvent interface {
 	Payload
 	domain()

@@ -1,9 +1,12 @@
-// Package event holds the records of logs: one envelope, one strict spelling per
-// line, and tables of closed event unions (locks section 1; R4, R10, R14).
+// Package event defines the events of logs: the envelope, the encoding of an event as one canonical
+// JSON line (docs/design.md#lines-and-files), and tables of closed unions of payloads
+// (docs/design.md#events).
 //
-// The domain events of a session are the table Domain; side logs (annotations,
-// proposals, audit) bring tables of their own and share everything else here.
-// The package decides nothing: what events mean is folded by projections.
+// The domain events of a session are in the table Domain. Side logs (annotations, proposals, audit)
+// define their own tables with the same envelope (docs/design.md#side-logs). The package folds
+// nothing and decides nothing; projections and package advance do. It reads and writes no files.
+//
+// Start reading at Event, Payload and Table.
 package event
 
 import (
@@ -13,18 +16,19 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Payload is the data of one event. Each log has a closed set of payload types,
-// listed once in its Table.
+// Payload is the data of one event. Each log has a closed set of payload types, listed once in its
+// Table.
 type Payload interface {
-	// Kind is the stored word: for ever.
+	// Kind returns the stored word for the type: never renamed.
 	Kind() string
-	// DedupeKey is the locks' recipe over stable identifiers of owner and scope.
+	// DedupeKey returns the idempotency key: two events with one key record the same fact. It is
+	// made of ids only, and never changed, since event ids are derived from it.
 	DedupeKey(owner string, s Scope) string
-	// Check refuses data that breaks an invariant or a budget of the locks.
+	// Check returns an error for data that violates an invariant or exceeds a limit.
 	Check(s Scope) error
 }
 
-// Scope says which run and node an event is about; either may be absent.
+// Scope identifies the run and node that an event is about; either may be absent.
 type Scope struct {
 	NodeID id.Node `json:"nodeId,omitzero"`
 	RunID  id.Run  `json:"runId,omitzero"`
@@ -33,7 +37,7 @@ type Scope struct {
 // IsZero reports an event about the log as a whole.
 func (s Scope) IsZero() bool { return s == Scope{} }
 
-// ActorKind is the closed set of who did it (R4).
+// ActorKind is the closed set of kinds of actors.
 type ActorKind string
 
 // The actor kinds.
@@ -43,13 +47,14 @@ const (
 	Engine ActorKind = "engine"
 )
 
-// Actor is who caused an event; Ref is what they call themselves ("--as").
+// Actor is the user or program that caused an event. Ref is a name of its choice (flag --as); it is
+// not authenticated.
 type Actor struct {
 	Kind ActorKind `json:"kind"`
 	Ref  string    `json:"ref,omitzero"`
 }
 
-// Check refuses unknown kinds and refs over budget.
+// Check returns an error for unknown kinds and refs that are too long.
 func (a Actor) Check() error {
 	if a.Kind != Human && a.Kind != Agent && a.Kind != Engine {
 		return fmt.Errorf("unknown actor kind %q", a.Kind)
@@ -60,29 +65,28 @@ func (a Actor) Check() error {
 	return nil
 }
 
-// Event is one record of a log. Events that were read keep what was written;
-// Foreign ones are re-encoded verbatim.
+// Event is one record of a log. An event that was decoded and is Foreign is encoded as it was read.
 type Event struct {
 	ID          id.Event
 	Index       int64  // 0-based, contiguous within the log
 	Owner       string // session or store id, by the log's table
 	Scope       Scope
-	Actor       Actor // zero where a log was written without actors
-	TimestampMs int64 // informational; never ordered by
-	Ignorable   bool  // an older binary may skip this kind
+	Actor       Actor // zero in logs that were written without actors
+	TimestampMs int64 // Unix time in milliseconds; informational, never used for ordering
+	Ignorable   bool  // a binary that does not know the kind may skip the event
 	Data        Payload
 
-	idText   string // what was read in place of ID, where it is of another shape
-	verbatim []byte // the line without newline, where it is not our spelling
+	idText   string // the id as it was read, where it does not have Waybill's form
+	verbatim []byte // the line without newline, where this table would encode it differently
 }
 
-// Foreign reports an event that this binary cannot write: an unknown kind, or
-// fields, ids or keys of another shape. Data and scope that could be read and
-// keep the promises of their kind still are typed; else Data is Unknown.
+// Foreign reports an event that this binary cannot write: an unknown kind, or members, ids or
+// keys of another form (docs/design.md#foreign-stores). Its Data has the type of the kind where
+// data and scope could be decoded and pass Check; else it is Unknown.
 func (e Event) Foreign() bool { return e.verbatim != nil }
 
-// IDText is the event's id as its line spells it; those of other programs may
-// have another shape, for which ID is zero.
+// IDText returns the event's id as its line spells it. Ids of other programs may have another form,
+// for which ID is zero.
 func (e Event) IDText() string {
 	if e.idText != "" {
 		return e.idText
@@ -90,17 +94,19 @@ func (e Event) IDText() string {
 	return e.ID.String()
 }
 
-// DedupeKey is the event's idempotency key by the recipe of its kind.
+// DedupeKey returns the event's idempotency key, "" for Unknown data.
 func (e Event) DedupeKey() string { return e.Data.DedupeKey(e.Owner, e.Scope) }
 
-// New is an event with its derived id (R3), for a plan.
+// New returns an event for a plan, with the id that is derived from its owner and dedupe key
+// (docs/design.md#ids).
 func New(owner string, index int64, s Scope, a Actor, timestampMs int64, data Payload) Event {
 	e := Event{Index: index, Owner: owner, Scope: s, Actor: a, TimestampMs: timestampMs, Data: data}
 	e.ID = id.EventOf(owner, e.DedupeKey())
 	return e
 }
 
-// Check refuses an event that must not be written.
+// Check returns an error for an event that must not be written to a log of table t. The error names
+// the event's index and kind.
 func (e Event) Check(t *Table) error {
 	spec, ok := t.specs[e.Data.Kind()]
 	if !ok {
@@ -121,6 +127,8 @@ func (e Event) Check(t *Table) error {
 	return nil
 }
 
+// checkDedupeKey returns an error for a key that is too long or has characters outside of a-z 0-9
+// and four signs. Keys can therefore be written into lines without escaping.
 func checkDedupeKey(key string) error {
 	if key == "" || len(key) > limits.DedupeKeyMax {
 		return fmt.Errorf("dedupeKey of %d characters: want 1 to %d", len(key), limits.DedupeKeyMax)

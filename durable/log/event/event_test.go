@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// What every kind may be about. Both ends of each row are tried with every scope.
+// Check accepts exactly the scopes of each kind.
 func TestScopes(t *testing.T) {
 	scopes := map[string]event.Scope{"none": noScope, "run": atRun, "node": atRoot, "node alone": {NodeID: root}}
 	allowed := map[string]string{
@@ -33,7 +33,7 @@ func TestScopes(t *testing.T) {
 			want := slices.Contains(strings.Fields(allowed[s.file]), name)
 			err := event.New(session.String(), 0, scope, agent, 0, s.data).Check(event.Domain)
 			if (err == nil) != want {
-				t.Errorf("%s about %s: %v", s.file, name, err)
+				t.Errorf("%s with scope %s: %v", s.file, name, err)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func TestEventCheck(t *testing.T) {
 	}
 }
 
-// A side log: another table, of a store, with the same envelope and rules (R10).
+// A side log has another table and owner field, and the same envelope (docs/design.md#side-logs).
 type noted struct {
 	Text string `json:"text"`
 }
@@ -98,7 +98,7 @@ func (noted) Check(event.Scope) error                        { return nil }
 
 var notesTable = event.NewTable("notes", "storeId", event.Row[noted](event.NoScope))
 
-func TestASecondTable(t *testing.T) {
+func TestSideLogTable(t *testing.T) {
 	store := id.NewStore(id.Seed{1}).String()
 	e := event.New(store, 0, noScope, agent, 0, noted{"x"})
 	b, err := notesTable.AppendLine(nil, e)
@@ -111,7 +111,7 @@ func TestASecondTable(t *testing.T) {
 		t.Errorf("got %+v, %v", back, err)
 	}
 	if _, err := event.Domain.DecodeLine(line); !errors.Is(err, event.ErrNotAnEvent) {
-		t.Errorf("a store's line is an event of a session: %v", err)
+		t.Errorf("a line of a store log decodes as a session's event: %v", err)
 	}
 	domain := event.New(store, 0, noScope, agent, 0, event.SessionCreated{})
 	if b, err = notesTable.AppendLine(nil, domain); err != nil {
@@ -123,7 +123,7 @@ func TestASecondTable(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("a kind may stand twice in a table")
+			t.Error("NewTable accepts a kind twice")
 		}
 	}()
 	event.NewTable("twice", "storeId", event.Row[noted](event.NoScope), event.Row[noted](event.NoScope))
@@ -156,7 +156,7 @@ func TestCheckContext(t *testing.T) {
 			"context is 262145 bytes, at most 262144 are allowed (measured as RFC 8785 UTF-8 bytes)"},
 		{"48 levels", nested(48), ""},
 		{"49 levels", nested(49), "context: nested deeper than 48 levels at " + strings.Repeat("/a", 48) + ", line 1"},
-		{"case twins by merging", event.MergeContext(value(`{"id":1}`), value(`{"ID":2}`)),
+		{"case collision by merging", event.MergeContext(value(`{"id":1}`), value(`{"ID":2}`)),
 			`context: keys "ID" and "id" differ only in case at the document`},
 		{"invalid text", canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString("\xff")}),
 			"canon: text is not valid UTF-8"},

@@ -8,9 +8,9 @@ import (
 // dataDepth is how many objects enclose the members of an envelope.
 const dataDepth = 1
 
-// decodeExact is the short way of DecodeLine, for a line in the one spelling of this
-// table: its members in their order, each as appendEnvelope writes it. False says only
-// that the long way must be gone: nothing is ever foreign, or damage, by this one.
+// decodeExact decodes a canonical line of this table in one pass: its members in order, each as
+// appendEnvelope writes it. false: fall back to decodeAny, which decides whether the line is a
+// foreign event or not an event.
 func (t *Table) decodeExact(line []byte) (e Event, ok bool) {
 	text := string(line)
 	spec, known := t.specs[kindAtEnd(text)]
@@ -30,15 +30,15 @@ func (t *Table) decodeExact(line []byte) (e Event, ok bool) {
 	if e.Data, ok = spec.exact(x); !ok || x.Pos()-from > limits.PayloadBytesMax {
 		return e, false
 	}
-	key, ok := t.exactEnvelope(x, &e, spec.kind)
+	key, ok := t.readEnvelope(x, &e, spec.kind)
 	if !ok || !x.Done() || spec.scope.check(e.Scope) != nil || e.Data.Check(e.Scope) != nil {
 		return e, false
 	}
 	return e, key == e.DedupeKey() && checkDedupeKey(key) == nil
 }
 
-// exactEnvelope reads what stands behind data.
-func (t *Table) exactEnvelope(x *canon.Exact, e *Event, kind string) (key string, ok bool) {
+// readEnvelope reads the members behind data.
+func (t *Table) readEnvelope(x *canon.Exact, e *Event, kind string) (key string, ok bool) {
 	if key, ok = member(x, `,"dedupeKey":`); !ok {
 		return "", false
 	}
@@ -70,7 +70,7 @@ func (t *Table) exactEnvelope(x *canon.Exact, e *Event, kind string) (key string
 	return key, x.Literal(`,"v":1}`)
 }
 
-// member reads a text that is written without escapes.
+// member reads the member name with a string value without escapes.
 func member(x *canon.Exact, name string) (string, bool) {
 	if !x.Literal(name) {
 		return "", false
@@ -80,8 +80,9 @@ func member(x *canon.Exact, name string) (string, bool) {
 
 const kindMember = `,"kind":"`
 
-// kindAtEnd is the kind of an event, which stands behind its data: the last member of
-// that name. It is a guess, and found out to be one when the line is read in order.
+// kindAtEnd returns the kind of an event, by searching for the last member of that name: the kind
+// follows the data, and is needed to decode the data. The result is a guess that readEnvelope
+// verifies.
 func kindAtEnd(text string) string {
 	for i := len(text) - len(kindMember); i >= 0; i-- {
 		if text[i+2] != 'k' || text[i] != ',' || text[i:i+len(kindMember)] != kindMember {

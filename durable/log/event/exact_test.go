@@ -12,25 +12,25 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sameEitherWay: the short way takes a line exactly when the long way takes it for
-// ours, and makes the same event of it.
-func sameEitherWay(t interface {
+// checkDecodersAgree checks that decodeExact accepts a line exactly when decodeAny decodes it to an
+// event that is not foreign, and that both return the same event.
+func checkDecodersAgree(t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, text []byte) (exact bool) {
 	t.Helper()
-	long, err := event.Domain.DecodeLineLongWay(text)
-	short, exact := event.Domain.DecodeLineExactly(text)
-	if ours := err == nil && !long.Foreign(); exact != ours {
-		t.Fatalf("%q: the short way takes it: %v; the long way: %v, foreign %v", text, exact, err, long.Foreign())
+	long, err := event.Domain.DecodeLineAny(text)
+	short, exact := event.Domain.DecodeLineExact(text)
+	if accepted := err == nil && !long.Foreign(); exact != accepted {
+		t.Fatalf("%q: decodeExact accepts it: %v; decodeAny: %v, foreign %v", text, exact, err, long.Foreign())
 	}
 	if exact && !reflect.DeepEqual(short, long) {
-		t.Fatalf("%q:\nthe short way %+v\nthe long way  %+v", text, short, long)
+		t.Fatalf("%q:\ndecodeExact %+v\ndecodeAny   %+v", text, short, long)
 	}
 	return exact
 }
 
-// lines are all samples as they are written, with and without additive members.
+// lines returns the lines of all samples, with and without additive members.
 func lines(t testing.TB) (out [][]byte) {
 	for i, s := range samples {
 		for _, a := range []event.Actor{agent, {}} {
@@ -46,37 +46,37 @@ func lines(t testing.TB) (out [][]byte) {
 	return out
 }
 
-func TestEveryKindIsReadTheShortWay(t *testing.T) {
+func TestDecodeExactAcceptsEveryKind(t *testing.T) {
 	for _, text := range lines(t) {
-		if !sameEitherWay(t, text) {
-			t.Errorf("only the long way reads %s", text)
+		if !checkDecodersAgree(t, text) {
+			t.Errorf("decodeExact does not accept %s", text)
 		}
 	}
 }
 
-// Every single byte of every kind of line, changed in several ways.
-func TestEveryChangedByteIsJudgedAlike(t *testing.T) {
+// The decoders agree on lines of every kind with each byte changed in several ways.
+func TestDecodersAgreeOnChangedBytes(t *testing.T) {
 	for _, text := range lines(t) {
 		for i := range text {
 			for _, c := range []byte{text[i] ^ 1, text[i] ^ 0x20, text[i] ^ 0x80, '"', '\\', '0', ' ', ',', 0} {
 				changed := bytes.Clone(text)
 				changed[i] = c
-				sameEitherWay(t, changed)
+				checkDecodersAgree(t, changed)
 			}
-			sameEitherWay(t, text[:i])
-			sameEitherWay(t, slices.Delete(bytes.Clone(text), i, i+1))
+			checkDecodersAgree(t, text[:i])
+			checkDecodersAgree(t, slices.Delete(bytes.Clone(text), i, i+1))
 		}
 	}
 }
 
-// oddities are what two ways of reading JSON could take differently.
+// oddities are parts of lines that two JSON decoders could treat differently.
 var oddities = []string{" ", "\t", "\r", `\u0041`, `\u0000`, `\u001f`, `\u001F`, `\n`, `\u000a`, `\/`, `\"`, `\ud800`,
 	`\ud83d\ude00`, "\u2028", "\x7f",
 	"\xff", "-", "0", "-0", "1e3", "1.0", "0.5", "1e21", "1e+21", "9007199254740993", "100000000000000000000", "true",
 	"false", "null", "[]", "{}", `""`,
 	`,"v":1`, `"a":1,`, `"A":1,`, `,"kind":"x"`, `,"kind":"run_closed"`, "[[[[[[[[", "]]]]]]]]", `"b":null,`}
 
-func TestOdditiesAreJudgedAlike(t *testing.T) {
+func TestDecodersAgreeOnOddities(t *testing.T) {
 	all := lines(t)
 	context := func(t *rapid.T) []byte {
 		leaf := rapid.SampledFrom([]canon.Value{canon.OfFloat(0.1), canon.OfFloat(1e300), canon.OfInt(-5),
@@ -104,15 +104,15 @@ func TestOdditiesAreJudgedAlike(t *testing.T) {
 			to := min(len(text), at+rapid.IntRange(0, 12).Draw(t, "cut"))
 			text = slices.Concat(text[:at], []byte(rapid.SampledFrom(oddities).Draw(t, "oddity")), text[to:])
 		}
-		sameEitherWay(t, text)
+		checkDecodersAgree(t, text)
 	})
 }
 
-func FuzzShortWay(f *testing.F) {
+func FuzzDecodersAgree(f *testing.F) {
 	for _, text := range lines(f) {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text []byte) { sameEitherWay(t, text) })
+	f.Fuzz(func(t *testing.T, text []byte) { checkDecodersAgree(t, text) })
 }
 
 func BenchmarkDecodeLine(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Severity is the closed set of how bad a gap is (locks section 1).
+// Severity is the closed set of severities of a gap.
 type Severity string
 
 // The severities.
@@ -19,13 +19,13 @@ const (
 	Critical Severity = "critical"
 )
 
-// Resolution says whether a gap record opens a gap or resolves one.
+// Resolution states whether a gap record opens a gap or resolves one.
 type Resolution struct {
 	Kind          ResolutionKind `json:"kind"`
 	ResolvesGapID *id.Gap        `json:"resolvesGapId,omitzero"`
 }
 
-// ResolutionKind is the closed set of what a gap record does.
+// ResolutionKind is the closed set of kinds of gap records.
 type ResolutionKind string
 
 // The resolution kinds.
@@ -34,16 +34,16 @@ const (
 	Resolves   ResolutionKind = "resolves"
 )
 
-// EvidenceRef points at an event or an output that shows a gap.
+// EvidenceRef refers to an event or an output that shows a gap. Exactly the id of its kind is set.
 type EvidenceRef struct {
 	EventID  *id.Event  `json:"eventId,omitzero"`
 	Kind     string     `json:"kind"` // "event" or "output"
 	OutputID *id.Output `json:"outputId,omitzero"`
 }
 
-// GapRecorded discloses something that is missing or wrong (locks section 1;
-// R16). A resolving record repeats reason and pointer, has severity info and is
-// never open itself.
+// GapRecorded records that something is missing or wrong (docs/design.md#blocked-attempts). A
+// record that resolves a gap repeats its reason and pointer, has severity info and is never open
+// itself.
 type GapRecorded struct {
 	EvidenceRefs []EvidenceRef   `json:"evidenceRefs,omitzero"`
 	GapID        id.Gap          `json:"gapId"`
@@ -57,12 +57,13 @@ type GapRecorded struct {
 // Kind is "gap_recorded".
 func (GapRecorded) Kind() string { return "gap_recorded" }
 
-// DedupeKey allows one per gap id.
+// DedupeKey allows one event per gap id.
 func (g GapRecorded) DedupeKey(owner string, _ Scope) string {
 	return "gap_recorded:" + owner + ":" + g.GapID.String()
 }
 
-// Check refuses unknown reasons and a resolution without its gap.
+// Check returns an error for unknown reasons and severities, invalid pointers and evidence, and a
+// resolution without the id of another gap.
 func (g GapRecorded) Check(Scope) error {
 	if !g.Reason.Known() {
 		return fmt.Errorf("unknown reason %s", g.Reason)
@@ -97,7 +98,7 @@ func (g GapRecorded) Check(Scope) error {
 	return checkSummary("summary", g.Summary)
 }
 
-// DivergenceRecorded notes intentional off-script behaviour (locks section 1).
+// DivergenceRecorded records that an agent intentionally deviated from the workflow.
 type DivergenceRecorded struct {
 	DivergenceID  id.Divergence    `json:"divergenceId"`
 	Reason        DivergenceReason `json:"reason"`
@@ -105,7 +106,7 @@ type DivergenceRecorded struct {
 	Summary       string           `json:"summary"`
 }
 
-// DivergenceReason is the closed set of why a run left its script.
+// DivergenceReason is the closed set of reasons for a deviation.
 type DivergenceReason string
 
 // DivergenceReasons lists the closed set.
@@ -117,12 +118,13 @@ func DivergenceReasons() []DivergenceReason {
 // Kind is "divergence_recorded".
 func (DivergenceRecorded) Kind() string { return "divergence_recorded" }
 
-// DedupeKey allows one per divergence id.
+// DedupeKey allows one event per divergence id.
 func (d DivergenceRecorded) DedupeKey(owner string, _ Scope) string {
 	return "divergence_recorded:" + owner + ":" + d.DivergenceID.String()
 }
 
-// Check refuses unknown reasons and texts over budget.
+// Check returns an error for unknown reasons, invalid step ids and a summary that is empty or too
+// long.
 func (d DivergenceRecorded) Check(Scope) error {
 	if !slices.Contains(DivergenceReasons(), d.Reason) {
 		return fmt.Errorf("unknown reason %q", d.Reason)

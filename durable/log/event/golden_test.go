@@ -13,12 +13,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-var update = flag.Bool("update", false, "write testdata/events anew")
+var update = flag.Bool("update", false, "regenerate testdata/events")
 
 const goldenDir = "../../../testdata/events"
 
-// One line of each kind, as it lies in a log for ever. Decoding gives the event
-// that was written, and encoding that gives the line.
+// Each kind has a stored line. Decoding it returns the event, and encoding that returns the line.
 func TestGoldenLines(t *testing.T) {
 	for i, s := range samples {
 		t.Run(s.file, func(t *testing.T) {
@@ -48,7 +47,7 @@ func TestGoldenLines(t *testing.T) {
 			if err != nil || !bytes.Equal(again, append([]byte("x"), want...)) {
 				t.Errorf("encoded again as %s, %v", again, err)
 			}
-			// Values know their line of the text; all else must be what was written.
+			// Values have their source line; everything else must be equal.
 			if s.data.Kind() != "context_set" && !reflect.DeepEqual(back, e) {
 				t.Errorf("got %+v, want %+v", back, e)
 			}
@@ -56,20 +55,20 @@ func TestGoldenLines(t *testing.T) {
 	}
 }
 
-func TestGoldenFilesAreTheSamples(t *testing.T) {
+func TestGoldenFilesMatchSamples(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(goldenDir, "*"))
 	if err != nil || len(files) != len(samples) {
 		t.Errorf("%d files for %d samples, %v", len(files), len(samples), err)
 	}
 }
 
-// Every kind of the table has a sample, and every sample's type is sealed into the
-// union, so that a consumer's switch can be checked to be complete.
+// Every kind of the table has a sample, and every sample is a DomainEvent, so that a consumer's
+// type switch can be tested for completeness.
 func TestSamplesCoverTheTable(t *testing.T) {
 	var kinds []string
 	for _, s := range samples {
 		if _, ok := s.data.(event.DomainEvent); !ok {
-			t.Errorf("%T is no DomainEvent", s.data)
+			t.Errorf("%T is not a DomainEvent", s.data)
 		}
 		if kind, _, _ := strings.Cut(s.file, "."); kind != s.data.Kind() {
 			t.Errorf("sample %s is of kind %s", s.file, s.data.Kind())
@@ -82,8 +81,8 @@ func TestSamplesCoverTheTable(t *testing.T) {
 	}
 }
 
-// The kinds of the locks' union, of 18.2 and of R23: words, and for ever.
-func TestDomainIsTheClosedUnion(t *testing.T) {
+// The kinds of Domain are stored: they are never renamed or removed.
+func TestDomainKindsArePinned(t *testing.T) {
 	want := []string{"advance_recorded", "capability_observed", "context_set", "decision_trace_appended",
 		"divergence_recorded",
 		"edge_created", "gap_recorded", "node_created", "node_output_appended", "observation_recorded",
@@ -94,7 +93,7 @@ func TestDomainIsTheClosedUnion(t *testing.T) {
 	}
 }
 
-// The recipes of the locks (section 1), spelled out with the ids put in.
+// The dedupe keys of all kinds are pinned: event ids are derived from them.
 func TestDedupeKeys(t *testing.T) {
 	recipes := map[string]string{
 		"session_created":         "session_created:<sessionId>",

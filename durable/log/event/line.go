@@ -11,11 +11,13 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Version is the envelope's v.
+// Version is the member v of the envelope.
 const Version = 1
 
-// AppendLine writes e as one JCS line with its newline (R4). Foreign events are
-// written as they were read.
+// AppendLine appends e as one RFC 8785 line with its newline (docs/design.md#lines-and-files).
+// Foreign events are appended as they were read. An error is returned for data that exceeds
+// limits.PayloadBytesMax, a line that exceeds limits.LineBytesMax, and data that canon.Append
+// refuses; dst is returned unchanged then.
 func (t *Table) AppendLine(dst []byte, e Event) ([]byte, error) {
 	start := len(dst)
 	if e.verbatim != nil {
@@ -32,8 +34,8 @@ func (t *Table) AppendLine(dst []byte, e Event) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// appendEnvelope writes the members in JCS order by hand: this is the hottest
-// path of a commit, and the order is part of the format.
+// appendEnvelope appends the members in JCS order. It is written by hand because it is the most
+// frequently executed code of a commit. OwnerField is between scope and timestampMs in that order.
 func (t *Table) appendEnvelope(dst []byte, e Event) (_ []byte, err error) {
 	dst = append(dst, '{')
 	if e.Actor.Kind != "" {
@@ -74,12 +76,13 @@ func (t *Table) appendEnvelope(dst []byte, e Event) (_ []byte, err error) {
 	return append(dst, '}'), nil
 }
 
-// ErrNotAnEvent says that a line is no event at all: not JSON, no index, no
-// kind. In a segment whose digest holds, such a line is damage.
+// ErrNotAnEvent reports a line that is not an event of any version: it is not JSON, or has no
+// index, kind or owner. Such a line is damage even in a segment with the attested digest.
 var ErrNotAnEvent = errors.New("not an event")
 
-// DecodeLine reads one line without its newline. What is an event but not in the
-// spelling of this table comes back Foreign (R14); what is none is ErrNotAnEvent.
+// DecodeLine decodes one line without its newline. An event that this table would not encode to the
+// same line is returned as Foreign (docs/design.md#foreign-stores). A line that is no event is
+// ErrNotAnEvent. The result does not share memory with line.
 func (t *Table) DecodeLine(line []byte) (Event, error) {
 	if e, ok := t.decodeExact(line); ok {
 		return e, nil
@@ -87,8 +90,8 @@ func (t *Table) DecodeLine(line []byte) (Event, error) {
 	return t.decodeAny(line)
 }
 
-// decodeAny is the long way, for lines that are not ours: it knows how far they can be
-// read, and what is wrong with those that are none.
+// decodeAny decodes lines that decodeExact does not accept: it reads foreign events as far as
+// possible, and returns the reason for lines that are not events.
 func (t *Table) decodeAny(line []byte) (Event, error) {
 	v, err := canon.Parse(line)
 	if err != nil {
@@ -105,8 +108,8 @@ func (t *Table) decodeAny(line []byte) (Event, error) {
 	return e, nil
 }
 
-// envelope reads the members that every event must have, whoever wrote it, and
-// those that count even where the rest is not known.
+// envelope reads the members that the events of every program must have (kind, index, owner), and
+// the optional ones that do not depend on the kind.
 func (t *Table) envelope(v canon.Value) (e Event, err error) {
 	kind, _ := v.Get("kind")
 	index, ok := v.Get("eventIndex")
@@ -130,9 +133,9 @@ func (t *Table) envelope(v canon.Value) (e Event, err error) {
 	return e, nil
 }
 
-// exact fills e from v and reports whether e encodes to line again: what could not
-// be read is left out of e, so that the two differ. On false, e holds the rest; its
-// data is typed only where it and its scope keep the promises of the kind.
+// exact fills e from v and reports whether e encodes to line again. A member that could not be
+// decoded is left out of e, so that the two differ. On false, e has the remaining members; its
+// data has the type of its kind only where data and scope pass Check.
 func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
 	if raw, ok := v.Get("scope"); ok && canon.Decode(raw, &e.Scope) != nil {
 		e.Scope = Scope{}
@@ -147,7 +150,7 @@ func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
 	}
 	p, err := spec.decode(data)
 	if err != nil {
-		// A member more makes the event foreign, not unreadable: the rest still counts.
+		// An additional member makes the event foreign; its known members are decoded.
 		p, err = spec.known(data)
 	}
 	if err != nil || spec.scope.check(e.Scope) != nil || p.Check(e.Scope) != nil {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// line is an event as it is written, without newline.
+// line returns an event as it is encoded, without newline.
 func line(t testing.TB, s event.Scope, data event.Payload) string {
 	t.Helper()
 	b, err := event.Domain.AppendLine(nil, event.New(session.String(), 7, s, agent, whenever, data))
@@ -23,8 +23,8 @@ func line(t testing.TB, s event.Scope, data event.Payload) string {
 	return strings.TrimSuffix(string(b), "\n")
 }
 
-// What is an event but not in our spelling is kept to the byte, and typed only
-// where data and scope keep what the kind promises (R14).
+// An event that would be encoded differently keeps its bytes, and is typed only where data and
+// scope pass Check (docs/design.md#foreign-stores).
 func TestForeignLines(t *testing.T) {
 	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest,
 		WorkflowHash: aDigest})
@@ -50,7 +50,7 @@ func TestForeignLines(t *testing.T) {
 		{"eventId of another shape", `"eventId":"evt_`, `"eventId":"EVT_`, typed},
 		{"unknown actor kind", `"kind":"agent"`, `"kind":"robot"`, typed},
 		{"unknown member of the actor", `"ref"`, `"mood":"good","ref"`, typed},
-		{"ignorable that says no", `"kind":"node_created"`, `"ignorable":false,"kind":"node_created"`, typed},
+		{"ignorable is false", `"kind":"node_created"`, `"ignorable":false,"kind":"node_created"`, typed},
 		{"time that is no whole number", `1795180649236`, `1795180649236.5`, typed},
 		{"time as text", `1795180649236`, `"now"`, typed},
 		{"time beyond all counting", `1795180649236`, `1e+300`, typed},
@@ -82,8 +82,8 @@ func TestForeignLines(t *testing.T) {
 	}
 }
 
-// A scope that can be read by half is none: folds look runs and nodes up by it.
-func TestHalfAScopeIsNone(t *testing.T) {
+// A scope with one invalid member is dropped as a whole: folds find runs and nodes by it.
+func TestPartlyInvalidScopeIsDropped(t *testing.T) {
 	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: aDigest, WorkflowHash: aDigest})
 	e, err := event.Domain.DecodeLine([]byte(strings.ReplaceAll(node, run.String(), "run_01JH")))
 	if err != nil || !e.Foreign() || !e.Scope.IsZero() {
@@ -91,7 +91,7 @@ func TestHalfAScopeIsNone(t *testing.T) {
 	}
 }
 
-// A foreign event keeps its bytes even when whoever decoded it reuses the buffer.
+// A foreign event keeps its bytes when the caller reuses the buffer.
 func TestForeignEventsOwnTheirBytes(t *testing.T) {
 	buffer := []byte(`{"eventIndex":0,"kind":"x","sessionId":"s"}`)
 	e, err := event.Domain.DecodeLine(buffer)
@@ -104,8 +104,8 @@ func TestForeignEventsOwnTheirBytes(t *testing.T) {
 	}
 }
 
-// Whatever else a node_created says, its snapshot is pinned by its group and must
-// not be collected; and its pin line names the event by whatever id it has.
+// The snapshot of a foreign node_created is pinned by its group, and must not be removed; the pin
+// line has the event's id in the form in which it was read.
 func TestForeignEventsPin(t *testing.T) {
 	node := line(t, atChild, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest,
 		WorkflowHash: aDigest})
@@ -115,7 +115,7 @@ func TestForeignEventsPin(t *testing.T) {
 		pin            canon.Digest
 		id             string
 	}{
-		{"ours", "", "", aDigest, evt},
+		{"unchanged", "", "", aDigest, evt},
 		{"unknown member", `"nodeKind"`, `"color":1,"nodeKind"`, aDigest, evt},
 		{"scope of another shape", child.String(), "node_01JH", aDigest, evt},
 		{"eventId of another shape", evt, "evt_01JH", aDigest, "evt_01JH"},
@@ -139,8 +139,8 @@ func TestForeignEventsPin(t *testing.T) {
 	}
 }
 
-// An older binary may skip what a newer one marks ignorable, however little of it
-// the older one understands (R4).
+// A binary may skip events that are marked as ignorable, also where it can decode nothing else of
+// them (docs/design.md#lines-and-files).
 func TestIgnorable(t *testing.T) {
 	for _, text := range []string{
 		`{"eventIndex":0,"ignorable":true,"kind":"new","sessionId":"s"}`,
@@ -161,7 +161,7 @@ func TestIgnorable(t *testing.T) {
 	}
 }
 
-// Additive members of the envelope are never required of a reader (R4).
+// Additive members of the envelope may be absent (docs/design.md#lines-and-files).
 func TestAdditiveMembersMayBeAbsent(t *testing.T) {
 	e := event.New(session.String(), 0, noScope, event.Actor{}, 0, event.SessionCreated{})
 	b, err := event.Domain.AppendLine(nil, e)
@@ -194,7 +194,7 @@ func TestNotAnEvent(t *testing.T) {
 }
 
 func TestLineBudgets(t *testing.T) {
-	// The shortest context event, to fill up with text to the payload's limit.
+	// A short context event, which is extended with text up to the payload's limit.
 	set := func(n int) event.ContextSet {
 		return event.ContextSet{ContextID: origin.Context(0), Source: event.ContextInitial,
 			Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString(text(n))})}
@@ -203,12 +203,12 @@ func TestLineBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := limits.PayloadBytesMax - len(data)
-	e := event.New(session.String(), 7, atRun, agent, 0, set(room))
+	space := limits.PayloadBytesMax - len(data)
+	e := event.New(session.String(), 7, atRun, agent, 0, set(space))
 	if _, err := event.Domain.AppendLine(nil, e); err != nil {
-		t.Errorf("data of exactly the budget: %v", err)
+		t.Errorf("data of exactly the limit: %v", err)
 	}
-	e.Data = set(room + 1)
+	e.Data = set(space + 1)
 	if got, err := event.Domain.AppendLine([]byte("kept"), e); err == nil || string(got) != "kept" {
 		t.Errorf("data over the budget is written after %q: %v", got[:4], err)
 	}
@@ -228,9 +228,9 @@ func TestLineBudgets(t *testing.T) {
 	}
 }
 
-// What Check lets pass must read back as it was written, or a commit would turn
-// into damage: hostile texts, and context of every shape that is let in.
-func TestWhatIsCheckedReadsBack(t *testing.T) {
+// An event that passes Check is decoded as it was encoded, else a commit would become damage:
+// hostile texts, and context of every accepted form.
+func TestCheckedEventsRoundTrip(t *testing.T) {
 	words := rapid.StringOfN(rapid.RuneFrom([]rune("aA\"\\\x00\x7f\n\u2028é😀\ufb33")), 1, 30, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		var data event.Payload
@@ -259,7 +259,7 @@ func TestWhatIsCheckedReadsBack(t *testing.T) {
 		}
 		back, err := event.Domain.DecodeLine(bytes.TrimSuffix(b, []byte("\n")))
 		if err != nil || back.Foreign() {
-			t.Fatalf("%s reads back as foreign %v, %v", b, back.Foreign(), err)
+			t.Fatalf("%s is decoded as foreign %v, %v", b, back.Foreign(), err)
 		}
 	})
 }
@@ -303,13 +303,13 @@ func FuzzDecodeLine(f *testing.F) {
 			t.Fatalf("%q cannot be written again: %v", text, err)
 		}
 		if e.Actor = agent; !e.Foreign() && e.Check(event.Domain) != nil {
-			t.Fatalf("%q is taken for ours and must not be written: %v", text, e.Check(event.Domain))
+			t.Fatalf("%q is not foreign and does not pass Check: %v", text, e.Check(event.Domain))
 		}
 	})
 }
 
-// Ids never change with who writes or when: a retry derives them again.
-func TestNewDerivesItsID(t *testing.T) {
+// Event ids do not depend on actor and time, so that a retry derives them again.
+func TestNewDerivesID(t *testing.T) {
 	a := event.New(session.String(), 1, atRun, agent, 1, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "a"})
 	b := event.New(session.String(), 2, atRun, event.Actor{Kind: event.Human}, 2,
 		event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "b"})

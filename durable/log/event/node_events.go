@@ -9,18 +9,19 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// NodeKind is the closed set of what a node stands for (locks section 1).
+// NodeKind is the closed set of kinds of nodes (docs/design.md#snapshots).
 type NodeKind string
 
-// The node kinds. Blocked attempts are read from foreign logs, never written (R16).
+// The node kinds. Nodes of blocked attempts are read from foreign logs, and never written
+// (docs/design.md#blocked-attempts).
 const (
 	StepNode           NodeKind = "step"
 	CheckpointNode     NodeKind = "checkpoint"
 	BlockedAttemptNode NodeKind = "blocked_attempt"
 )
 
-// NodeCreated links a node to the snapshot it is rehydrated from. The snapshot
-// is pinned by the group that commits the event.
+// NodeCreated links a node to the snapshot from which it is rehydrated. The group that commits the
+// event pins the snapshot.
 type NodeCreated struct {
 	NodeKind     NodeKind     `json:"nodeKind"`
 	ParentNodeID *id.Node     `json:"parentNodeId"` // null at a run's root only
@@ -31,15 +32,15 @@ type NodeCreated struct {
 // Kind is "node_created".
 func (NodeCreated) Kind() string { return "node_created" }
 
-// DedupeKey allows one per node.
+// DedupeKey allows one event per node.
 func (NodeCreated) DedupeKey(owner string, s Scope) string {
 	return "node_created:" + owner + ":" + s.RunID.String() + ":" + s.NodeID.String()
 }
 
-// Pin is the snapshot that the event introduces or repeats.
+// Pin returns the snapshot that the group of the event has to pin.
 func (n NodeCreated) Pin() canon.Digest { return n.SnapshotRef }
 
-// Check refuses unknown kinds and a node that is its own parent.
+// Check returns an error for unknown kinds and a node that is its own parent.
 func (n NodeCreated) Check(s Scope) error {
 	if !slices.Contains([]NodeKind{StepNode, CheckpointNode, BlockedAttemptNode}, n.NodeKind) {
 		return fmt.Errorf("unknown nodeKind %q", n.NodeKind)
@@ -50,7 +51,7 @@ func (n NodeCreated) Check(s Scope) error {
 	return nil
 }
 
-// EdgeKind is the closed set of relations between nodes (locks section 1).
+// EdgeKind is the closed set of relations between nodes (docs/design.md#edges-and-tips).
 type EdgeKind string
 
 // The edge kinds.
@@ -59,7 +60,7 @@ const (
 	CheckpointEdge EdgeKind = "checkpoint"
 )
 
-// CauseKind is the closed set of why an edge is there (locks section 1; R17).
+// CauseKind is the closed set of causes of an edge (docs/design.md#edges-and-tips).
 type CauseKind string
 
 // The cause kinds.
@@ -70,7 +71,7 @@ const (
 	CheckpointCreated CauseKind = "checkpoint_created"
 )
 
-// Cause names the event that an edge came with.
+// Cause refers to the event that was recorded together with an edge.
 type Cause struct {
 	EventID id.Event  `json:"eventId"`
 	Kind    CauseKind `json:"kind"`
@@ -93,7 +94,8 @@ func (e EdgeCreated) DedupeKey(owner string, s Scope) string {
 		e.FromNodeID.String() + "->" + e.ToNodeID.String() + ":" + string(e.EdgeKind)
 }
 
-// Check refuses a cause that does not fit the kind.
+// Check returns an error for an edge from a node to itself, and a cause that does not belong to the
+// edge's kind.
 func (e EdgeCreated) Check(Scope) error {
 	if e.FromNodeID == e.ToNodeID {
 		return errors.New("an edge from a node to itself")

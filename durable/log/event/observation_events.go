@@ -11,14 +11,15 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// ObservationValue is a tagged scalar (locks section 1).
+// ObservationValue is a scalar with its type.
 type ObservationValue struct {
 	Type  string `json:"type"` // short_string, git_sha1, sha256, path
 	Value string `json:"value"`
 }
 
-// ObservationRecorded anchors a session in its workspace, for resume and search.
-// Waybill stores repo_root as a hash only (R27); repo_root itself is read.
+// ObservationRecorded relates a session to its workspace, for resume and search
+// (docs/design.md#observations). Waybill stores the repository root as a hash only; a repo_root in
+// plain text is accepted from other programs.
 type ObservationRecorded struct {
 	Confidence string           `json:"confidence"` // low, med, high
 	Key        string           `json:"key"`        // git_branch, git_head_sha, repo_root_hash, repo_root
@@ -28,14 +29,15 @@ type ObservationRecorded struct {
 // Kind is "observation_recorded".
 func (ObservationRecorded) Kind() string { return "observation_recorded" }
 
-// DedupeKey names the value by its digest: the same observation is kept once.
+// DedupeKey contains the digest of the value: an observation is recorded once per session.
 func (o ObservationRecorded) DedupeKey(owner string, _ Scope) string {
 	return "observation_recorded:" + owner + ":" + o.Key + ":" + canon.Sum([]byte(o.Value.Value)).String()
 }
 
 var gitSHA1 = pattern.New(`^[0-9a-f]{40}$`)
 
-// Check refuses unknown keys and values over budget.
+// Check returns an error for unknown keys, confidences and types, and for values that do not have
+// the form or length of their type.
 func (o ObservationRecorded) Check(Scope) error {
 	if !slices.Contains([]string{"git_branch", "git_head_sha", "repo_root_hash", "repo_root"}, o.Key) {
 		return fmt.Errorf("unknown observation key %q", o.Key)
@@ -66,15 +68,16 @@ func (o ObservationRecorded) Check(Scope) error {
 	return nil
 }
 
-// Provenance says how a capability status came to be known; detail's members
-// depend on kind (locks section 1 and appendix).
+// Provenance states how the status of a capability was determined; the members of detail depend
+// on kind (docs/design.md#capabilities).
 type Provenance struct {
 	Detail           ProvenanceDetail `json:"detail"`
 	EnforcementGrade string           `json:"enforcementGrade"` // strong, weak: follows from kind
 	Kind             string           `json:"kind"`             // probe_step, attempted_use, manual_claim
 }
 
-// ProvenanceDetail holds the members of all three kinds; Check says which belong.
+// ProvenanceDetail has the members of all three kinds; CapabilityObserved.Check accepts those of
+// the kind only.
 type ProvenanceDetail struct {
 	AttemptContext  string `json:"attemptContext,omitzero"`
 	Claim           string `json:"claim,omitzero"`
@@ -85,7 +88,7 @@ type ProvenanceDetail struct {
 	Result          string `json:"result,omitzero"`
 }
 
-// CapabilityObserved records a capability's status with where it is known from.
+// CapabilityObserved records the status of a capability and how it was determined.
 type CapabilityObserved struct {
 	CapObsID   id.CapObs  `json:"capObsId"`
 	Capability string     `json:"capability"` // delegation, web_browsing
@@ -96,13 +99,13 @@ type CapabilityObserved struct {
 // Kind is "capability_observed".
 func (CapabilityObserved) Kind() string { return "capability_observed" }
 
-// DedupeKey allows one per observation id.
+// DedupeKey allows one event per observation id.
 func (c CapabilityObserved) DedupeKey(owner string, _ Scope) string {
 	return "capability_observed:" + owner + ":" + c.CapObsID.String()
 }
 
-// Check refuses members outside the closed sets, and a grade that does not
-// follow from the kind.
+// Check returns an error for members outside of the closed sets, and for a grade that does not
+// follow from the kind of provenance.
 func (c CapabilityObserved) Check(Scope) error {
 	if !slices.Contains([]string{"delegation", "web_browsing"}, c.Capability) {
 		return fmt.Errorf("unknown capability %q", c.Capability)
@@ -113,6 +116,8 @@ func (c CapabilityObserved) Check(Scope) error {
 	return c.Provenance.check()
 }
 
+// check compares the detail with a copy that has only the members of the kind: any other member
+// makes the two differ.
 func (p Provenance) check() error {
 	d, grade := p.Detail, "strong"
 	result := slices.Contains([]string{"success", "failure"}, d.Result)

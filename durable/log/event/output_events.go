@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// OutputChannel is the closed set of where an output goes (locks section 1).
+// OutputChannel is the closed set of channels of an output.
 type OutputChannel string
 
 // The output channels.
@@ -18,7 +18,7 @@ const (
 	Artifact OutputChannel = "artifact"
 )
 
-// PayloadKind is the closed set of what an output holds.
+// PayloadKind is the closed set of contents of an output.
 type PayloadKind string
 
 // The output payload kinds.
@@ -27,9 +27,9 @@ const (
 	ArtifactRef PayloadKind = "artifact_ref"
 )
 
-// OutputPayload is notes, or a reference to artifact bytes by their digest.
-// ArtifactKind repeats the artifact's own "kind" member, so that what supersedes
-// what (R20) can be told without reading artifacts.
+// OutputPayload is notes, or a reference to artifact bytes by their digest. ArtifactKind repeats
+// the member "kind" of the artifact, so that readers know which output replaces which without
+// reading artifacts (docs/decisions/0004-artifact-kind-in-the-output-event.md).
 type OutputPayload struct {
 	ArtifactKind  string       `json:"artifactKind,omitzero"` // additive
 	ByteLength    int64        `json:"byteLength,omitzero"`
@@ -39,8 +39,8 @@ type OutputPayload struct {
 	SHA256        canon.Digest `json:"sha256,omitzero"`
 }
 
-// NodeOutputAppended is the one durable write path for a node's results (locks
-// section 1). Corrections supersede; nothing is edited.
+// NodeOutputAppended records a result of a node. A correction is another event that supersedes it;
+// nothing is edited.
 type NodeOutputAppended struct {
 	OutputChannel      OutputChannel `json:"outputChannel"`
 	OutputID           id.Output     `json:"outputId"`
@@ -51,13 +51,13 @@ type NodeOutputAppended struct {
 // Kind is "node_output_appended".
 func (NodeOutputAppended) Kind() string { return "node_output_appended" }
 
-// DedupeKey allows one per output id.
+// DedupeKey allows one event per output id.
 func (o NodeOutputAppended) DedupeKey(owner string, _ Scope) string {
 	return "node_output_appended:" + owner + ":" + o.OutputID.String()
 }
 
-// Check refuses a payload that does not fit its channel, and notes over budget:
-// whoever composes the event truncates them before.
+// Check returns an error for a payload that does not belong to its channel, and for notes that
+// exceed limits.NotesBytesMax: the caller truncates them before.
 func (o NodeOutputAppended) Check(Scope) error {
 	p := o.Payload
 	switch {
@@ -84,9 +84,9 @@ func (o NodeOutputAppended) Check(Scope) error {
 	return nil
 }
 
-// SameSort reports that p takes the place of an earlier output: notes that of
-// notes, an artifact that of the same kind, or, where both have none, of the same
-// content type (R16, R20).
+// SameSort reports whether p replaces an earlier output of the node: notes replace notes, an
+// artifact one of the same kind or, where both have no kind, of the same content type
+// (docs/design.md#requirements-on-the-caller).
 func (p OutputPayload) SameSort(old OutputPayload) bool {
 	if p.PayloadKind != old.PayloadKind || p.PayloadKind == Notes {
 		return p.PayloadKind == old.PayloadKind

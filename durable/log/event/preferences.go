@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Autonomy is how far a run goes on without a person (locks section 4).
+// Autonomy is how far a run continues without a person (docs/design.md#preferences).
 type Autonomy string
 
 // The autonomy levels, least first.
@@ -15,7 +15,8 @@ const (
 	FullAutoNeverStop      Autonomy = "full_auto_never_stop"
 )
 
-// RiskPolicy shifts warnings and defaults between correct paths (locks section 4).
+// RiskPolicy selects warnings and defaults between paths that are all correct
+// (docs/design.md#preferences).
 type RiskPolicy string
 
 // The risk policies, least first.
@@ -25,17 +26,18 @@ const (
 	Aggressive   RiskPolicy = "aggressive"
 )
 
-// Preferences is the full effective snapshot at a node.
+// Preferences is the complete set of effective preferences at a node.
 type Preferences struct {
 	Autonomy   Autonomy   `json:"autonomy"`
 	RiskPolicy RiskPolicy `json:"riskPolicy"`
 }
 
-// DefaultPreferences is the guided preset, the global default.
+// DefaultPreferences returns the guided preset, with which a run starts unless another is
+// requested.
 func DefaultPreferences() Preferences { return Preferences{Guided, Conservative} }
 
-// Preset is the pair of preferences that goes with a level of autonomy (locks
-// section 4, mode presets): who lets a run go on alone takes no more risk for it.
+// Preset returns the preferences that belong to a level of autonomy (docs/design.md#preferences);
+// ok is false for an unknown level. More autonomy does not imply a more aggressive risk policy.
 func Preset(a Autonomy) (Preferences, bool) {
 	switch a {
 	case Guided, FullAutoNeverStop:
@@ -46,7 +48,7 @@ func Preset(a Autonomy) (Preferences, bool) {
 	return Preferences{}, false
 }
 
-// Check refuses values outside the closed sets.
+// Check returns an error for values outside of the closed sets.
 func (p Preferences) Check() error {
 	if !slices.Contains([]Autonomy{Guided, FullAutoStopOnUserDeps, FullAutoNeverStop}, p.Autonomy) {
 		return fmt.Errorf("unknown autonomy %q", p.Autonomy)
@@ -63,7 +65,7 @@ type PreferenceChange struct {
 	Value string `json:"value"`
 }
 
-// Apply is p with the change made, or an error for a key or value of no set.
+// Apply returns p with the change, and an error for an unknown key or value.
 func (p Preferences) Apply(c PreferenceChange) (Preferences, error) {
 	switch c.Key {
 	case "autonomy":

@@ -11,12 +11,13 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// SessionCreated marks the existence of a session; it is event 0 (locks section 1).
+// SessionCreated marks the existence of a session; it is event 0 of its log.
 type SessionCreated struct {
 	ImportedFrom *ImportedFrom `json:"importedFrom,omitzero"` // additive
 }
 
-// ImportedFrom says which session of which store an import was made from.
+// ImportedFrom identifies the session from which an import under new ids was made. Head is the
+// digest of its log's head.
 type ImportedFrom struct {
 	StoreID   id.Store     `json:"storeId"`
 	SessionID id.Session   `json:"sessionId"`
@@ -26,13 +27,13 @@ type ImportedFrom struct {
 // Kind is "session_created".
 func (SessionCreated) Kind() string { return "session_created" }
 
-// DedupeKey allows one per session.
+// DedupeKey allows one event per session.
 func (SessionCreated) DedupeKey(owner string, _ Scope) string { return "session_created:" + owner }
 
-// Check has nothing to refuse.
+// Check returns nil: every decoded value is valid.
 func (SessionCreated) Check(Scope) error { return nil }
 
-// SourceKind is the closed set of where a workflow came from (locks section 1).
+// SourceKind is the closed set of sources of a workflow.
 type SourceKind string
 
 // The source kinds.
@@ -44,8 +45,8 @@ const (
 	SourcePlugin  SourceKind = "plugin"
 )
 
-// RunStarted pins a run to a compiled workflow (locks section 1; R23 for the
-// additive members).
+// RunStarted pins a run to a compiled workflow. The members from ForkedFrom on are additive
+// (docs/design.md#ends-and-branches).
 type RunStarted struct {
 	WorkflowID         string       `json:"workflowId"`
 	WorkflowHash       canon.Digest `json:"workflowHash"`
@@ -57,7 +58,7 @@ type RunStarted struct {
 	Title              string       `json:"title,omitzero"`
 }
 
-// ForkedFrom names the node a forked run started from.
+// ForkedFrom identifies the node from which a forked run was started.
 type ForkedFrom struct {
 	SessionID id.Session   `json:"sessionId"`
 	RunID     id.Run       `json:"runId"`
@@ -68,12 +69,13 @@ type ForkedFrom struct {
 // Kind is "run_started".
 func (RunStarted) Kind() string { return "run_started" }
 
-// DedupeKey allows one per run.
+// DedupeKey allows one event per run.
 func (RunStarted) DedupeKey(owner string, s Scope) string {
 	return "run_started:" + owner + ":" + s.RunID.String()
 }
 
-// Check refuses unknown source kinds and texts over budget.
+// Check returns an error for an empty workflow id, unknown source kinds and texts that exceed their
+// limits.
 func (r RunStarted) Check(Scope) error {
 	kinds := []SourceKind{SourceBundled, SourceUser, SourceProject, SourceRemote, SourcePlugin}
 	switch {
@@ -96,24 +98,26 @@ func (r RunStarted) Check(Scope) error {
 	return nil
 }
 
-// RunCancelRequested asks whoever performs the run to stop (R23).
+// RunCancelRequested requests that the performer of the run stops and closes it
+// (docs/design.md#ends-and-branches).
 type RunCancelRequested struct {
-	Outcome RunOutcome `json:"outcome,omitzero"` // additive: what the run is to count as; absent: cancelled
+	Outcome RunOutcome `json:"outcome,omitzero"` // additive: the outcome to close with; absent: cancelled
 	Reason  string     `json:"reason"`
 }
 
-// Ends is how the run that the request is about ends.
+// Ends returns the outcome with which the run is to be closed.
 func (r RunCancelRequested) Ends() RunOutcome { return cmp.Or(r.Outcome, OutcomeCancelled) }
 
 // Kind is "run_cancel_requested".
 func (RunCancelRequested) Kind() string { return "run_cancel_requested" }
 
-// DedupeKey allows one per run.
+// DedupeKey allows one event per run.
 func (RunCancelRequested) DedupeKey(owner string, s Scope) string {
 	return "run_cancel_requested:" + owner + ":" + s.RunID.String()
 }
 
-// Check refuses a reason over budget, and a second spelling of what is asked for.
+// Check returns an error for an invalid reason, and for outcome "cancelled", which is written by
+// leaving the member out.
 func (r RunCancelRequested) Check(Scope) error {
 	if r.Outcome != "" && r.Outcome != OutcomeFailed {
 		return fmt.Errorf("outcome %q: want %q or none", r.Outcome, OutcomeFailed)
@@ -121,7 +125,7 @@ func (r RunCancelRequested) Check(Scope) error {
 	return checkSummary("reason", r.Reason)
 }
 
-// RunOutcome is the closed set of ends that are no completion (R23).
+// RunOutcome is the closed set of ends other than completion (docs/design.md#ends-and-branches).
 type RunOutcome string
 
 // The run outcomes.
@@ -130,7 +134,7 @@ const (
 	OutcomeFailed    RunOutcome = "failed"
 )
 
-// RunClosed ends a run: it takes no further steps (R23).
+// RunClosed ends a run, which accepts no further attempts (docs/design.md#ends-and-branches).
 type RunClosed struct {
 	Outcome RunOutcome `json:"outcome"`
 	Reason  string     `json:"reason"`
@@ -139,12 +143,12 @@ type RunClosed struct {
 // Kind is "run_closed".
 func (RunClosed) Kind() string { return "run_closed" }
 
-// DedupeKey allows one per run.
+// DedupeKey allows one event per run.
 func (RunClosed) DedupeKey(owner string, s Scope) string {
 	return "run_closed:" + owner + ":" + s.RunID.String()
 }
 
-// Check refuses unknown outcomes and a reason over budget.
+// Check returns an error for unknown outcomes and a reason that is empty or too long.
 func (r RunClosed) Check(Scope) error {
 	if r.Outcome != OutcomeCancelled && r.Outcome != OutcomeFailed {
 		return fmt.Errorf("unknown outcome %q", r.Outcome)
@@ -152,7 +156,8 @@ func (r RunClosed) Check(Scope) error {
 	return checkSummary("reason", r.Reason)
 }
 
-// checkSummary is the budget of texts that say why in one sentence.
+// checkSummary returns an error for an explanation that is empty or exceeds
+// limits.SummaryBytesMax. name is the member's name.
 func checkSummary(name, s string) error {
 	if s == "" || len(s) > limits.SummaryBytesMax {
 		return fmt.Errorf("%s of %d bytes: want 1 to %d", name, len(s), limits.SummaryBytesMax)

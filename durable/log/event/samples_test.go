@@ -62,8 +62,8 @@ var blockers = reason.NewReport([]reason.Blocker{
 	{Code: reason.BlockerUserOnly, Pointer: reason.ContextKey("ticketId"), Message: "no ticket"},
 })
 
-// samples holds at least one payload of every kind, every optional member set
-// somewhere. File names are the kind, with a suffix where one is not enough.
+// samples has at least one payload of every kind, with every optional member in one of them. A file
+// name is the kind, with a suffix for further samples.
 var samples = []struct {
 	file  string
 	scope event.Scope

@@ -8,18 +8,19 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// ScopeNeed says what an event of a kind must be about.
+// ScopeNeed states which scope the events of a kind must have.
 type ScopeNeed int
 
 // The scope needs.
 const (
-	NoScope    ScopeNeed = iota // the log as a whole
-	RunScope                    // a run, no node
+	NoScope    ScopeNeed = iota // none: the event is about the log as a whole
+	RunScope                    // a run without a node
 	NodeScope                   // a node of a run
 	AnyScope                    // none, or a node of a run (observations)
-	OwnerScope                  // decided by the payload's Check
+	OwnerScope                  // checked by the payload's Check
 )
 
+// check returns an error for a scope that does not satisfy n.
 func (n ScopeNeed) check(s Scope) error {
 	hasRun, hasNode := !s.RunID.IsZero(), !s.NodeID.IsZero()
 	ok := true
@@ -39,23 +40,24 @@ func (n ScopeNeed) check(s Scope) error {
 	return nil
 }
 
-// Spec is one row of a table: how data of a kind is read, and what it may be about.
+// Spec is one row of a table: how data of a kind is decoded, and which scope it needs.
 type Spec struct {
 	kind   string
 	scope  ScopeNeed
-	exact  func(*canon.Exact) (Payload, bool)
-	decode func(canon.Value) (Payload, error)
-	known  func(canon.Value) (Payload, error) // passes over members that we do not know
-	pins   bool
+	exact  func(*canon.Exact) (Payload, bool) // canonical lines
+	decode func(canon.Value) (Payload, error) // strict
+	known  func(canon.Value) (Payload, error) // ignores unknown members
+	pins   bool                               // the payload is a Pinner
 	zero   Payload
 }
 
-// Pinner is data whose snapshot must stay reachable (R4).
+// Pinner is implemented by data that refers to a snapshot. The group that commits the event pins
+// the snapshot, which keeps it from being removed.
 type Pinner interface {
 	Pin() canon.Digest
 }
 
-// Row makes the row for payload type P.
+// Row returns the row for payload type P.
 func Row[P Payload](need ScopeNeed) Spec {
 	var zero P
 	_, pins := any(zero).(Pinner)
@@ -77,14 +79,15 @@ func Row[P Payload](need ScopeNeed) Spec {
 		}}
 }
 
-// Table is the closed union of one kind of log: its owner field and its events.
+// Table is the closed union of the events of one kind of log. Tables are immutable after NewTable.
 type Table struct {
 	Name       string // the word for the log: "events", "annotations", …
 	OwnerField string // "sessionId" or "storeId"
 	specs      map[string]Spec
 }
 
-// NewTable lists a log's kinds once.
+// NewTable returns the table with these rows. A kind that is listed twice is a programming error
+// and panics.
 func NewTable(name, ownerField string, rows ...Spec) *Table {
 	t := &Table{Name: name, OwnerField: ownerField, specs: make(map[string]Spec, len(rows))}
 	for _, row := range rows {
@@ -96,11 +99,12 @@ func NewTable(name, ownerField string, rows ...Spec) *Table {
 	return t
 }
 
-// Opaque is the table of a side log whose name we do not know: every event of it is
-// foreign, is checked as far as any event can be, and is kept as it is (R10).
+// Opaque returns the table of a side log whose name this version does not know
+// (docs/design.md#side-logs). All its events are foreign: their envelopes are checked, and their
+// lines are kept unchanged.
 func Opaque(name, ownerField string) *Table { return NewTable(name, ownerField) }
 
-// Kinds lists the kinds of the table, sorted.
+// Kinds returns the kinds of the table, sorted.
 func (t *Table) Kinds() []string {
 	var out []string
 	for k := range t.specs {
@@ -110,8 +114,8 @@ func (t *Table) Kinds() []string {
 	return out
 }
 
-// Payloads gives a zero value of each payload type, in the order of Kinds: what
-// describes the union describes these types.
+// Payloads returns a zero value of each payload type, in the order of Kinds, for generated
+// documents and schemas.
 func (t *Table) Payloads() []Payload {
 	var out []Payload
 	for _, k := range t.Kinds() {
@@ -126,8 +130,8 @@ type Unknown struct {
 	pin  canon.Digest
 }
 
-// unknown keeps of data only the snapshot that it pins, whatever else it says:
-// its group has a line for it, and nobody may collect it (R4, R14).
+// unknown returns a payload that has only the snapshot of data: its group has a pin line for it,
+// and the snapshot must not be removed (docs/design.md#foreign-stores).
 func (s Spec) unknown(data canon.Value) Unknown {
 	u := Unknown{kind: s.kind}
 	if s.pins {
@@ -137,14 +141,14 @@ func (s Spec) unknown(data canon.Value) Unknown {
 	return u
 }
 
-// Kind is the word that was stored.
+// Kind returns the stored word.
 func (u Unknown) Kind() string { return u.kind }
 
-// Pin is the snapshot that the data names, zero where the kind names none.
+// Pin returns the snapshot of the data, zero where the kind has none.
 func (u Unknown) Pin() canon.Digest { return u.pin }
 
-// DedupeKey is unknown as well: a foreign line is never written, only kept.
+// DedupeKey returns "": the key of a foreign event is not computed, its line is copied.
 func (u Unknown) DedupeKey(string, Scope) string { return "" }
 
-// Check refuses: nobody here writes what they do not know.
+// Check returns an error: events of unknown kinds are never written.
 func (u Unknown) Check(Scope) error { return fmt.Errorf("kind %q is not known", u.kind) }

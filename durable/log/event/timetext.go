@@ -2,17 +2,17 @@ package event
 
 import "fmt"
 
+// Bounds of timestamps in milliseconds.
 const (
 	dayMs = 24 * 60 * 60 * 1000
-	// RFC 3339 spells years of four digits: from 0000-01-01 to the end of 9999.
+	// RFC 3339 has years of four digits: from 0000-01-01 to the end of 9999.
 	firstTimeMs = -62_167_219_200_000
 	lastTimeMs  = 253_402_300_799_999
 )
 
-// TimeText is a timestampMs as RFC 3339 spells it: in UTC, with milliseconds and Z. What
-// lies before or behind the years that have a spelling is told as the first or the last
-// moment that has one: timestamps are informational (R4), and a text that no reader takes
-// would cost the document it stands in.
+// TimeText formats a timestampMs as RFC 3339 in UTC, with milliseconds and Z. A time outside of
+// the years 0000 to 9999 is clamped to the first or last valid moment: timestamps are
+// informational, and an invalid text would make the whole document invalid.
 func TimeText(ms int64) string {
 	ms = min(max(ms, firstTimeMs), lastTimeMs)
 	days, rest := ms/dayMs, ms%dayMs
@@ -25,8 +25,8 @@ func TimeText(ms int64) string {
 		rest%1000)
 }
 
-// civil is the date of the Gregorian calendar so many days from 1970-01-01. It counts
-// years from March on, so that the day a leap year adds is the last one of its year.
+// civil returns the Gregorian date that is days after 1970-01-01. It counts years from March, so
+// that a leap day is the last day of its year.
 func civil(days int64) (year, month, day int64) {
 	const (
 		daysOf400Years = 146_097

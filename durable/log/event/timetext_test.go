@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// The library's calendar is the measure.
-func TestTimesAreSpelledAsTheLibraryDoes(t *testing.T) {
+// TimeText agrees with package time.
+func TestTimeTextMatchesPackageTime(t *testing.T) {
 	spelled := func(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).
 		UnixMilli()-1

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// TraceKind is the closed set of what a trace entry explains (locks section 1).
+// TraceKind is the closed set of decisions that a trace entry explains.
 type TraceKind string
 
 // The trace kinds.
@@ -21,7 +21,7 @@ const (
 	DetectedNonTipAdvance TraceKind = "detected_non_tip_advance"
 )
 
-// TraceRef points at what an entry is about; exactly the member of its kind is set.
+// TraceRef refers to the subject of an entry. Exactly the member of its kind is set.
 type TraceRef struct {
 	ConditionID string `json:"conditionId,omitzero"`
 	Kind        string `json:"kind"` // step_id, loop_id, condition_id, iteration
@@ -30,20 +30,21 @@ type TraceRef struct {
 	Value       *int64 `json:"value,omitzero"` // 0-based iteration
 }
 
-// StepRef refers to a workflow step.
+// StepRef returns a reference to a workflow step.
 func StepRef(stepID string) TraceRef { return TraceRef{Kind: "step_id", StepID: stepID} }
 
-// LoopRef refers to a loop.
+// LoopRef returns a reference to a loop.
 func LoopRef(loopID string) TraceRef { return TraceRef{Kind: "loop_id", LoopID: loopID} }
 
-// ConditionRef refers to a condition of the compiled workflow.
+// ConditionRef returns a reference to a condition of the compiled workflow.
 func ConditionRef(conditionID string) TraceRef {
 	return TraceRef{Kind: "condition_id", ConditionID: conditionID}
 }
 
-// IterationRef refers to a 0-based iteration.
+// IterationRef returns a reference to a 0-based iteration.
 func IterationRef(n int64) TraceRef { return TraceRef{Kind: "iteration", Value: &n} }
 
+// check returns an error unless exactly the member of the kind is set, and valid.
 func (r TraceRef) check() error {
 	ids := map[string]string{"step_id": r.StepID, "loop_id": r.LoopID, "condition_id": r.ConditionID}
 	if r.Kind == "iteration" {
@@ -66,8 +67,8 @@ type TraceEntry struct {
 	Summary string     `json:"summary"`
 }
 
-// DecisionTraceAppended says why the engine went where it went. It is bounded
-// and never needed for correctness (locks section 1).
+// DecisionTraceAppended explains the decisions of the engine in one advance. It is bounded, and
+// never needed for correctness.
 type DecisionTraceAppended struct {
 	Entries []TraceEntry `json:"entries"`
 	TraceID id.Trace     `json:"traceId"`
@@ -76,12 +77,12 @@ type DecisionTraceAppended struct {
 // Kind is "decision_trace_appended".
 func (DecisionTraceAppended) Kind() string { return "decision_trace_appended" }
 
-// DedupeKey allows one per trace id.
+// DedupeKey allows one event per trace id.
 func (d DecisionTraceAppended) DedupeKey(owner string, _ Scope) string {
 	return "decision_trace_appended:" + owner + ":" + d.TraceID.String()
 }
 
-// Check refuses what NewTrace would have cut.
+// Check returns an error for a trace that exceeds the budgets, which NewTrace never returns.
 func (d DecisionTraceAppended) Check(Scope) error {
 	if len(d.Entries) == 0 || len(d.Entries) > limits.TraceEntriesMax {
 		return fmt.Errorf("%d trace entries: want 1 to %d", len(d.Entries), limits.TraceEntriesMax)
@@ -112,9 +113,9 @@ func (d DecisionTraceAppended) Check(Scope) error {
 	return nil
 }
 
-// NewTrace fits entries into the budgets of the locks: summaries are truncated
-// with the marker, and past the entry budget the last kept entry says how many
-// are left out. Entries keep their order.
+// NewTrace returns a trace of entries, in order, within the budgets (docs/design.md#limits).
+// Summaries that are too long are truncated and end in limits.TruncationMarker. Of too many
+// entries the first ones are kept, and the last of them states how many are left out.
 func NewTrace(traceID id.Trace, entries []TraceEntry) DecisionTraceAppended {
 	kept := slices.Clone(entries)
 	if rest := len(kept) - limits.TraceEntriesMax; rest > 0 {
@@ -125,9 +126,9 @@ func NewTrace(traceID id.Trace, entries []TraceEntry) DecisionTraceAppended {
 	}
 	left := limits.TraceBytesMax
 	for i := range kept {
-		// Every later entry keeps room for at least the marker.
-		room := left - (len(kept)-1-i)*len(limits.TruncationMarker)
-		kept[i].Summary = reason.Truncate(kept[i].Summary, min(limits.TraceSummaryBytesMax, room))
+		// Reserve space for at least the marker in every later entry.
+		available := left - (len(kept)-1-i)*len(limits.TruncationMarker)
+		kept[i].Summary = reason.Truncate(kept[i].Summary, min(limits.TraceSummaryBytesMax, available))
 		left -= len(kept[i].Summary)
 	}
 	return DecisionTraceAppended{TraceID: traceID, Entries: kept}

@@ -10,9 +10,9 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// judge is R9 spelled a second time, by bytes and with the truth at hand: how many
-// groups of f a manifest still commits, and what becomes of the rest when all
-// segments are as they were.
+// judge computes the expected verdict independently (docs/design.md#log-tail), from the original
+// groups of f: how many groups the manifest have still commits, and what the rest is, while all
+// segments are unchanged.
 func judge(f *files, have []byte) (k int, health manifest.Health, codes []manifest.FindingCode) {
 	for k < len(f.segs) && bytes.HasPrefix(have, f.manifest[:f.heads[k+1].Bytes]) {
 		k++
@@ -33,7 +33,7 @@ func judge(f *files, have []byte) (k int, health manifest.Health, codes []manife
 	}
 	if len(rest) > 0 || k == 0 {
 		codes = append(codes, manifest.OrphanSegment)
-	} else { // the loss of exactly a group, which a crash can leave as well
+	} else { // the loss of exactly one group, which a crash can cause as well
 		codes = append(codes, manifest.UncommittedTail)
 	}
 	if k < len(f.segs)-1 { // a later segment proves that more was committed
@@ -42,8 +42,8 @@ func judge(f *files, have []byte) (k int, health manifest.Health, codes []manife
 	return k, manifest.Healthy, codes
 }
 
-// couldBeTorn: each byte is the group's, or it lies in a sector that reads as zeros
-// from the group's start to the end of the file.
+// couldBeTorn reports whether each byte is that of the group, or is in a sector that is zero from
+// the group's start to the end of the file.
 func couldBeTorn(rest, group []byte, at int64) bool {
 	if len(rest) > len(group) {
 		return false
@@ -81,7 +81,7 @@ func (f *files) expectJudged(t testing.TB, have []byte, what string, i int) {
 		tail = int64(len(have)) - f.heads[k].Bytes
 	}
 	if r.TailBytes != tail {
-		t.Fatalf("%s %d: %d bytes to cut, want %d", what, i, r.TailBytes, tail)
+		t.Fatalf("%s %d: tail of %d bytes, want %d", what, i, r.TailBytes, tail)
 	}
 }
 
@@ -92,8 +92,8 @@ func TestEveryTruncationOfTheManifest(t *testing.T) {
 	}
 }
 
-// Three changes of every byte: its lowest bit, its highest, and all of it to zero,
-// which in a sector of one byte is what a crash leaves as well.
+// Three changes of every byte: its lowest bit, its highest, and all of it to zero, which in a
+// sector of one byte a crash can cause as well.
 func TestEveryFlippedByteOfTheManifest(t *testing.T) {
 	f := threeGroups(t)
 	changes := map[string]func(byte) byte{
@@ -109,8 +109,8 @@ func TestEveryFlippedByteOfTheManifest(t *testing.T) {
 	}
 }
 
-// A segment that is not as attested is damage from there on, wherever it stands
-// and whatever its bytes still mean; the groups before it count.
+// A segment that does not have the attested digest is damage from there on; the groups before it
+// are valid.
 func TestEveryDamageToSegments(t *testing.T) {
 	f := threeGroups(t)
 	expect := func(k int, change func([]byte) []byte) {
@@ -151,12 +151,12 @@ func TestMissingSegments(t *testing.T) {
 	c.read(t).expect(t, f, 0, manifest.CorruptHead, manifest.SegmentMissing)
 }
 
-// The chain: a group behind another history's group of the same shape is damage.
+// A group behind a group of another history with the same sizes is damage, by the chain of digests.
 func TestGroupsOfAnotherHistory(t *testing.T) {
 	f := threeGroups(t)
 	other := write(t, log, plan(0, event.SessionCreated{}, node(1, snap(9))), plan(2, node(2, snap(2))))
 	if len(other.group(0)) != len(f.group(0)) {
-		t.Fatal("the histories have different shapes")
+		t.Fatal("the groups of the two histories differ in size")
 	}
 	mixed := f.with(slices.Concat(f.group(0), other.group(1)))
 	mixed.read(t).expect(t, f, 1, manifest.CorruptTail, manifest.ManifestDamaged)
@@ -166,8 +166,8 @@ func TestGroupsOfAnotherHistory(t *testing.T) {
 	twice.read(t).expect(t, f, 3, manifest.CorruptTail, manifest.ManifestDamaged)
 }
 
-// Strict contiguity: a group that is right in all but where its segment begins
-// commits nothing, be it a repetition or beyond a gap.
+// Groups must be contiguous: a group commits nothing if its segment begins at another index, before
+// or beyond the next one.
 func TestGroupsThatAreNotContiguous(t *testing.T) {
 	f := threeGroups(t)
 	again := f.with(slices.Concat(f.manifest, manifest.Group(log, f.heads[3], f.segs[2])))
@@ -179,7 +179,7 @@ func TestGroupsThatAreNotContiguous(t *testing.T) {
 	beyond.read(t).expect(t, f, 3, manifest.CorruptTail, manifest.ManifestDamaged)
 }
 
-// Members that a hand or another version changed: none is taken for our group.
+// A group with a changed, missing or additional member commits nothing.
 func TestChangedMembers(t *testing.T) {
 	f := threeGroups(t)
 	for _, tt := range []struct{ name, old, new string }{
@@ -189,7 +189,7 @@ func TestChangedMembers(t *testing.T) {
 		{"no count of pins", `"pins":2,`, ``},
 		{"another count of pins", `"pins":2`, `"pins":1`},
 		{"spelling", `"pins":2`, `"pins": 2`},
-		{"path with a folder", `"events/`, `"events/x/`},
+		{"path with a directory", `"events/`, `"events/x/`},
 		{"path outside", `"events/`, `"../events/`},
 	} {
 		last := strings.ReplaceAll(string(f.group(2)), tt.old, tt.new)
@@ -214,8 +214,8 @@ func TestGarbageManifests(t *testing.T) {
 	} {
 		r := f.with(have).read(t)
 		r.isPrefix(t, f, 0)
-		// Zeros shorter than the first group are what a crash of the first append leaves,
-		// were there not two segments beyond it.
+		// Zeros shorter than the first group could result from a crash of the first append, if
+		// there were not two segments beyond it.
 		if r.Health != manifest.CorruptHead {
 			t.Errorf("%s: %s %v", name, r.Health, r.Findings)
 		}

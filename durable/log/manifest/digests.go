@@ -6,17 +6,19 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Digests verifies a log as Read does, but decodes no segment that its group attests:
-// the group must be spelled as ours are, follow the head, and name a file that has the
-// digest and the length which it says. Whatever is otherwise is read as Read does, and
-// judged so: groups of other programs, the tail, damage. What it does not see is what
-// only events can tell: that a group's pins are those of its events, and kinds or
-// shapes that this version does not know. A pin that was changed is seen by the next
-// group, so that the head of a damaged log may be one group later than Read has it.
+// Digests verifies a log like Read, but does not decode a segment whose group attests it: the
+// group must be spelled as Group spells it, follow the head, and name a file with the digest and
+// length that it states. Everything else is read and judged like in Read: groups of other
+// programs, the tail and damage.
 //
-// visit is handed the snapshots that a group pins.
+// It does not find what only events show: pins that are not those of the group's events, and
+// event kinds or forms that this version does not know. A changed pin is found by the next group,
+// so that the head of a damaged log may be one group later than that of Read.
+//
+// visit is called for each group in order, with the snapshots that the group pins. The errors are
+// those of Read.
 func Digests(in Input, visit func(pins []canon.Digest, head Head) error) (Verdict, error) {
-	r, done := begin(in)
+	r, done := newReader(in)
 	defer done()
 	r.digests = true
 	decoded := func(seg Segment, head Head) error {
@@ -26,7 +28,7 @@ func Digests(in Input, visit func(pins []canon.Digest, head Head) error) (Verdic
 		}
 		return visit(pins, head)
 	}
-	return r.all(func() (bool, error) {
+	return r.readAll(func() (bool, error) {
 		if ok, err := r.attested(visit); ok || err != nil {
 			return false, err
 		}
@@ -34,32 +36,34 @@ func Digests(in Input, visit func(pins []canon.Digest, head Head) error) (Verdic
 	})
 }
 
-// attested commits the next group if it is one of ours and its segment is as it says.
+// attested commits the next group if Waybill wrote it and its segment has the stated digest. On
+// false nothing was consumed, and the group has to be read by its events.
 func (r *reader) attested(visit func([]canon.Digest, Head) error) (bool, error) {
 	line, err := r.peekLine()
 	if err != nil {
 		return false, err
 	}
-	c, ok := r.closes(line)
+	c, ok := r.parseClosed(line)
+	// A segment has at most one pin per event; a larger number must not size a buffer.
 	if !ok || c.pins > c.last-c.first+1 {
 		return false, nil
 	}
-	pins, size, err := r.pinLines(c, len(line))
+	pins, size, err := r.parsePins(c, len(line))
 	if err != nil || int64(len(pins)) != c.pins {
 		return false, err
 	}
-	// What the pins say is vouched for by the group behind, which names this one by its
-	// digest. The last group has none: it is compared with its events.
-	have, err := r.peek(size + len(groupBegins))
-	if err != nil || string(have[min(size, len(have)):]) != groupBegins {
+	// The next group attests the pins, since it contains the digest of this one. The last group
+	// has no next one: it is compared with its events.
+	have, err := r.peek(size + len(groupPrefix))
+	if err != nil || string(have[min(size, len(have)):]) != groupPrefix {
 		return false, err
 	}
-	got := r.ahead.take(c.span)
-	if got == nil {
-		got = &loaded{span: c.span}
+	got := r.prefetch.take(c.span)
+	if got == nil { // not prefetched
+		got = &segmentLoad{span: c.span}
 		got.load(r.in, c.name(), 1)
 	}
-	if got.err != nil || !got.there || got.sum != c.sum || got.bytes != c.bytes {
+	if got.err != nil || !got.exists || got.sum != c.sum || got.bytes != c.bytes {
 		return false, got.err
 	}
 	group, err := r.peek(size)
@@ -79,18 +83,19 @@ func (r *reader) attested(visit func([]canon.Digest, Head) error) (bool, error) 
 	return true, visit(pins, head)
 }
 
-// groupBegins is how the first line of every group of ours does.
-const groupBegins = `{"bytes":`
+// groupPrefix is the beginning of the first line of every group that Waybill writes.
+const groupPrefix = `{"bytes":`
 
-// closed is what a segment_closed says.
+// closed is a decoded segment_closed record.
 type closed struct {
 	span
 	bytes, pins int64
 	sum         canon.Digest
 }
 
-// closes reads a segment_closed line in the spelling that Group has for the head.
-func (r *reader) closes(line []byte) (c closed, ok bool) {
+// parseClosed decodes a segment_closed line that follows the head in the spelling of Group. ok is
+// false for any other line.
+func (r *reader) parseClosed(line []byte) (c closed, ok bool) {
 	text, whole := bytes.CutSuffix(line, []byte{'\n'})
 	x, valid := canon.ExactText(string(text))
 	if !whole || !valid {
@@ -109,6 +114,7 @@ func (r *reader) closes(line []byte) (c closed, ok bool) {
 		!number(`,"manifestIndex":`, &index) || !number(`,"pins":`, &c.pins) {
 		return c, false
 	}
+	// The line must follow the head: in events, in records and, below, in the chain.
 	if c.first != r.v.Head.Next || c.last < c.first || index != r.v.Head.NextRecord || c.pins < 0 {
 		return c, false
 	}
@@ -118,27 +124,28 @@ func (r *reader) closes(line []byte) (c closed, ok bool) {
 	if !x.Literal(`,"segmentRelPath":"` + SegmentDir + "/" + c.name() + `"`) {
 		return c, false
 	}
-	c.sum, ok = r.recordEnd(x, `"sha256":`)
+	c.sum, ok = r.parseRecordEnd(x, `"sha256":`)
 	return c, ok
 }
 
-// recordEnd reads what endRecord writes.
-func (r *reader) recordEnd(x *canon.Exact, name string) (d canon.Digest, ok bool) {
+// parseRecordEnd reads the end of a record as appendRecordEnd writes it, and returns its digest.
+func (r *reader) parseRecordEnd(x *canon.Exact, name string) (d canon.Digest, ok bool) {
 	owner := string(appendOwner(nil, r.in.Log))
-	inFront := ownerInFront(r.in.Log, name)
-	if inFront && !x.Literal(","+owner) || !x.Literal(","+name) {
+	first := ownerFirst(r.in.Log, name)
+	if first && !x.Literal(","+owner) || !x.Literal(","+name) {
 		return d, false
 	}
 	text, ok := x.Plain()
-	if !ok || d.UnmarshalString(text) != nil || !inFront && !x.Literal(","+owner) {
+	if !ok || d.UnmarshalString(text) != nil || !first && !x.Literal(","+owner) {
 		return d, false
 	}
 	return d, x.Literal(`,"v":1}`) && x.Done()
 }
 
-// pinLines reads the pins of a group behind its first line, up to the first one that is
-// not as Group spells it. size is that of all lines.
-func (r *reader) pinLines(c closed, first int) (pins []canon.Digest, size int, err error) {
+// parsePins reads the pin lines of a group, whose first line has first bytes. It stops at a line
+// that Group would not have written; the caller compares the number of pins. size is the number
+// of bytes of the first line and the pin lines.
+func (r *reader) parsePins(c closed, first int) (pins []canon.Digest, size int, err error) {
 	size = first
 	last := c.first - 1
 	have, err := r.peek(min(first+int(c.pins)*384, windowMax))
@@ -155,7 +162,8 @@ func (r *reader) pinLines(c closed, first int) (pins []canon.Digest, size int, e
 				return pins, size, nil
 			}
 		}
-		at, ref, ok := r.pins(string(have[size:size+end]), int64(len(pins)))
+		// Pins are in the order of their events, one per event.
+		at, ref, ok := r.parsePin(string(have[size:size+end]), int64(len(pins)))
 		if !ok || at <= last || at > c.last {
 			return pins, size, nil
 		}
@@ -165,8 +173,8 @@ func (r *reader) pinLines(c closed, first int) (pins []canon.Digest, size int, e
 	return pins, size, nil
 }
 
-// pins reads the n-th snapshot_pinned line of the group behind the head.
-func (r *reader) pins(line string, n int64) (at int64, ref canon.Digest, ok bool) {
+// parsePin decodes the n-th snapshot_pinned line of the group behind the head.
+func (r *reader) parsePin(line string, n int64) (at int64, ref canon.Digest, ok bool) {
 	x, ok := canon.ExactText(line)
 	if !ok || !x.Literal(`{"createdByEventId":`) {
 		return 0, ref, false
@@ -180,6 +188,6 @@ func (r *reader) pins(line string, n int64) (at int64, ref canon.Digest, ok bool
 	if index, ok := x.Whole(); !ok || index != r.v.Head.NextRecord+1+n {
 		return 0, ref, false
 	}
-	ref, ok = r.recordEnd(x, `"snapshotRef":`)
+	ref, ok = r.parseRecordEnd(x, `"snapshotRef":`)
 	return at, ref, ok
 }

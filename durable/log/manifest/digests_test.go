@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// input is the log's files; ahead is how much of it may be read before its turn.
+// input returns the files of the log; ahead is Input.Ahead.
 func (f *files) input(ahead int64) manifest.Input {
 	return manifest.Input{
 		Log: f.log, Manifest: bytes.NewReader(f.manifest), Foreign: f.foreign, Ahead: ahead,
@@ -27,7 +27,7 @@ func (f *files) input(ahead int64) manifest.Input {
 	}
 }
 
-// pinned is what a reading saw: the head behind each group, and what it pins.
+// pinned is the head after a group, and the snapshots that the group pins.
 type pinned struct {
 	head manifest.Head
 	pins []canon.Digest
@@ -51,8 +51,8 @@ func (f *files) decoded(t testing.TB, ahead int64) (v manifest.Verdict, groups [
 	return v, groups, segs
 }
 
-// sameByDigests: reading by digests sees what decoding sees.
-func (f *files) sameByDigests(t testing.TB, what string, i int) {
+// checkDigestsAgree checks that Digests and Read have equal verdicts and groups.
+func (f *files) checkDigestsAgree(t testing.TB, what string, i int) {
 	t.Helper()
 	want, groups, _ := f.decoded(t, 0)
 	var got []pinned
@@ -61,23 +61,23 @@ func (f *files) sameByDigests(t testing.TB, what string, i int) {
 		return nil
 	})
 	if err == nil && v.Damaged() && want.Damaged() && v.Head.Next >= want.Head.Next && len(got) <= len(groups)+1 {
-		return // a changed pin is seen by the next group
+		return // Digests finds a changed pin at the next group
 	}
 	if err != nil || !reflect.DeepEqual(v, want) || !reflect.DeepEqual(got, groups) {
 		t.Fatalf("%s %d: by digests %+v %+v, %v\ndecoded %+v %+v", what, i, v, got, err, want, groups)
 	}
 }
 
-// Every truncation and every flipped bit of a small log is judged alike.
-func TestDigestsSeeWhatDecodingSees(t *testing.T) {
+// Digests and Read agree on every truncation and every flipped bit of a small log.
+func TestDigestsAgreesWithRead(t *testing.T) {
 	f := threeGroups(t)
-	f.sameByDigests(t, "as it is", 0)
+	f.checkDigestsAgree(t, "as it is", 0)
 	for i := range f.manifest {
-		f.with(f.manifest[:i]).sameByDigests(t, "manifest cut at", i)
+		f.with(f.manifest[:i]).checkDigestsAgree(t, "manifest cut at", i)
 		for _, bit := range []byte{1, 0x80} {
 			have := bytes.Clone(f.manifest)
 			have[i] ^= bit
-			f.with(have).sameByDigests(t, "manifest flipped at", i)
+			f.with(have).checkDigestsAgree(t, "manifest flipped at", i)
 		}
 	}
 	for k, seg := range f.segs {
@@ -86,17 +86,17 @@ func TestDigestsSeeWhatDecodingSees(t *testing.T) {
 				seg.Bytes[i+1:])} {
 				c := f.with(f.manifest)
 				c.segments[seg.Name()] = changed
-				c.sameByDigests(t, "segment", k*100_000+i)
+				c.checkDigestsAgree(t, "segment", k*100_000+i)
 			}
 		}
 	}
 	for _, form := range []*files{plainLog(t, pinnedOnce), f.with(nil)} {
-		form.sameByDigests(t, "form", 0)
+		form.checkDigestsAgree(t, "form", 0)
 	}
 }
 
-// long is a log beyond the size from which on segments are read ahead: some of them
-// so large that their lines are shared out.
+// long returns a log that is large enough for prefetching, with some segments that are large enough
+// to be decoded in parallel.
 func long(t testing.TB) *files {
 	f := &files{log: log, segments: map[string][]byte{}, heads: []manifest.Head{{}}}
 	next := int64(0)
@@ -115,8 +115,8 @@ func long(t testing.TB) *files {
 	return f
 }
 
-// What comes of a reading does not depend on what was read ahead.
-func TestReadingAheadChangesNothing(t *testing.T) {
+// The result of a reading does not depend on prefetching.
+func TestPrefetchDoesNotChangeResult(t *testing.T) {
 	whole := long(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		f := whole.with(bytes.Clone(whole.manifest))
@@ -133,7 +133,7 @@ func TestReadingAheadChangesNothing(t *testing.T) {
 			f.manifest[rapid.IntRange(0, len(f.manifest)-1).Draw(rt, "byte")] ^= 4
 		case 5:
 			f.manifest = f.manifest[:rapid.IntRange(0, len(f.manifest)).Draw(rt, "length")]
-		case 6: // a line that says its segment is shorter than it is
+		case 6: // a line that states a size below that of its segment
 			f.manifest = bytes.Replace(f.manifest, []byte(`{"bytes":`), []byte(`{"bytes":0,"x":`), k)
 		}
 		f.foreign = rapid.Bool().Draw(rt, "foreign")
@@ -145,8 +145,8 @@ func TestReadingAheadChangesNothing(t *testing.T) {
 	})
 }
 
-// Nothing is opened once a reading has ended, and the world's errors come in order.
-func TestReadingAheadEnds(t *testing.T) {
+// No file is opened after Read has returned, and errors of Input are returned in order.
+func TestPrefetchEndsWithRead(t *testing.T) {
 	f := long(t)
 	broken := errors.New("input/output error")
 	bad := f.segs[100].Name()
@@ -176,8 +176,8 @@ func TestReadingAheadEnds(t *testing.T) {
 	}
 }
 
-// The group that is written by hand is the one that its records spell.
-func TestGroupsAreSpelledAsTheirRecords(t *testing.T) {
+// The groups that appendGroup writes by hand have the bytes of their encoded records.
+func TestGroupMatchesEncodedRecords(t *testing.T) {
 	f := threeGroups(t)
 	for k := range f.segs {
 		for _, line := range bytes.SplitAfter(f.group(k), []byte("\n")) {
@@ -188,7 +188,7 @@ func TestGroupsAreSpelledAsTheirRecords(t *testing.T) {
 			var closed manifest.SegmentClosed
 			var pin manifest.SnapshotPinned
 			if canon.UnmarshalExact(line, &closed) != nil && canon.UnmarshalExact(line, &pin) != nil {
-				t.Errorf("no record is spelled %s", line)
+				t.Errorf("no record is encoded as %s", line)
 			}
 		}
 	}

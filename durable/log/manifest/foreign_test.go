@@ -28,9 +28,9 @@ func record(t testing.TB, members ...any) string {
 	return string(v.JCS()) + "\n"
 }
 
-// plainly is a group of the locks alone: no pins, no prev; pinned lists the events
-// of the segment that get a pin line.
-func plainly(t testing.TB, h manifest.Head, seg manifest.Segment, pinned ...int64) []byte {
+// plainGroup returns a plain group, without the members pins and prev. pinned lists the events of the
+// segment that get a pin line.
+func plainGroup(t testing.TB, h manifest.Head, seg manifest.Segment, pinned ...int64) []byte {
 	out := record(t, "v", 1, "manifestIndex", h.NextRecord, "sessionId", log.Owner, "kind", "segment_closed",
 		"firstEventIndex", seg.First,
 		"lastEventIndex", seg.Last, "segmentRelPath", "events/"+seg.Name(), "sha256", canon.Sum(seg.Bytes), "bytes",
@@ -44,14 +44,13 @@ func plainly(t testing.TB, h manifest.Head, seg manifest.Segment, pinned ...int6
 	return []byte(out)
 }
 
-// plainLog commits the plans of threeGroups plainly; pinned[k] lists the pins of
-// group k.
+// plainLog commits the plans of threeGroups with plain groups; pinned[k] lists the pins of group k.
 func plainLog(t testing.TB, pinned [3][]int64) *files {
 	t.Helper()
-	ours := threeGroups(t)
+	chained := threeGroups(t)
 	f := &files{log: log, segments: map[string][]byte{}, heads: []manifest.Head{{}}}
-	for k, seg := range ours.segs {
-		f.commitAs(seg, plainly(t, f.heads[k], seg, pinned[k]...))
+	for k, seg := range chained.segs {
+		f.commitAs(seg, plainGroup(t, f.heads[k], seg, pinned[k]...))
 	}
 	return f
 }
@@ -61,8 +60,8 @@ var (
 	pinnedTwice = [3][]int64{{1}, {2}, {4, 5}}
 )
 
-// Other programs pin a snapshot when it is new, or each time; both are good. A
-// group whose pins are missing is not (locks: a crash there is corruption).
+// Plain groups that pin a snapshot when it is new, or each time, are valid. A group without its
+// pins is damage.
 func TestPlainGroups(t *testing.T) {
 	for name, pinned := range map[string][3][]int64{"deduped": pinnedOnce, "repeated": pinnedTwice} {
 		f := plainLog(t, pinned)
@@ -74,9 +73,9 @@ func TestPlainGroups(t *testing.T) {
 				k++
 			}
 			r.isPrefix(t, f, k)
-			// Up to where the two forms part, a torn group could be one of ours.
-			ours := manifest.Group(log, f.heads[k], f.segs[k])
-			if torn := bytes.HasPrefix(ours, f.manifest[f.heads[k].Bytes:n]); r.Damaged() == (torn && k == 2) {
+			// Up to the first difference, a torn group could be a chained one.
+			chained := manifest.Group(log, f.heads[k], f.segs[k])
+			if torn := bytes.HasPrefix(chained, f.manifest[f.heads[k].Bytes:n]); r.Damaged() == (torn && k == 2) {
 				t.Fatalf("%s, truncated to %d: %s %v", name, n, r.Health, r.Findings)
 			}
 		}
@@ -91,9 +90,8 @@ func TestPlainGroups(t *testing.T) {
 	}
 }
 
-// From a known head, only a log that counts its pins can be read on: what was
-// pinned before is not known. The caller is told to read all, never that the log is
-// damaged.
+// From a known head, only groups that count their pins can be read: earlier pins are not known.
+// Read then returns ErrNotOnChain, and not damage.
 func TestPlainGroupsFromAHead(t *testing.T) {
 	repeated := plainLog(t, pinnedTwice)
 	for _, head := range repeated.heads {
@@ -108,22 +106,21 @@ func TestPlainGroupsFromAHead(t *testing.T) {
 	}
 }
 
-// Our groups behind plain ones: a log may change its writer.
+// Chained groups behind plain ones are valid: Waybill may append to a log of another program.
 func TestChainedGroupsBehindPlainOnes(t *testing.T) {
 	f := plainLog(t, pinnedOnce)
 	f.commit(t, plan(6, node(6, snap(1))))
 	f.read(t).expect(t, f, 4, manifest.Healthy)
 }
 
-// Members that we do not know: damage in a store of ours, unknown_version where
-// the caller says that other programs write (R14). What they attest must hold.
+// Unknown members are damage in Waybill's own store, and unknown_version with Input.Foreign
+// (docs/design.md#foreign-stores). The known members must be correct.
 func TestForeignMembers(t *testing.T) {
-	const ours = false
 	edit := func(k int, old, new string) *files {
 		f := plainLog(t, pinnedOnce)
 		out := &files{log: log, segments: map[string][]byte{}, heads: []manifest.Head{{}}}
 		for i, seg := range f.segs {
-			group := string(plainly(t, out.heads[i], seg, pinnedOnce[i]...))
+			group := string(plainGroup(t, out.heads[i], seg, pinnedOnce[i]...))
 			if i == k {
 				if group = strings.Replace(group, old, new, 1); !strings.Contains(group, new) {
 					t.Fatalf("%q is not in the group", old)
@@ -158,9 +155,9 @@ func TestForeignMembers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := edit(tt.k, tt.old, tt.new)
-			f.foreign = ours
+			f.foreign = false
 			if r := f.read(t); !r.Damaged() {
-				t.Errorf("in a store of ours: %s %v", r.Health, r.Findings)
+				t.Errorf("without Foreign: %s %v", r.Health, r.Findings)
 			}
 			f.foreign = true
 			if tt.good {
@@ -172,9 +169,8 @@ func TestForeignMembers(t *testing.T) {
 	}
 }
 
-// A torn group of ours is never taken for a whole one of another program, which
-// repeats no pins.
-func TestForeignReadingKeepsTheTailRule(t *testing.T) {
+// With Input.Foreign, a torn group of Waybill is not read as a whole plain group without pins.
+func TestForeignReadingFindsTornTail(t *testing.T) {
 	f := tornLogs(t)[0]
 	f.foreign = true
 	k := len(f.segs) - 1
@@ -187,7 +183,7 @@ func TestForeignReadingKeepsTheTailRule(t *testing.T) {
 	}
 }
 
-// foreignSegment has an event with an id and a scope of another shape, which pins.
+// foreignSegment has an event with an id and a scope of another form, which pins a snapshot.
 func foreignSegment(t testing.TB, first int64, ref canon.Digest, eventID string) manifest.Segment {
 	line := record(t, "v", 1, "eventId", eventID, "eventIndex", first, "sessionId", log.Owner, "kind", "node_created",
 		"dedupeKey", "k",
@@ -200,8 +196,8 @@ func foreignSegment(t testing.TB, first int64, ref canon.Digest, eventID string)
 	return seg
 }
 
-// Events of other shapes are facts all the same: their snapshots are pinned, in
-// groups of ours (an import) and in plain ones, and nothing panics for want of an id.
+// Snapshots of foreign events are pinned, in chained groups (of an import) and in plain ones, also
+// where the event has no id of Waybill's form.
 func TestForeignEvents(t *testing.T) {
 	start := plan(0, event.SessionCreated{}, node(1, snap(1)))
 	for name, ref := range map[string]canon.Digest{"new snapshot": snap(7), "pinned before": snap(1)} {
@@ -216,8 +212,8 @@ func TestForeignEvents(t *testing.T) {
 
 			plain := write(t, log)
 			first := chained.segs[0]
-			plain.commitAs(first, plainly(t, plain.heads[0], first, 1))
-			plain.commitAs(seg, plainly(t, plain.heads[1], seg, 2))
+			plain.commitAs(first, plainGroup(t, plain.heads[0], first, 1))
+			plain.commitAs(seg, plainGroup(t, plain.heads[1], seg, 2))
 			plain.read(t).expect(t, plain, 2, manifest.UnknownVersion, manifest.UnknownEvents)
 		}
 	}
@@ -234,7 +230,8 @@ func TestIgnorableEventsLeaveALogHealthy(t *testing.T) {
 	f.read(t).expect(t, f, 2, manifest.Healthy)
 }
 
-// A log of the store: another owner field, another table, the same rules (R10).
+// A side log of the store has another owner field and table, and the same rules
+// (docs/design.md#side-logs).
 type noted struct {
 	Text string `json:"text"`
 }
@@ -243,7 +240,7 @@ func (noted) Kind() string                                   { return "noted" }
 func (n noted) DedupeKey(owner string, _ event.Scope) string { return "noted:" + owner + ":" + n.Text }
 func (noted) Check(event.Scope) error                        { return nil }
 
-func TestASideLog(t *testing.T) {
+func TestStoreSideLog(t *testing.T) {
 	owner := id.NewStore(id.Seed{1}).String()
 	notes := manifest.Log{Root: "notes", Owner: owner,
 		Table: event.NewTable("notes", "storeId", event.Row[noted](event.NoScope))}
@@ -259,15 +256,14 @@ func TestASideLog(t *testing.T) {
 		f.with(f.manifest[:n]).read(t).
 			expect(t, f, 1, manifest.Healthy, manifest.UncommittedTail, manifest.OrphanSegment)
 	}
-	// The same bytes read as a session's log are no log at all.
+	// The same bytes are not a valid log of a session.
 	f.log = log
 	if r := f.read(t); !r.Damaged() || len(r.events) > 0 {
 		t.Errorf("as a session's: %s %v", r.Health, r.Findings)
 	}
 }
 
-// Stores that another program wrote, where they are at hand: everything is read,
-// and nothing is called damage.
+// Stores of another program, where available, are read completely and without damage.
 func TestRealForeignStores(t *testing.T) {
 	manifests, err := filepath.Glob("../../../../shared/data/workrail/stores/*/sessions/*/manifest.jsonl")
 	if err != nil || len(manifests) == 0 {

@@ -7,9 +7,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Whatever bytes stand in the files: no panic, no event out of place, and a head
-// from which the rest reads in the same way. readFrom checks that what is visited is
-// contiguous and agrees with the verdict's head.
+// For any bytes, Read does not panic, visits events in order, and returns a head from which it can
+// continue. readFrom checks that visited events are contiguous and agree with the verdict's head.
 func FuzzRead(f *testing.F) {
 	base := threeGroups(f)
 	plain := plainLog(f, pinnedOnce)
@@ -33,14 +32,14 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(r.err)
 		}
 		if r.TailBytes > 0 && (r.Damaged() || r.Head.Bytes+r.TailBytes != int64(len(m))) {
-			t.Fatalf("%d bytes to cut behind %d of %d, %s", r.TailBytes, r.Head.Bytes, len(m), r.Health)
+			t.Fatalf("tail of %d bytes behind %d of %d, %s", r.TailBytes, r.Head.Bytes, len(m), r.Health)
 		}
 		if r.Health == manifest.Healthy && r.TailBytes == 0 && r.Head.Bytes != int64(len(m)) {
 			t.Fatalf("healthy with %d of %d bytes read", r.Head.Bytes, len(m))
 		}
 		again := c.readFrom(t, r.Head)
 		if errors.Is(again.err, manifest.ErrNotOnChain) && r.Damaged() {
-			return // a plain group without its pins: only a reading of all may judge it
+			return // a plain group without its pins: only a reading from the start can judge it
 		}
 		if again.err != nil || again.Head != r.Head || len(again.events) > 0 {
 			t.Fatalf("from its own head: %+v, %v", again.Verdict, again.err)

@@ -7,15 +7,16 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// The record kinds of the control stream (locks section 1), and its version.
+// The record kinds of the manifest, and the version of its records.
 const (
 	KindSegmentClosed  = "segment_closed"
 	KindSnapshotPinned = "snapshot_pinned"
 	RecordVersion      = 1
 )
 
-// SegmentClosed attests a segment. Pins and Prev are additive (R4): Pins counts
-// the pin lines that follow, Prev chains to the preceding group.
+// SegmentClosed is the manifest record that attests a segment: its events, bytes and digest. Pins
+// and Prev are additive (docs/design.md#lines-and-files): Pins is the number of pin lines that
+// follow, Prev the digest of the preceding group.
 type SegmentClosed struct {
 	Bytes           int64        `json:"bytes"`
 	FirstEventIndex int64        `json:"firstEventIndex"`
@@ -31,7 +32,8 @@ type SegmentClosed struct {
 	V               int64        `json:"v"`
 }
 
-// SnapshotPinned makes a snapshot reachable without reading events.
+// SnapshotPinned is the manifest record of a snapshot that an event of the segment refers to. With
+// it, the snapshots of a log are known without reading its events.
 type SnapshotPinned struct {
 	CreatedByEventID string       `json:"createdByEventId"` // as the event spells it
 	EventIndex       int64        `json:"eventIndex"`
@@ -43,15 +45,16 @@ type SnapshotPinned struct {
 	V                int64        `json:"v"`
 }
 
-// Group is the one spelling of the manifest lines that commit seg after head:
-// the pure function that a torn tail is compared with (R9).
+// Group returns the manifest lines that commit seg after head. It is a pure function: a reader
+// computes the group of a segment again and compares it with the manifest, also with a torn tail
+// (docs/design.md#log-tail). So its bytes must not change.
 func Group(log Log, head Head, seg Segment) []byte {
 	return appendGroup(log, head, seg, canon.Sum(seg.Bytes), seg.pins(), true)
 }
 
-// appendGroup writes chained groups, and plain ones (without pins and prev) as the
-// locks alone would have them. The members are written by hand: a reader of a long log
-// spells every line of its manifest again.
+// appendGroup encodes a group; one that is not chained has no members pins and prev
+// (docs/decisions/0006-manifests-of-other-programs.md). The members are written by hand, in JCS
+// order: a reader of a long log encodes every line of its manifest again.
 func appendGroup(log Log, head Head, seg Segment, sum canon.Digest, pins []pin, chained bool) []byte {
 	owner := appendOwner(nil, log)
 	out := make([]byte, 0, 512+len(pins)*384)
@@ -66,21 +69,22 @@ func appendGroup(log Log, head Head, seg Segment, sum canon.Digest, pins []pin, 
 		}
 	}
 	out = append(append(append(out, `,"segmentRelPath":"`+SegmentDir+`/`...), seg.Name()...), '"')
-	out = endRecord(out, owner, log, `"sha256":"`, sum)
+	out = appendRecordEnd(out, owner, log, `"sha256":"`, sum)
 	for i, p := range pins {
 		out = canon.AppendString(append(out, `{"createdByEventId":`...), p.event)
 		out = appendInt(out, `,"eventIndex":`, p.index)
 		out = appendInt(out, `,"kind":"`+KindSnapshotPinned+`","manifestIndex":`, head.NextRecord+1+int64(i))
-		out = endRecord(out, owner, log, `"snapshotRef":"`, p.ref)
+		out = appendRecordEnd(out, owner, log, `"snapshotRef":"`, p.ref)
 	}
 	return out
 }
 
+// appendInt appends a member with an integer value; name contains the punctuation before it.
 func appendInt(dst []byte, name string, n int64) []byte {
 	return strconv.AppendInt(append(dst, name...), n, 10)
 }
 
-// appendOwner writes the member that says whose log it is; nobody has an empty name.
+// appendOwner appends the member sessionId or storeId. A log without an owner has no such member.
 func appendOwner(dst []byte, log Log) []byte {
 	if log.Owner == "" {
 		return dst
@@ -88,23 +92,23 @@ func appendOwner(dst []byte, log Log) []byte {
 	return canon.AppendString(append(append(append(dst, '"'), log.Table.OwnerField...), `":`...), log.Owner)
 }
 
-// endRecord writes a digest beside the owner, in JCS order, and the end.
-func endRecord(dst, owner []byte, log Log, name string, d canon.Digest) []byte {
-	inFront := ownerInFront(log, name)
-	if inFront && len(owner) > 0 {
+// appendRecordEnd appends a digest and the owner, in JCS order, and the end of the record.
+func appendRecordEnd(dst, owner []byte, log Log, name string, d canon.Digest) []byte {
+	first := ownerFirst(log, name)
+	if first && len(owner) > 0 {
 		dst = append(append(dst, ','), owner...)
 	}
 	dst = append(append(append(append(dst, ','), name...), d.String()...), '"')
-	if !inFront && len(owner) > 0 {
+	if !first && len(owner) > 0 {
 		dst = append(append(dst, ','), owner...)
 	}
 	return append(strconv.AppendInt(append(dst, `,"v":`...), RecordVersion, 10), "}\n"...)
 }
 
-// ownerInFront is the order of two members.
-func ownerInFront(log Log, name string) bool { return log.Table.OwnerField+`"` < name[1:] }
+// ownerFirst reports whether the owner precedes the member name in JCS order.
+func ownerFirst(log Log, name string) bool { return log.Table.OwnerField+`"` < name[1:] }
 
-// After is the head once group, which commits seg, stands behind h.
+// After returns the head after group, which commits seg, was appended to h.
 func (h Head) After(group []byte, seg Segment) Head {
 	return Head{
 		Digest: canon.Sum(group), GroupAt: h.Bytes, Bytes: h.Bytes + int64(len(group)),

@@ -12,9 +12,10 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// The groups of three plans, spelled out: every snapshot of a segment is pinned in
-// event order, pinned before or not; each group but the first names the one before.
-func TestGroupsAreForEver(t *testing.T) {
+// The groups of three plans have pinned bytes: every snapshot of a segment has a pin line, in
+// event order, also if an earlier group pinned it; each group but the first has the digest of the
+// previous one.
+func TestGroupBytesArePinned(t *testing.T) {
 	f := threeGroups(t)
 	owner := session.String()
 	pin := func(at, record int64, ref canon.Digest) string {
@@ -44,7 +45,7 @@ func TestGroupsAreForEver(t *testing.T) {
 		}
 	}
 	if got := manifest.Group(log, f.heads[2], f.segs[2]); string(got) != want[2] {
-		t.Error("the same plan behind the same head gives another group")
+		t.Error("Group returned different bytes for the same arguments")
 	}
 }
 
@@ -85,9 +86,9 @@ func TestEncodeSegment(t *testing.T) {
 		want   string
 	}{
 		"no events": {nil, "manifest: a plan without events"},
-		"a gap": {[]event.Event{good[0], good[0]}, "manifest: event 5 of " + log.Owner + " stands at 6 of " +
+		"a gap": {[]event.Event{good[0], good[0]}, "manifest: event 5 of " + log.Owner + " is planned as event 6 of " +
 			log.Owner},
-		"of another owner": {[]event.Event{other}, "manifest: event 5 of " + other.Owner + " stands at 5 of " +
+		"of another owner": {[]event.Event{other}, "manifest: event 5 of " + other.Owner + " is planned as event 5 of " +
 			log.Owner},
 		"bad data": {plan(0, event.RunCancelRequested{}),
 			"event 0 (run_cancel_requested): reason of 0 bytes: want 1 to 512"},
@@ -171,7 +172,7 @@ func TestObjectNames(t *testing.T) {
 	}
 }
 
-// Which findings fail a verification (design section 8), spelled out.
+// SeverityOf returns the pinned severity of every code.
 func TestSeverities(t *testing.T) {
 	want := map[manifest.Severity]string{
 		manifest.SeverityWarn: "uncommitted_tail orphan_segment unknown_version permissions unknown_file " +

@@ -21,16 +21,16 @@ var (
 	atRun   = event.Scope{RunID: run}
 )
 
-// snap is the n-th snapshot reference.
+// snap returns the n-th snapshot reference.
 func snap(n byte) canon.Digest { return canon.Sum([]byte{n}) }
 
-// node is the event that creates the n-th node, with a snapshot.
+// node returns an event that creates a node with a snapshot.
 func node(n int, ref canon.Digest) event.Payload {
 	return event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: ref, WorkflowHash: snap(255)}
 }
 
-// plan is payloads as events from index first on; nodes are scoped to nodes of
-// their own, all else to the run.
+// plan returns payloads as events with indices from first. Each node_created has the scope of its
+// own node, every other event that of the run.
 func plan(first int64, data ...event.Payload) []event.Event {
 	var out []event.Event
 	for i, p := range data {
@@ -47,7 +47,7 @@ func plan(first int64, data ...event.Payload) []event.Event {
 	return out
 }
 
-// files is a log as it lies on a disk, with what is true about it.
+// files is a log as stored on disk, with its expected segments and heads.
 type files struct {
 	log      manifest.Log
 	manifest []byte
@@ -57,7 +57,7 @@ type files struct {
 	foreign  bool
 }
 
-// write commits plans in the form of our own writer.
+// write commits plans with chained groups.
 func write(t testing.TB, log manifest.Log, plans ...[]event.Event) *files {
 	t.Helper()
 	f := &files{log: log, segments: map[string][]byte{}, heads: []manifest.Head{{}}}
@@ -77,7 +77,7 @@ func (f *files) commit(t testing.TB, p []event.Event) {
 	f.commitAs(seg, manifest.Group(f.log, head, seg))
 }
 
-// commitAs commits seg by a group of whatever spelling.
+// commitAs commits seg with the given group.
 func (f *files) commitAs(seg manifest.Segment, group []byte) {
 	f.segments[seg.Name()] = seg.Bytes
 	f.manifest = append(f.manifest, group...)
@@ -85,17 +85,17 @@ func (f *files) commitAs(seg manifest.Segment, group []byte) {
 	f.heads = append(f.heads, f.heads[len(f.heads)-1].After(group, seg))
 }
 
-// group is the bytes of the k-th group.
+// group returns the bytes of the k-th group.
 func (f *files) group(k int) []byte { return f.manifest[f.heads[k].Bytes:f.heads[k+1].Bytes] }
 
-// with is a copy whose manifest is replaced.
+// with returns a copy with another manifest.
 func (f *files) with(manifest []byte) *files {
 	c := *f
 	c.manifest, c.segments = manifest, maps.Clone(f.segments)
 	return &c
 }
 
-// reading is what came of reading a log.
+// reading is the result of reading a log.
 type reading struct {
 	manifest.Verdict
 	events []event.Event
@@ -119,7 +119,7 @@ func (f *files) readFrom(t testing.TB, from manifest.Head) reading {
 	}, func(seg manifest.Segment, head manifest.Head) error {
 		for _, e := range seg.Events {
 			if e.Index != next {
-				t.Fatalf("event %d is visited where %d should stand", e.Index, next)
+				t.Fatalf("event %d is visited in place of event %d", e.Index, next)
 			}
 			next++
 		}
@@ -163,7 +163,7 @@ func (r reading) isPrefix(t testing.TB, f *files, k int) {
 	}
 }
 
-// expect checks a verdict: how many groups count, the health, and all findings.
+// expect checks a verdict: the number of committed groups, the health, and all findings.
 func (r reading) expect(t testing.TB, f *files, k int, health manifest.Health, codes ...manifest.FindingCode) {
 	t.Helper()
 	r.isPrefix(t, f, k)
@@ -172,7 +172,7 @@ func (r reading) expect(t testing.TB, f *files, k int, health manifest.Health, c
 	}
 }
 
-// threeGroups is a small log: a start, an advance, and one that repeats a pin.
+// threeGroups returns a small log: a start, an advance, and a group that repeats a pin.
 func threeGroups(t testing.TB) *files {
 	closed := event.RunCancelRequested{Reason: "x"}
 	return write(t, log,

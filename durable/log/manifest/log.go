@@ -1,9 +1,12 @@
-// Package manifest is the control stream of a log (locks section 1; R4, R9, R10):
-// which segments count, how each group of lines that commits one chains to the
-// one before, and the verdict over whatever bytes a crash or a hand left behind.
+// Package manifest implements the manifest of a log: the groups of records that commit segments,
+// the chain of digests between groups, and the verdict over a log that was changed or left
+// incomplete by a crash (docs/design.md#lines-and-files, docs/design.md#log-tail).
 //
-// It is pure: files are handed in as readers and functions. It is written for
-// any log; what the events of one mean is its table's business.
+// It reads and writes no files: the caller passes readers and functions, and writes what
+// EncodeSegment and Group return. It does not interpret events; their table decodes them. It
+// serves session logs and side logs alike (docs/design.md#side-logs).
+//
+// The main types are Log, Head, Segment, Plan and Verdict. Start reading at Read.
 package manifest
 
 import (
@@ -15,37 +18,39 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Log names one log: where it lies in its store, whose it is, what it may hold.
+// Log identifies one log of a store.
 type Log struct {
-	Root  string // folder relative to the store, with slashes
-	Owner string // session or store id
-	Table *event.Table
+	Root  string       // directory relative to the store, with slashes
+	Owner string       // session or store id
+	Table *event.Table // the kinds of events that the log may contain
 }
 
-// SessionEvents is the log of a session's domain events.
+// SessionEvents returns the log of a session's domain events.
 func SessionEvents(s id.Session) Log {
 	return Log{Root: "sessions/" + s.String(), Owner: s.String(), Table: event.Domain}
 }
 
-// SessionSide is a side log of a session (R10): it lies beside the events, in a folder
-// of its name. table is the one that the name has, or event.Opaque.
+// SessionSide returns a side log of a session (docs/design.md#side-logs). It is stored in a
+// directory of the session that has the name of table. table is event.Opaque for a name that
+// this version does not know.
 func SessionSide(s id.Session, table *event.Table) Log {
 	return Log{Root: "sessions/" + s.String() + "/" + table.Name, Owner: s.String(), Table: table}
 }
 
-// StoreLog is a log of the store itself (R10).
+// StoreLog returns a side log of the store itself (docs/design.md#side-logs).
 func StoreLog(s id.Store, table *event.Table) Log {
 	return Log{Root: table.Name, Owner: s.String(), Table: table}
 }
 
-// FileName is the manifest's name inside a log's root; SegmentDir is the folder
-// of its segments.
+// FileName is the name of the manifest in a log's root; SegmentDir is the directory of its
+// segments.
 const (
 	FileName   = "manifest.jsonl"
 	SegmentDir = "events"
 )
 
-// Head names one committed prefix of a log. The zero Head is the empty log.
+// Head identifies one committed prefix of a log. The zero Head is that of an empty log. Heads are
+// comparable with ==; equal heads of one log mean equal prefixes, by the chain of digests.
 type Head struct {
 	Digest     canon.Digest `json:"digest,omitzero"` // of the last group's bytes
 	GroupAt    int64        `json:"groupAt"`         // where that group starts in the manifest
@@ -54,13 +59,13 @@ type Head struct {
 	NextRecord int64        `json:"nextRecord"`      // next manifest index
 }
 
-// IsZero reports the empty log.
+// IsZero reports the head of an empty log.
 func (h Head) IsZero() bool { return h == Head{} }
 
-// SegmentName is the file name for the events first to last.
+// SegmentName returns the file name of the segment with the events first to last.
 func SegmentName(first, last int64) string { return fmt.Sprintf("%08d-%08d.jsonl", first, last) }
 
-// ParseSegmentName undoes SegmentName; any other spelling is no segment.
+// ParseSegmentName is the inverse of SegmentName. ok is false for any other spelling.
 func ParseSegmentName(name string) (first, last int64, ok bool) {
 	stem, isLines := strings.CutSuffix(name, ".jsonl")
 	from, to, isSpan := strings.Cut(stem, "-")
@@ -69,7 +74,8 @@ func ParseSegmentName(name string) (first, last int64, ok bool) {
 	return first, last, isLines && isSpan && okFirst && okLast && first <= last
 }
 
-// parseIndex reads an index in the one spelling that SegmentName has for it.
+// parseIndex parses an index as SegmentName writes it: at least eight digits, more only without a
+// leading zero.
 func parseIndex(digits string) (n int64, ok bool) {
 	if len(digits) < indexDigits || len(digits) > indexDigitsMax || len(digits) > indexDigits && digits[0] == '0' {
 		return 0, false
@@ -84,7 +90,7 @@ func parseIndex(digits string) (n int64, ok bool) {
 	return n, true
 }
 
-// Indices in names of segments have so many digits at least, and at most.
+// The least and the largest number of digits of an index in a segment name.
 const (
 	indexDigits    = 8
 	indexDigitsMax = 16

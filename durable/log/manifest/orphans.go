@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// span is a segment by its events: a folder may hold a hundred thousand, whose names
-// as text would take more memory than reading them.
+// span identifies a segment by its events. A directory may have a hundred thousand segments, whose
+// names as text would take much more memory.
 type span struct{ first, last int64 }
 
 func (s span) name() string { return SegmentName(s.first, s.last) }
 
-// orphans looks for segments that no group commits. One at the next index is
-// what a crash leaves, or all that is left of a last group that was lost: the two
-// cannot be told apart (R9). One beyond it proves that more had been committed,
-// one before it that two appends once began at one index. A reading from a known
-// head leaves the folder alone unless it had to list it.
+// orphans adds findings for segments that no group commits (docs/design.md#log-tail). A segment at
+// the next index is left by a crash, or is all that is left of a lost last group; the two cases
+// cannot be distinguished. A segment beyond the next index proves that more was committed. One
+// before it means that two appends began at one index. A reading that starts at a known head does
+// not list the directory unless it had to anyway.
 func (r *reader) orphans() error {
 	if r.v.Damaged() || !r.in.From.IsZero() && !r.listed {
 		return nil
@@ -25,14 +25,15 @@ func (r *reader) orphans() error {
 	if err := r.list(); err != nil {
 		return err
 	}
-	for _, there := range r.there {
+	for _, there := range r.onDisk {
 		where := path.Join(r.in.Log.Root, SegmentDir, there.name())
 		switch {
 		case there.first > r.v.Head.Next:
-			r.v.damage(NewFinding(LostTail, where,
+			r.v.markDamaged(NewFinding(LostTail, where,
 				"the segment begins beyond event %d: what was committed before it is lost", r.v.Head.Next))
 			return nil
 		case there.first == r.v.Head.Next:
+			// Without a torn group, nothing shows that the manifest did not end here.
 			code := OrphanSegment
 			if r.v.TailBytes == 0 && !r.v.Head.IsZero() {
 				code = UncommittedTail
@@ -49,8 +50,8 @@ func (r *reader) orphans() error {
 	return nil
 }
 
-// commits reports whether s is one of the segments that were read. They follow each
-// other without a gap, so that where each began says all.
+// commits reports whether s is one of the segments that were read. They are contiguous, so their
+// first events identify them.
 func (r *reader) commits(s span) bool {
 	i, ok := slices.BinarySearch(r.committed, s.first)
 	if !ok {
@@ -63,7 +64,8 @@ func (r *reader) commits(s span) bool {
 	return s.last == end-1
 }
 
-// list reads the segment folder, once.
+// list reads the names of the segment directory on the first call. Names that are not segments are
+// ignored here; the store's verification reports them.
 func (r *reader) list() error {
 	if r.listed {
 		return nil
@@ -72,28 +74,28 @@ func (r *reader) list() error {
 	if err != nil {
 		return err
 	}
-	r.there = make([]span, 0, len(names))
+	r.onDisk = make([]span, 0, len(names))
 	for _, name := range names {
 		if first, last, ok := ParseSegmentName(name); ok {
-			r.there = append(r.there, span{first, last})
+			r.onDisk = append(r.onDisk, span{first, last})
 		}
 	}
-	slices.SortFunc(r.there, func(a, b span) int {
+	slices.SortFunc(r.onDisk, func(a, b span) int {
 		if a.first != b.first || a.last == b.last {
 			return cmp.Compare(a.first, b.first)
 		}
-		return strings.Compare(a.name(), b.name()) // by bytes, as everywhere
+		return strings.Compare(a.name(), b.name()) // by bytes, like all listings
 	})
 	r.listed = true
 	return nil
 }
 
-// atNext are the names of the segments that begin at the next index.
-func (r *reader) atNext() (names []string) {
-	i, _ := slices.BinarySearchFunc(r.there, r.v.Head.Next,
+// segmentsAtNext returns the names of the segments that begin at the next index.
+func (r *reader) segmentsAtNext() (names []string) {
+	i, _ := slices.BinarySearchFunc(r.onDisk, r.v.Head.Next,
 		func(s span, next int64) int { return cmp.Compare(s.first, next) })
-	for ; i < len(r.there) && r.there[i].first == r.v.Head.Next; i++ {
-		names = append(names, r.there[i].name())
+	for ; i < len(r.onDisk) && r.onDisk[i].first == r.v.Head.Next; i++ {
+		names = append(names, r.onDisk[i].name())
 	}
 	return names
 }

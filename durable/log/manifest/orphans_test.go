@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// orphan is a segment that an append left behind without its group.
+// orphan returns a segment that an append left without its group.
 func orphan(t testing.TB, p []event.Event) manifest.Segment {
 	t.Helper()
 	seg, err := manifest.EncodeSegment(log, p)
@@ -54,7 +54,7 @@ func TestOrphans(t *testing.T) {
 		{"beside what is committed",
 			with(func(s map[string][]byte) { s["00000003-00000003.jsonl"] = []byte("older try") }),
 			manifest.Healthy, []manifest.FindingCode{manifest.OrphanSegment}, nil},
-		{"names that are no segment",
+		{"names that are not segments",
 			with(func(s map[string][]byte) { s[".tmp-x"], s["00000006.jsonl"], s["6-6.jsonl"] = nil, nil, nil }),
 			manifest.Healthy, nil, nil},
 	}
@@ -69,7 +69,8 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// Several segments may begin at the next index; the tail is torn if it fits any.
+// Several segments may begin at the next index; the tail is torn if it is a prefix of the group of
+// any of them.
 func TestSeveralCandidates(t *testing.T) {
 	f := threeGroups(t)
 	next := f.heads[3].Next
@@ -94,7 +95,7 @@ func TestSeveralCandidates(t *testing.T) {
 			t.Errorf("candidate %d: %s %v", i, r.Health, r.Findings)
 		}
 
-		// A new plan beside the orphans: the one that is attested counts.
+		// The manifest commits one of them; the others remain orphans.
 		whole := c.with(append(bytes.Clone(f.manifest), group...))
 		if r := whole.read(t); r.Head.Next != seg.Last+1 || r.Health != manifest.Healthy {
 			t.Errorf("candidate %d attested: %+v", i, r.Verdict)
@@ -102,7 +103,7 @@ func TestSeveralCandidates(t *testing.T) {
 	}
 }
 
-// Reading on from a verified head gives what reading all gives, of every form.
+// Reading from a verified head gives the result of reading the whole log, for every form of group.
 func TestReadingFromAHead(t *testing.T) {
 	f := threeGroups(t)
 	for k, head := range f.heads {
@@ -117,8 +118,9 @@ func TestReadingFromAHead(t *testing.T) {
 	}
 }
 
-// Old segments are not opened, nor the folder listed, to read on from a head (R11).
-func TestReadingFromAHeadTouchesNothingOlder(t *testing.T) {
+// Reading from a head neither opens older segments nor lists the directory
+// (docs/design.md#head-cache).
+func TestReadingFromAHeadOpensNoOlderSegment(t *testing.T) {
 	f := threeGroups(t)
 	c := f.with(f.manifest)
 	delete(c.segments, f.segs[0].Name())
@@ -126,7 +128,7 @@ func TestReadingFromAHeadTouchesNothingOlder(t *testing.T) {
 	opened := 0
 	v, err := manifest.Read(manifest.Input{Log: log, From: f.heads[2],
 		Manifest: bytes.NewReader(f.manifest[f.heads[2].GroupAt:]),
-		Names:    func() ([]string, error) { return nil, errors.New("the folder was listed") },
+		Names:    func() ([]string, error) { return nil, errors.New("the directory was listed") },
 		Open: func(name string) ([]byte, bool, error) {
 			opened++
 			data, ok := c.segments[name]
@@ -161,8 +163,8 @@ func TestHeadsThatAreNotOnTheChain(t *testing.T) {
 	}
 }
 
-// Errors of the world and of the visitor end the reading; they are no damage.
-func TestErrorsOfTheWorld(t *testing.T) {
+// Errors of Input and of visit end the reading and are returned; they are not damage.
+func TestInputErrorsEndReading(t *testing.T) {
 	f := threeGroups(t)
 	broken := errors.New("input/output error")
 	torn := f.manifest[:len(f.manifest)-1]
@@ -195,7 +197,7 @@ func TestErrorsOfTheWorld(t *testing.T) {
 	}
 }
 
-// failing reads its bytes, then fails.
+// failing is a reader that returns its bytes, then an error.
 type failing struct {
 	data []byte
 	err  error

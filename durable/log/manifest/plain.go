@@ -7,23 +7,24 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// plain looks for a group as the locks alone have it, without pins and prev:
-// other programs write such, and pin a snapshot only when it is new. It is good
-// when spelling it from its segment gives the same bytes.
-func (r *reader) plain(candidates []candidate) (candidate, bool, error) {
+// matchPlain returns the candidate whose group is next in the manifest without the members pins and
+// prev. Other programs write such groups, and pin a snapshot only when it is new
+// (docs/decisions/0006-manifests-of-other-programs.md). The group is valid if encoding it from its
+// segment gives the same bytes, or, with Input.Foreign, if matchLenient accepts it.
+func (r *reader) matchPlain(candidates []candidate) (candidate, bool, error) {
 	for _, c := range candidates {
 		if r.pinned == nil {
 			r.pinned = map[canon.Digest]bool{}
 		}
 		pins := r.newPins(c.seg)
-		group := r.plainGroup(c.seg, pins)
+		group := r.plainGroupOf(c.seg, pins)
 		have, err := r.peek(len(group))
 		if err != nil {
 			return candidate{}, false, err
 		}
 		ok := bytes.Equal(have, group)
 		if !ok && r.in.Foreign {
-			if group, ok, err = r.lenient(c.seg, pins); err != nil {
+			if group, ok, err = r.matchLenient(c.seg, pins); err != nil {
 				return candidate{}, false, err
 			}
 		}
@@ -34,15 +35,15 @@ func (r *reader) plain(candidates []candidate) (candidate, bool, error) {
 			return candidate{c.seg, group}, true, nil
 		}
 	}
-	if !r.in.From.IsZero() && r.closesPlainly(candidates) {
+	if !r.in.From.IsZero() && r.attestsPlain(candidates) {
 		return candidate{}, false, ErrNotOnChain
 	}
 	return candidate{}, false, nil
 }
 
-// closesPlainly reports a plain group with fewer pins than its segment has: only
-// a reading from the start knows whether the others were pinned before.
-func (r *reader) closesPlainly(candidates []candidate) bool {
+// attestsPlain reports that the next group is a plain one that attests a candidate, although its
+// pins do not match. Only a reading from the start knows which snapshots earlier groups pinned.
+func (r *reader) attestsPlain(candidates []candidate) bool {
 	line, err := r.peekLine()
 	return err == nil && slices.ContainsFunc(candidates, func(c candidate) bool {
 		closed, ok := r.attests(line, c.seg)
@@ -52,7 +53,8 @@ func (r *reader) closesPlainly(candidates []candidate) bool {
 	})
 }
 
-// newPins leaves out what an earlier plain group of this reading has pinned.
+// newPins returns the pins of seg without repetitions, and without those that an earlier plain
+// group of this reading has.
 func (r *reader) newPins(seg Segment) []pin {
 	var out []pin
 	fresh := map[canon.Digest]bool{}
@@ -65,9 +67,11 @@ func (r *reader) newPins(seg Segment) []pin {
 	return out
 }
 
-func (r *reader) plainGroup(seg Segment, pins []pin) []byte {
+// plainGroupOf returns the plain group of seg after the head: with all its pins if the manifest has
+// those, else with the given ones.
+func (r *reader) plainGroupOf(seg Segment, pins []pin) []byte {
 	sum := canon.Sum(seg.Bytes)
-	// A plain group may also pin again what is pinned; both spellings are tried.
+	// Some programs repeat pins of earlier groups.
 	all := appendGroup(r.in.Log, r.v.Head, seg, sum, seg.pins(), false)
 	if have, err := r.peek(len(all)); err == nil && bytes.Equal(have, all) {
 		return all
@@ -75,10 +79,10 @@ func (r *reader) plainGroup(seg Segment, pins []pin) []byte {
 	return appendGroup(r.in.Log, r.v.Head, seg, sum, pins, false)
 }
 
-// lenient reads a group of another program, with members we do not know. Bounds,
-// digest, pins and, where they are given, their number and the chain must hold
-// all the same; the log is then of unknown version.
-func (r *reader) lenient(seg Segment, pins []pin) ([]byte, bool, error) {
+// matchLenient reads a group of another program that has unknown members. Its event bounds,
+// digest and pins must be correct, and so must the number of pins and the chain where the group
+// states them. The health of the log becomes UnknownVersion, so that nothing is written to it.
+func (r *reader) matchLenient(seg Segment, pins []pin) ([]byte, bool, error) {
 	line, err := r.peekLine()
 	if err != nil {
 		return nil, false, err
@@ -118,8 +122,8 @@ func (r *reader) lenient(seg Segment, pins []pin) ([]byte, bool, error) {
 	return group, true, nil
 }
 
-// attests reports whether a line closes seg behind the head, whatever else it
-// says; a chained one must name the group before.
+// attests reports whether a line closes seg after the head, ignoring its other members. A line with
+// prev must name the preceding group. closed is the parsed line.
 func (r *reader) attests(line []byte, seg Segment) (closed canon.Value, ok bool) {
 	v, err := canon.Parse(line)
 	if err != nil {
@@ -134,6 +138,7 @@ func (r *reader) attests(line []byte, seg Segment) (closed canon.Value, ok bool)
 		(!chained || text("prev") == r.v.Head.Digest.String())
 }
 
+// pinOf returns the snapshot of a line that looks like a snapshot_pinned record.
 func pinOf(line []byte) (canon.Digest, bool) {
 	v, err := canon.Parse(line)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// ObjectKind is the closed set of content-addressed files that ride in a commit.
+// ObjectKind is the closed set of content-addressed files that a commit stores.
 type ObjectKind string
 
 // The object kinds.
@@ -13,24 +13,24 @@ const (
 	Snapshot ObjectKind = "snapshot"
 	Artifact ObjectKind = "artifact"
 	Workflow ObjectKind = "workflow"
-	// Installed is what an applied proposal brought. It counts as far as the log of the
-	// proposals says so.
+	// Installed is the artifact of an applied proposal. It is in effect only as long as the
+	// proposals log states so.
 	Installed ObjectKind = "installed"
 )
 
 // ObjectKinds lists the closed set.
 func ObjectKinds() []ObjectKind { return []ObjectKind{Snapshot, Workflow, Artifact, Installed} }
 
-// Object is bytes that a plan's events refer to by their digest.
+// Object is a file that a plan's events refer to by its digest.
 type Object struct {
 	Kind  ObjectKind
 	Bytes []byte
 }
 
-// Ref is the object's digest.
+// Ref returns the object's digest, which also is its file name.
 func (o Object) Ref() canon.Digest { return canon.Sum(o.Bytes) }
 
-// ObjectDir is the folder of a kind, relative to the store.
+// ObjectDir returns the directory of the objects of a kind, relative to the store.
 func ObjectDir(kind ObjectKind) string {
 	switch kind {
 	case Snapshot:
@@ -43,7 +43,8 @@ func ObjectDir(kind ObjectKind) string {
 	return "artifacts"
 }
 
-// ObjectName is the file name of an object (R4): artifacts carry no suffix.
+// ObjectName returns the file name of an object (docs/design.md#lines-and-files). Artifacts have no
+// suffix, since their content type is in the event that refers to them.
 func ObjectName(kind ObjectKind, ref canon.Digest) string {
 	if kind == Artifact {
 		return ref.FileName()
@@ -51,7 +52,9 @@ func ObjectName(kind ObjectKind, ref canon.Digest) string {
 	return ref.FileName() + ".json"
 }
 
-// Plan is what one append commits: all of it, or nothing.
+// Plan is the content of one append to a log. An append commits all of it or nothing: objects and
+// the segment of events are stored first, then the group that commits them
+// (docs/design.md#commit-protocol).
 type Plan struct {
 	Log     Log
 	Events  []event.Event

@@ -13,50 +13,52 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Input is a log's files as the caller sees them. Errors of its functions are
-// the world's and end the reading; what is wrong with bytes is the verdict's.
+// Input gives access to the files of a log. An error of its functions ends the reading and is
+// returned; a defect of the bytes becomes part of the verdict.
 type Input struct {
 	Log Log
-	// From is a head that was verified before; the zero Head reads all. Manifest
-	// starts at From.GroupAt.
+	// From is a head that was verified before; the zero Head reads the whole log. Manifest starts
+	// at offset From.GroupAt.
 	From     Head
 	Manifest io.Reader
-	// Names lists the log's segment folder.
+	// Names lists the segment directory, in any order.
 	Names func() ([]string, error)
-	// Open reads one segment file; ok is false when it is not there.
+	// Open reads one segment file; ok is false when it does not exist.
 	Open func(name string) (data []byte, ok bool, err error)
-	// Hash reads one segment file for Digests and sums it up; ok is false when it is not
-	// there. What comes of it is compared, nothing else.
+	// Hash reads one segment file for Digests and returns its digest and length; ok is false when
+	// it does not exist. Read ignores it. Without it, Digests decodes every segment like Read.
 	Hash func(name string) (sum canon.Digest, size int64, ok bool, err error)
-	// Ahead is how many bytes of segments may be read and decoded before their turn
-	// comes, on other goroutines; Open is then called by several at once. 0: none. What
-	// comes of a reading does not depend on it.
+	// Ahead is how many bytes of segments may be read and decoded in advance, on other
+	// goroutines; Open and Hash must then be safe for concurrent use. 0 disables it. The result of
+	// a reading does not depend on it.
 	Ahead int64
-	// Foreign accepts groups with members we do not know, as unknown_version (R14).
+	// Foreign accepts groups with unknown members, with health UnknownVersion
+	// (docs/design.md#foreign-stores).
 	Foreign bool
 }
 
-// ErrNotOnChain says that nothing can be read on from From: it is no head of this
-// log, and what was folded up to it belongs to another history; or the log was
-// written without pin counts, and only a reading from the start can judge it.
+// ErrNotOnChain reports that a reading cannot start at Input.From. Either From is not a head of
+// this log, and a fold up to it belongs to another history; or the log was written without pin
+// counts, and only a reading from the start can verify it. The caller discards the fold and reads
+// from the zero Head.
 var ErrNotOnChain = errors.New("the head is not on this log's chain")
 
-// Read verifies a log group by group and hands each committed segment to visit.
-// It stops at the first thing that is not committed, and says what that is (R9).
-// The error is From's, the world's or visit's; damage never is one.
+// Read verifies a log group by group, and calls visit for each committed segment in order, with the
+// head after it. It stops at the first bytes that commit nothing, and judges them
+// (docs/design.md#log-tail). The error is ErrNotOnChain, or an error of Input or visit; damage is
+// not an error but part of the Verdict.
 func Read(in Input, visit func(Segment, Head) error) (Verdict, error) {
-	r, done := begin(in)
+	r, done := newReader(in)
 	defer done()
-	return r.all(func() (bool, error) { return r.group(visit) })
+	return r.readAll(func() (bool, error) { return r.group(visit) })
 }
 
-// buffers are what manifests are read through. Most logs are short, and there may be
-// ten thousand of them.
+// buffers pools the buffers of manifests: a store may have ten thousand logs, most of them short.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
 
-// begin is a reading at the head that is known; done gives its buffer back, after which
-// nothing that was handed out of it may be looked at.
-func begin(in Input) (r *reader, done func()) {
+// newReader returns a reader at Input.From. done returns its buffer to the pool, after which peeked
+// bytes must not be used any more.
+func newReader(in Input) (r *reader, done func()) {
 	b := buffers.Get().(*bufio.Reader)
 	b.Reset(in.Manifest)
 	done = func() {
@@ -66,12 +68,13 @@ func begin(in Input) (r *reader, done func()) {
 	return &reader{in: in, manifest: b, v: Verdict{Head: in.From, Health: Healthy}}, done
 }
 
-// all reads group by group until nothing committed follows.
-func (r *reader) all(group func() (done bool, err error)) (Verdict, error) {
+// readAll calls group until it reports the end of the committed prefix, then looks for orphans.
+func (r *reader) readAll(group func() (done bool, err error)) (Verdict, error) {
 	if err := r.skipKnown(); err != nil {
 		return r.v, err
 	}
-	defer func() { r.ahead.stop() }()
+	// r.prefetch is set later, when prefetching starts.
+	defer func() { r.prefetch.stop() }()
 	for {
 		done, err := group()
 		if err != nil {
@@ -80,27 +83,29 @@ func (r *reader) all(group func() (done bool, err error)) (Verdict, error) {
 		if done {
 			return r.v, r.orphans()
 		}
-		if err := r.lookAhead(); err != nil {
+		if err := r.refillPrefetch(); err != nil {
 			return r.v, err
 		}
 	}
 }
 
+// reader is one reading of a log. Its head advances with each committed group.
 type reader struct {
 	in       Input
 	manifest *bufio.Reader
 	v        Verdict
-	pinned   map[canon.Digest]bool // of plain groups, which pin a snapshot once
-	digests  bool                  // segments are hashed, and decoded only where that says no
-	ahead    *ahead                // nil: each segment is read when its turn comes
+	pinned   map[canon.Digest]bool // snapshots that earlier plain groups pinned
+	digests  bool                  // segments are hashed, and decoded only where that fails
+	prefetch *prefetcher           // nil: segments are not prefetched
 
-	read      int64 // bytes of the segments that were read
-	listed    bool
-	there     []span  // the segment folder
-	committed []int64 // where the segments begin that were read
+	read      int64   // bytes of the committed segments
+	listed    bool    // the segment directory was listed into onDisk
+	onDisk    []span  // the segments in the directory, sorted
+	committed []int64 // the first events of the committed segments, in a reading from the start
 }
 
-// skipKnown passes over the last group of From and checks that it is the one.
+// skipKnown skips the last group of From, and returns ErrNotOnChain if its digest is not that of
+// From.
 func (r *reader) skipKnown() error {
 	if r.in.From.IsZero() {
 		return nil
@@ -115,20 +120,20 @@ func (r *reader) skipKnown() error {
 	return nil
 }
 
-// candidate is a segment that could follow, and the group that would commit it.
+// candidate is a segment that begins at the next index, and the group that would commit it.
 type candidate struct {
 	seg   Segment
 	group []byte
 }
 
-// group reads one group; done says that nothing committed follows.
+// group reads one group and visits its segment. done reports that nothing committed follows.
 func (r *reader) group(visit func(Segment, Head) error) (done bool, err error) {
 	line, err := r.peekLine()
 	if err != nil || len(line) == 0 {
 		return true, err
 	}
-	// The segment that the line names commits nearly always; only when it does
-	// not is the folder listed for others.
+	// Nearly always the line commits the segment that it names. The directory is listed for other
+	// candidates only where it does not.
 	named, why, err := r.open(namedSegment(line))
 	if err != nil {
 		return true, err
@@ -136,6 +141,7 @@ func (r *reader) group(visit func(Segment, Head) error) (done bool, err error) {
 	if ok, err := r.commitOne(named, visit); ok || err != nil {
 		return false, err
 	}
+	// Damage, the tail, or a line that was torn before its segment name.
 	others, whyOthers, err := r.candidates()
 	if err != nil {
 		return true, err
@@ -149,7 +155,7 @@ func (r *reader) group(visit func(Segment, Head) error) (done bool, err error) {
 	return true, r.tail(others, why)
 }
 
-// commitOne commits the candidate whose group stands next, if there is one.
+// commitOne commits the candidate whose group is next in the manifest, and reports whether one was.
 func (r *reader) commitOne(candidates []candidate, visit func(Segment, Head) error) (bool, error) {
 	for _, c := range candidates {
 		have, err := r.peek(len(c.group))
@@ -160,13 +166,14 @@ func (r *reader) commitOne(candidates []candidate, visit func(Segment, Head) err
 			return true, r.commit(c, visit)
 		}
 	}
-	c, ok, err := r.plain(candidates)
+	c, ok, err := r.matchPlain(candidates)
 	if err != nil || !ok {
 		return false, err
 	}
 	return true, r.commit(c, visit)
 }
 
+// commit consumes the group of c, advances the head and calls visit.
 func (r *reader) commit(c candidate, visit func(Segment, Head) error) error {
 	if _, err := r.manifest.Discard(len(c.group)); err != nil {
 		return err
@@ -176,43 +183,44 @@ func (r *reader) commit(c candidate, visit func(Segment, Head) error) error {
 		r.committed = append(r.committed, c.seg.First)
 	}
 	r.read += int64(len(c.seg.Bytes))
-	r.v.note(r.in.Log, c.seg.Events)
+	r.v.noteForeign(r.in.Log, c.seg.Events)
 	c.seg.Group = c.group
 	return visit(c.seg, r.v.Head)
 }
 
-// open reads a segment that begins at the next index; why says what is wrong
-// with one that is named and cannot follow.
+// open reads the named segment if it begins at the next index. why is the finding where it is
+// missing or damaged.
 func (r *reader) open(name string) (out []candidate, why *Finding, err error) {
 	first, last, ok := ParseSegmentName(name)
 	if !ok || first != r.v.Head.Next {
 		return nil, nil, nil
 	}
 	where := path.Join(r.in.Log.Root, SegmentDir, name)
-	got := r.ahead.take(span{first, last})
+	got := r.prefetch.take(span{first, last})
 	if got == nil || r.digests {
 		got = load(r.in, name, first, last, 1)
 	}
 	if got.err != nil {
 		return nil, nil, got.err
 	}
-	if !got.there {
+	if !got.exists {
 		f := NewFinding(SegmentMissing, where, "the segment is attested and not there")
 		return nil, &f, nil
 	}
-	if got.wrong != nil {
-		f := NewFinding(SegmentDamaged, where, "the file is no segment: %v", got.wrong)
+	if got.decodeErr != nil {
+		f := NewFinding(SegmentDamaged, where, "the file is no segment: %v", got.decodeErr)
 		return nil, &f, nil
 	}
 	return []candidate{{got.seg, appendGroup(r.in.Log, r.v.Head, got.seg, got.sum, got.seg.pins(), true)}}, nil, nil
 }
 
-// candidates are all segments of the folder that begin at the next index.
+// candidates reads all segments of the directory that begin at the next index. why is the finding
+// about the last one that is damaged.
 func (r *reader) candidates() (out []candidate, why *Finding, err error) {
 	if err := r.list(); err != nil {
 		return nil, nil, err
 	}
-	for _, name := range r.atNext() {
+	for _, name := range r.segmentsAtNext() {
 		more, whyThis, err := r.open(name)
 		if err != nil {
 			return nil, nil, err
@@ -225,7 +233,8 @@ func (r *reader) candidates() (out []candidate, why *Finding, err error) {
 	return out, why, nil
 }
 
-// namedSegment is the file name in a line that looks like a segment_closed.
+// namedSegment returns the segment that is named in a line that looks like a segment_closed record,
+// "" for any other line.
 func namedSegment(line []byte) string {
 	v, err := canon.Parse(line)
 	if err != nil {
@@ -239,7 +248,8 @@ func namedSegment(line []byte) string {
 	return name
 }
 
-// peekLine is the next line with its newline, or what there is of it.
+// peekLine returns the next line with its newline without consuming it; at the end, or for a line
+// longer than limits.LineBytesMax, the part that was read.
 func (r *reader) peekLine() ([]byte, error) {
 	for n := 1024; ; n *= 2 {
 		have, err := r.peek(n)
@@ -255,7 +265,8 @@ func (r *reader) peekLine() ([]byte, error) {
 	}
 }
 
-// peek is up to n bytes without consuming them; fewer only at the end.
+// peek returns the next n bytes without consuming them; fewer only at the end of the manifest. The
+// bytes are valid until the next call.
 func (r *reader) peek(n int) ([]byte, error) {
 	if n > r.manifest.Size() {
 		r.manifest = bufio.NewReaderSize(r.manifest, 2*n)

@@ -11,25 +11,26 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Segment is one plan's events as they lie in one file.
+// Segment is the events of one plan, which are stored in one file.
 type Segment struct {
-	First, Last int64
+	First, Last int64 // event indices
 	Bytes       []byte
 	Events      []event.Event
-	// Group are the lines that commit the segment, as a reader found them.
+	// Group is the lines that commit the segment, as they were read; nil in an encoded segment.
 	Group []byte
 }
 
-// Name is the segment's file name.
+// Name returns the segment's file name.
 func (s Segment) Name() string { return SegmentName(s.First, s.Last) }
 
-// pin is a snapshot reference that a segment's events introduce or repeat.
+// pin is a snapshot that an event of a segment refers to.
 type pin struct {
 	index int64
-	event string // as its line spells it
+	event string // the event's id as its line spells it
 	ref   canon.Digest
 }
 
+// pins returns the pins of the segment's events, in their order.
 func (s Segment) pins() []pin {
 	var out []pin
 	for _, e := range s.Events {
@@ -40,8 +41,9 @@ func (s Segment) pins() []pin {
 	return out
 }
 
-// EncodeSegment writes a plan's events as they will lie in their file. It checks
-// every event: nothing that a reader would refuse is ever written.
+// EncodeSegment returns the segment with a plan's events. It checks every event, so that nothing is
+// written that a reader would refuse. An error means a bug in the caller, or a log with more
+// events than segment names can express; nothing may be written then.
 func EncodeSegment(log Log, events []event.Event) (Segment, error) {
 	if len(events) == 0 {
 		return Segment{}, errors.New("manifest: a plan without events")
@@ -49,7 +51,7 @@ func EncodeSegment(log Log, events []event.Event) (Segment, error) {
 	s := Segment{First: events[0].Index, Last: events[len(events)-1].Index, Events: events}
 	for i, e := range events {
 		if e.Index != s.First+int64(i) || e.Owner != log.Owner {
-			return Segment{}, fmt.Errorf("manifest: event %d of %s stands at %d of %s", e.Index, e.Owner,
+			return Segment{}, fmt.Errorf("manifest: event %d of %s is planned as event %d of %s", e.Index, e.Owner,
 				s.First+int64(i), log.Owner)
 		}
 		if err := e.Check(log.Table); err != nil {
@@ -66,22 +68,23 @@ func EncodeSegment(log Log, events []event.Event) (Segment, error) {
 	return s, nil
 }
 
-// DecodeSegment reads the bytes of events/<first>-<last>.jsonl. An error means
-// that the bytes are no such segment; events of kinds or shapes that the table
-// does not know come back foreign.
+// DecodeSegment decodes the bytes of events/<first>-<last>.jsonl. An error means that the bytes are
+// not that segment. Events of kinds or forms that the table does not know are returned as foreign
+// events, not as errors (docs/design.md#foreign-stores).
 func DecodeSegment(log Log, first, last int64, data []byte) (Segment, error) {
 	return decodeParts(log, first, last, data, 1)
 }
 
-// decodeParts is DecodeSegment by so many goroutines; what it says is what one would.
+// decodeParts is DecodeSegment with up to parts goroutines; the result does not depend on parts.
 func decodeParts(log Log, first, last int64, data []byte, parts int) (Segment, error) {
 	s := Segment{First: first, Last: last, Bytes: data}
+	// A line has at least one byte: a forged name must not size the slice of events.
 	if last-first >= int64(len(data)) {
 		return Segment{}, fmt.Errorf("%d bytes cannot hold events %d to %d", len(data), first, last)
 	}
 	if parts > 1 && len(data) >= partBytes && int64(bytes.Count(data, []byte{'\n'})) == last-first+1 {
 		var err error
-		s.Events, err = decodeSide(log, first, data, parts)
+		s.Events, err = decodeParallel(log, first, data, parts)
 		if err != nil {
 			return Segment{}, err
 		}
@@ -97,7 +100,7 @@ func decodeParts(log Log, first, last int64, data []byte, parts int) (Segment, e
 	return s, nil
 }
 
-// decodeLines reads events from first on behind what is in out.
+// decodeLines decodes events with indices from first and appends them to out.
 func decodeLines(log Log, out []event.Event, first int64, data []byte) ([]event.Event, error) {
 	for at := first; len(data) > 0; at++ {
 		end := bytes.IndexByte(data, '\n')
@@ -117,9 +120,10 @@ func decodeLines(log Log, out []event.Event, first int64, data []byte) ([]event.
 	return out, nil
 }
 
-// decodeSide reads parts of a segment side by side. Of several errors the first in the
-// order of lines counts: it is where one reader would have stopped.
-func decodeSide(log Log, first int64, data []byte, parts int) ([]event.Event, error) {
+// decodeParallel decodes parts of a segment in parallel, each into its own range of one slice. Of
+// several errors it returns the first in the order of lines, where a single reader would have
+// stopped.
+func decodeParallel(log Log, first int64, data []byte, parts int) ([]event.Event, error) {
 	events := make([]event.Event, bytes.Count(data, []byte{'\n'}))
 	errs := make([]error, parts)
 	var done sync.WaitGroup

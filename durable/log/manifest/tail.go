@@ -8,10 +8,11 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// tail judges bytes that commit nothing: an append that never was acknowledged,
-// or damage (R9).
+// tail judges the bytes behind the last group (docs/design.md#log-tail): they are part of an append
+// that was never acknowledged, which the next writer removes, or damage, which no writer removes.
 func (r *reader) tail(candidates []candidate, why *Finding) error {
 	at := r.v.Head.Bytes
+	// One byte more than the group: a longer tail is not a prefix of it.
 	for _, c := range candidates {
 		have, err := r.peek(len(c.group) + 1)
 		if err != nil {
@@ -26,17 +27,18 @@ func (r *reader) tail(candidates []candidate, why *Finding) error {
 			return nil
 		}
 	}
-	f, err := r.blame(candidates, why)
+	f, err := r.diagnose(candidates, why)
 	if err != nil {
 		return err
 	}
 	f.At = at
-	r.v.damage(f)
+	r.v.markDamaged(f)
 	return nil
 }
 
-// blame says what is damaged, as well as that can be told.
-func (r *reader) blame(candidates []candidate, why *Finding) (Finding, error) {
+// diagnose returns the finding that names the damaged file, as far as it can be determined: the
+// segment, if the next line attests another digest for it, else the manifest.
+func (r *reader) diagnose(candidates []candidate, why *Finding) (Finding, error) {
 	if why != nil {
 		return *why, nil
 	}
@@ -58,7 +60,7 @@ func (r *reader) blame(candidates []candidate, why *Finding) (Finding, error) {
 	return f, nil
 }
 
-// attestedDigest is the segment's digest in a line that looks like a segment_closed.
+// attestedDigest returns the segment's digest from a line that looks like a segment_closed record.
 func attestedDigest(line []byte) canon.Digest {
 	v, err := canon.Parse(line)
 	if err != nil {
@@ -69,11 +71,12 @@ func attestedDigest(line []byte) canon.Digest {
 	return d
 }
 
-// SectorBytes is the unit that a disk writes whole or not at all.
+// SectorBytes is the unit that disks write completely or not at all.
 const SectorBytes = 512
 
-// torn reports whether have, which starts at file offset at, is what a crash can
-// leave of group: a prefix in which whole sectors may read as zeros.
+// torn reports whether have, which starts at file offset at, can result from a crash while group
+// was written: a prefix of group in which whole sectors may be zero. Any other difference is
+// damage.
 func torn(have, group []byte, at int64) bool {
 	if len(have) > len(group) {
 		return false

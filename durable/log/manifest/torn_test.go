@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// tornLogs are logs whose last group spans at least four sectors, at several
-// offsets inside a sector: a crash loses whole sectors of the file, not of the group.
+// tornLogs returns logs whose last group spans at least four sectors, at several offsets inside a
+// sector: a crash loses whole sectors of the file, not of the group.
 func tornLogs(t testing.TB) (out []*files) {
 	offsets := map[int64]bool{}
 	for before := 0; len(out) < 4; before++ {
@@ -32,8 +32,8 @@ func tornLogs(t testing.TB) (out []*files) {
 	return out
 }
 
-// sectors are the bounds of the parts of a group that start at file offset at and
-// lie in one sector each, up to length n.
+// sectors returns the bounds of the parts of a group that are in one sector each, up to length n;
+// at is the file offset of the group.
 func sectors(at int64, n int) (out [][2]int) {
 	for start := 0; start < n; {
 		end := min(n, start+manifest.SectorBytes-int((at+int64(start))%manifest.SectorBytes))
@@ -43,7 +43,7 @@ func sectors(at int64, n int) (out [][2]int) {
 	return out
 }
 
-// tear is the first n bytes of group, with the parts zeroed that mask names.
+// tear returns the first n bytes of group, with the parts zeroed that are set in mask.
 func tear(group []byte, at int64, n int, mask uint) []byte {
 	have := bytes.Clone(group[:n])
 	for i, part := range sectors(at, n) {
@@ -54,16 +54,15 @@ func tear(group []byte, at int64, n int, mask uint) []byte {
 	return have
 }
 
-// readTail reads a log whose last group is replaced by tail, from the head before
-// it: what stands before was verified and does not matter here.
+// readTail reads a log whose last group is replaced by tail, from the head before it.
 func (f *files) readTail(t testing.TB, tail []byte) reading {
 	t.Helper()
 	head := f.heads[len(f.heads)-2]
 	return f.with(append(bytes.Clone(f.manifest[:head.Bytes]), tail...)).readFrom(t, head)
 }
 
-// The last append of a crash: of any length, and with any whole sectors lost. It
-// never was acknowledged, so it is cut and nothing else is said of it.
+// The last group after a crash, of any length and with any whole sectors lost, is an uncommitted
+// tail and no other finding: it was never acknowledged.
 func TestEveryTornLastGroup(t *testing.T) {
 	for _, f := range tornLogs(t) {
 		k := len(f.segs) - 1
@@ -84,7 +83,7 @@ func TestEveryTornLastGroup(t *testing.T) {
 				if r.err != nil || r.Health != manifest.Healthy || r.Head != f.heads[k] || r.TailBytes != int64(n) ||
 					len(r.events) > 0 ||
 					!slices.Contains(r.codes(), manifest.UncommittedTail) || r.Findings[0].At != at {
-					t.Fatalf("offset %d, %d bytes, sectors %b lost: %s %v, %d bytes to cut, %v", at, n, mask, r.Health,
+					t.Fatalf("offset %d, %d bytes, sectors %b lost: %s %v, tail of %d bytes, %v", at, n, mask, r.Health,
 						r.Findings, r.TailBytes, r.err)
 				}
 			}
@@ -92,9 +91,8 @@ func TestEveryTornLastGroup(t *testing.T) {
 	}
 }
 
-// tornLengths are all lengths around the bounds of sectors and lines, where the
-// verdict could go wrong, and some between; the rule itself is tried with every
-// length in torn_rule_test.go.
+// tornLengths returns all lengths around the bounds of sectors and lines, and some between.
+// torn_internal_test.go tests every length.
 func tornLengths(group []byte, at int64) (out []int) {
 	bounds := []int{1, len(group)}
 	for _, part := range sectors(at, len(group)) {
@@ -116,9 +114,9 @@ func tornLengths(group []byte, at int64) (out []int) {
 	return slices.Compact(out)
 }
 
-// One byte that no crash leaves makes a torn group damage: it may have been
-// acknowledged, and nobody may cut it.
-func TestAFlippedByteInATornGroup(t *testing.T) {
+// A torn group with one byte that a crash cannot leave is damage: it may have been acknowledged,
+// and must not be truncated.
+func TestFlippedByteInTornGroupIsDamage(t *testing.T) {
 	f := tornLogs(t)[1]
 	k := len(f.segs) - 1
 	group, at := f.group(k), f.heads[k].Bytes
@@ -141,8 +139,8 @@ func TestAFlippedByteInATornGroup(t *testing.T) {
 	}
 }
 
-// Bytes behind the last group's length are no crash's: one append is one group.
-func TestMoreThanTheGroupIsDamage(t *testing.T) {
+// Bytes beyond the length of the last group are damage: one append is one group.
+func TestBytesBeyondTornGroupAreDamage(t *testing.T) {
 	f := tornLogs(t)[0]
 	k := len(f.segs) - 1
 	group := f.group(k)
@@ -159,15 +157,15 @@ func TestMoreThanTheGroupIsDamage(t *testing.T) {
 	}
 }
 
-// The first append of a session can be torn as well: the session is unborn.
-func TestATornFirstGroup(t *testing.T) {
+// A session whose first append was torn is unborn.
+func TestTornFirstGroup(t *testing.T) {
 	f := write(t, log, plan(0, event.SessionCreated{}, node(1, snap(1))))
 	for n := 1; n < len(f.manifest); n++ {
 		for mask := range uint(1) << len(sectors(0, n)) {
 			r := f.with(tear(f.manifest, 0, n, mask)).read(t)
 			r.expect(t, f, 0, manifest.Healthy, manifest.UncommittedTail, manifest.OrphanSegment)
 			if !r.Unborn() || r.TailBytes != int64(n) {
-				t.Fatalf("%d bytes: unborn %v, %d bytes to cut", n, r.Unborn(), r.TailBytes)
+				t.Fatalf("%d bytes: unborn %v, tail of %d bytes", n, r.Unborn(), r.TailBytes)
 			}
 		}
 	}

@@ -6,18 +6,18 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Health is the closed set of what a log can be (locks section 10).
+// Health is the closed set of states of a log (docs/design.md#health).
 type Health string
 
-// The health classes.
+// The states. Only a healthy log is written to.
 const (
 	Healthy        Health = "healthy"
-	CorruptTail    Health = "corrupt_tail"
-	CorruptHead    Health = "corrupt_head"
-	UnknownVersion Health = "unknown_version"
+	CorruptTail    Health = "corrupt_tail"    // damaged behind at least one good group
+	CorruptHead    Health = "corrupt_head"    // damaged from the beginning
+	UnknownVersion Health = "unknown_version" // good, with events or members that are not known
 )
 
-// Severity says whether a finding fails verification.
+// Severity states whether a finding fails verification.
 type Severity string
 
 // The severities of findings.
@@ -26,55 +26,58 @@ const (
 	SeverityWarn  Severity = "warn"
 )
 
-// FindingCode is the closed set of what verification reports.
+// FindingCode is the closed set of codes of findings. They are part of documents: never renamed.
 type FindingCode string
 
 // Findings about logs.
 const (
-	UncommittedTail FindingCode = "uncommitted_tail" // an append that never was acknowledged (R9)
+	UncommittedTail FindingCode = "uncommitted_tail" // an append that was never acknowledged
 	OrphanSegment   FindingCode = "orphan_segment"   // a segment that no group commits
-	UnknownEvents   FindingCode = "unknown_version"  // facts that this binary does not know (R14)
-	ManifestDamaged FindingCode = "manifest_damaged" // lines that commit no segment that is there
-	SegmentMissing  FindingCode = "segment_missing"
-	SegmentDamaged  FindingCode = "segment_damaged" // no segment, or not the one that is attested
-	LostTail        FindingCode = "lost_tail"       // a segment beyond the end proves more was committed
+	UnknownEvents   FindingCode = "unknown_version"  // events or members that are not known
+	ManifestDamaged FindingCode = "manifest_damaged" // lines that commit no existing segment
+	SegmentMissing  FindingCode = "segment_missing"  // an attested segment does not exist
+	SegmentDamaged  FindingCode = "segment_damaged"  // not a segment, or not the attested one
+	LostTail        FindingCode = "lost_tail"        // a segment beyond the end: more was committed
 )
 
-// Findings about everything else in a store.
+// Findings about all other files of a store.
 const (
 	ObjectMissing   FindingCode = "object_missing"
 	ObjectDamaged   FindingCode = "object_damaged"
 	DuplicateKey    FindingCode = "duplicate_dedupe_key"
-	EventIDMismatch FindingCode = "event_id"         // the eventId does not follow from the dedupeKey (R3)
-	BrokenReference FindingCode = "broken_reference" // an event names a node, run, gap or output that is not there
-	LooseMode       FindingCode = "permissions"      // readable by others
+	EventIDMismatch FindingCode = "event_id"         // the eventId is not derived from the dedupeKey
+	BrokenReference FindingCode = "broken_reference" // an event refers to a missing node, run, gap or output
+	LooseMode       FindingCode = "permissions"      // other users can read the file
 	UnknownFile     FindingCode = "unknown_file"
-	OrphanObject    FindingCode = "orphan_object"
-	SuspectMarker   FindingCode = "suspect" // a failed sync left its mark; the next writer heals it
-	ControlDamaged  FindingCode = "control_damaged"
-	ControlMissing  FindingCode = "control_missing" // what else is there shows that it was there
-	ArtifactErased  FindingCode = "artifact_erased" // somebody removed the bytes and said why
+	OrphanObject    FindingCode = "orphan_object"   // no log refers to the object
+	SuspectMarker   FindingCode = "suspect"         // the mark of a failed sync; the next writer repairs the log
+	ControlDamaged  FindingCode = "control_damaged" // a control file is not valid
+	ControlMissing  FindingCode = "control_missing" // other files show that the control file existed
+	ArtifactErased  FindingCode = "artifact_erased" // a person erased the bytes and recorded why
 
-	SourceRunMissing FindingCode = "source_run_missing" // a run that a proposal was learned from is gone (R29)
+	// SourceRunMissing: a run on which a proposal is based does not exist any more
+	// (docs/design.md#proposals).
+	SourceRunMissing FindingCode = "source_run_missing"
 
-	AuditIncomplete FindingCode = "audit_incomplete" // a fact whose audit line is not written yet (R10)
-	AuditUnfounded  FindingCode = "audit_unfounded"  // an audit line whose fact its session does not hold
-	// audit lines of a session that is gone, and nobody deleted it
+	AuditIncomplete FindingCode = "audit_incomplete" // an event whose audit record is not written yet
+	AuditUnfounded  FindingCode = "audit_unfounded"  // an audit record whose event its session does not have
+	// AuditSessionMissing: audit records about a session that does not exist and was not deleted.
 	AuditSessionMissing FindingCode = "audit_session_missing"
 )
 
-// Finding is one thing that verification saw.
+// Finding is one result of verification. Findings about a damaged log are written into salvage
+// bundles with their messages, so existing messages are not reworded.
 type Finding struct {
 	Code     FindingCode `json:"code"`
 	Severity Severity    `json:"severity"`
 	Path     string      `json:"path"`                // relative to the store
-	At       int64       `json:"at,omitzero"`         // byte offset, where there is one
-	Event    *int64      `json:"eventIndex,omitzero"` // where one event is meant
+	At       int64       `json:"at,omitzero"`         // byte offset in the file
+	Event    *int64      `json:"eventIndex,omitzero"` // where the finding is about one event
 	Message  string      `json:"message"`
 }
 
-// SeverityOf is fixed for each code: what a crash, another program or a newer
-// version can leave is a warning, what proves loss or change is an error.
+// SeverityOf returns the severity of a code. States that a crash, another program or a newer
+// version can leave are warnings; what proves that data was lost or changed is an error.
 func SeverityOf(code FindingCode) Severity {
 	switch code {
 	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker,
@@ -85,41 +88,43 @@ func SeverityOf(code FindingCode) Severity {
 	return SeverityError
 }
 
-// NewFinding is a finding with its code's severity.
+// NewFinding returns a finding with the severity of its code. path is relative to the store.
 func NewFinding(code FindingCode, path, format string, args ...any) Finding {
 	return Finding{Code: code, Severity: SeverityOf(code), Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
-// Verdict is what reading a log came to. Head is the last good group, whatever
-// stands behind it.
+// Verdict is the result of reading a log. Head is the end of the valid prefix; findings describe
+// what follows it.
 type Verdict struct {
 	Head     Head
 	Health   Health
 	Findings []Finding
-	// TailBytes counts the bytes behind Head that the next writer cuts; they are
-	// an append that never was acknowledged. Damage is never counted here.
+	// TailBytes is the number of bytes behind Head that belong to an append that was never
+	// acknowledged; the next writer truncates them. It is 0 for a damaged log.
 	TailBytes int64
 	// Orphans are segment files that no group commits, from Head.Next on.
 	Orphans []string
 }
 
-// Unborn reports a log that nothing was ever committed to.
+// Unborn reports a log to which nothing was ever committed.
 func (v Verdict) Unborn() bool { return v.Head.IsZero() && v.Health == Healthy }
 
-// Damaged reports that the log holds bytes which no crash leaves.
+// Damaged reports that the log has bytes that cannot result from a crash.
 func (v Verdict) Damaged() bool { return v.Health == CorruptHead || v.Health == CorruptTail }
 
-func (v *Verdict) damage(f Finding) {
+// markDamaged adds the finding f and marks the log as damaged behind the head.
+func (v *Verdict) markDamaged(f Finding) {
 	v.Findings = append(v.Findings, f)
-	v.TailBytes = 0 // nobody cuts what is not healthy
+	v.TailBytes = 0 // a damaged log is not truncated
 	v.Health = CorruptTail
 	if v.Head.IsZero() {
 		v.Health = CorruptHead
 	}
 }
 
-// note looks at committed events for what this binary must not build on.
-func (v *Verdict) note(log Log, events []event.Event) {
+// noteForeign sets health UnknownVersion where a committed event is foreign and must not be
+// ignored: this binary must not append to a log that it cannot fold.
+func (v *Verdict) noteForeign(log Log, events []event.Event) {
 	for _, e := range events {
 		if !e.Foreign() || e.Ignorable || v.Health == UnknownVersion {
 			continue

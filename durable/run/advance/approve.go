@@ -16,18 +16,18 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Approval is a person's consent to what a human_approval step holds at a node.
+// Approval is a person's consent to the outputs of a human_approval step at a node.
 type Approval struct {
 	Comment string
 	Actor   event.Actor // a human
 	AtMs    int64       // clock reading in milliseconds since 1970
-	// Seen is Handed of what the person was shown; zero: nobody was shown anything, and
-	// whatever is there is approved.
+	// Seen is the approval digest of what the person was shown. Zero: nothing was shown, and
+	// the state at the time of recording is approved.
 	Seen canon.Digest
 }
 
-// Handed names what an approval at a node would be bound to: it changes with the
-// pending step and with every output. It is zero where no step is pending.
+// Handed returns the digest of what an approval at a node would be bound to. It changes with
+// the pending step and with every output, and is zero if no step is pending.
 func Handed(f Facts) canon.Digest {
 	pending := f.State.PendingStep()
 	if pending == nil {
@@ -36,12 +36,11 @@ func Handed(f Facts) canon.Digest {
 	return canon.Sum(binding(pending.Key(), f.SnapshotRef, f.Outputs).JCS())
 }
 
-// Approve plans an approval: the wr.human_approval artifact, bound to the pending
-// step, the node's snapshot and the node's current outputs, behind the records
-// that resolve what waited for it (R20). A plan without events says that the very
-// same is approved already. It refuses, with RUN_WAITING, whoever is no person and
-// content that is not what was Seen, and with VALIDATION_ERROR a node that waits for
-// no approval.
+// Approve plans an approval: the records that resolve the open gaps waiting for it, then the
+// wr.human_approval artifact, bound to the pending step, the node's snapshot and its current
+// outputs (docs/design.md#requirements-on-the-caller). A plan without events means that the
+// same content is approved already. Errors: RUN_WAITING for an actor that is not a person and
+// for content that differs from Seen, VALIDATION_ERROR for a node that requires no approval.
 func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	step, err := approvable(w, f, a)
 	if err != nil {
@@ -49,48 +48,60 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	}
 	if !a.Seen.IsZero() && a.Seen != Handed(f) {
 		return manifest.Plan{},
-			fault.New(fault.RunWaiting,
-				"what was handed in for step %q has changed since it was shown; nothing was approved", step.StepID).
-				Suggest("Look again with 'waybill approve %s'.", f.Run)
+			fault.New(
+				fault.RunWaiting,
+				"the outputs submitted for step %q have changed since they were shown; nothing was approved",
+				step.StepID,
+			).
+				Suggest("Review them with 'waybill approve %s'.", f.Run)
 	}
 	key := f.State.PendingStep().Key()
 	waiting := waitingForApproval(f.OpenGaps, step.StepID)
 	seg := newSegment(f.Session, f.Next, a.AtMs, a.Actor)
+	// Repeating an approval of the same content records nothing.
 	if len(waiting) == 0 && ApprovalHolds(key, f.SnapshotRef, f.Outputs) {
 		return seg.plan, nil
 	}
+	// The attempt's id follows from the number of earlier approvals, so that a repeated call
+	// plans the same ids.
 	origin := id.FromAttempt(id.NextAttempt(f.Node, id.OpApprove, f.Approvals), id.OpApprove)
 	at := event.Scope{RunID: f.Run, NodeID: f.Node}
+	// Gaps are resolved before the approval appears, as in every segment.
 	for i, g := range waiting {
 		seg.gap(at, origin.Gap(i), event.Info,
 			reason.Unmet{Code: g.Reason, Pointer: *g.Pointer, Message: "Resolved: a person approved the step."}, &g.ID)
 	}
-	said := seg.artifacts([]Artifact{JSONArtifact(approvalValue(key, f.SnapshotRef, f.Outputs, a))})
-	seg.caller(at, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: said[0],
-		SupersedesOutputID: earlierApproval(f.Outputs)})
+	payloads := seg.artifacts([]Artifact{JSONArtifact(approvalValue(key, f.SnapshotRef, f.Outputs, a))})
+	seg.caller(
+		at,
+		event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: payloads[0],
+			SupersedesOutputID: earlierApproval(f.Outputs)},
+	)
 	return seg.plan, nil
 }
 
-// ApprovalHolds reports whether a current approval among a node's outputs is bound
-// to exactly what is pending and to exactly the other outputs (R20). outputs are
-// the node's current ones with an attempt's laid over: an attempt that brings
-// nothing, or the same bytes again, keeps an approval, any other voids it.
+// ApprovalHolds reports whether a current approval among a node's outputs is bound to exactly
+// the pending step, the snapshot and the other outputs
+// (docs/design.md#requirements-on-the-caller). outputs are the node's current ones as
+// replaced by an attempt's: an attempt without outputs, or with the same bytes, keeps an
+// approval valid; any other invalidates it.
 func ApprovalHolds(stepKey string, snapshotRef canon.Digest, outputs []Output) bool {
 	want := binding(stepKey, snapshotRef, outputs)
 	return slices.ContainsFunc(outputs, func(o Output) bool {
 		if o.Payload.ArtifactKind != ApprovalKind {
 			return false
 		}
+		// Approver and comment are not part of the binding.
 		return o.JSON.Without("approvedBy").Without("comment").Equal(want)
 	})
 }
 
-// approvable finds the step that is to be approved, or says why there is none.
+// approvable returns the step to be approved, or the fault that Approve returns.
 func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err error) {
 	if a.Actor.Kind != event.Human {
-		return step, fault.New(fault.RunWaiting, "only a person approves a step, and the caller is of kind %q",
+		return step, fault.New(fault.RunWaiting, "only a person can approve a step; the caller is of kind %q",
 			a.Actor.Kind).
-			Suggest("Ask the person who follows this run to run 'waybill approve %s' at a terminal.", f.Run)
+			Suggest("Ask a person to run 'waybill approve %s' at a terminal.", f.Run)
 	}
 	if len(a.Comment) > limits.NotesBytesMax {
 		return step, tooLarge("the comment", len(a.Comment), limits.NotesBytesMax)
@@ -100,7 +111,7 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	}
 	pending := f.State.PendingStep()
 	if pending == nil {
-		return step, fault.New(fault.ValidationError, "there is nothing to approve: no step is pending at node %s",
+		return step, fault.New(fault.ValidationError, "no step is pending at node %s",
 			f.Node).
 			Suggest("See 'waybill runs show %s'.", f.Run)
 	}
@@ -109,22 +120,23 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 		return step, fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names",
 			pending.StepID)
 	}
+	// A condition that held before, and does not any more, still permits the approval.
 	if !interpreter.NeedsApproval(w, f.State, f.Context) && !f.gated(step.StepID) {
 		return step, fault.New(fault.ValidationError, "step %q (%s) is pending, and it needs no approval", step.StepID,
 			step.Title).
-			Suggest("Go on with 'waybill continue --run %s'.", f.Run)
+			Suggest("Continue with 'waybill continue --run %s'.", f.Run)
 	}
 	return step, nil
 }
 
-// gated reports that the step's gate has held at the node before: an attempt was
-// refused for it, or a person approved something (decision 0027).
+// gated reports that the node has required approval before: an attempt was refused for the
+// lack of it, or a person approved (docs/decisions/0027-a-gate-asks-before-and-after.md).
 func (f Facts) gated(stepID string) bool {
 	return f.Approvals > 0 || len(waitingForApproval(f.OpenGaps, stepID)) > 0
 }
 
-// waitingForApproval lists the open gaps that the approval of a step settles. An
-// input may be asked for under the same reason, at another place.
+// waitingForApproval returns the open gaps that approving a step resolves. A missing input
+// can have the same reason, but another pointer.
 func waitingForApproval(open []OpenGap, stepID string) []OpenGap {
 	var out []OpenGap
 	for _, g := range open {
@@ -135,7 +147,8 @@ func waitingForApproval(open []OpenGap, stepID string) []OpenGap {
 	return out
 }
 
-// ApprovalComment is what was said with the current approval among outputs.
+// ApprovalComment returns the comment of the current approval among outputs, "" if there is
+// none.
 func ApprovalComment(outputs []Output) string {
 	for _, o := range outputs {
 		if o.Payload.ArtifactKind == ApprovalKind {
@@ -146,6 +159,7 @@ func ApprovalComment(outputs []Output) string {
 	return ""
 }
 
+// earlierApproval returns the output that a new approval supersedes, nil if there is none.
 func earlierApproval(outputs []Output) *id.Output {
 	i := slices.IndexFunc(outputs, func(o Output) bool { return o.Payload.ArtifactKind == ApprovalKind })
 	if i < 0 {
@@ -154,7 +168,7 @@ func earlierApproval(outputs []Output) *id.Output {
 	return &outputs[i].ID
 }
 
-// approvalValue is the artifact: the binding, and who said what.
+// approvalValue returns the artifact: the binding, the approver and the comment.
 func approvalValue(stepKey string, ref canon.Digest, outputs []Output, a Approval) canon.Value {
 	v := binding(stepKey, ref, outputs)
 	if a.Actor.Ref != "" {
@@ -166,19 +180,22 @@ func approvalValue(stepKey string, ref canon.Digest, outputs []Output, a Approva
 	return v
 }
 
-// binding is what an approval is about. Outputs stand in it by kind and digest,
-// sorted: the order in which they came says nothing.
+// binding returns the value that identifies what is approved. Outputs are listed by kind and
+// digest and sorted, so that the order in which they were sent does not matter.
 func binding(stepKey string, ref canon.Digest, outputs []Output) canon.Value {
+	// bound is one output in the binding.
 	type bound struct{ kind, sha256 string }
 	var all []bound
 	for _, o := range outputs {
 		switch p := o.Payload; {
+		// An approval does not bind earlier approvals.
 		case p.ArtifactKind == ApprovalKind:
 		case p.PayloadKind == event.Notes:
-			// As they are stored: an attempt's notes may still be longer here.
+			// As stored: the notes of an attempt have not been truncated yet.
 			text := reason.Truncate(p.NotesMarkdown, limits.NotesBytesMax)
 			all = append(all, bound{string(event.Notes), canon.Sum([]byte(text)).String()})
 		default:
+			// Artifacts without a kind are identified by their content type.
 			all = append(all, bound{cmp.Or(p.ArtifactKind, p.ContentType), p.SHA256.String()})
 		}
 	}

@@ -30,7 +30,7 @@ func approve(t testing.TB, f advance.Facts, a advance.Approval) (manifest.Plan, 
 	return plan, err
 }
 
-// held is an output as it lies with a node.
+// held returns an output as recorded at a node.
 func held(n int, a advance.Artifact) advance.Output {
 	return advance.Output{ID: id.FromStart(root).
 		Output(n), JSON: a.JSON, Payload: event.OutputPayload{PayloadKind: event.ArtifactRef,
@@ -43,7 +43,7 @@ func noted(text string) advance.Output {
 		Output(99), Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: text}}
 }
 
-// approval is the output that a plan appends.
+// approval returns the output that a plan appends.
 func approval(t testing.TB, plan manifest.Plan) advance.Output {
 	t.Helper()
 	o := plan.Events[len(plan.Events)-1].Data.(event.NodeOutputAppended)
@@ -54,7 +54,7 @@ func approval(t testing.TB, plan manifest.Plan) advance.Output {
 	return advance.Output{ID: o.OutputID, Payload: o.Payload, JSON: v}
 }
 
-func TestApprovalBindsToWhatIsThere(t *testing.T) {
+func TestApprovalBindsStepSnapshotAndOutputs(t *testing.T) {
 	f := at("approve")
 	at := reason.WorkflowStep("approve")
 	other := reason.ContextKey("consent")
@@ -111,8 +111,8 @@ func TestApprovalsOfOneNodeHaveTheirOwnIDs(t *testing.T) {
 	}
 }
 
-// TestApprovingTwiceIsOnce: unless something waits for it again.
-func TestApprovingTwiceIsOnce(t *testing.T) {
+// TestApproveIsIdempotent, unless a gap waits for the approval again.
+func TestApproveIsIdempotent(t *testing.T) {
 	f := at("approve")
 	f.Outputs = []advance.Output{noted("x")}
 	first, err := approve(t, f, advance.Approval{Actor: person, Comment: "one"})
@@ -131,11 +131,11 @@ func TestApprovingTwiceIsOnce(t *testing.T) {
 	f.OpenGaps = []advance.OpenGap{{ID: id.FromStart(root).Gap(0), Reason: reason.NeedsApproval, Pointer: &at,
 		Severity: event.Critical}}
 	if again, err := approve(t, f, advance.Approval{Actor: person}); err != nil || len(again.Events) != 2 {
-		t.Fatalf("an open gap has to be resolved: %+v, %v", again, err)
+		t.Fatalf("the open gap was not resolved: %+v, %v", again, err)
 	}
 }
 
-func TestWhatVoidsAnApproval(t *testing.T) {
+func TestOutputsThatInvalidateAnApproval(t *testing.T) {
 	f := stored(t, at("approve"))
 	f.Outputs = []advance.Output{noted("the plan"), held(1, artifact("report", "1")), held(2, artifact("", "2"))}
 	plan, err := approve(t, f, advance.Approval{Actor: person})
@@ -145,7 +145,7 @@ func TestWhatVoidsAnApproval(t *testing.T) {
 	o, ref := approval(t, plan), f.SnapshotRef
 	elsewhere := stored(t, at("plain")).SnapshotRef
 	unkinded := o
-	unkinded.Payload.ArtifactKind = "" // what an attempt may bring: the words without the kind
+	unkinded.Payload.ArtifactKind = "" // an attempt may send the same content without the kind
 	long := noted(strings.Repeat("x", limits.NotesBytesMax+1))
 	for name, tc := range map[string]struct {
 		key     string
@@ -177,9 +177,9 @@ func TestWhatVoidsAnApproval(t *testing.T) {
 	}
 }
 
-// TestApprovalHoldsForExactlyItsOutputs: for any two lists of outputs, an approval
-// of the one holds for the other when they hold the same, and only then.
-func TestApprovalHoldsForExactlyItsOutputs(t *testing.T) {
+// TestApprovalIsValidForExactlyItsOutputs: an approval of one list of outputs is valid for
+// another if and only if their contents are equal.
+func TestApprovalIsValidForExactlyItsOutputs(t *testing.T) {
 	ref, w := stored(t, at("approve")).SnapshotRef, compiled(t)
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) (out []advance.Output, spelled string) {
@@ -211,7 +211,7 @@ func TestApprovalHoldsForExactlyItsOutputs(t *testing.T) {
 		v, _ := canon.Parse(plan.Objects[0].Bytes)
 		o := advance.Output{Payload: plan.Events[0].Data.(event.NodeOutputAppended).Payload, JSON: v}
 		if got := advance.ApprovalHolds("approve", ref, append(two, o)); got != (oneSpelled == twoSpelled) {
-			t.Fatalf("approved %q, there is %q: %v", oneSpelled, twoSpelled, got)
+			t.Fatalf("approved %q, found %q: %v", oneSpelled, twoSpelled, got)
 		}
 	})
 }
@@ -222,17 +222,17 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		facts advance.Facts
 		by    event.Actor
-		says  string
+		want  string
 		code  fault.Code
 	}{
 		"an agent":         {at("approve"), agent, "person", fault.RunWaiting},
 		"another step":     {at("plain"), person, `"plain" (Plain)`, fault.ValidationError},
-		"nothing pending":  {done, person, "nothing to approve", fault.ValidationError},
+		"nothing pending":  {done, person, "no step is pending", fault.ValidationError},
 		"a step not there": {at("other"), person, `"other"`, fault.Invariant},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := approve(t, tc.facts, advance.Approval{Actor: tc.by})
-			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.says) || fault.Of(err).Suggestion == "" {
+			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.want) || fault.Of(err).Suggestion == "" {
 				t.Fatal(err)
 			}
 		})
@@ -245,8 +245,8 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnApprovedAttemptAdvances: with what was approved, and with nothing else.
-func TestAnApprovedAttemptAdvances(t *testing.T) {
+// TestApprovedAttemptAdvances with the approved outputs, and with no others.
+func TestApprovedAttemptAdvances(t *testing.T) {
 	f := stored(t, at("approve"))
 	f.Outputs = []advance.Output{held(1, artifact("report", "1"))}
 	plan, err := approve(t, f, advance.Approval{Actor: person})

@@ -14,23 +14,24 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Start is what begins a session with one run.
+// Start is the input that begins a session with one run.
 type Start struct {
 	Session      id.Session
 	Run          id.Run
 	SourceKind   event.SourceKind
-	SourceRef    string // relative
+	SourceRef    string // relative path of a local workflow file
 	Title        string
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Observations []event.ObservationRecorded
 	Actor        event.Actor
-	AtMs         int64
+	AtMs         int64 // clock reading in milliseconds since 1970
 }
 
-// Begin plans the first segment of a session (design section 7, "start").
-// Observations that break a budget are left out, never an error (R27); dropped
-// counts them.
+// Begin plans the first segment of a session: the pinned workflow, the run, its root node at
+// the first step, preferences, context, trace and gaps (docs/design.md#engine). Errors are
+// VALIDATION_ERROR and record nothing. Observations over their budget are dropped rather than
+// refused (docs/design.md#observations); dropped counts them.
 func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err error) {
 	if err := CheckContext(s.Context); err != nil {
 		return plan, 0, err
@@ -46,9 +47,11 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	if err != nil {
 		return plan, 0, err
 	}
+	// Null members of the start's context are removed, as in every later delta.
 	vars := event.MergeContext(canon.OfMembers(), s.Context)
 	neverStops := prefs.Autonomy == event.FullAutoNeverStop
 	walked := interpreter.Begin(w, interpreter.Input{Vars: vars, NeverStop: neverStops})
+	// In other modes a run that cannot reach its first step is not created.
 	if len(walked.Unmet) > 0 && !neverStops {
 		return plan, 0, cannotBegin(walked.Unmet)
 	}
@@ -60,9 +63,12 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	origin := id.FromStart(root)
 	run, node := event.Scope{RunID: s.Run}, event.Scope{RunID: s.Run, NodeID: root}
 	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
+	// Objects precede the events that refer to them.
 	seg.object(manifest.Workflow, w.Bytes())
 	ref := seg.object(manifest.Snapshot, bytes).Ref()
 
+	// The order of these events is fixed: re-execution compares bytes
+	// (docs/design.md#event-order).
 	seg.caller(event.Scope{}, event.SessionCreated{})
 	seg.caller(run, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
 		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title})
@@ -76,6 +82,7 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	for i, u := range walked.Unmet {
 		seg.gap(node, origin.Gap(i), event.Critical, u, nil)
 	}
+	// A warning artifact of the engine, not an output of the first step.
 	if a, ok := exceeds(w, prefs); ok {
 		for _, p := range seg.artifacts([]Artifact{a}) {
 			seg.engine(node, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0),
@@ -85,25 +92,26 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	return seg.plan, seg.observe(s.Observations), nil
 }
 
-// cannotBegin: what keeps a run from reaching its first step is told before
-// anything is written (design section 7).
+// cannotBegin is the fault for a run that cannot reach its first step. It is returned before
+// anything is written (docs/design.md#engine).
 func cannotBegin(unmet []reason.Unmet) error {
 	var blockers []reason.Blocker
 	for _, u := range unmet {
 		blockers = append(blockers, u.Blocker())
 	}
+	// The report sorts and bounds the blockers, as in a recorded attempt.
 	report := reason.NewReport(blockers)
 	return fault.New(fault.ValidationError, "the run cannot begin: %s", report.Blockers[0].Message).
 		Suggest("%s", report.Blockers[0].SuggestedFix).With("blockers", report.Blockers)
 }
 
-// startPreferences writes the whole effective snapshot down, so that a later
-// change of defaults does not change old runs.
-func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferences, asked bool) {
+// startPreferences records all effective preferences, so that later changes of defaults do
+// not affect existing runs. The caller is the actor if it sent any.
+func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferences, fromUser bool) {
 	change := event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: event.FromSystem,
 		Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)},
 			{Key: "riskPolicy", Value: string(p.RiskPolicy)}}}
-	if asked {
+	if fromUser {
 		change.Source = event.FromUser
 		s.caller(at, change)
 		return
@@ -111,8 +119,8 @@ func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferen
 	s.engine(at, change)
 }
 
-// observe appends the observations that fit; one that is there already is
-// dropped as well, since its dedupeKey is.
+// observe appends the observations that pass their checks. Repeated ones are dropped too,
+// since events of equal dedupeKey would collide.
 func (s *segment) observe(all []event.ObservationRecorded) (dropped int) {
 	seen := map[string]bool{}
 	for _, o := range all {

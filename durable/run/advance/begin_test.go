@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-func TestBeginWritesTheOrderOfTheDesign(t *testing.T) {
+func TestBeginOrdersEvents(t *testing.T) {
 	s := advance.Start{Session: session, Run: run, SourceKind: event.SourceProject, SourceRef: "w.json", Actor: agent,
 		AtMs:    5,
 		Context: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfInt(1)}),
@@ -38,11 +38,11 @@ func TestBeginWritesTheOrderOfTheDesign(t *testing.T) {
 	}
 	if len(plan.Objects) != 2 || plan.Objects[0].Kind != manifest.Workflow || plan.Objects[0].Ref() != compiled(t).
 		Hash() {
-		t.Error("the pinned workflow is not the one that the run names")
+		t.Error("the pinned workflow is not that of the run")
 	}
 	if p := plan.Events[3]; p.Actor.Kind != event.Engine ||
 		p.Data.(event.PreferencesChanged).Source != event.FromSystem {
-		t.Error("default preferences are the system's:", p)
+		t.Error("default preferences have the system as source:", p)
 	}
 	s.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_stop_on_user_deps"}}
 	plan, _, err = advance.Begin(compiled(t), s)
@@ -51,6 +51,6 @@ func TestBeginWritesTheOrderOfTheDesign(t *testing.T) {
 	}
 	if p := plan.Events[3]; p.Actor != agent ||
 		p.Data.(event.PreferencesChanged).Effective.Autonomy != event.FullAutoStopOnUserDeps {
-		t.Error("asked preferences are the caller's:", p)
+		t.Error("requested preferences have the caller as actor:", p)
 	}
 }

@@ -11,79 +11,82 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Ending is all that the end of a run is decided on: what is on record about it.
+// Ending holds the recorded facts on which the end of a run is decided.
 type Ending struct {
 	Session   id.Session
 	Run       id.Run
 	Next      int64                     // index of the next event
-	Requested *event.RunCancelRequested // nil: nobody asked yet
+	Requested *event.RunCancelRequested // nil: no request yet
 	Closed    *event.RunClosed          // nil: the run is open
 }
 
-// Cancellation is a request to end a run before its time.
+// Cancellation is a request to end a run before it is complete.
 type Cancellation struct {
 	Reason  string           // "" is recorded as NoReason
-	Outcome event.RunOutcome // what the run is to count as
-	// Close ends the run at once: nobody is carrying it out. Else whoever is does so
-	// when they have stopped.
+	Outcome event.RunOutcome // the outcome to record
+	// Close ends the run in the same segment: no performer is working on it. Otherwise the
+	// performer closes it after stopping.
 	Close bool
 	Actor event.Actor
 	AtMs  int64 // clock reading in milliseconds since 1970
 }
 
-// NoReason is recorded where a caller gave none: a later reader should see that
-// nothing was said, not wonder whether it was lost.
+// NoReason is stored where the caller gave no reason, so that a reader can tell an absent
+// reason from a lost one.
 const NoReason = "No reason was given."
 
-// Cancel plans the end of a run (R23): the request, and run_closed where nobody has
-// to stop first. A plan without events says that what is asked for is on record
-// already. RUN_CLOSED says that the run ends otherwise, VALIDATION_ERROR that the
-// reason cannot be recorded.
+// Cancel plans the end of a run (docs/design.md#ends-and-branches): the request, followed by
+// run_closed if c.Close is set. A plan without events means that the request is recorded
+// already. Errors: RUN_CLOSED if the run has ended or will end with another outcome,
+// VALIDATION_ERROR if the reason cannot be recorded.
 func Cancel(f Ending, c Cancellation) (manifest.Plan, error) {
 	if err := checkReason(c.Reason); err != nil {
 		return manifest.Plan{}, err
 	}
+	// The first request decides the outcome; repeating it is harmless.
 	if have, ended := f.outcome(); ended && have != c.Outcome {
 		return manifest.Plan{}, fault.New(fault.RunClosed, "run %s is ended as %s already; it cannot end as %s too",
 			f.Run, have, c.Outcome).
 			Suggest("See 'waybill runs show %s'.", f.Run).With("runId", f.Run.String()).With("outcome", string(have))
 	}
 	seg := newSegment(f.Session, f.Next, c.AtMs, c.Actor)
-	asked := f.Requested
-	if asked == nil && f.Closed == nil {
-		asked = &event.RunCancelRequested{Reason: cmp.Or(c.Reason, NoReason)}
+	requested := f.Requested
+	if requested == nil && f.Closed == nil {
+		requested = &event.RunCancelRequested{Reason: cmp.Or(c.Reason, NoReason)}
+		// Cancelled is the default and is not written.
 		if c.Outcome == event.OutcomeFailed {
-			asked.Outcome = c.Outcome
+			requested.Outcome = c.Outcome
 		}
-		seg.caller(event.Scope{RunID: f.Run}, *asked)
+		seg.caller(event.Scope{RunID: f.Run}, *requested)
 	}
 	if c.Close && f.Closed == nil {
-		seg.close(f.Run, *asked)
+		seg.close(f.Run, *requested)
 	}
 	return seg.plan, nil
 }
 
-// Close plans the end of a run whose cancellation was asked for, by the performer
-// that has stopped. A plan without events says that it is closed already;
-// INVARIANT_VIOLATION that nobody asked.
+// Close plans the end of a run whose cancellation was requested, after the performer has
+// stopped. A plan without events means that the run is closed already. INVARIANT_VIOLATION:
+// no cancellation was requested.
 func Close(f Ending, atMs int64) (manifest.Plan, error) {
 	seg := newSegment(f.Session, f.Next, atMs, event.Actor{Kind: event.Engine})
+	// Two performers may close the same run: the second one records nothing.
 	if f.Closed != nil {
 		return seg.plan, nil
 	}
 	if f.Requested == nil {
-		return seg.plan, fault.New(fault.Invariant, "nobody asked for run %s to end", f.Run)
+		return seg.plan, fault.New(fault.Invariant, "no cancellation of run %s was requested", f.Run)
 	}
 	seg.close(f.Run, *f.Requested)
 	return seg.plan, nil
 }
 
-// close follows from the request: it repeats why, for those who look at the end only.
-func (s *segment) close(r id.Run, asked event.RunCancelRequested) {
-	s.engine(event.Scope{RunID: r}, event.RunClosed{Outcome: asked.Ends(), Reason: asked.Reason})
+// close appends run_closed. It repeats the request's reason for readers of the last event.
+func (s *segment) close(r id.Run, requested event.RunCancelRequested) {
+	s.engine(event.Scope{RunID: r}, event.RunClosed{Outcome: requested.Ends(), Reason: requested.Reason})
 }
 
-// outcome is how the run ends, as far as that is decided.
+// outcome returns the run's outcome once it is requested or recorded.
 func (f Ending) outcome() (event.RunOutcome, bool) {
 	switch {
 	case f.Closed != nil:
@@ -94,6 +97,7 @@ func (f Ending) outcome() (event.RunOutcome, bool) {
 	return "", false
 }
 
+// checkReason refuses a reason that is too long or not UTF-8.
 func checkReason(reason string) error {
 	if len(reason) > limits.SummaryBytesMax {
 		return tooLarge("the reason", len(reason), limits.SummaryBytesMax)

@@ -12,11 +12,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Checkpoint plans a checkpoint of a node whose step is still pending: a node
-// beside it with the same snapshot, and on that node what was achieved so far
-// (R17). It moves nothing on. The attempt's id is of operation checkpoint; its
-// request holds notes or artifacts, and nothing else. VALIDATION_ERROR says what
-// is wrong with it.
+// Checkpoint plans a checkpoint of a node whose step is pending: a new node with the same
+// snapshot, an edge to it, and the work so far as its outputs
+// (docs/design.md#edges-and-tips). The run does not advance. The attempt's id is of operation
+// checkpoint, and its request may contain only notes and artifacts. VALIDATION_ERROR states
+// what is wrong with the request.
 func Checkpoint(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
 	if err := CheckCheckpoint(a.Request); err != nil {
 		return manifest.Plan{}, err
@@ -24,9 +24,10 @@ func Checkpoint(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
 	if f.State.PendingStep() == nil {
 		return manifest.Plan{},
 			fault.New(fault.ValidationError,
-				"the run is complete at node %s: there is no work of which a checkpoint could be kept", f.Node).
+				"the run is complete at node %s; a checkpoint requires a pending step", f.Node).
 				Suggest("See 'waybill runs show %s' for what was done; start a new run for new work.", f.Run)
 	}
+	// The new node's id depends on the attempt, so that a repeated attempt finds it again.
 	point := id.ChildNode(f.Node, a.ID, id.OpCheckpoint)
 	at := event.Scope{RunID: f.Run, NodeID: point}
 	seg := newSegment(f.Session, f.Next, a.AtMs, a.Actor)
@@ -38,6 +39,7 @@ func Checkpoint(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
 	seg.artifacts(a.Request.Artifacts)
 	origin := id.FromAttempt(a.ID, id.OpCheckpoint)
 	for i, p := range a.Request.Payloads() {
+		// Notes are the node's recap; everything else is an artifact.
 		channel := event.Artifact
 		if p.PayloadKind == event.Notes {
 			channel = event.Recap
@@ -47,27 +49,27 @@ func Checkpoint(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
 	return seg.plan, nil
 }
 
-// CheckCheckpoint refuses a request that cannot be a checkpoint's: an empty one,
-// and one with what belongs to an attempt.
+// CheckCheckpoint refuses an empty request, and one with members that only an attempt at a
+// step may have.
 func CheckCheckpoint(r Request) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
 	if r.Context.Len() > 0 || len(r.Preferences) > 0 {
 		return fault.New(fault.ValidationError,
-			"a checkpoint keeps notes and artifacts; context and preferences belong to the step").
+			"a checkpoint accepts only notes and artifacts; context and preferences belong to the step").
 			Suggest("Send them with the ack token when the step is done.")
 	}
 	if strings.TrimSpace(r.Notes) == "" && len(r.Artifacts) == 0 {
 		return fault.New(fault.ValidationError, "the checkpoint is empty: it has neither notes nor artifacts").
-			Suggest("Say in notes what is done so far and what comes next.")
+			Suggest("Describe in the notes what is done so far and what comes next.")
 	}
 	return nil
 }
 
-// Payloads lists what a request leaves behind as outputs, in their stored order:
-// the recap, cut to its budget, then artifacts by (sha256, contentType), each once
-// (R18).
+// Payloads returns the outputs of a request in their stored order: the notes, truncated to
+// their budget, then the artifacts sorted by (sha256, contentType), each once
+// (docs/design.md#event-order).
 func (r Request) Payloads() []event.OutputPayload {
 	var out []event.OutputPayload
 	for _, a := range r.Artifacts {
@@ -75,12 +77,13 @@ func (r Request) Payloads() []event.OutputPayload {
 	}
 	out = inOrder(out)
 	if r.Notes != "" {
+		// The recap always precedes the artifacts.
 		out = slices.Insert(out, 0, notesPayload(r.Notes))
 	}
 	return out
 }
 
-// payload is the artifact as an output refers to it.
+// payload returns the reference to the artifact that an output event contains.
 func (a Artifact) payload() event.OutputPayload {
 	return event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: a.Kind(), ContentType: a.ContentType,
 		ByteLength: int64(len(a.Bytes)), SHA256: canon.Sum(a.Bytes)}

@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 )
 
-// stored is the facts of a node, with the digest that its state is stored under.
+// stored returns the facts with the digest of their encoded state.
 func stored(t testing.TB, f advance.Facts) advance.Facts {
 	t.Helper()
 	bytes, err := f.State.Encode()
@@ -44,7 +44,7 @@ func artifact(kind, value string) advance.Artifact {
 		canon.Member{Name: "value", Value: canon.OfString(value)}))
 }
 
-func TestCheckpointStandsBesideItsNode(t *testing.T) {
+func TestCheckpointCreatesSiblingNode(t *testing.T) {
 	r := advance.Request{Notes: strings.Repeat("é", limits.NotesBytesMax),
 		Artifacts: []advance.Artifact{artifact("b", "1"), artifact("a", "2"), artifact("b", "1")}}
 	plan, err := checkpoint(t, at("plain"), r)
@@ -81,7 +81,7 @@ func TestCheckpointStandsBesideItsNode(t *testing.T) {
 		t.Errorf("%+v", recap)
 	}
 	if !slices.IsSorted(sums[1:]) || len(plan.Objects) != 2 {
-		t.Error("artifacts are not in the order of their digests, or not each once:", sums, len(plan.Objects))
+		t.Error("artifacts are not sorted by digest, or not distinct:", sums, len(plan.Objects))
 	}
 }
 
@@ -91,7 +91,7 @@ func TestCheckpointsThatAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		facts advance.Facts
 		req   advance.Request
-		says  string
+		want  string
 	}{
 		"empty":       {at("plain"), advance.Request{}, "empty"},
 		"blank notes": {at("plain"), advance.Request{Notes: " \n"}, "empty"},
@@ -108,7 +108,7 @@ func TestCheckpointsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := checkpoint(t, tc.facts, tc.req)
-			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), tc.says) {
+			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), tc.want) {
 				t.Fatal(err)
 			}
 		})

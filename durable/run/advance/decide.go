@@ -14,32 +14,33 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// decision is an attempt being decided.
+// decision is the state of deciding one attempt.
 type decision struct {
-	w      compile.Compiled
-	f      Facts
-	a      Attempt
-	step   compile.Step
-	vars   canon.Value // the node's context with the attempt's delta
-	prefs  event.Preferences
-	laid   []Output // the node's current outputs with the attempt's laid over
-	at     event.Scope
-	origin id.Origin
-	seg    *segment
-	next   snapshot.State // at the new node
+	w         compile.Compiled
+	f         Facts
+	a         Attempt
+	step      compile.Step
+	vars      canon.Value       // the node's context merged with the attempt's
+	prefs     event.Preferences // with the attempt's changes
+	effective []Output          // the node's current outputs as replaced by the attempt's
+	at        event.Scope
+	origin    id.Origin
+	seg       *segment       // collects the plan
+	next      snapshot.State // state at the new node
 
+	// gapsNew numbers the gaps of this attempt, from which their ids are derived.
 	gapsNew int
 }
 
-// Decided is what an attempt comes to: a plan whose first event is the
-// advance_recorded, and where it advanced the state at the new node.
+// Decided is the result of an attempt: a plan whose first event is advance_recorded, and the
+// state at the new node if the attempt advanced.
 type Decided struct {
 	manifest.Plan
 	State snapshot.State
 }
 
-// Decide plans what an attempt comes to. An error, VALIDATION_ERROR for what the
-// caller can mend, records nothing.
+// Decide plans the outcome of an attempt: advanced to a new node, or blocked. An error
+// records nothing; it is VALIDATION_ERROR if the caller can correct the request.
 func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	d := &decision{w: w, f: f, a: a, at: event.Scope{RunID: f.Run, NodeID: f.Node},
 		origin: id.FromAttempt(a.ID, id.OpAck)}
@@ -48,8 +49,9 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	}
 	d.seg = newSegment(f.Session, f.Next, a.AtMs, a.Actor)
 	q := d.requirements()
+	// NeverStop bypasses every requirement but this one, so it is checked before the walk.
 	if unmet := q.approval(); len(unmet) > 0 && d.neverStops() {
-		d.block(unmet) // the one thing that stops a run in every mode (R20)
+		d.block(unmet) // approval blocks in every mode (docs/design.md#requirements-on-the-caller)
 		return Decided{d.seg.plan, d.next}, nil
 	}
 	walked, err := interpreter.Next(w, f.State, interpreter.Input{Vars: d.vars, Artifacts: q.artifacts(""),
@@ -57,6 +59,7 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	if err != nil {
 		return Decided{}, fault.Wrap(err, fault.Invariant, "the node's state does not fit its workflow: %s", err)
 	}
+	// Everything missing is collected, of the step and of the walk, for one report.
 	unmet := join(append(q.unmet(), q.approval()...), walked.Unmet)
 	if len(unmet) > 0 && !d.neverStops() {
 		d.block(unmet)
@@ -66,9 +69,8 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	return Decided{d.seg.plan, d.next}, nil
 }
 
-// join adds what a walk lacks to what the step lacks. What is reported of one
-// place already is not reported again in other words: a decision that is malformed
-// is not missing as well.
+// join appends the walk's unmet conditions to the step's, except those with a pointer that
+// the step's already have: a malformed decision is not reported as missing too.
 func join(step, walk []reason.Unmet) []reason.Unmet {
 	for _, u := range walk {
 		if !slices.ContainsFunc(step, func(have reason.Unmet) bool { return have.Pointer == u.Pointer }) {
@@ -78,16 +80,17 @@ func join(step, walk []reason.Unmet) []reason.Unmet {
 	return step
 }
 
-// neverStops is the mode as the attempt itself sets it: new autonomy applies to the
-// same attempt (R16).
+// neverStops reports the mode after the attempt's own changes: new autonomy applies to the
+// same attempt (docs/design.md#blocked-attempts).
 func (d *decision) neverStops() bool { return d.prefs.Autonomy == event.FullAutoNeverStop }
 
+// prepare checks the request and fills in the step, the effective context and preferences.
 func (d *decision) prepare() error {
 	if err := d.a.Request.Check(); err != nil {
 		return err
 	}
-	// The digest is of what was sent. From here on artifacts stand in the order in
-	// which they are stored, each once: nothing may depend on what the log does not keep.
+	// The digest covers what was sent. From here on artifacts are sorted and distinct as they
+	// are stored, since a decision must not depend on anything that the log does not contain.
 	if d.a.Digest.IsZero() {
 		d.a.Digest = d.a.Request.Digest()
 	}
@@ -104,19 +107,20 @@ func (d *decision) prepare() error {
 	}
 	d.step = step
 	d.vars = event.MergeContext(d.f.Context, d.a.Request.Context)
+	// The merged context must be within its budget, not only the delta.
 	if err := CheckContext(d.vars); err != nil {
 		return err
 	}
-	d.laid = layOver(d.f.Outputs, d.a.Request)
+	d.effective = replaceOutputs(d.f.Outputs, d.a.Request)
 	var err error
 	d.prefs, err = applyPreferences(d.f.Preferences, d.a.Request.Preferences)
 	return err
 }
 
-// layOver puts an attempt's outputs over the node's current ones: each takes the
-// place of the earlier ones of its sort, and those of one attempt stand side by
-// side (R20). The ids of new ones are zero.
-func layOver(current []Output, r Request) []Output {
+// replaceOutputs returns the node's outputs as they would be after the attempt: each new
+// output replaces the earlier ones of its sort, and several of one attempt coexist
+// (docs/design.md#requirements-on-the-caller). New outputs have a zero id.
+func replaceOutputs(current []Output, r Request) []Output {
 	var sent []Output
 	if r.Notes != "" {
 		sent = append(sent, Output{Payload: notesPayload(r.Notes)})
@@ -130,26 +134,30 @@ func layOver(current []Output, r Request) []Output {
 	return append(out, sent...)
 }
 
-// needsApproval: an attempt does not get rid of a gate by changing what the gate asks
-// about, neither in its own context nor in that of an attempt that was refused for it.
+// needsApproval reports whether the step requires a person's approval, before or after the
+// attempt's own context: an attempt, accepted or refused, cannot remove the requirement by
+// changing the variables of its condition.
 func (d *decision) needsApproval() bool {
 	return interpreter.NeedsApproval(d.w, d.f.State, d.f.Context) ||
 		interpreter.NeedsApproval(d.w, d.f.State, d.vars) ||
 		d.f.gated(d.step.StepID)
 }
 
-// requirements lays out what the step is held against.
+// requirements collects everything that the step's requirements are checked against.
 func (d *decision) requirements() requirements {
-	q := requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.laid,
+	q := requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.effective,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
 		claimed: map[string]bool{}}
 	q.approves = d.needsApproval()
 	q.notes = d.a.Request.Notes
 	for _, o := range d.f.Outputs {
+		// Notes of an earlier refused attempt or checkpoint at the node satisfy the
+		// requirement.
 		if q.notes == "" && o.Payload.PayloadKind == event.Notes {
 			q.notes = o.Payload.NotesMarkdown
 		}
 	}
+	// Strong observations of this attempt replace earlier ones; claims are kept apart.
 	for name, status := range d.f.Capabilities {
 		q.capabilities[name] = status
 	}
@@ -163,8 +171,8 @@ func (d *decision) requirements() requirements {
 	return q
 }
 
-// block records a refused attempt: no node, but everything that came with it, and
-// a gap for each blocker that is not open at the node already (R16).
+// block records a refused attempt: no node, but everything that was sent, and a gap for each
+// blocker that is not open at the node already (docs/design.md#blocked-attempts).
 func (d *decision) block(unmet []reason.Unmet) {
 	var blockers []reason.Blocker
 	for _, u := range unmet {
@@ -175,10 +183,12 @@ func (d *decision) block(unmet []reason.Unmet) {
 	d.context(d.f.Node)
 	d.facts()
 	severity := event.Critical
+	// The run has continued elsewhere, so that the node's gaps are less severe.
 	if d.f.HasChild {
 		severity = event.Warning
 	}
 	for _, b := range report.Blockers {
+		// A repeated refusal for the same reason adds no second gap.
 		if code := codeOf(unmet, b); !d.open(code, b.Pointer) {
 			d.gap(severity, code, b.Pointer, b.Message, nil)
 		}
@@ -187,7 +197,7 @@ func (d *decision) block(unmet []reason.Unmet) {
 	d.outputs()
 }
 
-// codeOf finds the reason behind a blocker: several reasons share a blocker code.
+// codeOf returns the reason code behind a blocker; several reasons share a blocker code.
 func codeOf(all []reason.Unmet, b reason.Blocker) reason.Code {
 	i := slices.IndexFunc(all, func(u reason.Unmet) bool {
 		return u.Code.Blocker() == b.Code &&
@@ -196,15 +206,17 @@ func codeOf(all []reason.Unmet, b reason.Blocker) reason.Code {
 	return all[i].Code
 }
 
-// advance records an accepted attempt: the step done, what is disclosed instead of
-// blocking, the node's open gaps resolved but for those, a new node behind an edge
-// (R16 to R18).
+// advance records an accepted attempt: the completed step, the conditions disclosed instead
+// of blocking, the resolution of the node's other open gaps, and a new node behind an edge
+// (docs/design.md#blocked-attempts,
+// docs/design.md#edges-and-tips).
 func (d *decision) advance(walked interpreter.Result, disclosed []reason.Unmet) error {
 	d.next = walked.State
 	bytes, err := d.next.Encode()
 	if err != nil {
 		return fault.Wrap(err, fault.Invariant, "the next state is impossible")
 	}
+	// Derived from the attempt: repeating the attempt yields the same node.
 	child := id.ChildNode(d.f.Node, d.a.ID, id.OpAck)
 	recorded := d.record(event.AdvancedTo(child))
 	d.context(child)
@@ -216,6 +228,7 @@ func (d *decision) advance(walked interpreter.Result, disclosed []reason.Unmet) 
 	ref := d.seg.object(manifest.Snapshot, bytes).Ref()
 	d.seg.engine(event.Scope{RunID: d.f.Run, NodeID: child}, event.NodeCreated{
 		NodeKind: event.StepNode, ParentNodeID: &d.f.Node, SnapshotRef: ref, WorkflowHash: d.w.Hash()})
+	// Every child but the first is a branch from a node that is no tip.
 	cause := event.IntentionalFork
 	if d.f.HasChild {
 		cause = event.NonTipAdvance

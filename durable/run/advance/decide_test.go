@@ -44,7 +44,7 @@ func compiled(t testing.TB) compile.Compiled {
 	return w
 }
 
-// at is the facts of a node where a step is pending and nothing else happened.
+// at returns the facts of a node with a pending step and no other records.
 func at(stepID string) advance.Facts {
 	return advance.Facts{Session: session, Run: run, Node: root, Next: 7, State: snapshot.At(stepID, nil, nil),
 		Preferences: event.DefaultPreferences(), Context: canon.OfMembers()}
@@ -56,7 +56,7 @@ func decide(t testing.TB, f advance.Facts, r advance.Request) (manifest.Plan, er
 		Actor: agent, AtMs: 99})
 	plan := decided.Plan
 	if err == nil {
-		// Whatever is decided must be storable: no plan may fail at the disk.
+		// Every plan must be storable: none may fail when it is appended.
 		if _, err := manifest.EncodeSegment(plan.Log, plan.Events); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func result(argv string, exit int64) canon.Value {
 	return v
 }
 
-func TestSegmentsKeepTheOrderOfR18(t *testing.T) {
+func TestSegmentEventOrder(t *testing.T) {
 	f := at("plain")
 	gap := id.FromAttempt(id.NextAttempt(root, id.OpAck, 9), id.OpAck).Gap(0)
 	f.OpenGaps = []advance.OpenGap{{ID: gap, Reason: reason.MissingOutput, Severity: event.Critical}}
@@ -111,7 +111,7 @@ func TestSegmentsKeepTheOrderOfR18(t *testing.T) {
 	}
 	first, second := plan.Events[8].Data.(event.NodeOutputAppended), plan.Events[9].Data.(event.NodeOutputAppended)
 	if first.Payload.SHA256.String() >= second.Payload.SHA256.String() {
-		t.Error("artifacts are not in the order of their digests")
+		t.Error("artifacts are not sorted by digest")
 	}
 	if plan.Events[0].Index != 7 || plan.Events[9].Index != 16 {
 		t.Error("events are not numbered from the next index on")
@@ -143,7 +143,7 @@ func TestActorsOfEvents(t *testing.T) {
 	}
 }
 
-func TestSelectionSkipsAndExplains(t *testing.T) {
+func TestStepSelectionAndTrace(t *testing.T) {
 	pick := func(deep bool) (string, int) {
 		f := at("plain")
 		plan, err := decide(t, f,
@@ -169,7 +169,7 @@ func TestSelectionSkipsAndExplains(t *testing.T) {
 	}
 }
 
-func TestBlockersAndTheirReasons(t *testing.T) {
+func TestBlockersAndReasons(t *testing.T) {
 	approve := advance.Request{Notes: "go"}
 	for name, tc := range map[string]struct {
 		step   string
@@ -225,13 +225,13 @@ func TestBlockersAndTheirReasons(t *testing.T) {
 	}
 }
 
-func TestEarlierOutputsOfTheNodeCount(t *testing.T) {
+func TestEarlierOutputsSatisfyRequirements(t *testing.T) {
 	ok, failed := advance.Output{ID: id.FromStart(root).Output(0), JSON: result("true", 0)},
 		advance.Output{ID: id.FromStart(root).Output(1), JSON: result("true", 1)}
 	f := at("command")
 	f.Outputs = []advance.Output{ok}
 	if o := outcome(t, f, advance.Request{}); o.Kind != event.Advanced {
-		t.Error("a result on record satisfies the step:", o.Blockers)
+		t.Error("a recorded result satisfies the step:", o.Blockers)
 	}
 	f.Outputs = []advance.Output{failed}
 	if o := outcome(t, f, advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(result("true",
@@ -242,14 +242,14 @@ func TestEarlierOutputsOfTheNodeCount(t *testing.T) {
 	f.Outputs = []advance.Output{{ID: ok.ID, Payload: event.OutputPayload{PayloadKind: event.Notes,
 		NotesMarkdown: "Finding 1: all is well here"}}}
 	if o := outcome(t, f, advance.Request{}); o.Kind != event.Advanced {
-		t.Error("notes on record satisfy the criteria:", o.Blockers)
+		t.Error("recorded notes satisfy the criteria:", o.Blockers)
 	}
 	if o := outcome(t, f, advance.Request{Notes: "no"}); o.Kind != event.Blocked {
-		t.Error("new notes take the place of those on record")
+		t.Error("new notes replace the recorded ones")
 	}
 }
 
-func TestOutputsNameWhatTheySupersede(t *testing.T) {
+func TestOutputsReferToSupersededOutputs(t *testing.T) {
 	recap, report, other := id.FromStart(root).Output(0), id.FromStart(root).Output(1), id.FromStart(root).Output(2)
 	f := at("plain")
 	f.Outputs = []advance.Output{
@@ -273,7 +273,7 @@ func TestOutputsNameWhatTheySupersede(t *testing.T) {
 	}
 }
 
-func TestAttemptFromANodeThatWasLeft(t *testing.T) {
+func TestAttemptFromNodeWithChild(t *testing.T) {
 	for left, want := range map[bool]event.CauseKind{false: event.IntentionalFork, true: event.NonTipAdvance} {
 		f := at("plain")
 		f.HasChild = left
@@ -363,11 +363,11 @@ func TestSameInputsSameEvents(t *testing.T) {
 	one, _ := manifest.EncodeSegment(a.Log, a.Events)
 	two, _ := manifest.EncodeSegment(b.Log, b.Events)
 	if string(one.Bytes) != string(two.Bytes) {
-		t.Fatal("a re-driven attempt does not reproduce the log")
+		t.Fatal("a re-executed attempt does not reproduce the log")
 	}
 }
 
-func TestRequestDigestNamesWhatWasSent(t *testing.T) {
+func TestRequestDigest(t *testing.T) {
 	// The digest of a request is part of the format: absent parts are left out.
 	if got := (advance.Request{}).Digest(); got != canon.Sum([]byte("{}")) {
 		t.Error("an empty request:", got)
@@ -381,9 +381,9 @@ func TestRequestDigestNamesWhatWasSent(t *testing.T) {
 	}
 }
 
-// A ready call that is sent as it stands says nothing: its dots must not pass for
-// what was done.
-func TestPlaceholdersAreNoAnswers(t *testing.T) {
+// TestPlaceholdersAreRefused: the placeholder of a prepared call must not be accepted as
+// notes.
+func TestPlaceholdersAreRefused(t *testing.T) {
 	for pointer, r := range map[string]advance.Request{
 		"/output/notesMarkdown": {Notes: " …\n"},
 		"/context/b~1c": {Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfInt(1)},
@@ -395,6 +395,6 @@ func TestPlaceholdersAreNoAnswers(t *testing.T) {
 	}
 	if err := (advance.Request{Notes: "Done … mostly",
 		Context: canon.OfMembers(canon.Member{Name: "a", Value: canon.OfString("… and so on")})}).Check(); err != nil {
-		t.Errorf("words with dots in them: %v", err)
+		t.Errorf("an ellipsis inside a text: %v", err)
 	}
 }

@@ -1,8 +1,12 @@
-// Package advance decides what an attempt at a step comes to: the events and
-// objects that one append commits, or a refusal that records nothing (R15, R16,
-// R18). It is a plain function of the pinned workflow, the facts on record about
-// one node, and what the caller sent. Projections fill the facts; this package
-// does not know them.
+// Package advance decides the outcome of operations on one run: it plans the events and
+// objects of one append, or refuses and records nothing (docs/design.md#answers,
+// docs/design.md#blocked-attempts, docs/design.md#event-order). A decision is a pure function
+// of the pinned workflow, the recorded facts about one node, and the caller's request.
+//
+// It reads no log and appends nothing: projections compute Facts, and package engine appends
+// plans. Blocker messages, gap and trace summaries are stored and compared byte for byte on
+// re-execution, so that their sentences must not change. Start with Begin and Decide;
+// Checkpoint, Approve, Cancel and Branch are the other operations.
 package advance
 
 import (
@@ -13,28 +17,31 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 )
 
-// Facts is all that a decision may look at besides workflow and request: what is
-// on record about the attempted node.
+// Facts are the recorded facts about the attempted node, the only input of a decision besides
+// workflow and request.
 type Facts struct {
-	Session     id.Session
-	Run         id.Run
-	Node        id.Node
-	Next        int64 // index of the next event
+	Session id.Session
+	Run     id.Run
+	Node    id.Node
+	// Next is the index at which the plan's first event will be appended.
+	Next        int64
 	State       snapshot.State
-	SnapshotRef canon.Digest // of State
+	SnapshotRef canon.Digest // digest of State's snapshot file
 	Preferences event.Preferences
 	Context     canon.Value // effective at the node
-	HasChild    bool        // an acked_step edge leaves the node
+	HasChild    bool        // an acked_step edge starts at the node
 	OpenGaps    []OpenGap
-	Outputs     []Output // current ones of the node
-	// Capabilities are the statuses of strong observations, nearest on the path.
+	Outputs     []Output // the node's current ones, oldest first
+	// Capabilities maps a capability to the status of its latest strong observation on the
+	// path to the node.
 	Capabilities map[string]string
-	// Checkpoints and Approvals count what was recorded of them at the node.
+	// Checkpoints and Approvals count those recorded at the node; ids of further ones are
+	// derived from the counts.
 	Checkpoints int
 	Approvals   int
 }
 
-// OpenGap is an open gap of the node.
+// OpenGap is an unresolved gap of the node.
 type OpenGap struct {
 	ID       id.Gap
 	Reason   reason.Code
@@ -42,8 +49,8 @@ type OpenGap struct {
 	Severity event.Severity
 }
 
-// Output is a current output of the node. JSON is the artifact's value, where it
-// is one that a step can require.
+// Output is a current output of the node. JSON is the parsed artifact, null if it is not
+// JSON.
 type Output struct {
 	ID      id.Output
 	Payload event.OutputPayload
@@ -54,8 +61,8 @@ type Output struct {
 type Attempt struct {
 	ID      id.Attempt
 	Request Request
-	// Digest is what a re-drive takes for the digest of the request, since notes that
-	// were cut cannot be had back; zero: it is computed.
+	// Digest overrides the computed digest of the request, for re-execution: notes that were
+	// truncated cannot be restored. Zero: compute it.
 	Digest canon.Digest
 	Actor  event.Actor
 	AtMs   int64 // clock reading in milliseconds since 1970

@@ -15,33 +15,33 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Source is what is on record about the node that a run is forked from.
+// Source holds the recorded facts about the node from which a run is forked.
 type Source struct {
 	From        event.ForkedFrom
-	Started     event.RunStarted // of the run it belongs to
+	Started     event.RunStarted // of the run that the node belongs to
 	State       snapshot.State
 	Preferences event.Preferences
 	Context     canon.Value
-	// Capabilities are the strong observations that hold at the node. Their ids are
-	// not used: the fork's facts have ids of their own.
+	// Capabilities are the strong observations valid at the node. The fork records them under
+	// ids of its own.
 	Capabilities []event.CapabilityObserved
 }
 
-// Fork is what begins a session with a run that goes on from another run's node.
+// Fork is the input that begins a session with a run forked from a node of another run.
 type Fork struct {
 	Session      id.Session
 	Run          id.Run
-	Title        string // "": the source's
+	Title        string // "": the source run's title
 	Observations []event.ObservationRecorded
 	Actor        event.Actor
 	AtMs         int64 // clock reading in milliseconds since 1970
 }
 
-// Branch plans the first segment of a forked session (R23): the run, bound to the
-// same workflow, with a root at the source's snapshot and all that held there.
-// What is copied is the engine's to say; what happened on the way there stays in
-// the source. dropped counts observations that break a budget. VALIDATION_ERROR
-// says that the node has nothing left to do, or that the title is none.
+// Branch plans the first segment of a forked session (docs/design.md#ends-and-branches): a
+// run of the same pinned workflow whose root has the source's snapshot, preferences, context
+// and capabilities. Copied facts have the engine as actor; the history before the node stays
+// in the source session. dropped counts observations over their budget. VALIDATION_ERROR: the
+// node has no pending step, or the title is invalid.
 func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, dropped int, err error) {
 	if len(f.Title) > limits.TitleBytesMax || !utf8.ValidString(f.Title) {
 		return plan, 0, fault.New(fault.ValidationError,
@@ -50,9 +50,10 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	pending := from.State.PendingStep()
 	if pending == nil {
 		return plan, 0, fault.New(fault.ValidationError,
-			"run %s is complete at node %s: a fork would have nothing to do", from.From.RunID, from.From.NodeID).
+			"run %s is complete at node %s: a fork would have no step to perform", from.From.RunID, from.From.NodeID).
 			Suggest("Fork at an earlier node; 'waybill runs show %s' lists them.", from.From.RunID)
 	}
+	// The caller passes the workflow pinned by the source; another one is a bug.
 	if _, ok := w.Step(pending.StepID); !ok {
 		return plan, 0, fault.New(fault.Invariant,
 			"the pinned workflow has no step %q, which the node's snapshot names", pending.StepID)
@@ -70,19 +71,22 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 
 	started := from.Started
 	started.ForkedFrom, started.Title = &from.From, cmp.Or(f.Title, started.Title)
-	started.Parent = nil // who started the source did not start this
+	started.Parent = nil // the parent started the source run, not the fork
 	seg.caller(event.Scope{}, event.SessionCreated{})
 	seg.caller(run, started)
 	seg.engine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: ref, WorkflowHash: w.Hash()})
+	// The effective preferences are copied whole: they do not depend on today's defaults.
 	seg.startPreferences(node, origin, from.Preferences, false)
 	if from.Context.Len() > 0 {
 		seg.engine(run, event.ContextSet{Context: from.Context, ContextID: origin.Context(0), NodeID: &root,
 			Source: event.ContextInitial})
 	}
 	for i, c := range from.Capabilities {
+		// Provenance is copied, so that a strong observation stays strong.
 		c.CapObsID = origin.CapObs(i)
 		seg.engine(node, c)
 	}
+	// The trace refers to the source by id; nothing of it is copied.
 	seg.engine(node, event.NewTrace(origin.Trace(0),
 		[]event.TraceEntry{{Kind: event.SelectedNextStep, Refs: []event.TraceRef{event.StepRef(pending.StepID)},
 			Summary: fmt.Sprintf("Forked from node %s of run %s, where step %q is pending.", from.From.NodeID,

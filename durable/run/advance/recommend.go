@@ -6,20 +6,19 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// RecommendationKind is the artifact that records preferences beyond what the
-// workflow recommends (locks section 5; R21).
+// RecommendationKind is the artifact kind that records preferences beyond what the workflow
+// recommends (docs/design.md#preferences).
 const RecommendationKind = "wr.recommendation_warning"
 
 // Exceeded is one preference beyond its recommendation.
 type Exceeded struct {
-	Key         string // autonomy or riskPolicy
+	Key         string // "autonomy" or "riskPolicy"
 	Effective   string
 	Recommended string
 }
 
-// Exceeds lists the preferences that go beyond what the workflow recommends, by the
-// closed partial orders of the locks. They are never refused: it is the caller's
-// choice, and it is written down.
+// Exceeds returns the preferences that exceed the workflow's recommendation, in the orders of
+// docs/design.md#preferences. They are permitted, as the caller's choice, and recorded.
 func Exceeds(w compile.Compiled, p event.Preferences) []Exceeded {
 	r := w.RecommendedPreferences
 	if r == nil {
@@ -36,7 +35,7 @@ func Exceeds(w compile.Compiled, p event.Preferences) []Exceeded {
 	return out
 }
 
-// beyond reports that a stands behind b in an order; what is not in it never does.
+// beyond reports whether a is after b in order; false if b is not in it.
 func beyond(order []string, a, b string) bool {
 	at := func(s string) int {
 		for i, have := range order {
@@ -46,10 +45,11 @@ func beyond(order []string, a, b string) bool {
 		}
 		return -1
 	}
+	// Unknown values have index -1: an unknown recommendation is never exceeded.
 	return at(b) >= 0 && at(a) > at(b)
 }
 
-// exceeds is the artifact for what Exceeds lists, false when it lists nothing.
+// exceeds returns the artifact for the result of Exceeds; false if that is empty.
 func exceeds(w compile.Compiled, p event.Preferences) (Artifact, bool) {
 	all := Exceeds(w, p)
 	if len(all) == 0 {

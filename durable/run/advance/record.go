@@ -12,12 +12,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
+// record appends advance_recorded, the first event of every attempt.
 func (d *decision) record(o event.AdvanceOutcome) event.Event {
 	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o,
 		RequestDigest: d.a.Digest})
 }
 
-// context stores the delta with the node from which on it counts (R19).
+// context appends the context delta, effective from the given node on
+// (docs/design.md#context).
 func (d *decision) context(from id.Node) {
 	if d.a.Request.Context.Len() == 0 {
 		return
@@ -26,8 +28,8 @@ func (d *decision) context(from id.Node) {
 		ContextID: d.origin.Context(0), NodeID: &from, Source: event.ContextAgentDelta})
 }
 
-// observed are the capability observations that came with the attempt, those that
-// are what they say they are: one that its contract refuses must not become a fact.
+// observed decodes the capability observations of the attempt. Those that violate their
+// contract are skipped: they must not become facts.
 func (d *decision) observed() []event.CapabilityObserved {
 	var out []event.CapabilityObserved
 	pack := capabilityPack(d.w)
@@ -36,6 +38,7 @@ func (d *decision) observed() []event.CapabilityObserved {
 			continue
 		}
 		o := observation(d.step, a.JSON, d.origin.CapObs(len(out)))
+		// The contract bounds the content, Check what an event may contain.
 		if o.Check(d.at) == nil {
 			out = append(out, o)
 		}
@@ -43,7 +46,8 @@ func (d *decision) observed() []event.CapabilityObserved {
 	return out
 }
 
-// facts records what artifacts say beside being outputs (R21).
+// facts appends the events for artifacts that are recorded as facts too
+// (docs/design.md#capabilities).
 func (d *decision) facts() {
 	for _, o := range d.observed() {
 		d.seg.caller(d.at, o)
@@ -60,18 +64,18 @@ func (d *decision) facts() {
 	}
 }
 
-// trace records why the walk went where it went, in as many events as the budget
-// of one takes (locks section 1).
+// trace appends the trace of the walk, preceded by an entry for a branch, in as many events
+// as needed (docs/design.md#limits).
 func (d *decision) trace(entries []event.TraceEntry) {
 	if d.f.HasChild {
+		// First, so that a reader sees the branch before the decisions on it.
 		entries = append([]event.TraceEntry{{Kind: event.DetectedNonTipAdvance,
 			Summary: "The node has been left before: this attempt opens another branch."}}, entries...)
 	}
 	d.seg.traces(d.at, d.origin, entries)
 }
 
-// traces cuts a trace into events that keep their budget, none of them losing an
-// entry.
+// traces splits entries into events of at most limits.TraceEntriesMax; none is lost.
 func (s *segment) traces(at event.Scope, of id.Origin, entries []event.TraceEntry) {
 	n := 0
 	for part := range slices.Chunk(entries, limits.TraceEntriesMax) {
@@ -80,35 +84,39 @@ func (s *segment) traces(at event.Scope, of id.Origin, entries []event.TraceEntr
 	}
 }
 
+// open reports whether a gap of this reason and pointer is open at the node.
 func (d *decision) open(code reason.Code, at reason.Pointer) bool {
 	return slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool { return g.same(code, at) })
 }
 
+// same compares a gap with a reason and pointer.
 func (g OpenGap) same(code reason.Code, at reason.Pointer) bool {
 	return g.Reason == code && g.Pointer != nil && *g.Pointer == at
 }
 
-// disclose records what would have blocked: the run goes on, and says what it went
-// on without (locks section 3). What is open already is not recorded again, but a
-// warning does not say that a run went on without something.
+// disclose records unmet conditions that did not block: the run continues and lists what it
+// continued without (docs/design.md#reasons). Conditions with an open critical gap are not
+// recorded again. An open warning does not suffice, since it does not state that the run
+// continued.
 func (d *decision) disclose(all []reason.Unmet) {
 	for i, u := range all {
-		told := slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool {
+		recorded := slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool {
 			return g.Severity == event.Critical &&
 				g.same(u.Code, u.Pointer)
 		})
-		if told || slices.ContainsFunc(all[:i], u.Same) {
+		if recorded || slices.ContainsFunc(all[:i], u.Same) {
 			continue
 		}
 		d.gap(event.Critical, u.Code, u.Pointer, u.Message, nil)
 	}
 }
 
-// resolve closes the node's open gaps that the attempt does not raise again (R16).
-// What the start recorded is not of this step: a loop was passed over on the way to
-// it, and no attempt here goes back.
+// resolve resolves the node's open gaps that the attempt does not raise again
+// (docs/design.md#blocked-attempts). Gaps recorded by the start concern loops skipped before
+// this step; no attempt at this node repeats those, so they stay open.
 func (d *decision) resolve(raised []reason.Unmet) {
 	for i, g := range d.f.OpenGaps {
+		// Ids of the start's gaps are derived from the node, so they are recognized here.
 		if g.ID == id.FromStart(d.f.Node).Gap(i) {
 			continue
 		}
@@ -119,7 +127,7 @@ func (d *decision) resolve(raised []reason.Unmet) {
 	}
 }
 
-// pointerOr is the pointer of a gap; one that a foreign log left without gets the step.
+// pointerOr returns a gap's pointer, or the step for a gap without one in a foreign log.
 func pointerOr(p *reason.Pointer, s compile.Step) reason.Pointer {
 	if p != nil {
 		return *p
@@ -127,12 +135,13 @@ func pointerOr(p *reason.Pointer, s compile.Step) reason.Pointer {
 	return reason.WorkflowStep(s.StepID)
 }
 
+// gap appends a gap of the attempt, with the next derived id.
 func (d *decision) gap(s event.Severity, code reason.Code, at reason.Pointer, summary string, resolves *id.Gap) {
 	d.seg.gap(d.at, d.origin.Gap(d.gapsNew), s, reason.Unmet{Code: code, Pointer: at, Message: summary}, resolves)
 	d.gapsNew++
 }
 
-// gap appends a gap record: one that opens, or one that resolves another.
+// gap appends a gap record: an open one, or one that resolves another.
 func (s *segment) gap(at event.Scope, gapID id.Gap, severity event.Severity, u reason.Unmet, resolves *id.Gap) {
 	g := event.GapRecorded{GapID: gapID, Pointer: &u.Pointer, Reason: u.Code, Severity: severity,
 		Summary: reason.Clip(u.Message, limits.SummaryBytesMax), Resolution: event.Resolution{Kind: event.Unresolved}}
@@ -142,6 +151,7 @@ func (s *segment) gap(at event.Scope, gapID id.Gap, severity event.Severity, u r
 	s.engine(at, g)
 }
 
+// preferences appends the attempt's changes with the resulting effective preferences.
 func (d *decision) preferences() {
 	if len(d.a.Request.Preferences) == 0 {
 		return
@@ -150,31 +160,32 @@ func (d *decision) preferences() {
 		Delta: d.a.Request.Preferences, Effective: d.prefs})
 }
 
-// notesPayload is notes as they are stored, cut at their budget.
+// notesPayload returns notes as they are stored, truncated to their budget.
 func notesPayload(notes string) event.OutputPayload {
 	return event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: reason.Truncate(notes, limits.NotesBytesMax)}
 }
 
-// outputs appends the recap, then artifacts by (sha256, contentType), the warning
-// that the attempt's preferences gave rise to among them; each names the earlier
-// one whose place it takes.
+// outputs appends the recap, then the artifacts sorted by (sha256, contentType), including
+// the engine's warning about the attempt's preferences. Each names the earlier output that it
+// supersedes.
 func (d *decision) outputs() {
 	n := 0
 	add := func(ch event.OutputChannel, p event.OutputPayload, add func(event.Scope, event.Payload) event.Event) {
 		add(d.at, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: p,
-			SupersedesOutputID: d.takePlace(p)})
+			SupersedesOutputID: d.supersede(p)})
 		n++
 	}
 	if notes := d.a.Request.Notes; notes != "" {
 		add(event.Recap, notesPayload(notes), d.seg.caller)
 	}
 	sent := d.seg.artifacts(d.a.Request.Artifacts)
-	var ours []event.OutputPayload
+	var warnings []event.OutputPayload
 	if w, ok := exceeds(d.w, d.prefs); ok && len(d.a.Request.Preferences) > 0 {
-		ours = d.seg.artifacts([]Artifact{w})
+		warnings = d.seg.artifacts([]Artifact{w})
 	}
-	for _, p := range inOrder(append(slices.Clone(sent), ours...)) {
+	for _, p := range inOrder(append(slices.Clone(sent), warnings...)) {
 		by := d.seg.caller
+		// The engine is the actor only of its own warning.
 		if !slices.Contains(sent, p) {
 			by = d.seg.engine
 		}
@@ -182,7 +193,7 @@ func (d *decision) outputs() {
 	}
 }
 
-// artifacts puts the bytes into the plan, each once, and gives what refers to them.
+// artifacts adds each artifact's bytes to the plan once and returns the references to them.
 func (s *segment) artifacts(all []Artifact) []event.OutputPayload {
 	var out []event.OutputPayload
 	for _, a := range all {
@@ -194,7 +205,8 @@ func (s *segment) artifacts(all []Artifact) []event.OutputPayload {
 	return out
 }
 
-// inOrder is the order of the locks for outputs of one operation.
+// inOrder sorts the outputs of one operation as they are stored, and removes repeated ones
+// (docs/design.md#event-order).
 func inOrder(all []event.OutputPayload) []event.OutputPayload {
 	slices.SortFunc(all, func(a, b event.OutputPayload) int {
 		return cmp.Or(cmp.Compare(a.SHA256.String(), b.SHA256.String()), cmp.Compare(a.ContentType, b.ContentType))
@@ -202,13 +214,15 @@ func inOrder(all []event.OutputPayload) []event.OutputPayload {
 	return slices.Compact(all)
 }
 
-// takePlace finds and takes out the earlier output of the same sort.
-func (d *decision) takePlace(p event.OutputPayload) *id.Output {
+// supersede returns the earlier output of the same sort, and removes it so that each is
+// superseded once.
+func (d *decision) supersede(p event.OutputPayload) *id.Output {
 	i := slices.IndexFunc(d.f.Outputs, func(o Output) bool { return p.SameSort(o.Payload) })
 	if i < 0 {
 		return nil
 	}
 	old := d.f.Outputs[i].ID
+	// A copy: the slice belongs to the caller's Facts.
 	d.f.Outputs = slices.Delete(slices.Clone(d.f.Outputs), i, i+1)
 	return &old
 }

@@ -14,40 +14,41 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// ApprovalKind is the artifact kind that only an approval may write (R20).
+// ApprovalKind is the artifact kind that only approvals may write
+// (docs/design.md#requirements-on-the-caller).
 const ApprovalKind = "wr.human_approval"
 
 // jsonType is the content type of artifacts that are JSON values.
 const jsonType = "application/json"
 
-// nameMax bounds what of an artifact is copied into events as a name, its kind and the
-// step that a divergence is related to: a message has to be able to say it.
+// nameMax bounds the parts of an artifact that events contain as names, its kind and a
+// divergence's related step, since a message must be able to quote them.
 const nameMax = limits.MessageBytesMax
 
-// contentType is the essence of RFC 6838 names, with parameters in plain ASCII.
+// contentType matches a media type as in RFC 6838, with ASCII parameters.
 var contentType = pattern.New(`^[a-zA-Z0-9!#$&^_.+-]{1,64}/[a-zA-Z0-9!#$&^_.+-]{1,64}(;[ -~]{0,64})?$`)
 
-// Artifact is a structured result that an attempt brings: a JSON value, or the
-// bytes of a file of another type.
+// Artifact is a structured result sent with an attempt: a JSON value, or a file of another
+// type.
 type Artifact struct {
 	ContentType string
 	Bytes       []byte
 	JSON        canon.Value // null unless ContentType is application/json
 }
 
-// JSONArtifact is an artifact whose stored bytes are the value's JCS.
+// JSONArtifact returns an artifact whose stored bytes are the value's canonical JSON.
 func JSONArtifact(v canon.Value) Artifact {
 	return Artifact{ContentType: jsonType, Bytes: v.JCS(), JSON: v}
 }
 
-// Kind is the "kind" member of a JSON object, else "".
+// Kind returns the member "kind" of a JSON object, else "".
 func (a Artifact) Kind() string {
 	kind, _ := a.JSON.Get("kind")
 	return kind.Text()
 }
 
-// describe is the artifact as it counts in a request's digest: the value itself,
-// or what names the bytes.
+// describe returns the artifact's part in a request's digest: the value itself, or the
+// content type and digest of the bytes.
 func (a Artifact) describe() canon.Value {
 	if a.ContentType == jsonType {
 		return a.JSON
@@ -57,7 +58,7 @@ func (a Artifact) describe() canon.Value {
 		canon.Member{Name: "sha256", Value: canon.OfString(canon.Sum(a.Bytes).String())})
 }
 
-// Request is what a caller sends with an attempt. Absent parts are zero.
+// Request is the content of an attempt. Absent parts are zero.
 type Request struct {
 	Notes       string
 	Artifacts   []Artifact
@@ -65,13 +66,14 @@ type Request struct {
 	Preferences []event.PreferenceChange
 }
 
-// Digest is the requestDigest of R4: over the JCS of artifacts, context,
-// notesMarkdown and preferences, absent ones left out.
+// Digest returns the requestDigest: that of the canonical JSON of artifacts, context,
+// notesMarkdown and preferences, without absent ones (docs/design.md#lines-and-files).
 func (r Request) Digest() canon.Digest {
 	doc := canon.OfMembers()
 	if len(r.Artifacts) > 0 {
 		items := make([]canon.Value, len(r.Artifacts))
 		for i, a := range r.Artifacts {
+			// The order of sending is part of the digest.
 			items[i] = a.describe()
 		}
 		doc = doc.With("artifacts", canon.OfList(items...))
@@ -92,36 +94,37 @@ func (r Request) Digest() canon.Digest {
 	return canon.Sum(doc.JCS())
 }
 
-// Placeholder stands in a ready call for what its caller has to say.
+// Placeholder marks the values that a caller must replace in a prepared call.
 const Placeholder = "…"
 
-// filledIn refuses a ready call that was sent as it stands: its dots would pass for
-// notes, and the step would count as done.
+// filledIn refuses a prepared call whose placeholder was not replaced: it would be accepted
+// as notes and complete the step.
 func (r Request) filledIn() error {
 	if strings.TrimSpace(r.Notes) == Placeholder {
-		return fault.New(fault.ValidationError, "the notes are %q, the placeholder of a ready call", Placeholder).
-			Suggest("Say in their place what was done, decided and found.").With("pointer", "/output/notesMarkdown")
+		return fault.New(fault.ValidationError, "the notes are %q, the placeholder of a prepared call", Placeholder).
+			Suggest("Replace it with what was done, decided and found.").With("pointer", "/output/notesMarkdown")
 	}
 	return contextFilledIn(r.Context)
 }
 
-// contextFilledIn is the same for context, which a start takes as well.
+// contextFilledIn refuses placeholders in a context, also in that of a start.
 func contextFilledIn(v canon.Value) error {
 	for i := range v.Len() {
 		if v.Kind() != canon.Object || v.Item(i).Text() != Placeholder {
 			continue
 		}
+		// Only strings equal to the placeholder: a value may well contain an ellipsis.
 		key := v.Key(i)
-		return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a ready call", key,
+		return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a prepared call", key,
 			Placeholder).
-			Suggest("Send the value of %s in its place.", key).
+			Suggest("Replace it with the value of %s.", key).
 			With("pointer", "/context/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
 	}
 	return nil
 }
 
-// inOrder is the request's artifacts as outputs are ordered, by (sha256,
-// contentType), each once (R18).
+// inOrder returns the artifacts in stored order, by (sha256, contentType), each once
+// (docs/design.md#event-order).
 func (r Request) inOrder() []Artifact {
 	type key struct{ sha256, contentType string }
 	of := func(a Artifact) key { return key{canon.Sum(a.Bytes).String(), a.ContentType} }
@@ -133,8 +136,8 @@ func (r Request) inOrder() []Artifact {
 	return slices.CompactFunc(out, func(a, b Artifact) bool { return of(a) == of(b) })
 }
 
-// Check refuses a request that could not be recorded: VALIDATION_ERROR, with
-// measured and allowed sizes where a size is the matter.
+// Check refuses a request that cannot be recorded: VALIDATION_ERROR, with measuredBytes and
+// maxBytes if a size is exceeded.
 func (r Request) Check() error {
 	if !utf8.ValidString(r.Notes) {
 		return fault.New(fault.ValidationError, "the notes are not valid UTF-8")
@@ -157,10 +160,13 @@ func (r Request) Check() error {
 	if err := CheckContext(r.Context); err != nil {
 		return err
 	}
+	// The effective preferences do not matter for validity.
 	_, err := applyPreferences(event.DefaultPreferences(), r.Preferences)
 	return err
 }
 
+// check refuses empty and oversized artifacts, invalid content types, and the reserved kind.
+// i is the artifact's index in the request.
 func (a Artifact) check(i int) error {
 	switch {
 	case len(a.Bytes) == 0:
@@ -172,6 +178,7 @@ func (a Artifact) check(i int) error {
 			a.ContentType)
 	case len(a.Kind()) > nameMax:
 		return tooLarge(fmt.Sprintf("the kind of artifact %d", i), len(a.Kind()), nameMax)
+	// An agent could otherwise approve its own work.
 	case a.Kind() == ApprovalKind:
 		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only 'waybill approve' writes", i,
 			ApprovalKind)
@@ -179,14 +186,15 @@ func (a Artifact) check(i int) error {
 	return nil
 }
 
+// tooLarge is the fault for content over its budget.
 func tooLarge(what string, got, most int) error {
 	return fault.New(fault.ValidationError, "%s: %d bytes, at most %d are allowed", what, got, most).
-		Suggest("Keep large things in files and pass their paths.").
+		Suggest("Store large content in files and pass their paths.").
 		With("measuredBytes", got).With("maxBytes", most)
 }
 
-// CheckContext refuses context that is no object, holds a reserved key or is over
-// its budget (locks 16.3.1). An absent one is fine.
+// CheckContext refuses a context that is not an object, contains a reserved key or exceeds
+// its budget (docs/design.md#context). An absent context is valid.
 func CheckContext(v canon.Value) error {
 	if v.IsNull() {
 		return nil
@@ -196,6 +204,7 @@ func CheckContext(v canon.Value) error {
 		return nil
 	}
 	f := fault.New(fault.ValidationError, "%v", err)
+	// Sizes are measured as canonical JSON, which is what is stored.
 	if event.IsContextBudget(err) {
 		f.Suggest("Remove large values from the context and pass references, such as file paths, instead.").
 			With("measuredBytes", len(v.JCS())).With("maxBytes", limits.ContextBytesMax).
@@ -204,8 +213,8 @@ func CheckContext(v canon.Value) error {
 	return f
 }
 
-// applyPreferences is p with the changes made, or VALIDATION_ERROR for one of no
-// closed set or a key twice.
+// applyPreferences returns p with the changes, or VALIDATION_ERROR for an unknown key or
+// value or a repeated key.
 func applyPreferences(p event.Preferences, changes []event.PreferenceChange) (event.Preferences, error) {
 	seen := map[string]bool{}
 	for _, c := range changes {

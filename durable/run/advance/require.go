@@ -12,23 +12,23 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// requirements holds what a step asks and what there is to satisfy it: the
-// node's current outputs with this attempt's laid over (R20).
+// requirements holds the requirements of a step and everything they are checked against: the
+// outputs as they would be after the attempt (docs/design.md#requirements-on-the-caller).
 type requirements struct {
 	workflow     compile.Compiled
 	step         compile.Step
 	state        snapshot.State
 	snapshotRef  canon.Digest
-	vars         canon.Value // context and loop variables
-	approves     bool        // a person's approval is required
-	notes        string
-	outputs      []Output          // laid over, oldest first
-	capabilities map[string]string // strong ones, this attempt's among them
-	claimed      map[string]bool   // capabilities that this attempt only claims
+	vars         canon.Value       // context and loop variables
+	approves     bool              // a person's approval is required
+	notes        string            // of the attempt, or else the node's current ones
+	outputs      []Output          // after the attempt, oldest first
+	capabilities map[string]string // status of strong observations, including this attempt's
+	claimed      map[string]bool   // capabilities for which this attempt contains a claim
 }
 
-// unmet lists everything that is missing or wrong, so that one more try is enough.
-// What a person has to approve is not among it.
+// unmet returns everything missing or wrong, so that one further attempt can satisfy all of
+// it. Approval is checked separately.
 func (q requirements) unmet() []reason.Unmet {
 	var out []reason.Unmet
 	out = append(out, q.inputs()...)
@@ -36,12 +36,12 @@ func (q requirements) unmet() []reason.Unmet {
 	out = append(out, q.contract()...)
 	out = append(out, q.criteria()...)
 	out = append(out, q.assessments()...)
-	out = append(out, q.asides()...)
+	out = append(out, q.sideArtifacts()...)
 	out = append(out, q.required()...)
 	return append(out, q.action()...)
 }
 
-// artifacts are the laid-over artifacts of a kind, oldest first; "" is any kind.
+// artifacts returns the JSON artifacts of a kind, oldest first; "" means all kinds.
 func (q requirements) artifacts(kind string) []canon.Value {
 	var out []canon.Value
 	for _, o := range q.outputs {
@@ -53,18 +53,20 @@ func (q requirements) artifacts(kind string) []canon.Value {
 	return out
 }
 
-// brought are the artifacts of a kind that this attempt brings.
-func (q requirements) brought(kind string) []canon.Value {
+// fromAttempt returns the artifacts of a kind that this attempt sent. Their ids are zero.
+func (q requirements) fromAttempt(kind string) []canon.Value {
 	q.outputs = slices.DeleteFunc(slices.Clone(q.outputs), func(o Output) bool { return !o.ID.IsZero() })
 	return q.artifacts(kind)
 }
 
+// inputs returns one unmet condition for each required context key that is not set.
 func (q requirements) inputs() []reason.Unmet {
 	var out []reason.Unmet
 	for _, in := range q.workflow.MissingInputs(q.step, q.vars) {
 		message := fmt.Sprintf("The input %q is not set: %s", in.ContextKey, in.Description)
 		fix := fmt.Sprintf("Ask the person, then send it as context: {%q: VALUE}, or --set %s=VALUE.", in.ContextKey,
 			in.ContextKey)
+		// Choices are listed in the fix; values are not checked against them.
 		if len(in.Choices) > 0 {
 			fix += " One of: " + strings.Join(in.Choices, ", ") + "."
 		}
@@ -74,6 +76,7 @@ func (q requirements) inputs() []reason.Unmet {
 	return out
 }
 
+// notesRule requires notes, of this attempt or of an earlier one at the node.
 func (q requirements) notesRule() []reason.Unmet {
 	if !q.step.NotesRequired || strings.TrimSpace(q.notes) != "" {
 		return nil
@@ -83,8 +86,9 @@ func (q requirements) notesRule() []reason.Unmet {
 		Fix:     "Say in notes what was done, decided and found (notesMarkdown, or --notes TEXT)."}}
 }
 
-// criteria give way to a contract (locks 18.3), also to an optional one: the prompt
-// announces the contract alone, and nothing is checked that was not announced.
+// criteria checks the notes against the step's criteria, unless the step has a contract, even
+// an optional one: the prompt announces the contract only, and nothing is checked that was
+// not announced (docs/design.md#output-requirements).
 func (q requirements) criteria() []reason.Unmet {
 	checks := q.step.Criteria()
 	if checks.IsZero() || q.step.OutputContract != nil {
@@ -94,6 +98,7 @@ func (q requirements) criteria() []reason.Unmet {
 	if len(failures) == 0 {
 		return nil
 	}
+	// Missing notes and unsuitable notes have different codes.
 	code := reason.InvalidOutput
 	if q.notes == "" {
 		code = reason.MissingOutput
@@ -107,6 +112,7 @@ func (q requirements) criteria() []reason.Unmet {
 		Fix:     "Write notes that meet each of them and send them with a new attempt."}}
 }
 
+// action requires the result of a command step: of the same argv, and successful.
 func (q requirements) action() []reason.Unmet {
 	if q.step.Action == nil {
 		return nil
@@ -122,10 +128,12 @@ func (q requirements) action() []reason.Unmet {
 			Message: fmt.Sprintf("Step %q is a command and has no result.", q.step.StepID),
 			Fix:     "Let 'waybill run --run ID' perform it."}}
 	}
+	// The latest result counts; a retry replaces the earlier one.
 	r, err := command.Decode(results[len(results)-1])
 	switch {
 	case err != nil:
 		return wrong(reason.InvalidOutput, "The %s of step %q is not one: %v", command.Kind, q.step.StepID, err)
+	// A result of another workflow version, or of another step.
 	case r.ArgvDigest != command.ArgvDigest(*q.step.Action):
 		return wrong(reason.InvalidOutput, "The %s of step %q is of another command.", command.Kind, q.step.StepID)
 	case !r.OK():
@@ -134,8 +142,8 @@ func (q requirements) action() []reason.Unmet {
 	return nil
 }
 
-// approval: no attempt satisfies a human_approval step by itself; a person's
-// recorded approval of exactly these outputs does (R20).
+// approval requires a person's recorded approval of exactly these outputs. No attempt can
+// satisfy a human_approval step without it (docs/design.md#requirements-on-the-caller).
 func (q requirements) approval() []reason.Unmet {
 	if !q.approves || ApprovalHolds(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
 		return nil

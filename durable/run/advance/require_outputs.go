@@ -10,11 +10,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
-// assessmentRef is the contract under which assessments are reported.
+// assessmentRef is the contract that blockers about assessments point to.
 const assessmentRef = "wr.contracts.assessment"
 
-// contract holds the step's artifact against its contract pack. Every artifact of
-// the kind has to fit: nobody could tell which one counts otherwise.
+// contract checks the step's artifacts against its contract pack. Every artifact of the kind
+// must satisfy it, since it is not determined which one a reader uses.
 func (q requirements) contract() []reason.Unmet {
 	c := q.step.OutputContract
 	if c == nil {
@@ -22,7 +22,7 @@ func (q requirements) contract() []reason.Unmet {
 	}
 	pack, ok := q.workflow.Contract(c.ContractRef)
 	if !ok {
-		return nil // the pinned document embeds every contract that it names
+		return nil // cannot happen: a compiled workflow embeds every contract that it names
 	}
 	sent := q.artifacts(pack.ArtifactKind)
 	at := reason.OutputContract(c.ContractRef)
@@ -46,7 +46,7 @@ func (q requirements) contract() []reason.Unmet {
 	return nil
 }
 
-// showExample is a valid artifact to send, whole: a part of one would mislead.
+// showExample returns a fix with a complete example; a shortened example would be invalid.
 func showExample(example canon.Value) string {
 	text := "Send an artifact such as " + string(example.JCS())
 	if len(text) > limits.SuggestedFixBytesMax {
@@ -55,8 +55,8 @@ func showExample(example canon.Value) string {
 	return text
 }
 
-// assessments asks for one wr.assessment for each assessment that the step refers
-// to, and follows its consequences.
+// assessments requires one wr.assessment for each assessment of the step, and evaluates the
+// consequences of its levels.
 func (q requirements) assessments() []reason.Unmet {
 	var missing, wrong, stay []string
 	var example canon.Value
@@ -89,6 +89,7 @@ func (q requirements) assessments() []reason.Unmet {
 			q.step.StepID, contract.AssessmentKind, strings.Join(missing, ", ")), showExample(example))
 	}
 	switch {
+	// Consequences are reported only for valid assessments.
 	case len(wrong) > 0:
 		add(reason.InvalidOutput, strings.Join(wrong, "; "), showExample(example))
 	case len(stay) > 0:
@@ -98,8 +99,8 @@ func (q requirements) assessments() []reason.Unmet {
 	return out
 }
 
-// assessed finds the artifact for an assessment: by its assessmentId, or without
-// one where the step asks for a single assessment. The latest counts.
+// assessed returns the latest artifact for an assessment: by its assessmentId, or without one
+// if the step has a single assessment.
 func (q requirements) assessed(a contract.Assessment) (canon.Value, bool) {
 	sent := q.artifacts(contract.AssessmentKind)
 	for i := len(sent) - 1; i >= 0; i-- {
@@ -109,14 +110,15 @@ func (q requirements) assessed(a contract.Assessment) (canon.Value, bool) {
 		}
 	}
 	if len(q.step.AssessmentRefs) == 1 && len(sent) > 0 {
-		return sent[len(sent)-1], true // of another id: its mismatch says so
+		return sent[len(sent)-1], true // reported as a mismatch of the id
 	}
 	return canon.Value{}, false
 }
 
-// consequences keep the step pending while a dimension has the level that they name.
+// consequences returns a message for each dimension with a level that keeps the step pending.
 func (q requirements) consequences(a contract.Assessment, levels map[string]string) []string {
 	var out []string
+	// A consequence without forAssessment applies to every assessment of the step.
 	for _, c := range q.step.Consequences {
 		if c.ForAssessment != "" && c.ForAssessment != a.ID {
 			continue

@@ -1,5 +1,9 @@
-// Package command is the record of one performed command step (R24): what an
-// action was, how it ended, and the artifact that says so. It runs nothing.
+// Package command defines the record of one performed command step
+// (docs/design.md#commands-and-trust): the action's digest, the outcome, and the output
+// within a budget, as the artifact "wr.command_result".
+//
+// It runs nothing: package perform executes commands and fills in a Result. It also formats
+// command lines for people (Line).
 package command
 
 import (
@@ -13,29 +17,30 @@ import (
 // Kind is the artifact kind of a command's result.
 const Kind = "wr.command_result"
 
-// Result is the artifact "wr.command_result". Output is kept whole by its digest
-// only; its head and tail stay readable.
+// Result is the artifact "wr.command_result". OutputDigest covers the whole output; only its
+// head and tail are stored.
 type Result struct {
-	ArgvDigest   canon.Digest `json:"argvDigest"` // of the action's argv, as JCS
-	DurationMs   int64        `json:"durationMs"` // of all tries together
-	ExitStatus   int64        `json:"exitStatus"` // of the last try; -1 when it never ran or was killed
-	Failure      string       `json:"failure,omitzero"`
+	ArgvDigest   canon.Digest `json:"argvDigest"`       // of the action's argv, as JCS
+	DurationMs   int64        `json:"durationMs"`       // all tries together
+	ExitStatus   int64        `json:"exitStatus"`       // last try; -1 if it never ran or was killed
+	Failure      string       `json:"failure,omitzero"` // why it did not run to an exit status; "" if it did
 	Kind         string       `json:"kind"`
-	OutputBytes  int64        `json:"outputBytes"`
-	OutputDigest canon.Digest `json:"outputDigest"` // of the last try's stdout and stderr as they came
+	OutputBytes  int64        `json:"outputBytes"`  // length of the last try's output
+	OutputDigest canon.Digest `json:"outputDigest"` // stdout and stderr of the last try, in order of arrival
 	OutputHead   string       `json:"outputHead"`
-	OutputTail   string       `json:"outputTail"` // empty when head holds all
-	Tries        int64        `json:"tries"`
+	OutputTail   string       `json:"outputTail"` // empty if OutputHead holds all
+	Tries        int64        `json:"tries"`      // 1 or more once it ran
 }
 
-// Budgets of the output that a result keeps. Both together leave room for JSON
-// escapes within the 1 MiB that R24 allows.
+// Budgets of the stored output. Both together fit into an artifact of 1 MiB
+// (docs/design.md#commands-and-trust) even if every byte needs a JSON escape.
 const (
 	OutputHeadBytesMax = 64 << 10
 	OutputTailBytesMax = 64 << 10
 )
 
-// ArgvDigest names an action by what it runs.
+// ArgvDigest identifies an action by its argv, encoded as canonical JSON. Trust in a command
+// is recorded for this digest.
 func ArgvDigest(a source.Action) canon.Digest {
 	items := make([]canon.Value, len(a.Argv))
 	for i, s := range a.Argv {
@@ -44,10 +49,11 @@ func ArgvDigest(a source.Action) canon.Digest {
 	return canon.Sum(canon.OfList(items...).JCS())
 }
 
-// OK reports that the command did what it should.
+// OK reports success: exit status 0 and no failure.
 func (r Result) OK() bool { return r.ExitStatus == 0 && r.Failure == "" }
 
-// Says is the outcome in one clause.
+// Says returns the outcome as a clause without a subject, such as "exited with status 2 after
+// 3 tries".
 func (r Result) Says() string {
 	tries := ""
 	if r.Tries > 1 {
@@ -62,7 +68,8 @@ func (r Result) Says() string {
 	return fmt.Sprintf("exited with status %d%s", r.ExitStatus, tries)
 }
 
-// Decode reads a result artifact strictly.
+// Decode reads a result artifact strictly: unknown members, another kind, negative counts and
+// an oversized output head are errors.
 func Decode(v canon.Value) (Result, error) {
 	var r Result
 	if err := canon.Decode(v, &r); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-func TestSays(t *testing.T) {
+func TestOutcome(t *testing.T) {
 	for want, r := range map[string]command.Result{
 		"succeeded":                          {Tries: 3},
 		"exited with status 2":               {ExitStatus: 2, Tries: 1},
@@ -22,7 +22,7 @@ func TestSays(t *testing.T) {
 	}
 }
 
-func TestAResultIsReadAsStrictlyAsItIsWritten(t *testing.T) {
+func TestDecodeIsStrict(t *testing.T) {
 	r := command.Result{ArgvDigest: command.ArgvDigest(source.Action{Argv: []string{"true"}}), Kind: command.Kind,
 		OutputDigest: canon.Sum(nil), Tries: 1}
 	v, err := canon.ValueOf(r)
@@ -45,10 +45,10 @@ func TestAResultIsReadAsStrictlyAsItIsWritten(t *testing.T) {
 	}
 }
 
-func TestArgvDigestTellsCommandsApart(t *testing.T) {
+func TestArgvDigestSeparatesWords(t *testing.T) {
 	a, b := command.ArgvDigest(source.Action{Argv: []string{"a", "b"}}),
 		command.ArgvDigest(source.Action{Argv: []string{"a b"}})
 	if a == b {
-		t.Fatal("the words of a command run together")
+		t.Fatal("adjacent words have the same digest as one word")
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// Word shows a word as a shell would take it. Whoever reads it decides on trust,
-// or copies it: what a terminal does not print as itself is spelled out.
+// Word formats one argument as a POSIX shell would read it, in single quotes if needed. A
+// word with unprintable characters is written as an escaped Go string instead: the reader
+// decides on trust, or copies it, and must see every character.
 func Word(w string) string {
 	switch {
 	case w != "" && strings.IndexFunc(w, needsQuotes) < 0:
@@ -18,13 +19,14 @@ func Word(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
+// needsQuotes reports characters outside the set that no shell interprets.
 func needsQuotes(r rune) bool {
 	plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("_@%+=:,./-", r)
 	return !plain
 }
 
-// Line shows a command as a person would type it.
+// Line formats an argv as a command line, for people to read or copy.
 func Line(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {

@@ -10,55 +10,59 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
-// LoopControlKind is the artifact kind that decides loops, LoopControlRef its contract.
+// LoopControlKind is the artifact kind that decides loops; LoopControlRef is its contract.
 const (
 	LoopControlKind = "wr.loop_control"
 	LoopControlRef  = "wr.contracts.loop_control"
 )
+
+// The values of an artifact's member "decision".
 
 const (
 	decisionContinue = "continue"
 	decisionStop     = "stop"
 )
 
-// listen takes up the decisions that came with the step being left: each goes to
-// the innermost loop that it can mean, and counts until that loop's iteration ends,
-// however many steps of the body still follow.
-func (k *walker) listen() {
-	said := map[string]string{}
+// applyDecisions stores the decisions of the completed step's artifacts in the loop stack.
+// Each goes to the innermost loop that it can address and is valid until that loop's
+// iteration ends, even if further steps of the body follow.
+func (k *walker) applyDecisions() {
+	decisions := map[string]string{}
 	for _, a := range k.in.Artifacts {
 		decision, loopID, ok := k.decisionOf(a)
 		if !ok {
 			continue
 		}
+		// Innermost first: an artifact without a loopId means the closest loop.
 		for i := len(k.frames) - 1; i >= 0; i-- {
 			loop, found := k.w.Loop(k.frames[i].LoopID)
-			if !found || !k.meant(loop, loopID) {
+			if !found || !k.addresses(loop, loopID) {
 				continue
 			}
-			if before, twice := said[loop.LoopID]; twice && before != decision {
-				k.miss(bothWays(loop))
-				decision = "" // in no order of artifacts is one of them the last word
+			if before, twice := decisions[loop.LoopID]; twice && before != decision {
+				k.addUnmet(contradiction(loop))
+				decision = "" // contradictory: the order of artifacts does not decide
 			}
-			k.frames[i].Decision, said[loop.LoopID] = decision, decision
+			k.frames[i].Decision, decisions[loop.LoopID] = decision, decision
 			break
 		}
 	}
 }
 
-func bothWays(loop compile.Loop) reason.Unmet {
+func contradiction(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(LoopControlRef),
 		Message: fmt.Sprintf("The artifacts decide loop %q both ways: continue and stop.", loop.LoopID),
-		Fix:     "Send one decision: " + loopExample(loop) + `, or "continue".`}
+		// contradiction is the unmet condition for contradictory decisions about one loop.
+		Fix: "Send one decision: " + loopExample(loop) + `, or "continue".`}
 }
 
-// decisionOf reads a loop_control artifact; false for anything else and for one
-// that does not satisfy the contract.
+// decisionOf reads a loop control artifact; ok is false for other artifacts and for those
+// that violate the contract.
 func (k *walker) decisionOf(a canon.Value) (decision, loopID string, ok bool) {
 	if kind, _ := a.Get("kind"); kind.Text() != LoopControlKind {
 		return "", "", false
 	}
-	// The pack that the run is pinned to judges, not today's.
+	// The pinned contract pack applies, not the built-in one of this version.
 	if pack, known := k.w.Contract(LoopControlRef); !known || len(pack.Check(a)) > 0 {
 		return "", "", false
 	}
@@ -67,9 +71,10 @@ func (k *walker) decisionOf(a canon.Value) (decision, loopID string, ok bool) {
 	return d.Text(), l.Text(), d.Text() == decisionContinue || d.Text() == decisionStop
 }
 
-// meant matches an artifact's optional loopId (R22). A loop whose control names no
-// id takes any but one that another loop around goes by.
-func (k *walker) meant(loop compile.Loop, loopID string) bool {
+// addresses reports whether an artifact's optional loopId addresses a loop
+// (docs/design.md#loops). A loop whose control names no id accepts any id except those of
+// enclosing loops.
+func (k *walker) addresses(loop compile.Loop, loopID string) bool {
 	if loop.Control == nil || loop.Control.Kind != compile.ByArtifact {
 		return false
 	}
@@ -88,8 +93,9 @@ func (k *walker) meant(loop compile.Loop, loopID string) bool {
 	return true
 }
 
-// decisionMissing tells a caller which artifact decides, and shows one. One that
-// came and was not taken is named: it is what has to be changed.
+// decisionMissing is the unmet condition for an iteration without a decision: it names the
+// artifact and shows an example. A loop control artifact that was sent and not accepted is
+// named with the reason.
 func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 	u := reason.Unmet{Code: reason.MissingOutput, Pointer: reason.OutputContract(LoopControlRef),
 		Message: fmt.Sprintf("Loop %q needs a decision at the end of the iteration, and none was sent.", loop.LoopID),
@@ -99,6 +105,7 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 		if kind.Text() != LoopControlKind {
 			continue
 		}
+		// An artifact was sent: report what is wrong with it rather than that it is missing.
 		u.Code = reason.InvalidOutput
 		l, _ := a.Get("loopId")
 		u.Message = fmt.Sprintf("The %s that was sent does not decide loop %q: %s.", LoopControlKind, loop.LoopID,
@@ -113,11 +120,13 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 
 func (k *walker) mismatchWords(a canon.Value) string {
 	pack, _ := k.w.Contract(LoopControlRef)
+	// mismatchWords describes how an artifact violates the contract.
 	return contract.Words(pack.Check(a))
 }
 
 func loopExample(loop compile.Loop) string {
 	v := canon.OfMembers(
+		// loopExample returns a valid loop control artifact as JSON, for a suggested fix.
 		canon.Member{Name: "kind", Value: canon.OfString(LoopControlKind)},
 		canon.Member{Name: "decision", Value: canon.OfString(decisionStop)})
 	if loop.Control.LoopID != "" {
@@ -126,8 +135,8 @@ func loopExample(loop compile.Loop) string {
 	return string(v.JCS())
 }
 
-// variableMissing: an absent variable at the end of an iteration must not end the
-// loop by accident (locks section 9, failure mode).
+// variableMissing is the unmet condition for a variable that is absent at the end of an
+// iteration: treating it as null could end the loop by accident (docs/design.md#loops).
 func variableMissing(loop compile.Loop, missing []string) reason.Unmet {
 	name := "?"
 	if len(missing) > 0 {
@@ -139,8 +148,7 @@ func variableMissing(loop compile.Loop, missing []string) reason.Unmet {
 		Fix: fmt.Sprintf("Send it as context: {%q: VALUE}, or --set %s=VALUE.", name, name)}
 }
 
-// contextPointer points at a context key, or at the loop where the path cannot
-// stand in a pointer.
+// contextPointer points at a context key, or at the loop if the path is not a valid pointer.
 func contextPointer(path, loopID string) reason.Pointer {
 	if reason.ValidContextKey(path) {
 		return reason.ContextKey(path)

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// FuzzWalk: whatever a pinned document says, as long as it can be read, every walk
-// over it ends, and every state on the way can be stored and read again.
+// FuzzWalk: over every pinned document that can be decoded, every walk ends, and every state
+// on the way can be encoded and decoded.
 func FuzzWalk(f *testing.F) {
 	files, _ := filepath.Glob("../../../testdata/workflows/constructs/compiled/*")
 	if len(files) == 0 {

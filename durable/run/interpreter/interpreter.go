@@ -1,11 +1,12 @@
-// Package interpreter walks a compiled workflow: which step comes first, which one
-// follows the step that was done, when a loop goes round again and when it ends
-// (locks section 9; R22). A walk is a pure function of the pinned workflow, the
-// state at a node, the context and the node's artifacts; it says why it went where
-// it went, and what kept it from going on.
+// Package interpreter walks a compiled workflow: from its start to the first step, or from a
+// completed step to the next one, through conditions and loops (docs/design.md#loops). A walk
+// is a pure function of the pinned workflow, the state at a node, the context and the node's
+// artifacts.
 //
-// Whether something missing blocks or is disclosed is a matter of mode and is
-// told to the walk; what is recorded of it is decided by package advance.
+// A Result contains the next state, the trace of decisions, and the conditions that prevented a
+// decision. Whether a missing input blocks the run depends on the mode, which is an argument;
+// package advance turns results into events. Trace summaries and unmet conditions are stored,
+// so their sentences must not change. Start with Begin and Next.
 package interpreter
 
 import (
@@ -18,33 +19,35 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Input is what a walk looks at beside workflow and state.
+// Input is what a walk reads besides workflow and state.
 type Input struct {
-	// Vars is the context that holds when the step is left.
+	// Vars is the effective context when the step is left.
 	Vars canon.Value
-	// Artifacts are the JSON artifacts that are current at the node, oldest first.
+	// Artifacts are the current JSON artifacts of the node, oldest first.
 	Artifacts []canon.Value
-	// NeverStop: what is missing is gone around, as R22 says for each case.
+	// NeverStop continues past a missing input, as docs/design.md#loops defines for each
+	// case.
 	NeverStop bool
 }
 
-// Result is where a walk came to. Without NeverStop the State means nothing when
-// something is Unmet.
+// Result is the end of a walk. If Unmet is not empty and NeverStop was not set, State is
+// undefined.
 type Result struct {
 	State snapshot.State
 	Trace []event.TraceEntry
 	Unmet []reason.Unmet
 }
 
-// Begin walks from the start of a workflow to its first step.
+// Begin walks from the start of a workflow to its first step, or to completion if no step
+// runs.
 func Begin(w compile.Compiled, in Input) Result {
 	k := walker{w: w, in: in}
 	k.walk(0)
 	return k.result()
 }
 
-// Next walks from the pending step of a state, which is done, to the step that
-// follows. An error is a state that is not one of this workflow.
+// Next walks from the state's pending step, which is regarded as completed, to the step after
+// it. It fails if the state does not belong to the workflow.
 func Next(w compile.Compiled, s snapshot.State, in Input) (Result, error) {
 	pending := s.PendingStep()
 	if pending == nil {
@@ -60,12 +63,13 @@ func Next(w compile.Compiled, s snapshot.State, in Input) (Result, error) {
 		return Result{}, err
 	}
 	k := walker{w: w, in: in, frames: frames, completed: s.WithCompleted(pending.Key())}
-	k.listen()
+	// Decisions belong to the step being left, so they are read before the walk moves.
+	k.applyDecisions()
 	k.walk(at.Index + 1)
 	return k.result(), nil
 }
 
-// Frames is a copy of a state's loop stack, outermost first.
+// Frames returns a copy of a state's loop stack, outermost first.
 func Frames(s snapshot.State) []snapshot.Frame {
 	if s.LoopStack == nil {
 		return nil
@@ -73,10 +77,12 @@ func Frames(s snapshot.State) []snapshot.Frame {
 	return append([]snapshot.Frame(nil), *s.LoopStack...)
 }
 
-// fits holds a loop stack against the workflow: each loop stands in the body of the
-// one around it, and the pending step in the innermost.
+// fits checks a loop stack against the workflow: every loop must be in the body of the loop
+// around it, and the pending step in the innermost body.
 func fits(w compile.Compiled, at compile.Place, frames []snapshot.Frame) error {
 	for i := len(frames) - 1; i >= 0; i-- {
+		// Frames are checked from the innermost outwards; at moves to the loop's own
+		// position.
 		if at.LoopID != frames[i].LoopID {
 			return fmt.Errorf("the node's snapshot names loop %q where the pinned workflow has %q", frames[i].LoopID,
 				at.LoopID)
@@ -92,7 +98,7 @@ func fits(w compile.Compiled, at compile.Place, frames []snapshot.Frame) error {
 	return nil
 }
 
-// walker is one walk. Its frames are its own.
+// walker is the state of one walk. Its frames are a copy that it may change.
 type walker struct {
 	w         compile.Compiled
 	in        Input
@@ -101,13 +107,14 @@ type walker struct {
 	trace     []event.TraceEntry
 	unmet     []reason.Unmet
 	state     snapshot.State
-	turns     int  // iterations ended in this walk
-	stopped   bool // at something unmet, without NeverStop
+	turns     int  // iterations ended in this walk; bounds walks without a step
+	stopped   bool // at an unmet condition, without NeverStop
 }
 
+// result returns the outcome of the walk, with the trace within its limits.
 func (k *walker) result() Result { return Result{k.state, shorten(k.trace), k.unmet} }
 
-// top is the innermost loop, nil outside of loops.
+// top returns the innermost loop, nil outside of loops.
 func (k *walker) top() *snapshot.Frame {
 	if len(k.frames) == 0 {
 		return nil
@@ -115,6 +122,7 @@ func (k *walker) top() *snapshot.Frame {
 	return &k.frames[len(k.frames)-1]
 }
 
+// loopID returns the id of the innermost loop, "" outside of loops.
 func (k *walker) loopID() string {
 	if top := k.top(); top != nil {
 		return top.LoopID
@@ -122,9 +130,9 @@ func (k *walker) loopID() string {
 	return ""
 }
 
-// walk goes on from a place in the current sequence until a step waits, nothing is
-// left, or something is missing. Every round moves on in a sequence, starts an
-// iteration, of which there is a bounded number, or leaves a loop: it ends.
+// walk continues at an index of the current sequence until a step is pending, no step is
+// left, or the walk stopped. It terminates: every round advances in a sequence, starts one of
+// a bounded number of iterations, or leaves a loop.
 func (k *walker) walk(index int) {
 	for !k.stopped {
 		sequence := k.w.Sequence(k.loopID())
@@ -133,15 +141,17 @@ func (k *walker) walk(index int) {
 				k.finish()
 				return
 			}
-			index = k.turn()
+			// The end of a body: another iteration of the loop, or the step after it.
+			index = k.endIteration()
 			continue
 		}
 		step := &sequence[index]
 		switch {
 		case !k.runs(step):
 			index++
+		// A loop is entered, and skipped there if it has no iterations.
 		case step.Type == compile.LoopStep:
-			index = k.enter(step.StepID, index)
+			index = k.enterLoop(step.StepID, index)
 		default:
 			k.wait(step, index)
 			return
@@ -149,7 +159,7 @@ func (k *walker) walk(index int) {
 	}
 }
 
-// runs asks a step's condition; a step without one runs and leaves no trace of it.
+// runs evaluates a step's condition. A step without a condition runs and adds no trace entry.
 func (k *walker) runs(step *compile.Step) bool {
 	c := step.Condition()
 	if c.IsZero() {
@@ -157,13 +167,14 @@ func (k *walker) runs(step *compile.Step) bool {
 	}
 	vars := k.vars()
 	held := c.Eval(vars)
-	k.note(event.EvaluatedCondition, stepSummary(step, held, c.Missing(vars)), event.StepRef(step.StepID))
+	k.addTrace(event.EvaluatedCondition, stepSummary(step, held, c.Missing(vars)), event.StepRef(step.StepID))
 	return held
 }
 
-// wait stops at a step that someone has to do.
+// wait ends the walk at a step that must be performed.
 func (k *walker) wait(step *compile.Step, index int) {
 	if top := k.top(); top != nil {
+		// The position is stored, so that Next can continue after it.
 		top.BodyIndex = int64(index)
 	}
 	k.state = snapshot.At(step.StepID, k.frames, k.completed)
@@ -173,16 +184,17 @@ func (k *walker) wait(step *compile.Step, index int) {
 		refs = append(refs, event.LoopRef(top.LoopID), event.IterationRef(top.Iteration))
 		summary = fmt.Sprintf("Step %q of loop %q is next, in iteration %d.", step.StepID, top.LoopID, top.Iteration)
 	}
-	k.note(event.SelectedNextStep, summary, refs...)
+	k.addTrace(event.SelectedNextStep, summary, refs...)
 }
 
+// finish ends the walk with the run complete.
 func (k *walker) finish() {
 	k.state = snapshot.Done()
-	k.note(event.SelectedNextStep, "No step is left: the run is complete.")
+	k.addTrace(event.SelectedNextStep, "No step is left: the run is complete.")
 }
 
-// miss notes something unmet, once. Without NeverStop the walk ends there.
-func (k *walker) miss(u reason.Unmet) {
+// addUnmet records an unmet condition, each once. Without NeverStop it stops the walk.
+func (k *walker) addUnmet(u reason.Unmet) {
 	for _, have := range k.unmet {
 		if have.Same(u) {
 			return

@@ -24,8 +24,8 @@ func flow(t *testing.T, steps string) compile.Compiled {
 	return c
 }
 
-// drive walks as lines of input say, "context artifact…" each or "never …" for a
-// run that never stops, and tells in a line for each where the walk came to.
+// drive performs one walk per input line, "context artifact…" or "never …" for NeverStop, and
+// describes the result of each in a line.
 func drive(t *testing.T, c compile.Compiled, lines ...string) string {
 	t.Helper()
 	var out strings.Builder
@@ -57,7 +57,7 @@ func drive(t *testing.T, c compile.Compiled, lines ...string) string {
 				t.Fatal(err)
 			}
 		}
-		fmt.Fprintln(&out, tell(t, r, in.NeverStop))
+		fmt.Fprintln(&out, describe(t, r, in.NeverStop))
 		if len(r.Unmet) == 0 || in.NeverStop {
 			s = r.State
 		}
@@ -65,7 +65,7 @@ func drive(t *testing.T, c compile.Compiled, lines ...string) string {
 	return out.String()
 }
 
-func tell(t *testing.T, r interpreter.Result, neverStop bool) string {
+func describe(t *testing.T, r interpreter.Result, neverStop bool) string {
 	t.Helper()
 	var words []string
 	for _, u := range r.Unmet {
@@ -95,7 +95,7 @@ const (
 	stop = `{"kind":"wr.loop_control","decision":"stop"}`
 )
 
-// body is a loop of two steps, the second of which decides.
+// body returns a loop of two steps, of which the second decides.
 func body(loop string) string {
 	return `{"id":"again","type":"loop","title":"L","loop":` + loop + `,"body":[
 	 {"id":"work","title":"W","prompt":"p"},{"id":"decide","title":"D","prompt":"p"}]},{"id":"end","title":"E","prompt":"p"}`

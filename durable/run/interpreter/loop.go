@@ -12,24 +12,27 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// enter comes upon a loop: it starts iteration 0, or passes the loop over with zero
-// iterations, which is traced like any other end (locks section 1, loop trace
-// completeness). It answers where the walk goes on.
-func (k *walker) enter(loopID string, index int) int {
+// enterLoop begins a loop at index: it starts iteration 0, or skips the loop if it has no
+// iterations, which is traced like any other exit. It returns the index at which the walk
+// continues.
+func (k *walker) enterLoop(loopID string, index int) int {
 	loop, _ := k.w.Loop(loopID)
-	k.note(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID), event.IterationRef(0))
+	k.addTrace(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID),
+		event.IterationRef(0))
 	frame := snapshot.Frame{LoopID: loopID}
 	starts := true
 	switch loop.Kind {
 	case compile.For, compile.ForEach:
 		n, unmet := k.length(loop)
 		if unmet != nil {
-			k.miss(*unmet)
+			k.addUnmet(*unmet)
+			// With NeverStop an unknown number of iterations counts as none.
 			n = 0
 		}
 		frame.Count = &n
 		starts = n > 0
-		k.note(event.EvaluatedCondition, lengthSummary(loop, n, unmet), event.LoopRef(loopID), event.IterationRef(0))
+		k.addTrace(event.EvaluatedCondition, lengthSummary(loop, n, unmet), event.LoopRef(loopID),
+			event.IterationRef(0))
 	default:
 		starts = k.starts(loop)
 	}
@@ -37,21 +40,21 @@ func (k *walker) enter(loopID string, index int) int {
 		return index
 	}
 	if !starts {
-		k.note(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID), event.LoopRef(loopID),
-			event.IterationRef(0))
+		k.addTrace(event.ExitedLoop, fmt.Sprintf("Loop %q is left without an iteration.", loopID),
+			event.LoopRef(loopID), event.IterationRef(0))
 		k.complete(loopID)
 		return index + 1
 	}
 	if top := k.top(); top != nil {
-		top.BodyIndex = int64(index) // of the loop that is entered, as of a step that waits
+		top.BodyIndex = int64(index) // the frame of the enclosing loop records its own position
 	}
 	k.frames = append(k.frames, frame)
 	return 0
 }
 
-// starts asks a while or until on entry. One that an artifact decides starts
-// without: the artifact comes from its body. An absent variable reads as null here,
-// since a body may be what sets it first.
+// starts evaluates a while or until loop on entry. A loop that an artifact decides always
+// starts, since the artifact is produced in its body. An absent variable is null here, since
+// the body may be what sets it first.
 func (k *walker) starts(loop compile.Loop) bool {
 	if loop.Control.Kind == compile.ByArtifact {
 		return true
@@ -59,39 +62,43 @@ func (k *walker) starts(loop compile.Loop) bool {
 	c := loop.Control.Holds()
 	vars := k.vars()
 	held := c.Eval(vars)
+	// while repeats as long as the condition is true, until as long as it is false.
 	again := held == (loop.Kind == compile.While)
-	k.note(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)), controlRefs(loop, 0)...)
+	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)),
+		controlRefs(loop, 0)...)
 	return again
 }
 
-// turn is at the end of an iteration: another one starts, or the loop is left. It
-// answers where the walk goes on.
-func (k *walker) turn() int {
+// endIteration ends an iteration: it starts another one or leaves the loop. It returns the index at
+// which the walk continues.
+func (k *walker) endIteration() int {
 	top := k.top()
 	loop, _ := k.w.Loop(top.LoopID)
 	again := false
 	if k.turns++; k.turns > limits.LoopTurnsMax {
-		k.miss(endless(loop))
+		k.addUnmet(tooManySkipped(loop))
 	} else {
-		again = k.again(loop, top)
+		again = k.repeats(loop, top)
 	}
 	if k.stopped {
 		return len(loop.Body)
 	}
 	if next := top.Iteration + 1; again && next >= loop.MaxIterations {
-		k.miss(tooMany(loop, next))
+		// With NeverStop the loop ends at its bound.
+		k.addUnmet(tooMany(loop, next))
 		again = false
 	}
 	if k.stopped {
 		return len(loop.Body)
 	}
-	// The keys of an ended iteration go with it: a snapshot does not grow with history.
-	k.forget()
+	// The keys of an ended iteration are dropped, so that a snapshot does not grow with
+	// history.
+	k.dropIterationKeys()
 	if again {
 		top.Iteration, top.BodyIndex, top.Decision = top.Iteration+1, 0, ""
 		return 0
 	}
-	k.note(event.ExitedLoop, fmt.Sprintf("Loop %q is left after %s.", loop.LoopID, iterations(top.Iteration+1)),
+	k.addTrace(event.ExitedLoop, fmt.Sprintf("Loop %q is left after %s.", loop.LoopID, iterations(top.Iteration+1)),
 		event.LoopRef(loop.LoopID), event.IterationRef(top.Iteration))
 	k.frames = k.frames[:len(k.frames)-1]
 	k.complete(loop.LoopID)
@@ -99,24 +106,25 @@ func (k *walker) turn() int {
 	return at.Index + 1
 }
 
-// again decides whether an iteration is followed by another.
-func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
+// repeats decides whether another iteration follows.
+func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 	switch {
 	case loop.Control == nil:
 		again := top.Count != nil && top.Iteration+1 < *top.Count
-		k.note(event.EvaluatedCondition, countSummary(loop, top, again), controlRefs(loop, top.Iteration)...)
+		k.addTrace(event.EvaluatedCondition, countSummary(loop, top, again), controlRefs(loop, top.Iteration)...)
 		return again
 	case loop.Control.Kind == compile.ByArtifact:
-		return k.decided(loop, top)
+		return k.followDecision(loop, top)
 	}
 	c := loop.Control.Holds()
 	vars := k.vars()
 	held, decided := c.Decide(vars)
 	missing := c.Missing(vars)
 	if !decided {
-		k.miss(variableMissing(loop, missing))
+		// A variable that is absent now is an error, unlike on entry: see variableMissing.
+		k.addUnmet(variableMissing(loop, missing))
 		if !k.stopped {
-			k.note(event.EvaluatedCondition,
+			k.addTrace(event.EvaluatedCondition,
 				fmt.Sprintf("Loop %q: whether it goes round again cannot be told, since the context does not hold "+
 					"%s; it is left.",
 					loop.LoopID, strings.Join(missing, ", ")), controlRefs(loop, top.Iteration)...)
@@ -124,20 +132,19 @@ func (k *walker) again(loop compile.Loop, top *snapshot.Frame) bool {
 		return false
 	}
 	again := held == (loop.Kind == compile.While)
-	k.note(event.EvaluatedCondition, conditionSummary(loop, held, again, top.Iteration, missing),
+	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, top.Iteration, missing),
 		controlRefs(loop, top.Iteration)...)
 	return again
 }
 
-// decided follows the loop_control artifact of this iteration. Without one a run
-// that never stops goes round again, as often as the loop allows: leaving would be
-// a decision that nobody made.
-func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
+// followDecision applies the decision of the current iteration. Without one, NeverStop repeats the
+// loop up to maxIterations, since leaving it would be a decision too.
+func (k *walker) followDecision(loop compile.Loop, top *snapshot.Frame) bool {
 	refs := controlRefs(loop, top.Iteration)
 	if top.Decision == "" {
-		k.miss(k.decisionMissing(loop))
+		k.addUnmet(k.decisionMissing(loop))
 		if !k.stopped {
-			k.note(event.EvaluatedCondition,
+			k.addTrace(event.EvaluatedCondition,
 				fmt.Sprintf("Loop %q: iteration %d brought no decision; it goes round again.", loop.LoopID,
 					top.Iteration), refs...)
 		}
@@ -148,12 +155,12 @@ func (k *walker) decided(loop compile.Loop, top *snapshot.Frame) bool {
 	if again {
 		word = "continue"
 	}
-	k.note(event.EvaluatedCondition, fmt.Sprintf("Loop %q: the decision after iteration %d is %s.", loop.LoopID,
+	k.addTrace(event.EvaluatedCondition, fmt.Sprintf("Loop %q: the decision after iteration %d is %s.", loop.LoopID,
 		top.Iteration, word), refs...)
 	return again
 }
 
-// complete adds a loop's own key to what is done, beside the steps around it.
+// complete adds a loop's own key to the completed steps.
 func (k *walker) complete(loopID string) {
 	key := snapshot.PendingStep{LoopPath: path(k.frames), StepID: loopID}.Key()
 	at, found := slices.BinarySearch(k.completed, key)
@@ -162,17 +169,19 @@ func (k *walker) complete(loopID string) {
 	}
 }
 
-// forget drops the keys of the innermost iteration, those of loops inside it too.
-func (k *walker) forget() {
+// dropIterationKeys removes the keys of the innermost iteration and of the loops inside it.
+func (k *walker) dropIterationKeys() {
 	k.completed = slices.DeleteFunc(slices.Clone(k.completed), func(key string) bool { return within(key, k.frames) })
 }
 
-// within reports a key of the innermost iteration of frames, or of a loop inside it.
+// within reports whether a key belongs to the innermost iteration of frames, or to a loop
+// inside it.
 func within(key string, frames []snapshot.Frame) bool {
 	here := strings.TrimSuffix(snapshot.InstanceKey(path(frames), "x"), "::x")
 	return strings.HasPrefix(key, here+"::") || strings.HasPrefix(key, here+"/")
 }
 
+// path returns the loop path of a stack of frames.
 func path(frames []snapshot.Frame) []snapshot.PathElement {
 	out := make([]snapshot.PathElement, len(frames))
 	for i, f := range frames {
@@ -181,8 +190,9 @@ func path(frames []snapshot.Frame) []snapshot.PathElement {
 	return out
 }
 
-// endless ends a walk that passes through iterations without a step to show.
-func endless(loop compile.Loop) reason.Unmet {
+// tooManySkipped is the unmet condition for a walk through more than limits.LoopTurnsMax iterations
+// in which no step runs.
+func tooManySkipped(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
 		Message: fmt.Sprintf("Loop %q went through more than %d iterations of which every step is passed over.",
 			loop.LoopID, limits.LoopTurnsMax),
@@ -190,7 +200,8 @@ func endless(loop compile.Loop) reason.Unmet {
 			"full_auto_never_stop."}
 }
 
-// tooMany: what would be iteration MaxIterations must not run (locks section 9).
+// tooMany is the unmet condition for an iteration beyond maxIterations
+// (docs/design.md#loops).
 func tooMany(loop compile.Loop, next int64) reason.Unmet {
 	fix := "Decide to stop, or let the run go on past it with autonomy full_auto_never_stop."
 	if loop.Control == nil {

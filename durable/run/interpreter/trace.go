@@ -11,18 +11,19 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// summaryMax lets a trace of the largest number of entries keep its budget.
+// summaryMax bounds a summary so that a trace of the maximum number of entries stays within
+// limits.TraceBytesMax.
 const summaryMax = limits.TraceBytesMax / limits.TraceEntriesMax
 
-// note adds an entry in the order in which things were decided.
-func (k *walker) note(kind event.TraceKind, summary string, refs ...event.TraceRef) {
+// addTrace adds a trace entry. Entries are in the order of the decisions.
+func (k *walker) addTrace(kind event.TraceKind, summary string, refs ...event.TraceRef) {
 	k.trace = append(k.trace, event.TraceEntry{Kind: kind, Summary: reason.Truncate(summary, summaryMax), Refs: refs})
 }
 
-// shorten keeps the beginning and the end of a trace that no reader would go
-// through; how many entries stood between is said by one. Order is kept.
+// shorten keeps the beginning and the end of a long trace and replaces the middle with one
+// entry that counts what was dropped.
 func shorten(all []event.TraceEntry) []event.TraceEntry {
-	// One place is left for the entry that a branch is told with.
+	// Package advance adds one entry of its own for a branch.
 	const most = limits.TraceEntriesMax*limits.TraceEventsMax - 1
 	if len(all) <= most {
 		return all
@@ -34,7 +35,8 @@ func shorten(all []event.TraceEntry) []event.TraceEntry {
 	return append(out, all[len(all)-(most-half-1):]...)
 }
 
-// controlRefs say which loop, where in it, and which named condition was asked.
+// controlRefs returns the references of a loop's trace entry: the loop, the iteration, and
+// the named condition if there is one.
 func controlRefs(loop compile.Loop, iteration int64) []event.TraceRef {
 	refs := []event.TraceRef{event.LoopRef(loop.LoopID), event.IterationRef(iteration)}
 	if loop.Control != nil && loop.Control.ConditionID != "" {
@@ -43,8 +45,8 @@ func controlRefs(loop compile.Loop, iteration int64) []event.TraceRef {
 	return refs
 }
 
-// stepSummary names absent variables: a step that is passed over because of a
-// typing error in a context key looks like any other.
+// stepSummary names absent variables: without their names, a step skipped by a typing error
+// in a context key would look like any other.
 func stepSummary(step *compile.Step, held bool, missing []string) string {
 	verdict := "does not hold, so the step is passed over"
 	if held {
@@ -54,6 +56,7 @@ func stepSummary(step *compile.Step, held bool, missing []string) string {
 		step.RunCondition.JCS())
 }
 
+// conditionSummary describes the evaluation of a while or until condition.
 func conditionSummary(loop compile.Loop, held, again bool, iteration int64, missing []string) string {
 	verdict, what := "does not hold", "it is left"
 	if held {
@@ -67,6 +70,7 @@ func conditionSummary(loop compile.Loop, held, again bool, iteration int64, miss
 		absent(missing), what, loop.Control.Holds())
 }
 
+// absent lists absent variables, for a summary.
 func absent(missing []string) string {
 	if len(missing) == 0 {
 		return ""
@@ -74,6 +78,7 @@ func absent(missing []string) string {
 	return " (not in the context: " + strings.Join(missing, ", ") + ")"
 }
 
+// lengthSummary describes the number of iterations found on entry.
 func lengthSummary(loop compile.Loop, n int64, unmet *reason.Unmet) string {
 	if unmet != nil {
 		return fmt.Sprintf("Loop %q: how often it runs cannot be told, so it does not run: %s", loop.LoopID,
@@ -82,6 +87,7 @@ func lengthSummary(loop compile.Loop, n int64, unmet *reason.Unmet) string {
 	return fmt.Sprintf("Loop %q runs for %s.", loop.LoopID, iterations(n))
 }
 
+// countSummary describes the position in a for or forEach loop after an iteration.
 func countSummary(loop compile.Loop, top *snapshot.Frame, again bool) string {
 	n := top.Iteration + 1
 	if top.Count != nil {
@@ -94,6 +100,7 @@ func countSummary(loop compile.Loop, top *snapshot.Frame, again bool) string {
 	return fmt.Sprintf("Loop %q: the last of %s is done.", loop.LoopID, iterations(n))
 }
 
+// iterations formats a number of iterations.
 func iterations(n int64) string {
 	if n == 1 {
 		return "1 iteration"

@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// path walks from beginning to end over one context and lists the steps.
+// path walks from start to end over one context and lists the steps.
 func path(t *testing.T, c compile.Compiled, vars canon.Value) []string {
 	t.Helper()
 	var out []string
@@ -31,8 +31,8 @@ func path(t *testing.T, c compile.Compiled, vars canon.Value) []string {
 	return out
 }
 
-// The pinned bytes are walked as the source is, and conditions ask the context.
-func TestTheWalkIsThatOfThePinnedBytes(t *testing.T) {
+// TestWalkUsesPinnedBytes: a decoded pinned workflow gives the same walk as its source.
+func TestWalkUsesPinnedBytes(t *testing.T) {
 	data, err := os.ReadFile("../../../testdata/workflows/access-request.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -57,9 +57,9 @@ func TestTheWalkIsThatOfThePinnedBytes(t *testing.T) {
 	}
 }
 
-// Each decision is told in the order in which it was made, with what it is about;
-// absent variables are named, since a typing error looks like any other value.
-func TestTracesSayWhy(t *testing.T) {
+// TestTraceOrderAndReferences: decisions are traced in order, with references, and absent
+// variables are named.
+func TestTraceOrderAndReferences(t *testing.T) {
 	c := flow(t, steps(`{"id":"a","title":"A","prompt":"p"},{"id":"b","title":"B","prompt":"p","runCondition":{"var":"x","equals":1}},
 	 {"id":"l","type":"loop","title":"L","loop":{"type":"until","condition":{"var":"y","equals":2},"maxIterations":3},"body":[{"id":"c","title":"C","prompt":"p"}]}`))
 	r, err := interpreter.Next(c, interpreter.Begin(c, interpreter.Input{}).State,
@@ -89,9 +89,9 @@ func TestTracesSayWhy(t *testing.T) {
 	}
 }
 
-// However many conditions are asked, a trace fits into its events, keeps its order
-// and says what it leaves out.
-func TestTracesKeepTheirBudgets(t *testing.T) {
+// TestTraceBudgets: however many conditions are evaluated, a trace fits into its events,
+// keeps its order and counts what it omits.
+func TestTraceBudgets(t *testing.T) {
 	most := limits.TraceEntriesMax*limits.TraceEventsMax - 1
 	for _, n := range []int{24, 25, most - 1, most, most + 1, 700} {
 		var list []string

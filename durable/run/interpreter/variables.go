@@ -9,16 +9,17 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// Variables is what a step sees: the context with the variables of the loops
-// around it laid over, inner ones over outer ones (R22). They are nowhere stored:
-// the state and the context say them.
+// Variables returns the context as a step sees it: with the variables of the loops around it,
+// inner ones over outer ones (docs/design.md#loops). They are not stored, since state and
+// context determine them.
 func Variables(w compile.Compiled, s snapshot.State, vars canon.Value) canon.Value {
 	return Along(w, path(Frames(s)), vars)
 }
 
+// vars returns the variables at the walk's current position.
 func (k *walker) vars() canon.Value { return Along(k.w, path(k.frames), k.in.Vars) }
 
-// Along is Variables for whoever knows a step by its StepInstanceKey only.
+// Along is Variables for a loop path, such as that of a step instance key.
 func Along(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) canon.Value {
 	for _, f := range loops {
 		loop, ok := w.Loop(f.LoopID)
@@ -30,9 +31,10 @@ func Along(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) c
 				vars = vars.With(name, v)
 			}
 		}
-		// The list is looked up before its own variables could hide it.
+		// The list is read first: the loop's own variables could have its name.
 		list, _ := condition.Lookup(vars, loop.Items)
 		set(loop.IterationVar, canon.OfInt(f.Iteration+1))
+		// iterationVar counts from 1 and indexVar from 0.
 		set(loop.IndexVar, canon.OfInt(f.Iteration))
 		if loop.Kind == compile.ForEach && list.Kind() == canon.Array && int(f.Iteration) < list.Len() {
 			set(loop.ItemVar, list.Item(int(f.Iteration)))
@@ -41,43 +43,46 @@ func Along(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) c
 	return vars
 }
 
-// NeedsConfirmation reports whether guided mode waits for a person before the
-// pending step: for its own sake, or since it is the first of a loop that asks (R20).
+// NeedsConfirmation reports whether guided mode requires a person's confirmation before the
+// pending step: because of the step itself, or because it is the first step of a loop that
+// requires it (docs/design.md#requirements-on-the-caller).
 func NeedsConfirmation(w compile.Compiled, s snapshot.State, vars canon.Value) bool {
-	return asks(w, s, vars, compile.Step.NeedsConfirmation)
+	return requires(w, s, vars, compile.Step.NeedsConfirmation)
 }
 
-// NeedsApproval reports whether a person's recorded approval is required before the
-// pending step can be left, in every mode: for its own sake, or since it is the first
-// of a loop that asks (R20).
+// NeedsApproval reports whether the pending step can only be left with a person's recorded
+// approval, in every mode: because of the step itself, or because it is the first step of a
+// loop that requires it (docs/design.md#requirements-on-the-caller).
 func NeedsApproval(w compile.Compiled, s snapshot.State, vars canon.Value) bool {
-	return asks(w, s, vars, compile.Step.NeedsApproval)
+	return requires(w, s, vars, compile.Step.NeedsApproval)
 }
 
-func asks(w compile.Compiled, s snapshot.State, vars canon.Value, asked func(compile.Step, canon.Value) bool) bool {
+// requires evaluates a requirement for the pending step and for every loop that it is the first
+// step of.
+func requires(w compile.Compiled, s snapshot.State, vars canon.Value, test func(compile.Step, canon.Value) bool) bool {
 	pending := s.PendingStep()
 	if pending == nil {
 		return false
 	}
 	step, ok := w.Step(pending.StepID)
 	seen := Variables(w, s, vars)
-	if ok && asked(step, seen) {
+	if ok && test(step, seen) {
 		return true
 	}
 	frames := Frames(s)
 	for i := range frames {
 		marker, ok := w.Step(frames[i].LoopID)
-		if ok && untouched(s, frames, i) && asked(marker, seen) {
+		if ok && notStarted(s, frames, i) && test(marker, seen) {
 			return true
 		}
 	}
 	return false
 }
 
-// untouched reports that nothing of a loop is done yet: it and those inside it are in
-// their first iteration, and no key of it is there. Where in the body the pending step
-// stands does not say so, as steps before it may have been passed over.
-func untouched(s snapshot.State, frames []snapshot.Frame, at int) bool {
+// notStarted reports whether no step of a loop is completed: it and the loops inside it are in
+// their first iteration, and none of its keys is completed. The position in the body does not
+// show that, since earlier steps may have been skipped.
+func notStarted(s snapshot.State, frames []snapshot.Frame, at int) bool {
 	later := func(f snapshot.Frame) bool { return f.Iteration > 0 }
 	inside := func(key string) bool { return within(key, frames[:at+1]) }
 	return !slices.ContainsFunc(frames[at:], later) && !slices.ContainsFunc(s.CompletedKeys(), inside)

@@ -22,9 +22,9 @@ func parse(t *testing.T, s string) canon.Value {
 const nested = `{"id":"outer","type":"loop","title":"O","loop":{"type":"forEach","items":"rows","itemVar":"row","indexVar":"r","maxIterations":9},"body":[
 	{"id":"inner","type":"loop","title":"I","loop":{"type":"for","count":2,"iterationVar":"try","maxIterations":9},"body":[{"id":"do","title":"T","prompt":"p"}]}]}`
 
-// Iterations count from 1 for people, indices from 0 like the lists they index;
-// what a loop sets hides what the context has under the name.
-func TestVariablesOfLoopsLieOverTheContext(t *testing.T) {
+// TestLoopVariablesOverrideContext: iterations count from 1, indexes from 0, and both
+// override context keys of the same name.
+func TestLoopVariablesOverrideContext(t *testing.T) {
 	c := flow(t, steps(nested))
 	two := int64(2)
 	s := snapshot.At("do", []snapshot.Frame{{LoopID: "outer", Iteration: 1, Count: &two},
@@ -42,12 +42,13 @@ func TestVariablesOfLoopsLieOverTheContext(t *testing.T) {
 	vars := parse(t, `{"rows":["a","b"]}`)
 	along, _, err := snapshot.ParseKey(s.PendingStep().Key())
 	if err != nil || !interpreter.Along(c, along, vars).Equal(interpreter.Variables(c, s, vars)) {
-		t.Errorf("the key of a step says other variables than its state (%v)", err)
+		t.Errorf("the key of a step and its state give different variables (%v)", err)
 	}
 }
 
-// A loop's own confirmation is asked once, before its first step.
-func TestAConfirmationOfALoopStandsBeforeItsFirstStep(t *testing.T) {
+// TestLoopConfirmationBeforeFirstStep: a loop's own confirmation is required once, before its
+// first step.
+func TestLoopConfirmationBeforeFirstStep(t *testing.T) {
 	c := flow(t, steps(`{"id":"l","type":"loop","title":"L","requireConfirmation":true,"loop":{"type":"for","count":2,"maxIterations":9},"body":[
 		{"id":"a","title":"A","prompt":"p"},{"id":"b","title":"B","prompt":"p","requireConfirmation":{"var":"currentIteration","equals":2}}]}`))
 	var got []bool
@@ -65,8 +66,8 @@ func TestAConfirmationOfALoopStandsBeforeItsFirstStep(t *testing.T) {
 	}
 }
 
-// Loops in loops of which nothing is shown would keep a call busy for hours.
-func TestAWalkWithoutAStepEnds(t *testing.T) {
+// TestWalkWithoutStepsEnds: nested loops without a step that runs would otherwise take hours.
+func TestWalkWithoutStepsEnds(t *testing.T) {
 	c := flow(t, steps(`{"id":"a","type":"loop","title":"A","loop":{"type":"for","count":1000,"maxIterations":1000},"body":[
 	 {"id":"b","type":"loop","title":"B","loop":{"type":"for","count":1000,"maxIterations":1000},"body":[
 	 {"id":"c","title":"C","prompt":"p","runCondition":{"var":"never","equals":true}}]}]},{"id":"end","title":"E","prompt":"p"}`))
@@ -76,15 +77,15 @@ func TestAWalkWithoutAStepEnds(t *testing.T) {
 	}
 	r := interpreter.Begin(c, interpreter.Input{NeverStop: true})
 	if p := r.State.PendingStep(); p == nil || p.StepID != "end" {
-		t.Errorf("a run that never stops is at %+v", p)
+		t.Errorf("with NeverStop the walk is at %+v", p)
 	}
 	if most := limits.TraceEntriesMax*limits.TraceEventsMax - 1; len(r.Trace) != most {
 		t.Errorf("%d trace entries, want %d", len(r.Trace), most)
 	}
 }
 
-// A state of another workflow is refused, not walked from.
-func TestAStateOfAnotherWorkflowIsRefused(t *testing.T) {
+// TestStateOfAnotherWorkflowIsRefused: no walk starts from it.
+func TestStateOfAnotherWorkflowIsRefused(t *testing.T) {
 	c := flow(t, steps(nested))
 	for _, s := range []snapshot.State{
 		snapshot.Done(),

@@ -10,13 +10,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// describe shows an action to whoever reads the step. Values of environment
-// variables are left out: prompts are shown, logged and sent to agents.
+// describe renders an action for the reader of a prompt. Values of environment variables are
+// omitted, since prompts are shown, logged and sent to agents.
 func describe(a source.Action) []string {
 	out := []string{"    " + command.Line(a.Argv), ""}
 	if a.Cwd != "" {
 		out = append(out, "- in the folder "+command.Word(a.Cwd))
 	}
+	// Sorted, since the order of a map is not stable and prompts must be.
 	if len(a.Env) > 0 {
 		out = append(out, "- with "+strings.Join(slices.Sorted(maps.Keys(a.Env)), ", ")+" set in its environment")
 	}

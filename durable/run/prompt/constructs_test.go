@@ -12,8 +12,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// TestGoldenConstructs pins the prompts of what a workflow can be built of, with the
-// steps of bodies, over one context.
+// TestGoldenConstructs pins the prompts of every construct, including the steps of loop
+// bodies, over one context.
 func TestGoldenConstructs(t *testing.T) {
 	const context = `{"currentIteration": 2, "currentIndex": 1, "currentItem": {"path": "a.go"}, "pages": 12, "reader": "Ann", "row": 3, "area": "billing", "subject": "the plan"}`
 	dir := filepath.Join(examples, "constructs")
@@ -46,7 +46,7 @@ func TestGoldenConstructs(t *testing.T) {
 	}
 }
 
-// show renders a sequence, and in the place of a loop its body.
+// show renders a sequence, with the body of each loop in its place.
 func show(t *testing.T, out *strings.Builder, c compile.Compiled, loopID, context string) {
 	t.Helper()
 	for _, s := range c.Sequence(loopID) {
@@ -63,7 +63,7 @@ func show(t *testing.T, out *strings.Builder, c compile.Compiled, loopID, contex
 	}
 }
 
-// routine finds the routines beside the constructs.
+// routine finds the routines next to the constructs.
 func routine(t *testing.T, dir string) func(string) (source.Source, bool) {
 	return func(id string) (source.Source, bool) {
 		name := strings.TrimPrefix(id, "wr.") + ".yaml"
@@ -79,9 +79,9 @@ func routine(t *testing.T, dir string) func(string) (source.Source, bool) {
 	}
 }
 
-// TestFragmentsAreShownWhereTheyHold: behind the prompt, in the author's order, with
-// the context put in.
-func TestFragmentsAreShownWhereTheyHold(t *testing.T) {
+// TestFragmentConditions: applicable fragments follow the prompt in the author's order, with
+// placeholders replaced.
+func TestFragmentConditions(t *testing.T) {
 	const step = `, "prompt": "Base.", "guidance": ["g"], "promptFragments": [{"id": "b", "text": "For {{who}}."}, {"id": "a", "text": "Long.", "when": {"var": "n", "gt": 1}}, {"id": "c", "text": "Short.", "when": {"not": {"var": "n", "gt": 1}}}]`
 	for vars, want := range map[string]string{
 		`{"who": "Ann"}`:         "Base.\n\nFor Ann.\n\nShort.\n\n## Guidance\n\n- g",
@@ -96,8 +96,8 @@ func TestFragmentsAreShownWhereTheyHold(t *testing.T) {
 	}
 }
 
-// TestContractRequirements: a contract stands in for criteria (locks 18.3), and its
-// example is there however much else is asked.
+// TestContractRequirements: a contract replaces criteria
+// (docs/design.md#output-requirements), and its example is never omitted.
 func TestContractRequirements(t *testing.T) {
 	const contract = `, "outputContract": {"contractRef": "wr.contracts.loop_control"`
 	many := `, "validationCriteria": [`
@@ -141,8 +141,8 @@ func TestContractRequirements(t *testing.T) {
 	}
 }
 
-// TestFunctionsBudget: definitions are cut by bytes with the marker, and those that
-// are not there in full are counted (locks section 5).
+// TestFunctionsBudget: definitions are truncated in bytes with the marker, and incomplete
+// ones are counted (docs/design.md#limits).
 func TestFunctionsBudget(t *testing.T) {
 	definitions := func(n, size int) string {
 		var all, refs []string
@@ -153,7 +153,7 @@ func TestFunctionsBudget(t *testing.T) {
 		return `, "prompt": "p", "functionDefinitions": [` + strings.Join(all, ",") + `], "functionReferences": [` +
 			strings.Join(refs, ",") + `]`
 	}
-	// The first definition fits, but for the marker behind it: it is not there in full.
+	// The first definition fits, but for the marker after it: it counts as incomplete.
 	edge := limits.FunctionsBytesMax - len("\n\nOmitted %d function definitions.") - len("9999") - len(
 		"## Functions\n\n- f00(): ") - len(limits.TruncationMarker)/2
 	for _, row := range []struct{ n, size, omitted int }{{2, edge, 2}, {2, edge - len(limits.TruncationMarker), 1},
@@ -176,8 +176,8 @@ func TestFunctionsBudget(t *testing.T) {
 	}
 }
 
-// TestLoopsAreVariables: a body reads where it is as it reads context.
-func TestLoopsAreVariables(t *testing.T) {
+// TestLoopVariablesInPrompts: placeholders read loop variables like context.
+func TestLoopVariablesInPrompts(t *testing.T) {
 	c := compiled(t, "x.json",
 		[]byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0", "steps": [
 		{"id": "l", "type": "loop", "title": "L", "loop": {"type": "forEach", "items": "list", "maxIterations": 2}, "body": [{"id": "b", "title": "B", "prompt": "{{currentIteration}}/{{currentIndex}}: {{currentItem.name}}"}]}]}`))
@@ -188,9 +188,9 @@ func TestLoopsAreVariables(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreAnnounced: the step that ends an iteration says so, whether or not
-// its author asked for the artifact that decides.
-func TestDecisionsAreAnnounced(t *testing.T) {
+// TestLoopDecisionsAreAnnounced: the step that ends an iteration lists the deciding artifact,
+// whether or not its author requested it.
+func TestLoopDecisionsAreAnnounced(t *testing.T) {
 	loop := func(control, last string) string {
 		return `{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0", "steps": [{"id": "l", "type": "loop", "title": "L",
 			"loop": {"type": "while", "maxIterations": 2, ` + control +

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// A step is shown with its context put in, with what it asks for, and with what it
-// could not find.
+// ExampleRender: a rendered step contains values of the context, the requirements, and
+// a warning for each missing value.
 func ExampleRender() {
 	_, c, _ := compile.File("tea.yaml", source.SourceProject, []byte(`
 id: example.tea

@@ -10,25 +10,25 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// placeholder is a dotted path in double braces. Anything else in braces is text:
-// there are no expressions.
+// placeholder is a dotted path in double braces. All other text in braces is literal:
+// templates have no expressions.
 var placeholder = pattern.New(`\{\{ *([A-Za-z_][A-Za-z0-9_.-]*) *\}\}`)
 
-// filler puts context into authored text (R22). Each text is read once from left to
-// right: what comes out of the context is never read again, so a value cannot pull
-// in another one.
+// filler replaces placeholders in authored text with values of the context
+// (docs/design.md#prompt-templates). It scans each text once, left to right, so that a value
+// from the context is never expanded again.
 type filler struct {
 	vars     canon.Value
 	warnings []string
 }
 
-// fill puts strings in verbatim and everything else as JCS, the one spelling that
-// a replay reproduces.
+// fill inserts strings unchanged and other values as canonical JSON, which every rendering of
+// the same context reproduces. Unknown paths stay in the text and add a warning.
 func (f *filler) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(token string) string {
 		path := placeholder.FindStringSubmatch(token)[1]
 		if strings.HasPrefix(path, "wr.") {
-			return token // the compiler's, who left it where a text only speaks of it
+			return token // reserved for the compiler; left over only where a text mentions it
 		}
 		v, ok := condition.Lookup(f.vars, path)
 		switch {
@@ -42,7 +42,7 @@ func (f *filler) fill(text string) string {
 	})
 }
 
-// fillAll is fill for lists.
+// fillAll fills each text of a list.
 func (f *filler) fillAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -51,8 +51,9 @@ func (f *filler) fillAll(texts []string) []string {
 	return out
 }
 
-// warn names each path once, however often the text does.
+// warn adds one warning for each unknown path, however often it occurs.
 func (f *filler) warn(path string) {
+	// The path is the caller's key for the missing value, so the warning names it as written.
 	w := fmt.Sprintf("The prompt asks for {{%s}}, which the context does not hold; it is shown as written.", path)
 	if !slices.Contains(f.warnings, w) {
 		f.warnings = append(f.warnings, w)

@@ -11,16 +11,16 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// functions is the part of a prompt that explains the functions it names: whoever
-// takes up a run in a new chat has no other way to know what a name means (locks
-// section 5). They come nearest scope first; over the budget the text is cut, and the
-// note counts the definitions that are not there in full.
+// functions renders the definitions of the functions that a step names; an agent in a new
+// conversation has no other source for them. They are in order of scope, nearest first. Over
+// limits.FunctionsBytesMax the text is truncated, and a note counts the definitions that are
+// incomplete or missing.
 func functions(list []compile.Function, f *filler) string {
 	if len(list) == 0 {
 		return ""
 	}
 	text := "## Functions\n"
-	var ends []int // where each definition ends in text
+	var ends []int // end of each definition in text
 	for _, fn := range list {
 		text += "\n" + strings.Join(function(fn, f), "\n")
 		ends = append(ends, len(text))
@@ -29,20 +29,25 @@ func functions(list []compile.Function, f *filler) string {
 		return text
 	}
 	const omission = "\n\nOmitted %d function definitions."
-	room := limits.FunctionsBytesMax - len(omission) - len("9999")
+	// The digits leave space for the largest possible count.
+	budget := limits.FunctionsBytesMax - len(omission) - len("9999")
 	omitted := 0
 	for _, end := range ends {
-		if end > room-len(limits.TruncationMarker) {
+		// A definition is complete if it ends before the marker.
+		if end > budget-len(limits.TruncationMarker) {
 			omitted++
 		}
 	}
-	return reason.Truncate(text, room) + fmt.Sprintf(omission, omitted)
+	return reason.Truncate(text, budget) + fmt.Sprintf(omission, omitted)
 }
 
-// function is one definition in lines, with what may be passed and what is.
+// function renders one definition: its signature, its parameters, and the calls that the step
+// requires.
 func function(fn compile.Function, f *filler) []string {
 	var names []string
 	for _, p := range fn.Parameters {
+		// The signature lists names only; types and defaults follow in the parameters' own
+		// lines.
 		names = append(names, p.Name)
 	}
 	out := []string{fmt.Sprintf("- %s(%s): %s", fn.Name, strings.Join(names, ", "), f.fill(fn.Definition))}
@@ -50,12 +55,13 @@ func function(fn compile.Function, f *filler) []string {
 		out = append(out, "  - "+parameter(p))
 	}
 	for _, args := range fn.Calls {
+		// Calls are the arguments of the step's functionCalls, in the order of the source.
 		out = append(out, "  - follow it with "+string(args.JCS()))
 	}
 	return out
 }
 
-// parameter says in one line what a caller may pass.
+// parameter renders one parameter in one line.
 func parameter(p source.Parameter) string {
 	s := p.Name + ": " + p.Type
 	if p.Required {

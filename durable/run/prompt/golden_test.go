@@ -13,11 +13,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 const examples = "../../../testdata/workflows"
 
-// contexts are what the examples are rendered over; the first run of each has none.
+// contexts are those over which the examples are rendered; each is also rendered without one.
 var contexts = map[string]string{
 	"release-checklist.yaml": `{"version": "2.4.0", "audience": ["everyone", "press"], "breaking": true}`,
 	"bug-triage.json":        `{"issue": {"title": "It {{crashes}}"}, "released": true}`,
@@ -26,8 +26,8 @@ var contexts = map[string]string{
 	"move-house.yml":         `{"lease": {"noticeMonths": 3}, "household": {"animals": ["cat", {"name": "Rex"}]}}`,
 }
 
-// TestGoldenPrompts pins the text of every step of the examples, without context and
-// with one: answers are replayed from it, byte for byte.
+// TestGoldenPrompts pins the text of every step of the examples, without context and with
+// one: recorded answers contain it byte for byte.
 func TestGoldenPrompts(t *testing.T) {
 	for name, context := range contexts {
 		var out strings.Builder

@@ -2,9 +2,9 @@ package prompt
 
 import "github.com/waybill/waybill/durable/workflow/compile"
 
-// Preamble is what a workflow says once, with its first step and when a run is
-// taken up again: what must be so, what to ask, how to work, what to read. It is
-// "" for a workflow that says nothing of the kind. References are named, not read.
+// Preamble renders the text that a workflow shows with its first step and when a run is
+// resumed: preconditions, questions, guidance and references; "" if it has none. References
+// are listed, not read.
 func Preamble(c compile.Compiled) string {
 	var p page
 	p.section("Before you begin, this must be so", bullets(c.Preconditions))
@@ -17,6 +17,7 @@ func Preamble(c compile.Compiled) string {
 			s += ", beside the workflow file"
 		}
 		s += "): " + r.Purpose
+		// Authoritative: to be followed strictly, as the author marked it.
 		if r.Authoritative {
 			s += " [authoritative]"
 		}

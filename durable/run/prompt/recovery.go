@@ -11,61 +11,64 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Recovery is what the log holds around a pending step, for whoever takes a run up
-// without having seen what came before (locks 18.1 and section 5). Lists are in the
-// order in which they are told.
+// Recovery holds the recorded facts around a pending step, for an agent that resumes a run
+// without having seen the earlier steps (docs/design.md#recovery). Lists are in the order in
+// which they are rendered.
 type Recovery struct {
-	StepsDone int64    // acknowledged on the way to this step
-	Done      []Told   // the notes of the latest of them, the latest last
-	Here      []Told   // what was kept at this step and moved nothing on, the latest last
-	Open      []string // what is open on the way here, the worst first
-	Branches  []Branch // where the run went from here before, the preferred one first
-	Pending   compile.Step
-	Vars      canon.Value
+	// StepsDone counts all of them, also those whose notes Done does not contain.
+	StepsDone int64    // acknowledged on the path to this step
+	Done      []Told   // their latest notes, newest last
+	Here      []Told   // stored at this step without advancing the run, newest last
+	Open      []string // open gaps on the path, most severe first
+	Branches  []Branch // branches from this node, the preferred one first
+	// Pending is the step to be performed, Vars its variables.
+	Pending compile.Step
+	Vars    canon.Value
 }
 
-// Told is a text under the step or occasion that it belongs to.
+// Told is a text with its heading, which names the step or occasion.
 type Told struct{ Heading, Text string }
 
-// Branch is one way on from a step that was left before.
+// Branch is an existing branch that starts at the pending step's node.
 type Branch struct {
 	Tip       string // node id
 	Status    string
 	Preferred bool
-	Pending   string         // label of the step that waits at the tip, "" at the end of a run
-	Last      Told           // the latest notes of the branch, zero where there are none
-	Steps     []compile.Step // those that are named: their functions are explained
+	Pending   string         // label of the pending step at the tip, "" at the end of a run
+	Last      Told           // latest notes of the branch, zero if none
+	Steps     []compile.Step // the steps it names: their functions are explained
 }
 
-// The shares of limits.RecapBytesMax. Notes on the way here get what the others
-// leave, at least the rest: they are the longest, and the oldest can go.
+// The shares of limits.RecapBytesMax. Notes of earlier steps get what the other parts leave:
+// they are the longest, and the oldest can be dropped.
 const (
 	openShare     = 1536
 	hereShare     = 3072
 	branchesShare = 3072
 	functionShare = 1536
 	branchNotes   = 512
-	labelMax      = 160 // of a title and of a key: workflows may have longer ones
+	labelMax      = 160 // bytes of a title and of a key; workflows may have longer ones
 	openShownMax  = 8
-	// cutWorth is the room below which a text is left out rather than cut.
-	cutWorth = 256
+	// truncatedMin is the budget below which a text is omitted rather than truncated.
+	truncatedMin = 256
 )
 
-// Recap is the recovery text: at most limits.RecapBytesMax bytes of Markdown, cut by
-// bytes with the marker of the locks where it has to be, and "" where there is
-// nothing to tell. Newer texts get room before older ones.
+// Recap renders the recovery text: at most limits.RecapBytesMax bytes of Markdown, truncated
+// with the marker of limits.TruncationMarker, "" if there is nothing to report. Newer texts
+// have priority over older ones.
 func Recap(r Recovery) string {
 	open := openSection(r.Open)
-	here := toldSection("Kept at this step so far", "Nothing of this has moved the run on.", r.Here, hereShare)
+	here := excerptSection("Kept at this step so far", "Nothing of this has moved the run on.", r.Here, hereShare)
 	branches := branchSection(r.Branches)
 	named := functionSection(r)
 	left := limits.RecapBytesMax
+	// The length of the other parts is subtracted first, with their separators.
 	for _, s := range []string{open, here, branches, named} {
 		left -= len(s) + len("\n\n")
 	}
 	var p page
 	intro := fmt.Sprintf("Steps done so far: %d. The notes of the latest follow, the latest last.", r.StepsDone)
-	p.add(toldSection("Done before this step", intro, r.Done, left))
+	p.add(excerptSection("Done before this step", intro, r.Done, left))
 	p.add(open)
 	p.add(here)
 	p.add(branches)
@@ -73,17 +76,19 @@ func Recap(r Recovery) string {
 	return p.text()
 }
 
-// Label names a step and its instance.
+// Label names a step and its instance key, each within labelMax.
 func Label(title, key string) string {
 	return fmt.Sprintf("%s (%s)", reason.Clip(title, labelMax), reason.Clip(key, labelMax))
 }
 
+// openSection renders the open gaps, at most openShownMax of them, one line each.
 func openSection(open []string) string {
 	if len(open) == 0 {
 		return ""
 	}
 	shown := slices.Clone(open)
 	if more := len(open) - openShownMax; more > 0 {
+		// The most severe gaps come first, so the rest can be counted only.
 		shown = append(shown[:openShownMax], fmt.Sprintf("…and %d more", more))
 	}
 	for i, s := range shown {
@@ -92,24 +97,25 @@ func openSection(open []string) string {
 	return reason.Truncate("## Open on the way here\n\n"+strings.Join(bullets(shown), "\n"), openShare)
 }
 
-// toldSection takes texts from the latest back as long as there is room, and says
-// how many it left out.
-func toldSection(heading, intro string, list []Told, room int) string {
+// excerptSection adds texts from newest to oldest while the budget lasts, and counts those
+// omitted.
+func excerptSection(heading, intro string, list []Told, budget int) string {
 	if len(list) == 0 {
 		return ""
 	}
 	head := "## " + heading + "\n\n" + intro
 	const omission = "\n\nTexts left out for their length: %d, the oldest."
-	room -= len(head) + len(omission)
+	budget -= len(head) + len(omission)
 	var parts []string
+	// Collected from the newest; reversed below into the order of events.
 	for i := len(list) - 1; i >= 0; i-- {
 		block := "\n\n### " + list[i].Heading + "\n\n" + strings.TrimSpace(list[i].Text)
-		if len(block) > room && room < cutWorth {
+		if len(block) > budget && budget < truncatedMin {
 			break
 		}
-		block = reason.Truncate(block, room)
+		block = reason.Truncate(block, budget)
 		parts = append(parts, block)
-		room -= len(block)
+		budget -= len(block)
 	}
 	if more := len(list) - len(parts); more > 0 {
 		head += fmt.Sprintf(omission, more)
@@ -118,22 +124,25 @@ func toldSection(heading, intro string, list []Told, room int) string {
 	return head + strings.Join(parts, "")
 }
 
+// branchSection renders at most limits.RecapBranchesMax branches within branchesShare, and
+// counts the rest.
 func branchSection(list []Branch) string {
 	if len(list) == 0 {
 		return ""
 	}
 	head := "## This step was left before\n\nA new attempt opens another branch; these are there already."
 	const omission = "\n\nFurther branches: %d."
-	room, shown := branchesShare-len(head)-len(omission), 0
+	budget, shown := branchesShare-len(head)-len(omission), 0
 	var text strings.Builder
+	// The preferred branch comes first, so that it is the last to be omitted.
 	for _, b := range list[:min(len(list), limits.RecapBranchesMax)] {
 		block := "\n\n### " + b.describe()
-		if len(block) > room && room < cutWorth {
+		if len(block) > budget && budget < truncatedMin {
 			break
 		}
-		block = reason.Truncate(block, room)
+		block = reason.Truncate(block, budget)
 		text.WriteString(block)
-		room -= len(block)
+		budget -= len(block)
 		shown++
 	}
 	if more := len(list) - shown; more > 0 {
@@ -142,6 +151,7 @@ func branchSection(list []Branch) string {
 	return head + text.String()
 }
 
+// describe renders one branch: its tip, status, pending step and latest notes.
 func (b Branch) describe() string {
 	s := fmt.Sprintf("Branch to %s: %s", b.Tip, b.Status)
 	if b.Preferred {
@@ -157,8 +167,8 @@ func (b Branch) describe() string {
 	return s
 }
 
-// functionSection explains the functions of steps that the branches name. Those of
-// the pending step stand in its prompt already (locks section 5).
+// functionSection renders the functions that the steps of branches name. Those of the pending
+// step are already in its prompt.
 func functionSection(r Recovery) string {
 	text := "## Functions named in the branches\n"
 	var ends []int // where each definition ends in text
@@ -173,22 +183,23 @@ func functionSection(r Recovery) string {
 		return text
 	}
 	const omission = "\n\nOmitted %d function definitions."
-	room := functionShare - len(omission) - len("9999")
+	budget := functionShare - len(omission) - len("9999")
 	omitted := 0
 	for _, end := range ends {
-		if end > room-len(limits.TruncationMarker) {
+		if end > budget-len(limits.TruncationMarker) {
 			omitted++
 		}
 	}
-	return reason.Truncate(text, room) + fmt.Sprintf(omission, omitted)
+	return reason.Truncate(text, budget) + fmt.Sprintf(omission, omitted)
 }
 
-// unexplained lists each function that a shown branch names and the prompt does not
-// hold: once, the preferred branch's first, in the order of their steps.
+// unexplained returns the functions that shown branches name and the prompt does not contain:
+// each once, the preferred branch first, in the order of the steps.
 func (r Recovery) unexplained() []compile.Function {
 	type definition struct{ name, text string }
 	known := map[definition]bool{}
 	for _, fn := range r.Pending.Functions {
+		// Name and definition: steps may define the same name differently.
 		known[definition{fn.Name, fn.Definition}] = true
 	}
 	var out []compile.Function

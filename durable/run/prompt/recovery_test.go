@@ -17,7 +17,7 @@ func defined(name, definition string) compile.Function {
 	return compile.Function{Name: name, Definition: definition}
 }
 
-func TestRecapOfEverything(t *testing.T) {
+func TestRecapSections(t *testing.T) {
 	r := Recovery{
 		StepsDone: 2,
 		Done:      []Told{{"Plan (plan)", "made a plan\n"}, {"Build (outer@0::build)", "built it"}},
@@ -82,11 +82,11 @@ all green
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 	if got := Recap(Recovery{StepsDone: 3, Pending: r.Pending}); got != "" {
-		t.Errorf("nothing to tell, and it says %q", got)
+		t.Errorf("empty input gives %q", got)
 	}
 }
 
-// TestRecapPrefersTheNewest: what does not fit is the oldest, and it is counted.
+// TestRecapPrefersTheNewest: the oldest texts are omitted and counted.
 func TestRecapPrefersTheNewest(t *testing.T) {
 	var r Recovery
 	for i := range 8 {
@@ -95,7 +95,7 @@ func TestRecapPrefersTheNewest(t *testing.T) {
 	got := Recap(r)
 	for i, want := range []bool{false, false, false, false, true, true, true, true} {
 		if strings.Contains(got, fmt.Sprintf("<%d>", i)) != want {
-			t.Errorf("the notes of step %d are told: %v", i, !want)
+			t.Errorf("the notes of step %d are shown: %v", i, !want)
 		}
 	}
 	if strings.Index(got, "<4>") > strings.Index(got, "<7>") {
@@ -103,11 +103,11 @@ func TestRecapPrefersTheNewest(t *testing.T) {
 	}
 	if !strings.Contains(got, limits.TruncationMarker+"\n\n### Step 5") ||
 		!strings.Contains(got, "length: 4, the oldest") {
-		t.Errorf("what is cut or left out is not said: %.200s", got)
+		t.Errorf("truncation or omission is not reported: %.200s", got)
 	}
 }
 
-func TestFunctionsOverTheirBudgetAreCounted(t *testing.T) {
+func TestOmittedFunctionsAreCounted(t *testing.T) {
 	var steps []compile.Step
 	for i := range 6 {
 		steps = append(steps, compile.Step{Functions: []compile.Function{defined(fmt.Sprintf("f%d", i),
@@ -120,22 +120,22 @@ func TestFunctionsOverTheirBudgetAreCounted(t *testing.T) {
 	}
 }
 
-// TestRecapKeepsItsBudget: whatever is told, in whatever language.
-func TestRecapKeepsItsBudget(t *testing.T) {
+// TestRecapBudget for arbitrary texts in any script.
+func TestRecapBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			return strings.Repeat(rapid.SampledFrom([]string{"n", "é", "漢", "🙂", "a\n\n"}).
 				Draw(t, "rune"), rapid.IntRange(0, 5000).Draw(t, "length"))
 		})
-		told := rapid.Custom(func(t *rapid.T) Told { return Told{text.Draw(t, "heading"), text.Draw(t, "text")} })
+		excerpt := rapid.Custom(func(t *rapid.T) Told { return Told{text.Draw(t, "heading"), text.Draw(t, "text")} })
 		branch := rapid.Custom(func(t *rapid.T) Branch {
 			fn := defined(text.Draw(t, "name"), text.Draw(t, "definition"))
 			return Branch{Tip: "node", Status: "complete", Pending: Label(text.Draw(t, "title"), "key"),
-				Last:  told.Draw(t, "last"),
+				Last:  excerpt.Draw(t, "last"),
 				Steps: []compile.Step{{Functions: []compile.Function{fn}}}}
 		})
-		got := Recap(Recovery{StepsDone: 9, Done: rapid.SliceOfN(told, 0, 9).
-			Draw(t, "done"), Here: rapid.SliceOfN(told, 0, 9).Draw(t, "here"),
+		got := Recap(Recovery{StepsDone: 9, Done: rapid.SliceOfN(excerpt, 0, 9).
+			Draw(t, "done"), Here: rapid.SliceOfN(excerpt, 0, 9).Draw(t, "here"),
 			Open: rapid.SliceOfN(text, 0, 12).Draw(t, "open"), Branches: rapid.SliceOfN(branch, 0, 8).
 				Draw(t, "branches")})
 		if len(got) > limits.RecapBytesMax || !utf8.ValidString(got) {

@@ -1,10 +1,11 @@
-// Package prompt renders what an agent or a person is shown for a pending step:
-// the compiled prompt with the run's context put in, and everything that will be
-// asked of the answer, so that nothing is checked that was not announced.
+// Package prompt renders the text that an agent or person is shown for a pending step: the
+// compiled prompt with values of the run's context, and all requirements on the output, so
+// that nothing is checked that was not announced (docs/design.md#output-requirements).
 //
-// It is a pure function of a compiled workflow and a context: a replay renders the
-// same bytes. It decides nothing, and shortens only what the locks bound: definitions of
-// functions and lists of criteria.
+// It is a pure function of a compiled workflow and a context: rendering again gives the same
+// bytes. It decides nothing, and shortens only bounded parts: definitions of functions, lists
+// of criteria, and recovery texts (docs/design.md#limits). The rendered sentences are part of
+// the product and covered by golden tests. Start with Render and Recap.
 package prompt
 
 import (
@@ -16,14 +17,15 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Render is the text for a pending step over the context of its node, and a warning
-// for each {{path}} that the context does not hold. vars has the variables of the
-// loops around the step laid over that context. The parts stand in one order: role,
-// prompt, the fragments that hold, guidance, functions, files, command, inputs still
-// missing, output requirements; what a step does not have leaves no trace.
+// Render returns the text for a pending step and a warning for each {{path}} that the context
+// does not contain. vars is the node's context with the variables of the loops around the
+// step (interpreter.Variables). The parts have a fixed order: role, prompt, applicable
+// fragments, guidance, functions, files, command, missing inputs, output requirements. Parts
+// that the step does not have are omitted.
 func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text string, warnings []string) {
 	f := filler{vars: vars}
 	var p page
+	// The step's role replaces the workflow's.
 	if role := step.AgentRole; role != "" {
 		p.add("Role: " + f.fill(role))
 	} else if c.AgentRole != "" {
@@ -31,6 +33,7 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 	}
 	p.add(f.fill(step.Prompt))
 	for _, fragment := range step.PromptFragments {
+		// Conditions of fragments read the same variables as placeholders.
 		if fragment.Holds(vars) {
 			p.add(f.fill(fragment.Text))
 		}
@@ -43,31 +46,32 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 	if step.Action != nil {
 		p.section("Command", describe(*step.Action))
 	}
-	// Last of the body, next to the requirements: what stops the step from being left.
+	// Last in the body, next to the requirements: these inputs block the step.
 	p.section("Needed before this step can be left", inputs(c.MissingInputs(step, vars)))
 	return p.text() + requirements(c, step, &f), f.warnings
 }
 
-// page collects parts with one empty line between them.
+// page joins parts with one empty line between them.
 type page struct{ parts []string }
 
-// add drops parts that say nothing, so that no step shows an empty heading.
+// add skips empty parts, so that no heading appears without text.
 func (p *page) add(part string) {
 	if part = strings.TrimRight(part, " \t\n"); part != "" {
 		p.parts = append(p.parts, part)
 	}
 }
 
-// section is a heading and lines, or nothing.
+// section adds a heading with lines, or nothing if there are no lines.
 func (p *page) section(heading string, lines []string) {
 	if len(lines) > 0 {
 		p.add("## " + heading + "\n\n" + strings.Join(lines, "\n"))
 	}
 }
 
+// text returns the page without a final newline.
 func (p *page) text() string { return strings.Join(p.parts, "\n\n") }
 
-// bullets are a list in Markdown.
+// bullets formats items as a Markdown list.
 func bullets(items []string) []string {
 	out := make([]string, len(items))
 	for i, s := range items {
@@ -76,7 +80,7 @@ func bullets(items []string) []string {
 	return out
 }
 
-// inputs name the context key, since that is what has to be set.
+// inputs lists missing inputs by context key, which is what a caller sets.
 func inputs(missing []source.Input) []string {
 	var out []string
 	for _, in := range missing {

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// render renders the only step of a workflow with more keys in workflow and step.
+// render renders the only step of a workflow with additional members in workflow and step.
 func render(t testing.TB, more, step, vars string) (string, []string) {
 	t.Helper()
 	c := compiled(t, "x.json", []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"`+
@@ -30,14 +30,14 @@ func TestInterpolation(t *testing.T) {
 		"{{l}}":                    `[1,"two",{"k":"v"}]`,
 		"{{l.1}} {{l.2.k}}":        "two v",
 		"{{o}}":                    `{"x":"{{a}}","y":"deep"}`,
-		"{{o.x}}":                  "{{a}}", // what comes from the context is not read again
+		"{{o.x}}":                  "{{a}}", // values are not expanded
 		"{{d.t}}":                  "dotted",
 		"{{html}}":                 "<&>\u2028\n",
 		"{{{a}}}":                  "{x}",
 		"{{a}":                     "{{a}",
 		"{{ }} {{1}} {{a b}}":      "{{ }} {{1}} {{a b}}",
 		"{{a + 1}} {{a|upper}}":    "{{a + 1}} {{a|upper}}",
-		"{{wr.bindings.x}}":        "{{wr.bindings.x}}", // the compiler's, and no path
+		"{{wr.bindings.x}}":        "{{wr.bindings.x}}", // reserved for the compiler
 		"{{\na}} ${a} %{a} $1 \\1": "{{\na}} ${a} %{a} $1 \\1",
 	} {
 		f := filler{vars: value(t, vars)}
@@ -95,9 +95,9 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// TestEverythingCheckedIsAnnounced: up to the five that are shown, what a check
-// demands of empty notes stands in the prompt.
-func TestEverythingCheckedIsAnnounced(t *testing.T) {
+// TestChecksAreAnnounced: the prompt lists what a check of empty notes requires, up to the
+// five lines that are shown.
+func TestChecksAreAnnounced(t *testing.T) {
 	for name, context := range contexts {
 		c := example(t, name)
 		vars := value(t, context)
@@ -129,8 +129,8 @@ func TestRole(t *testing.T) {
 	}
 }
 
-// TestCommandsCannotDisguiseThemselves: what is shown of a command is what will run.
-func TestCommandsCannotDisguiseThemselves(t *testing.T) {
+// TestCommandsAreEscaped: a shown command cannot look like another one.
+func TestCommandsAreEscaped(t *testing.T) {
 	for word, want := range map[string]string{
 		"make": "make", "-x=a,b:c/d.e@1%2+3": "-x=a,b:c/d.e@1%2+3", "a b": "'a b'", "": "''", "it's": `'it'\''s'`,
 		"$(rm)":     "'$(rm)'",
@@ -184,13 +184,13 @@ func TestPreamble(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := Preamble(example(t, "nightly-build.json")); got != "" {
-		t.Errorf("a workflow that says nothing: %q", got)
+		t.Errorf("a workflow without a preamble: %q", got)
 	}
 }
 
-// TestContextCannotPullInContext: whatever a value holds, it stands in the prompt as
-// it is, and the rest of the prompt does not change.
-func TestContextCannotPullInContext(t *testing.T) {
+// TestContextIsNotExpanded: a value appears in the prompt unchanged, and the rest of the
+// prompt does not depend on it.
+func TestContextIsNotExpanded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hostile := rapid.OneOf(rapid.SampledFrom([]string{"{{secret}}", "{{x}}", "}}{{secret", "{{", "$1", "\\"}),
 			rapid.String()).Draw(t, "value")

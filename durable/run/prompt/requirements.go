@@ -8,14 +8,15 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// requirements is the section of the locks (18.3), behind a rule so that it cannot be
-// taken for a part of the prompt. A contract stands in for criteria where a step has
-// both. Of notes and criteria at most five lines are shown, the rest counted; what an
-// artifact must be is never cut here, since nobody could guess it: packs and
-// assessments bound their own lines.
+// requirements renders the section OUTPUT REQUIREMENTS (docs/design.md#output-requirements),
+// after a rule so that it cannot be mistaken for part of the prompt. If a step has both a
+// contract and criteria, only the contract is listed. Notes and criteria are limited to
+// limits.RequirementsShownMax lines and a count; requirements on artifacts are never
+// shortened, since they cannot be guessed. Packs and assessments bound their own lines.
 func requirements(c compile.Compiled, step compile.Step, f *filler) string {
 	var words []string
 	if step.NotesRequired {
+		// The order is fixed: notes, criteria, contract, loop decision, assessments.
 		words = append(words, "Notes are required")
 	}
 	if step.OutputContract == nil {
@@ -36,7 +37,7 @@ func requirements(c compile.Compiled, step compile.Step, f *filler) string {
 	return "\n\n---\nOUTPUT REQUIREMENTS:\n" + strings.Join(lines, "\n")
 }
 
-// contractLines say what the step's artifact must be, with an example.
+// contractLines renders the requirements on the step's artifact, with an example.
 func contractLines(c compile.Compiled, step compile.Step) []string {
 	if step.OutputContract == nil {
 		return nil
@@ -44,13 +45,14 @@ func contractLines(c compile.Compiled, step compile.Step) []string {
 	pack, _ := c.Contract(step.OutputContract.ContractRef)
 	head := "An artifact is required:"
 	if !step.OutputContract.Required {
+		// An optional artifact still has to satisfy the contract if it is sent.
 		head = "An artifact is not required; one that is sent must be:"
 	}
 	return group(head, pack.Requirements())
 }
 
-// decisionLines tell the last step of a body what decides its loop: an author may have
-// left it to another step, or to nobody, and the run will ask for it here.
+// decisionLines informs the last step of a loop's body which artifact decides the loop. The
+// author may have requested it in another step or in none, and the run will require it here.
 func decisionLines(c compile.Compiled, step compile.Step) []string {
 	at, _ := c.Place(step.StepID)
 	loop, ok := c.Loop(at.LoopID)
@@ -71,11 +73,12 @@ func decisionLines(c compile.Compiled, step compile.Step) []string {
 		head += fmt.Sprintf(", whose loopId, where it has one, is %q", id)
 	}
 	pack, _ := c.Contract(loop.Control.ContractRef)
+	// The contract comes from the compiled workflow, as it was when the run started.
 	return group(head+":", pack.Requirements())
 }
 
-// assessmentLines say what is to be judged, and what a judgement leads to: nobody
-// should learn of a follow-up by being sent back.
+// assessmentLines renders the required assessments and the consequences of their levels, so
+// that a follow-up is announced before it happens.
 func assessmentLines(c compile.Compiled, step compile.Step, f *filler) []string {
 	var out []string
 	for _, id := range step.AssessmentRefs {
@@ -93,7 +96,7 @@ func assessmentLines(c compile.Compiled, step compile.Step, f *filler) []string 
 	return out
 }
 
-// group is a bullet with lines under it.
+// group renders a bullet with indented lines below it.
 func group(head string, lines []string) []string {
 	out := []string{"- " + head}
 	for _, l := range lines {

@@ -49,17 +49,18 @@ func TestCompare(t *testing.T) {
 	}{
 		{"the same", plan(was...), 0, "", ""},
 		{"a member deep inside", plan(traced(entry("one", event.StepRef("b")), entry("two")), was[1]), 7,
-			"/data/entries/0/refs/0/stepId", "otherwise"},
+			"/data/entries/0/refs/0/stepId", "different content"},
 		{"a member more", plan(was[0], event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeFailed}), 8,
-			"/data/outcome", "otherwise"},
-		{"a member less", plan(traced(entry("one"), entry("two")), was[1]), 7, "/data/entries/0/refs", "otherwise"},
-		{"an item less", plan(traced(entry("one", step)), was[1]), 7, "/data/entries/1", "otherwise"},
+			"/data/outcome", "different content"},
+		{"a member less", plan(traced(entry("one"), entry("two")), was[1]), 7, "/data/entries/0/refs",
+			"different content"},
+		{"an item less", plan(traced(entry("one", step)), was[1]), 7, "/data/entries/1", "different content"},
 		{"an item more", plan(traced(entry("one", step), entry("two"), entry("three")), was[1]), 7, "/data/entries/2",
-			"otherwise"},
-		{"an event less", plan(was[0]), 8, "", "would not be recorded"},
-		{"an event more", plan(was[0], was[1], traced(entry("x"))), 9, "", "an event more"},
-		{"nothing", plan(), 7, "", "nothing would be recorded"},
-		{"what cannot be written", plan(traced()), 7, "", "cannot be written"},
+			"different content"},
+		{"an event less", plan(was[0]), 8, "", "does not record this event"},
+		{"an event more", plan(was[0], was[1], traced(entry("x"))), 9, "", "an additional event"},
+		{"nothing", plan(), 7, "", "records nothing"},
+		{"what cannot be written", plan(traced()), 7, "", "cannot be encoded"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			recorded, err := manifest.EncodeSegment(log, plan(was...).Events)
@@ -85,7 +86,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestOperationOfWhatNobodyWrites(t *testing.T) {
+func TestOperationOfUnknownSegments(t *testing.T) {
 	for name, events := range map[string][]event.Event{
 		"nothing":     nil,
 		"a trace":     plan(traced(entry("x"))).Events,

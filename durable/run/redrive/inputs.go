@@ -11,10 +11,14 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// Artifacts hands out the stored bytes of an artifact.
+// Artifacts returns the stored bytes of an artifact; its errors are returned unchanged.
 type Artifacts func(ref canon.Digest) ([]byte, error)
 
-// StartOf is what began a session, and the workflow version that it is pinned to.
+// StartOf returns the input that started a session, read from its first segment, and the hash
+// of the pinned workflow. Only preferences that the user sent are inputs; the others are the
+// plan's own.
+//
+// As in every function of this file, events are those of one segment, and not empty.
 func StartOf(session id.Session, events []event.Event) (s advance.Start, hash canon.Digest) {
 	s = advance.Start{Session: session, Actor: events[0].Actor, AtMs: events[0].TimestampMs,
 		Observations: observations(events)}
@@ -26,6 +30,7 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 		case event.ContextSet:
 			s.Context = p.Context
 		case event.PreferencesChanged:
+			// Defaults of the workflow and the store are applied by the plan function.
 			if p.Source == event.FromUser {
 				s.Preferences = p.Delta
 			}
@@ -34,8 +39,8 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 	return s, hash
 }
 
-// ForkOf is what began a forked session: all of it stands in its own log. Only the
-// state is missing, which is the snapshot that ref names.
+// ForkOf returns the inputs that created a forked session. All of them are in the session's
+// own log except the state, which is the snapshot with the digest ref.
 func ForkOf(session id.Session, events []event.Event) (from advance.Source, f advance.Fork, ref canon.Digest) {
 	f = advance.Fork{Session: session, Actor: events[0].Actor, AtMs: events[0].TimestampMs,
 		Observations: observations(events)}
@@ -44,6 +49,7 @@ func ForkOf(session id.Session, events []event.Event) (from advance.Source, f ad
 		switch p := e.Data.(type) {
 		case event.RunStarted:
 			f.Run, f.Title = e.Scope.RunID, p.Title
+			// A fork always records the node that it was taken from.
 			from.Started, from.From = p, *p.ForkedFrom
 		case event.NodeCreated:
 			ref = p.SnapshotRef
@@ -58,6 +64,7 @@ func ForkOf(session id.Session, events []event.Event) (from advance.Source, f ad
 	return from, f, ref
 }
 
+// observations collects what the caller observed about its workspace.
 func observations(events []event.Event) []event.ObservationRecorded {
 	var out []event.ObservationRecorded
 	for _, e := range events {
@@ -68,11 +75,13 @@ func observations(events []event.Event) []event.ObservationRecorded {
 	return out
 }
 
-// AttemptOf is a recorded attempt as it was sent. cut says that its notes are kept
-// short of what was sent: what they were held against cannot be decided again.
+// AttemptOf returns a recorded attempt as it was sent. Events by the engine are results, not
+// inputs, and are skipped. cut reports notes that were truncated when they were stored:
+// checks of the full notes cannot be repeated.
 func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut bool, err error) {
 	a.Actor, a.AtMs = events[0].Actor, events[0].TimestampMs
 	if p, ok := events[0].Data.(event.AdvanceRecorded); ok {
+		// The id and the request's digest make the first event of an attempt.
 		a.ID, a.Digest = p.AttemptID, p.RequestDigest
 	}
 	for _, e := range events {
@@ -87,6 +96,7 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 		case event.NodeOutputAppended:
 			if p.Payload.PayloadKind == event.Notes {
 				a.Request.Notes = p.Payload.NotesMarkdown
+				// The marker is the only trace of the original length.
 				cut = strings.HasSuffix(a.Request.Notes, limits.TruncationMarker)
 				continue
 			}
@@ -100,19 +110,21 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 	return a, cut, nil
 }
 
-// CheckpointOf is a recorded checkpoint as it was sent, but for its attempt's id,
-// which no event holds: it follows from how many the parent had before.
+// CheckpointOf returns a recorded checkpoint as it was sent, except for its attempt id. That
+// id is in no event; the caller derives it from the number of earlier checkpoints at the
+// parent.
 func CheckpointOf(events []event.Event, stored Artifacts) (parent id.Node, a advance.Attempt, err error) {
 	if p, ok := events[0].Data.(event.NodeCreated); ok && p.ParentNodeID != nil {
 		parent = *p.ParentNodeID
 	}
 	a, _, err = AttemptOf(events, stored)
-	a.Actor = events[len(events)-1].Actor // of what was kept; the node is the engine's
+	a.Actor = events[len(events)-1].Actor // the caller; the node is recorded by the engine
 	return parent, a, err
 }
 
-// ApprovalOf is a recorded approval as it was given, but for how many there were
-// before.
+// ApprovalOf returns a recorded approval as it was given, except for the number of earlier
+// approvals at the node, which the caller knows. An error means that the segment does not end
+// with an approval or the artifact cannot be read.
 func ApprovalOf(events []event.Event, stored Artifacts) (a advance.Approval, err error) {
 	last := events[len(events)-1]
 	a.Actor, a.AtMs = last.Actor, last.TimestampMs
@@ -126,19 +138,22 @@ func ApprovalOf(events []event.Event, stored Artifacts) (a advance.Approval, err
 	return a, err
 }
 
-// CancellationOf is a recorded request for a run's end.
+// CancellationOf returns a recorded request to cancel or close a run.
 func CancellationOf(events []event.Event) advance.Cancellation {
 	c := advance.Cancellation{Actor: events[0].Actor, AtMs: events[0].TimestampMs}
 	if p, ok := events[0].Data.(event.RunCancelRequested); ok {
 		c.Reason, c.Outcome = p.Reason, p.Ends()
 	}
+	// A cancellation may close the run in the same segment.
 	_, c.Close = first[event.RunClosed](events)
 	return c
 }
 
+// artifactOf returns a stored artifact as it was sent, parsed if it is JSON.
 func artifactOf(p event.OutputPayload, stored Artifacts) (advance.Artifact, error) {
 	data, err := stored(p.SHA256)
 	a := advance.Artifact{ContentType: p.ContentType, Bytes: data}
+	// Plan functions expect the parsed form of JSON artifacts.
 	if err == nil && p.ContentType == "application/json" {
 		a.JSON, err = canon.Parse(data)
 	}

@@ -1,8 +1,10 @@
-// Package redrive reads off a log what callers sent, so that it can be decided once
-// more, and compares what comes of it with what is on record, byte by byte (R23).
+// Package redrive re-executes recorded operations: it reconstructs from a log the inputs that
+// callers sent, and compares the plan that they produce now with the recorded segment, byte
+// by byte (docs/design.md#ends-and-branches).
 //
-// It decides nothing itself: the plan functions of package advance do, as they did
-// the first time. What a log does not keep is said to be missing, never guessed.
+// It decides nothing itself: the plan functions of package advance do, as they did the first
+// time. Inputs that the log does not contain are reported as missing and never guessed. Start
+// with OperationOf and Compare.
 package redrive
 
 import (
@@ -10,22 +12,23 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// Operation is the closed set of what appends a segment to a session.
+// Operation is the closed set of operations that append a segment to a session.
 type Operation string
 
 // The operations.
 const (
-	Start      Operation = "start"
-	Fork       Operation = "fork"
-	Ack        Operation = "ack"
-	Checkpoint Operation = "checkpoint"
-	Approve    Operation = "approve"
-	Cancel     Operation = "cancel"
-	Close      Operation = "close"
-	Unknown    Operation = "unknown" // nothing of ours writes such a segment
+	Start      Operation = "start"      // the first segment of a session
+	Fork       Operation = "fork"       // the first segment of a forked session
+	Ack        Operation = "ack"        // an attempt at a step, successful or refused
+	Checkpoint Operation = "checkpoint" // outputs stored without advancing
+	Approve    Operation = "approve"    // a person's approval
+	Cancel     Operation = "cancel"     // a request to end a run
+	Close      Operation = "close"      // the end of a run
+	Unknown    Operation = "unknown"    // Waybill writes no such segment
 )
 
-// OperationOf tells what wrote a segment, by what its events are.
+// OperationOf classifies a segment by its events: mostly by the first one, since every
+// operation begins with a kind of its own.
 func OperationOf(events []event.Event) Operation {
 	if len(events) == 0 {
 		return Unknown
@@ -42,6 +45,7 @@ func OperationOf(events []event.Event) Operation {
 		if p.NodeKind == event.CheckpointNode {
 			return Checkpoint
 		}
+	// An approval may begin with the gaps that it resolves.
 	case event.RunCancelRequested:
 		return Cancel
 	case event.RunClosed:
@@ -54,7 +58,7 @@ func OperationOf(events []event.Event) Operation {
 	return Unknown
 }
 
-// first is the first payload of a kind.
+// first returns the first payload of type P; false if there is none.
 func first[P event.Payload](events []event.Event) (P, bool) {
 	for _, e := range events {
 		if p, ok := e.Data.(P); ok {

@@ -1,8 +1,9 @@
-// Package resume ranks runs for somebody who wants to go on and holds no token
-// (locks section 2.3; R26). Its order is a plain function of what is on record and
-// of the query: tiers, never scores, so that the same store always gives the same
-// answer. It reads no store and renders nothing; who offers the runs collects the
-// facts and asks only about sessions that can be gone on with.
+// Package resume ranks runs for a caller that wants to continue one and has no token
+// (docs/design.md#resume-ranking). The order is a function of recorded facts and the query
+// alone: tiers and no scores, so that the same store gives the same answer.
+//
+// It reads no store and renders nothing. Callers collect one Candidate for each run that can
+// be continued and show what Rank returns.
 package resume
 
 import (
@@ -11,9 +12,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Normalize is the one way in which text is compared (locks 2.3): NFKC, lowercase
-// whatever the locale, then the tokens [a-z0-9_-]+ in their order. Everything else
-// stands between tokens, so that text in another script has none.
+// Normalize splits text into the tokens that are compared (docs/design.md#resume-ranking):
+// NFKC, lower case independent of locale, then [a-z0-9_-]+ in order of occurrence. All other
+// characters separate tokens, so that text in other scripts has none.
 func Normalize(text string) []string {
 	var out []string
 	for token := range tokens(text) {
@@ -22,17 +23,17 @@ func Normalize(text string) []string {
 	return out
 }
 
-// tokens hands out the tokens one by one: most texts are only looked through for a
-// few, and a store may hold thousands of them.
+// tokens yields the tokens of a text one by one: most texts are scanned for only a few words,
+// and a store can hold thousands of texts.
 func tokens(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		s := strings.ToLower(norm.NFKC.String(text))
 		start := -1
 		for i := range len(s) {
-			switch inside := tokenByte(s[i]); {
-			case inside && start < 0:
+			switch inToken := tokenByte(s[i]); {
+			case inToken && start < 0:
 				start = i
-			case !inside && start >= 0:
+			case !inToken && start >= 0:
 				if !yield(s[start:i]) {
 					return
 				}
@@ -45,13 +46,16 @@ func tokens(text string) func(yield func(string) bool) {
 	}
 }
 
+// tokenByte reports the bytes of [a-z0-9_-]. Scanning bytes is safe: no byte of a multi-byte
+// character is in the set.
 func tokenByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// words is the set of tokens of a query.
+// words is a set of tokens.
 type words map[string]bool
 
+// wordsOf returns the set of tokens of a query.
 func wordsOf(text string) words {
 	out := words{}
 	for token := range tokens(text) {
@@ -60,9 +64,8 @@ func wordsOf(text string) words {
 	return out
 }
 
-// allIn reports that every word is a token of one of the texts together: a whole
-// token, never a part of one. A query without words asks for nothing that a text
-// could have; then none is looked through at all.
+// allIn reports whether every word is a token of at least one of the texts: a whole token,
+// never a part of one. An empty query matches nothing, and no text is scanned for it.
 func (w words) allIn(texts ...string) bool {
 	if len(w) == 0 {
 		return false

@@ -10,33 +10,34 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Query is what somebody knows about the run they are looking for. What they do not
-// know is zero; an empty query asks for the latest runs.
+// Query is what the caller knows about the run to continue. Unknown members are zero; the
+// zero Query asks for the latest runs.
 type Query struct {
 	Text      string
 	Session   id.Session
 	Run       id.Run
-	GitHead   string // the commit of the workspace that they are in
-	GitBranch string // its branch, or how a branch begins
+	GitHead   string // commit of the caller's workspace
+	GitBranch string // branch of the workspace, or a prefix of its name
 }
 
-// Candidate is what is on record about one run, seen from its preferred tip.
+// Candidate holds the recorded facts about one run, at its preferred tip.
 type Candidate struct {
 	Session      id.Session
 	Run          id.Run
-	GitHead      string // latest observations of the session; "" where there is none
+	GitHead      string // latest observation of the session; "" if none
 	GitBranch    string
-	Notes        string // the tip's current recap
+	Notes        string // current recap at the tip
 	WorkflowID   string
 	WorkflowName string
-	LastAtMs     int64 // stored time of the run's last event
-	LastIndex    int64 // its index
+	LastAtMs     int64 // stored time of the run's last event, ms since 1970
+	LastIndex    int64 // that event's index in its session
 }
 
-// Reason is the closed set of why a run is offered (locks 2.3; R26).
+// Reason is the closed set of reasons for which a run is offered
+// (docs/design.md#resume-ranking).
 type Reason string
 
-// The reasons, best first.
+// The reasons, strongest first.
 const (
 	MatchedSessionID  Reason = "matched_session_id"
 	MatchedRunID      Reason = "matched_run_id"
@@ -47,27 +48,26 @@ const (
 	RecencyFallback   Reason = "recency_fallback"
 )
 
-// Reasons lists the closed set, best first.
+// Reasons lists the reasons, strongest first.
 func Reasons() []Reason {
 	return []Reason{MatchedSessionID, MatchedRunID, MatchedHeadSHA, MatchedBranch, MatchedNotes, MatchedWorkflowID,
 		RecencyFallback}
 }
 
-// tierOf is the layer of a reason: 0 is the best. An id of either kind names a run
-// as well as the other.
+// tierOf returns the tier of a reason, lower is better. Session id and run id share a tier:
+// either identifies the run.
 func tierOf(r Reason) int { return max(1, slices.Index(Reasons(), r)) }
 
-// Ranked is a candidate in its place. Why holds everything that matched, best first;
-// the first alone gives the place.
+// Ranked is a candidate with every reason that matched, strongest first. Why is never empty;
+// its first element determines the tier.
 type Ranked struct {
 	Candidate
 	Why []Reason
 }
 
-// Rank puts candidates into the one order that the locks give: by tier, then the
-// latest activity by stored time, then by event index, then by session and run id.
-// All are ranked, none is left out. Event indices alone do not compare between
-// sessions, so the time stands before them (R26).
+// Rank sorts candidates: by tier, then latest activity by stored time, then event index, then
+// session id and run id. It drops none. Event indexes are not comparable between sessions, so
+// the time precedes them (docs/design.md#resume-ranking).
 func Rank(q Query, all []Candidate) []Ranked {
 	asked := matcher{Query: q, words: wordsOf(q.Text), exact: strings.TrimSpace(q.Text)}
 	out := make([]Ranked, len(all))
@@ -85,13 +85,14 @@ func Rank(q Query, all []Candidate) []Ranked {
 	return out
 }
 
+// matcher is a query prepared for comparison with many candidates.
 type matcher struct {
 	Query
 	words words
-	exact string // the text, which may be an id
+	exact string // the trimmed text, which may be an id
 }
 
-// why is never empty.
+// why returns the reasons for a candidate, at least RecencyFallback.
 func (m matcher) why(c Candidate) []Reason {
 	var out []Reason
 	add := func(matched bool, r Reason) {
@@ -111,8 +112,8 @@ func (m matcher) why(c Candidate) []Reason {
 	return out
 }
 
-// unmarked is notes without the marker of a cut, which nobody wrote.
+// unmarked removes the truncation marker, whose words are not part of the notes.
 func unmarked(notes string) string { return strings.TrimSuffix(notes, limits.TruncationMarker) }
 
-// Snippet is what of a recap a candidate shows, within its budget.
+// Snippet truncates a recap to the budget of a candidate's display.
 func Snippet(notes string) string { return reason.Truncate(notes, limits.ResumeSnippetBytesMax) }

@@ -18,7 +18,7 @@ import (
 func session(n byte) id.Session { return id.NewSession(id.Seed{n}) }
 func run(n byte) id.Run         { return id.NewRun(id.Seed{n}) }
 
-// TestRanking plays testdata/ranking.txt: runs, queries, and the order that is due.
+// TestRanking plays testdata/ranking.txt: runs, queries, and the expected order.
 func TestRanking(t *testing.T) {
 	data, err := os.ReadFile("testdata/ranking.txt")
 	if err != nil {
@@ -61,7 +61,7 @@ func shown(r resume.Ranked, names map[string]byte) string {
 	return "?"
 }
 
-// candidate reads "NAME key=value …"; an underscore stands for a space.
+// candidate reads "NAME key=value …"; an underscore is a space.
 func candidate(t *testing.T, text string, n byte) (string, resume.Candidate) {
 	t.Helper()
 	fields := strings.Fields(text)
@@ -85,7 +85,7 @@ func candidate(t *testing.T, text string, n byte) (string, resume.Candidate) {
 		case "index":
 			c.LastIndex = number
 		default:
-			t.Fatalf("no fact is called %q", key)
+			t.Fatalf("unknown fact %q", key)
 		}
 	}
 	return fields[0], c
@@ -114,8 +114,8 @@ func parseQuery(text string, names map[string]byte) (q resume.Query) {
 	return q
 }
 
-// TestRankDoesNotDependOnTheOrderOfItsInput: the order is total.
-func TestRankDoesNotDependOnTheOrderOfItsInput(t *testing.T) {
+// TestRankIsIndependentOfInputOrder: the order is total.
+func TestRankIsIndependentOfInputOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []resume.Candidate
 		for n := range rapid.IntRange(1, 12).Draw(t, "runs") {
@@ -134,8 +134,8 @@ func TestRankDoesNotDependOnTheOrderOfItsInput(t *testing.T) {
 	})
 }
 
-// TestTiesGoBySessionID: run ids alone would order these the other way.
-func TestTiesGoBySessionID(t *testing.T) {
+// TestTiesAreOrderedBySessionID: run ids alone would give the opposite order.
+func TestTiesAreOrderedBySessionID(t *testing.T) {
 	a, b := resume.Candidate{Session: session(1), Run: run(1)}, resume.Candidate{Session: session(2), Run: run(2)}
 	if a.Session.String() > b.Session.String() {
 		a.Session, b.Session = b.Session, a.Session
@@ -155,12 +155,12 @@ func TestNormalize(t *testing.T) {
 		{"ＦＩＸ ①②", "fix 12"},                      // full width and circled: compatibility forms
 		{"ﬁle", "file"},                           // a ligature
 		{"K2", "k2"},                              // the Kelvin sign
-		{"I İ", "i i"},                            // whatever the locale
-		{"naïve", "na ve"},                        // composed: one letter that is no token
+		{"I İ", "i i"},                            // independent of the locale
+		{"naïve", "na ve"},                        // composed: a letter outside of tokens
 		{"na\u0069\u0308ve", "na ve"},             // and decomposed the same
 		{"поиск, 東京", ""},                         // other scripts have no tokens
-		{"a\xffb", "a b"},                         // what is no UTF-8 separates
-		{"tail\n\n[TRUNCATED]", "tail truncated"}, // the marker is the ranking's to leave out
+		{"a\xffb", "a b"},                         // invalid UTF-8 separates
+		{"tail\n\n[TRUNCATED]", "tail truncated"}, // Rank removes the marker
 	} {
 		if got := strings.Join(resume.Normalize(row.text), " "); got != row.want {
 			t.Errorf("%q: %q, want %q", row.text, got, row.want)

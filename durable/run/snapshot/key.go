@@ -8,12 +8,12 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Key is the step's StepInstanceKey (locks section 1): the step id, behind
-// "loop@iteration/…::" where loops run. The charset of ids makes it unambiguous
-// without escapes.
+// Key returns the step instance key (docs/design.md#snapshots): the step id, prefixed with
+// "loop@iteration/…::" inside loops. Ids cannot contain these separators, so no escapes are
+// needed.
 func (p PendingStep) Key() string { return InstanceKey(p.LoopPath, p.StepID) }
 
-// InstanceKey spells the key of a step in a loop path.
+// InstanceKey returns the key of a step in a loop path, outermost loop first.
 func InstanceKey(path []PathElement, stepID string) string {
 	if len(path) == 0 {
 		return stepID
@@ -25,10 +25,10 @@ func InstanceKey(path []PathElement, stepID string) string {
 	return strings.Join(parts, "/") + "::" + stepID
 }
 
-// ParseKey undoes InstanceKey and accepts only its spelling.
+// ParseKey is the inverse of InstanceKey and accepts only its spelling.
 func ParseKey(key string) (path []PathElement, stepID string, err error) {
 	if reason.ValidStepID(key) {
-		return nil, key, nil // outside of loops: nearly always
+		return nil, key, nil // a step outside of loops
 	}
 	stepID = key
 	if loops, step, ok := strings.Cut(key, "::"); ok {

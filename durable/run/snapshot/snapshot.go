@@ -1,6 +1,10 @@
-// Package snapshot is the execution state at a node: what a run needs to go on,
-// and nothing that could be folded from events (locks section 1, "node
-// snapshots"). It refuses the states that the locks call impossible.
+// Package snapshot defines the execution state at a node (docs/design.md#snapshots): the
+// pending step, the loop stack and the completed steps.
+//
+// It contains what a run needs to continue and nothing that can be computed from events.
+// Encode and Decode are strict and refuse impossible states; the package stores nothing and
+// decides no transition, which package interpreter does. View is the read-only form, also of
+// snapshots by other programs.
 package snapshot
 
 import (
@@ -13,8 +17,8 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// StateKind is the closed set of engine states that Waybill writes. Others, as
-// in foreign stores, make a session's version unknown.
+// StateKind is the closed set of engine states that Waybill writes. A session with others,
+// written by another program, has an unknown version.
 type StateKind string
 
 // The state kinds.
@@ -23,12 +27,12 @@ const (
 	Complete StateKind = "complete"
 )
 
-// Frame is one entered loop: which iteration runs, and where in its body.
+// Frame is one entered loop: its current iteration and the position in its body.
 type Frame struct {
 	BodyIndex int64  `json:"bodyIndex"`      // 0-based
-	Count     *int64 `json:"count,omitzero"` // additive: iterations pinned on entry by for and forEach
-	// Decision is additive: continue or stop, once an artifact of this iteration said
-	// so. The steps that follow it in the body do not have the artifact any more.
+	Count     *int64 `json:"count,omitzero"` // number of iterations, fixed on entry; for and forEach only
+	// Decision is "continue" or "stop" once an artifact of this iteration decided the loop.
+	// It is stored because later steps of the body do not have the artifact.
 	Decision  string `json:"decision,omitzero"`
 	Iteration int64  `json:"iteration"` // 0-based
 	LoopID    string `json:"loopId"`
@@ -40,26 +44,28 @@ type PathElement struct {
 	LoopID    string `json:"loopId"`
 }
 
-// PendingStep is the step that waits to be acknowledged.
+// PendingStep is the step that awaits acknowledgement, with the loops around it, outermost
+// first.
 type PendingStep struct {
 	LoopPath []PathElement `json:"loopPath"`
 	StepID   string        `json:"stepId"`
 }
 
-// Pending says explicitly whether a step is pending.
+// Pending states explicitly whether a step is pending.
 type Pending struct {
 	Kind string       `json:"kind"` // "none" or "some"
 	Step *PendingStep `json:"step,omitzero"`
 }
 
-// Completed is the set of step instance keys that are done (R22: keys of the main
-// sequence and of iterations still on the stack; an ended loop leaves its id).
+// Completed is the set of step instance keys that are done: those of the main sequence and of
+// iterations still on the stack. An ended loop is represented by its own id
+// (docs/design.md#loops).
 type Completed struct {
 	Kind   string   `json:"kind"` // "set"
 	Values []string `json:"values"`
 }
 
-// State is the interpreter's state; a complete one has no other members.
+// State is the interpreter's state at a node. A complete state has no members besides Kind.
 type State struct {
 	Completed *Completed `json:"completed,omitzero"`
 	Kind      StateKind  `json:"kind"`
@@ -67,11 +73,13 @@ type State struct {
 	Pending   *Pending   `json:"pending,omitzero"`
 }
 
+// payload is the member enginePayload of a snapshot file.
 type payload struct {
 	EngineState State `json:"engineState"`
 	V           int64 `json:"v"`
 }
 
+// file is a snapshot file.
 type file struct {
 	EnginePayload payload `json:"enginePayload"`
 	Kind          string  `json:"kind"`
@@ -80,15 +88,17 @@ type file struct {
 
 const fileKind = "execution_snapshot"
 
-// ErrUnknownShape says that a snapshot is none that this version writes. With a
-// valid digest that makes a session's version unknown, never damaged (R14).
+// ErrUnknownShape is returned for a snapshot that this version cannot have written. If its
+// digest is valid, the session's version is unknown rather than damaged
+// (docs/design.md#foreign-stores).
 var ErrUnknownShape = errors.New("snapshot of a shape that this version does not know")
 
-// Done is the state of a complete run.
+// Done returns the state of a complete run.
 func Done() State { return State{Kind: Complete} }
 
-// At is a running state with a pending step. Keys are sorted here, and must not be
-// changed afterwards; the frames give the step's path.
+// At returns a running state with a pending step, whose path follows from the frames.
+// completed is sorted if necessary and becomes part of the state: the caller must not change
+// it afterwards.
 func At(stepID string, frames []Frame, completed []string) State {
 	path := make([]PathElement, len(frames))
 	for i, f := range frames {
@@ -96,7 +106,7 @@ func At(stepID string, frames []Frame, completed []string) State {
 	}
 	keys := completed
 	if keys == nil {
-		keys = []string{} // the set is written, empty or not
+		keys = []string{} // an empty set is written, not omitted
 	}
 	if !ascending(keys) {
 		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
@@ -108,8 +118,8 @@ func At(stepID string, frames []Frame, completed []string) State {
 	}
 }
 
-// ascending reports keys in order, each once: what callers have but for the first
-// time. A linear run of thousands of steps is copied at every one of them otherwise.
+// ascending reports whether keys are sorted and distinct, as they are except in the first
+// call. It avoids copying thousands of keys at every step of a long run.
 func ascending(keys []string) bool {
 	for i := 1; i < len(keys); i++ {
 		if keys[i-1] >= keys[i] {
@@ -119,10 +129,10 @@ func ascending(keys []string) bool {
 	return true
 }
 
-// IsComplete reports a run that has nothing left to do.
+// IsComplete reports whether the run has no steps left.
 func (s State) IsComplete() bool { return s.Kind == Complete }
 
-// PendingStep is the pending step, nil when there is none.
+// PendingStep returns the pending step, nil if there is none.
 func (s State) PendingStep() *PendingStep {
 	if s.Pending == nil {
 		return nil
@@ -130,8 +140,8 @@ func (s State) PendingStep() *PendingStep {
 	return s.Pending.Step
 }
 
-// CompletedKeys is the sorted set of done step instance keys; callers must not
-// change it.
+// CompletedKeys returns the sorted keys of the completed steps; callers must not change the
+// slice.
 func (s State) CompletedKeys() []string {
 	if s.Completed == nil {
 		return nil
@@ -139,7 +149,8 @@ func (s State) CompletedKeys() []string {
 	return s.Completed.Values
 }
 
-// WithCompleted is the sorted set of done keys with one more, for the next state.
+// WithCompleted returns the sorted keys of the completed steps with one added, in a new
+// slice.
 func (s State) WithCompleted(key string) []string {
 	have := s.CompletedKeys()
 	at, found := slices.BinarySearch(have, key)
@@ -149,8 +160,9 @@ func (s State) WithCompleted(key string) []string {
 	return append(append(append(make([]string, 0, len(have)+1), have[:at]...), key), have[at:]...)
 }
 
-// Encode is the bytes of the snapshot file: JCS without a newline (R4). It
-// refuses a state that breaks an invariant or its budget.
+// Encode returns the bytes of the snapshot file: canonical JSON without a newline
+// (docs/design.md#lines-and-files). States that Check refuses, and files over
+// limits.SnapshotBytesMax, are errors.
 func (s State) Encode() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
@@ -162,8 +174,8 @@ func (s State) Encode() ([]byte, error) {
 	return data, err
 }
 
-// Decode reads a snapshot file strictly: what it returns encodes to the same
-// bytes. Anything else is ErrUnknownShape, whose text says why.
+// Decode reads a snapshot file strictly: the result encodes to the same bytes. All other
+// input is ErrUnknownShape, whose text states the reason.
 func Decode(data []byte) (State, error) {
 	var f file
 	if len(data) > limits.SnapshotBytesMax {
@@ -182,7 +194,7 @@ func Decode(data []byte) (State, error) {
 	return s, nil
 }
 
-// Check refuses impossible states (locks section 1).
+// Check refuses impossible states (docs/design.md#snapshots).
 func (s State) Check() error {
 	if s.Kind == Complete {
 		if s.Completed != nil || s.LoopStack != nil || s.Pending != nil {
@@ -205,6 +217,7 @@ func (s State) Check() error {
 	return s.checkPending()
 }
 
+// check refuses keys that are invalid, unsorted or repeated.
 func (c Completed) check() error {
 	if c.Kind != "set" {
 		return fmt.Errorf("completed is a %q, want a set", c.Kind)
@@ -220,6 +233,7 @@ func (c Completed) check() error {
 	return nil
 }
 
+// checkStack refuses invalid frames and a loop inside itself.
 func checkStack(frames []Frame) error {
 	seen := map[string]bool{}
 	for _, f := range frames {
@@ -227,7 +241,7 @@ func checkStack(frames []Frame) error {
 		case !reason.ValidStepID(f.LoopID):
 			return fmt.Errorf("loop id %q: want only a-z 0-9 _ -", f.LoopID)
 		case seen[f.LoopID]:
-			return fmt.Errorf("loop %q stands twice on the stack", f.LoopID)
+			return fmt.Errorf("loop %q occurs twice on the stack", f.LoopID)
 		case f.BodyIndex < 0 || f.Iteration < 0:
 			return fmt.Errorf("loop %q: negative position", f.LoopID)
 		case f.Count != nil && f.Iteration >= *f.Count:
@@ -240,6 +254,8 @@ func checkStack(frames []Frame) error {
 	return nil
 }
 
+// checkPending requires that the pending step's path equals the loop stack and that the step
+// is not completed.
 func (s State) checkPending() error {
 	p := s.Pending
 	if p.Kind == "none" && p.Step == nil {

@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 var inLoops = []snapshot.Frame{{LoopID: "outer", Iteration: 0, BodyIndex: 2},
 	{LoopID: "inner", Iteration: 2, BodyIndex: 0, Count: ptr(int64(3))}}
 
-// The files of a store, spelled out: named after these bytes for ever.
+// TestGoldenSnapshots pins the bytes of stored files, whose digests are their names.
 func TestGoldenSnapshots(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -59,7 +59,7 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// At owns what it is given: states are shared, and callers go on with their slices.
+// TestAtCopies: states are shared, and callers continue to use their slices.
 func TestAtCopies(t *testing.T) {
 	frames, done := slices.Clone(inLoops), []string{"b", "a"}
 	s := snapshot.At("x", frames, done)
@@ -70,7 +70,7 @@ func TestAtCopies(t *testing.T) {
 	}
 }
 
-// The states that the locks call impossible: never written, and never read.
+// TestImpossibleStates: they are neither encoded nor decoded.
 func TestImpossibleStates(t *testing.T) {
 	running := func(change func(*snapshot.State)) snapshot.State {
 		s := snapshot.At("triage", slices.Clone(inLoops), []string{"a", "b"})
@@ -110,7 +110,7 @@ func TestImpossibleStates(t *testing.T) {
 		{"pending is completed", done("outer@0/inner@2::triage"),
 			`step "outer@0/inner@2::triage" is pending and completed`},
 		{"loop twice", frame(1, func(f *snapshot.Frame) { f.LoopID = "outer" }),
-			`loop "outer" stands twice on the stack`},
+			`loop "outer" occurs twice on the stack`},
 		{"loop without name", frame(0, func(f *snapshot.Frame) { f.LoopID = "" }), `loop id ""`},
 		{"loop with a separator", frame(0, func(f *snapshot.Frame) { f.LoopID = "a@0" }), `loop id "a@0"`},
 		{"iteration below zero", frame(0, func(f *snapshot.Frame) { f.Iteration = -1 }),
@@ -137,7 +137,7 @@ func TestImpossibleStates(t *testing.T) {
 		}
 	}
 	if err := running(func(s *snapshot.State) { s.Pending = &snapshot.Pending{Kind: "none"} }).Check(); err != nil {
-		t.Errorf("a running state with nothing pending: %v", err)
+		t.Errorf("a running state without a pending step: %v", err)
 	}
 }
 
@@ -165,23 +165,23 @@ func TestDecodeRefusesOtherShapes(t *testing.T) {
 	}
 }
 
-// What would be too large to read is never written.
+// TestSnapshotBudget: what is too large to read is not encoded.
 func TestSnapshotBudget(t *testing.T) {
 	sized := func(n int) snapshot.State { return snapshot.At("s", nil, []string{strings.Repeat("x", n)}) }
 	least, err := sized(1).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := limits.SnapshotBytesMax - len(least) + 1
-	b, err := sized(room).Encode()
+	size := limits.SnapshotBytesMax - len(least) + 1
+	b, err := sized(size).Encode()
 	if err != nil || len(b) != limits.SnapshotBytesMax {
 		t.Fatalf("%d bytes, %v", len(b), err)
 	}
 	if _, err := snapshot.Decode(b); err != nil {
 		t.Errorf("the largest snapshot: %v", err)
 	}
-	if _, err := sized(room + 1).Encode(); err == nil {
-		t.Error("a snapshot over the budget is written")
+	if _, err := sized(size + 1).Encode(); err == nil {
+		t.Error("a snapshot over the budget is encoded")
 	}
 	if _, err := snapshot.Decode(append(b, ' ')); !errors.Is(err, snapshot.ErrUnknownShape) {
 		t.Errorf("a file over the budget: %v", err)
@@ -236,7 +236,7 @@ func FuzzParseKey(f *testing.F) {
 	})
 }
 
-// Whatever is read is written again as the same bytes, and is a possible state.
+// FuzzDecode: decoded states are possible and encode to the same bytes.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []snapshot.State{snapshot.Done(), snapshot.At("a", nil, nil),
 		snapshot.At("triage", inLoops, []string{"a"})} {
@@ -261,12 +261,12 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Snapshots that another program wrote, where they are at hand: each is read, or is
-// of a shape that makes a session's version unknown; both occur.
+// TestRealForeignSnapshots reads snapshots by another program, where available: each decodes
+// or is of an unknown shape, and both occur.
 func TestRealForeignSnapshots(t *testing.T) {
 	paths, err := filepath.Glob("../../../../shared/data/workrail/stores/*/snapshots/*.json")
 	if err != nil || len(paths) == 0 {
-		t.Skip("no foreign stores at ../shared/data beside the checkout")
+		t.Skip("no foreign stores at ../shared/data next to the checkout")
 	}
 	known, unknown := 0, 0
 	for _, path := range paths {

@@ -7,52 +7,52 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// View is what a snapshot says to whoever only looks: where the run stands. It is made
-// of a State or, with DecodeForeign, of what another program stored, and there is no
-// way from it to a State: nothing goes on from a View (R14).
+// View is the read-only form of a snapshot, for display: of a State, or of a snapshot by
+// another program (DecodeForeign). It cannot be converted to a State, since no run can be
+// continued from a foreign snapshot (docs/design.md#foreign-stores).
 type View struct {
 	kind      string
 	pending   *PendingStep
 	completed []string
-	lacks     []Lack
+	blockers  []Lack
 }
 
-// Lack is one thing for want of which another program refused an attempt. Ours stand
-// in the events of the attempt (R16).
+// Lack is one blocker of a refused attempt in a snapshot by another program. Waybill's own
+// blockers are in the attempt's events (docs/design.md#blocked-attempts).
 type Lack struct {
-	Code         string `json:"code"` // of the locks' blocker codes, as far as the writer kept to them
+	Code         string `json:"code"` // a blocker code, if the writer used the closed set
 	Message      string `json:"message"`
 	SuggestedFix string `json:"suggestedFix,omitzero"` // for callers of the program that wrote it
 }
 
-// blockedKind is the state of a run that waits for what a refused attempt lacked. This
-// version keeps such a run in its running state.
+// blockedKind is the state of a run whose last attempt was refused, in stores of other
+// programs. Waybill leaves such a run in its running state.
 const blockedKind = "blocked"
 
-// View shows a state of our own.
+// View returns the read-only form of the state.
 func (s State) View() View {
 	return View{kind: string(s.Kind), pending: s.PendingStep(), completed: s.CompletedKeys()}
 }
 
-// IsComplete reports a run that has nothing left to do.
+// IsComplete reports whether the run has no steps left.
 func (v View) IsComplete() bool { return v.kind == string(Complete) }
 
 // IsBlocked reports a run that another program stored as blocked.
 func (v View) IsBlocked() bool { return v.kind == blockedKind }
 
-// PendingStep is the pending step, nil when there is none.
+// PendingStep returns the pending step, nil if there is none.
 func (v View) PendingStep() *PendingStep { return v.pending }
 
-// CompletedKeys are the step instance keys that are done, in the order in which they
-// were stored; callers must not change them.
+// CompletedKeys returns the keys of the completed steps, in stored order; callers must not
+// change the slice.
 func (v View) CompletedKeys() []string { return v.completed }
 
-// Lacks are what a blocked state says is missing, in its order.
-func (v View) Lacks() []Lack { return v.lacks }
+// Lacks returns the blockers of a blocked state, in stored order.
+func (v View) Lacks() []Lack { return v.blockers }
 
-// DecodeForeign reads what another program or version stored in the place of a
-// snapshot: the members that this version knows, in any order of keys and sets, and
-// nothing of the others. What is no snapshot at all is ErrUnknownShape.
+// DecodeForeign reads a snapshot by another program or version: the members that this version
+// knows, in any order, ignoring the others. Data without an engine state of version 1 is
+// ErrUnknownShape.
 func DecodeForeign(data []byte) (View, error) {
 	if len(data) > limits.SnapshotBytesMax {
 		return View{}, fmt.Errorf("%w: %d bytes", ErrUnknownShape, len(data))
@@ -78,13 +78,13 @@ func DecodeForeign(data []byte) (View, error) {
 	}
 	for _, b := range items(member(member(member(state, "blocked"), "blockers"), "blockers")) {
 		if message := member(b, "message").Text(); message != "" {
-			v.lacks = append(v.lacks, Lack{member(b, "code").Text(), message, member(b, "suggestedFix").Text()})
+			v.blockers = append(v.blockers, Lack{member(b, "code").Text(), message, member(b, "suggestedFix").Text()})
 		}
 	}
 	return v, nil
 }
 
-// foreignStep is nil for what names no step.
+// foreignStep reads a pending step; nil if it has no step id.
 func foreignStep(step canon.Value) *PendingStep {
 	p := &PendingStep{LoopPath: []PathElement{}, StepID: member(step, "stepId").Text()}
 	for _, at := range items(member(step, "loopPath")) {
@@ -97,13 +97,13 @@ func foreignStep(step canon.Value) *PendingStep {
 	return p
 }
 
-// member is a member of an object, null where it is not there.
+// member returns a member of an object, null if it is absent.
 func member(v canon.Value, name string) canon.Value {
 	m, _ := v.Get(name)
 	return m
 }
 
-// items are those of a list, none of anything else.
+// items returns the elements of an array, none for other values.
 func items(v canon.Value) []canon.Value {
 	if v.Kind() != canon.Array {
 		return nil

@@ -14,7 +14,7 @@ const foreignBlocked = `{"enginePayload":{"engineState":{"blocked":{"blockers":{
 
 func TestDecodeForeign(t *testing.T) {
 	if _, err := snapshot.Decode([]byte(foreignBlocked)); !errors.Is(err, snapshot.ErrUnknownShape) {
-		t.Fatalf("accepted for going on: %v", err)
+		t.Fatalf("accepted as a State: %v", err)
 	}
 	v, err := snapshot.DecodeForeign([]byte(foreignBlocked))
 	if err != nil || !v.IsBlocked() || v.IsComplete() || v.PendingStep().Key() != "pot@1::taste" ||
@@ -48,8 +48,8 @@ func TestDecodeForeign(t *testing.T) {
 	}
 }
 
-// A view of our own says what the state does, and reading it leniently the same.
-func TestAViewSaysWhatTheStateSays(t *testing.T) {
+// TestViewMatchesState: a View equals its state, also when decoded leniently.
+func TestViewMatchesState(t *testing.T) {
 	for _, s := range []snapshot.State{snapshot.Done(), snapshot.At("b", nil, []string{"a"}),
 		snapshot.At("b", []snapshot.Frame{{LoopID: "l", Iteration: 2}}, nil)} {
 		data, err := s.Encode()

@@ -6,12 +6,12 @@ import (
 	"github.com/waybill/waybill/durable/derive"
 )
 
-// fingerprintBytes tells the two keys of a keyring apart, and those of yesterday; it
-// is far too little to say anything about a key.
+// fingerprintBytes is enough to distinguish the keys of a keyring and far too little to
+// reveal anything about a key.
 const fingerprintBytes = 4
 
-// Fingerprint is what a key may be called by: 8 hex digits derived from it, under a
-// context of their own (R2). The key itself is shown to nobody.
+// Fingerprint returns a printable name of a key: 8 hex digits derived under a context of
+// their own (docs/design.md#hashes). The key itself is never shown.
 func (k Key) Fingerprint() string {
 	sum := derive.Bytes16("waybill 2026 v1 key fingerprint", string(k[:]))
 	return hex.EncodeToString(sum[:fingerprintBytes])

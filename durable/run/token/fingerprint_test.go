@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/run/token"
 )
 
-// Pinned: people note fingerprints down.
+// TestFingerprint pins fingerprints, which people write down.
 func TestFingerprint(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range []token.Key{{}, {1}, {31: 1}} {

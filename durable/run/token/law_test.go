@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/run/token"
 )
 
-// TestTokensRoundTrip: what is minted is read back, under the current key and the one
-// before, by its own parser alone; one changed character makes it nothing.
+// TestTokensRoundTrip: a minted token is read with the current and the previous key, and only
+// by its own parser; one changed character invalidates it.
 func TestTokensRoundTrip(t *testing.T) {
 	seeds := rapid.Custom(func(t *rapid.T) (s id.Seed) {
 		copy(s[:], rapid.SliceOfN(rapid.Byte(), len(s), len(s)).Draw(t, "seed"))
@@ -51,9 +51,9 @@ func TestTokensRoundTrip(t *testing.T) {
 				rt.Fatalf("%s is read like %s", other, s)
 			}
 		}
-		if stranger := (token.Keys{Current: token.Key{1}}); current != stranger.Current && before != stranger.Current &&
-			reads(stranger, minted[0]) {
-			rt.Fatal("read under a key that did not sign it")
+		if other := (token.Keys{Current: token.Key{1}}); current != other.Current && before != other.Current &&
+			reads(other, minted[0]) {
+			rt.Fatal("accepted with a key that did not sign it")
 		}
 	})
 }

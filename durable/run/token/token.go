@@ -1,6 +1,9 @@
-// Package token is the codec of the opaque handles that callers hold (locks
-// section 1.2): "st|ack|chk.v1.<payload>.<signature>", a signed reference to
-// durable truth and no truth itself. Keys are handed in; nothing is looked up.
+// Package token encodes and decodes the tokens that callers hold (docs/design.md#tokens):
+// "st|ack|chk.v1.<payload>.<signature>", a signed reference to recorded facts, which are
+// authoritative.
+//
+// Keys are arguments: the package stores none and looks nothing up, so that a valid token may
+// still refer to a node that has been removed. Start with MintState and ParseState.
 package token
 
 import (
@@ -16,16 +19,18 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Key signs tokens with HMAC-SHA256.
+// Key is the key of HMAC-SHA256, which signs tokens.
 type Key [32]byte
 
-// Keys is the active set: exactly a current key and at most one previous.
+// Keys is the active set: a current key and at most one previous key, which remains valid for
+// verification after a rotation.
 type Keys struct {
 	Current  Key
 	Previous *Key
 }
 
-// State refers to a node; it is what a run is continued from.
+// State is the payload of a state token: a reference to a node, from which a run is
+// continued. WorkflowHash binds it to the pinned workflow.
 type State struct {
 	NodeID       id.Node      `json:"nodeId"`
 	RunID        id.Run       `json:"runId"`
@@ -35,7 +40,8 @@ type State struct {
 	WorkflowHash canon.Digest `json:"workflowHash"`
 }
 
-// Attempt refers to one try at a node: to acknowledge it, or to checkpoint it.
+// Attempt is the payload of an ack or checkpoint token: a reference to one attempt at a node.
+// The attempt id makes retries idempotent.
 type Attempt struct {
 	AttemptID    id.Attempt `json:"attemptId"`
 	NodeID       id.Node    `json:"nodeId"`
@@ -45,30 +51,32 @@ type Attempt struct {
 	TokenVersion int64      `json:"tokenVersion"`
 }
 
-// kinds maps the prefix of a token to the tokenKind in its payload.
+// kinds maps a token's prefix to the tokenKind in its payload.
 var kinds = map[string]string{"st": "state", "ack": "ack", "chk": "checkpoint"}
 
+// base64url is the encoding of payload and signature: RFC 4648 without padding.
 var base64url = base64.RawURLEncoding
 
-// MintState signs a state token.
+// MintState returns a signed state token. TokenKind and TokenVersion are set here.
 func MintState(k Key, s State) string {
 	s.TokenKind, s.TokenVersion = "state", 1
 	return mint(k, "st", s)
 }
 
-// MintAck signs an ack token.
+// MintAck returns a signed ack token.
 func MintAck(k Key, a Attempt) string {
 	a.TokenKind, a.TokenVersion = "ack", 1
 	return mint(k, "ack", a)
 }
 
-// MintCheckpoint signs a checkpoint token.
+// MintCheckpoint returns a signed checkpoint token.
 func MintCheckpoint(k Key, a Attempt) string {
 	a.TokenKind, a.TokenVersion = "checkpoint", 1
 	return mint(k, "chk", a)
 }
 
-// mint panics only on a zero id, which would be a bug of the caller.
+// mint signs the payload's canonical JSON. It panics only on a zero id, which is a bug in the
+// caller.
 func mint(k Key, prefix string, payload any) string {
 	b, err := canon.Marshal(payload)
 	if err != nil {
@@ -77,13 +85,16 @@ func mint(k Key, prefix string, payload any) string {
 	return prefix + ".v1." + base64url.EncodeToString(b) + "." + base64url.EncodeToString(sign(k, b))
 }
 
+// sign returns the HMAC of the payload bytes, not of their base64 form.
 func sign(k Key, payload []byte) []byte {
 	mac := hmac.New(sha256.New, k[:])
 	mac.Write(payload)
 	return mac.Sum(nil)
 }
 
-// ParseState reads a state token, or fails with a TOKEN_* fault.
+// ParseState decodes a state token. Errors are TOKEN_INVALID_FORMAT,
+// TOKEN_UNSUPPORTED_VERSION, TOKEN_SCOPE_MISMATCH (a token of another kind) and
+// TOKEN_BAD_SIGNATURE.
 func ParseState(keys Keys, s string) (out State, err error) {
 	err = parse(keys, s, "st", &out)
 	if err == nil && (out.TokenKind != "state" || out.TokenVersion != 1) {
@@ -92,12 +103,13 @@ func ParseState(keys Keys, s string) (out State, err error) {
 	return out, err
 }
 
-// ParseAck reads an ack token, or fails with a TOKEN_* fault.
+// ParseAck decodes an ack token; errors are those of ParseState.
 func ParseAck(keys Keys, s string) (Attempt, error) { return parseAttempt(keys, s, "ack") }
 
-// ParseCheckpoint reads a checkpoint token, or fails with a TOKEN_* fault.
+// ParseCheckpoint decodes a checkpoint token; errors are those of ParseState.
 func ParseCheckpoint(keys Keys, s string) (Attempt, error) { return parseAttempt(keys, s, "chk") }
 
+// parseAttempt decodes both kinds of attempt tokens.
 func parseAttempt(keys Keys, s, prefix string) (out Attempt, err error) {
 	err = parse(keys, s, prefix, &out)
 	if err == nil && (out.TokenKind != kinds[prefix] || out.TokenVersion != 1) {
@@ -106,23 +118,25 @@ func parseAttempt(keys Keys, s, prefix string) (out Attempt, err error) {
 	return out, err
 }
 
+// wrongPayload is the fault for a signed payload whose kind or version contradicts its
+// prefix.
 func wrongPayload(kind string, version int64) error {
 	if version != 1 {
 		return fault.New(fault.TokenUnsupportedVersion,
 			"the token's payload is of version %d; this binary knows version 1", version)
 	}
-	return fault.New(fault.TokenInvalidFormat, "the token's payload is of kind %q, which its prefix is not", kind)
+	return fault.New(fault.TokenInvalidFormat, "the token's payload is of kind %q, unlike its prefix", kind)
 }
 
-// CheckState refuses what no key could make a state token of, with the fault that
-// ParseState would give: for callers that have no keys.
+// CheckState checks a state token's form without keys: an error is one that ParseState
+// returns for every set of keys.
 func CheckState(s string) error {
 	_, _, err := split(s, "st")
 	return err
 }
 
-// parse checks form, version, prefix and signature, in this order: a signature
-// is the last thing to doubt, a typing mistake the first.
+// parse checks form, version and prefix before the signature, so that typing errors are
+// reported as such.
 func parse(keys Keys, s, prefix string, out any) error {
 	payload, signature, err := split(s, prefix)
 	if err != nil {
@@ -130,7 +144,7 @@ func parse(keys Keys, s, prefix string, out any) error {
 	}
 	if !verify(keys, payload, signature) {
 		return fault.New(fault.TokenBadSignature,
-			"the token was not signed by this store: it is of another one, was changed on the way, or its key was "+
+			"the token was not signed by this store: it belongs to another store, was altered, or its key was "+
 				"replaced since")
 	}
 	if err := canon.UnmarshalExact(payload, out); err != nil {
@@ -139,7 +153,7 @@ func parse(keys Keys, s, prefix string, out any) error {
 	return nil
 }
 
-// split takes a token apart by its form alone.
+// split checks a token's form and decodes its two parts, without keys.
 func split(s, prefix string) (payload, signature []byte, err error) {
 	if len(s) > limits.TokenBytesMax {
 		return nil, nil, fault.New(fault.TokenInvalidFormat, "the token has %d characters; none has more than %d",
@@ -148,8 +162,11 @@ func split(s, prefix string) (payload, signature []byte, err error) {
 	parts := strings.Split(s, ".")
 	kind, known := kinds[parts[0]]
 	if !known || len(parts) < 2 || !strings.HasPrefix(parts[1], "v") {
-		return nil, nil, fault.New(fault.TokenInvalidFormat, "%s is no token: want st|ack|chk.v1.<payload>.<signature>",
-			quote(s))
+		return nil, nil, fault.New(
+			fault.TokenInvalidFormat,
+			"%s is not a token: want st|ack|chk.v1.<payload>.<signature>",
+			quote(s),
+		)
 	}
 	if parts[1] != "v1" {
 		return nil, nil, fault.New(fault.TokenUnsupportedVersion, "the token is of version %s; this binary knows v1",
@@ -157,10 +174,11 @@ func split(s, prefix string) (payload, signature []byte, err error) {
 	}
 	if len(parts) != 4 {
 		return nil, nil, fault.New(fault.TokenInvalidFormat,
-			"the token has %d parts; want 4: it was cut or joined on the way", len(parts))
+			"the token has %d parts; want 4: it was truncated or concatenated", len(parts))
 	}
 	if parts[0] != prefix {
-		return nil, nil, fault.New(fault.TokenScopeMismatch, "a token of kind %s stands where one of kind %s should",
+		return nil, nil, fault.New(fault.TokenScopeMismatch,
+			"a token of kind %s was given where one of kind %s is expected",
 			kind, kinds[prefix]).
 			Suggest("Pass the %s token of the last answer here.", kinds[prefix])
 	}
@@ -174,12 +192,14 @@ func split(s, prefix string) (payload, signature []byte, err error) {
 	return payload, signature, nil
 }
 
-// decode accepts one spelling: the library skips line breaks and unused bits.
+// decode accepts exactly one spelling per value: the library ignores line breaks and unused
+// bits.
 func decode(s string) ([]byte, bool) {
 	b, err := base64url.DecodeString(s)
 	return b, err == nil && base64url.EncodeToString(b) == s
 }
 
+// verify compares in constant time, with the current key first.
 func verify(keys Keys, payload, signature []byte) bool {
 	if hmac.Equal(signature, sign(keys.Current, payload)) {
 		return true
@@ -187,8 +207,7 @@ func verify(keys Keys, payload, signature []byte) bool {
 	return keys.Previous != nil && hmac.Equal(signature, sign(*keys.Previous, payload))
 }
 
-// quote shortens what a caller sent, for a message: control characters and
-// invalid text are escaped.
+// quote shortens and escapes text from a caller for a message.
 func quote(s string) string {
 	if len(s) > 40 {
 		s = strings.ToValidUTF8(s[:40], "") + "…"

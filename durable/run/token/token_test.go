@@ -29,8 +29,7 @@ func attempt(kind string) token.Attempt {
 		AttemptID: id.NextAttempt(node, id.OpAck, 0), TokenKind: kind, TokenVersion: 1}
 }
 
-// sealed is a token of any payload, signed as the locks have it: HMAC-SHA256 over
-// the payload's bytes alone.
+// sealed returns a token with any payload, signed with HMAC-SHA256 over the payload's bytes.
 func sealed(k token.Key, prefix, payload string) string {
 	mac := hmac.New(sha256.New, k[:])
 	mac.Write([]byte(payload))
@@ -38,7 +37,7 @@ func sealed(k token.Key, prefix, payload string) string {
 	return prefix + "." + b64([]byte(payload)) + "." + b64(mac.Sum(nil))
 }
 
-// The strings of the locks (section 1.2), put together here from their parts.
+// TestGoldenTokens constructs tokens from their parts (docs/design.md#tokens).
 func TestGoldenTokens(t *testing.T) {
 	common := `"nodeId":"` + node.String() + `","runId":"` + run.String() + `","sessionId":"` +
 		state.SessionID.String() + `"`
@@ -66,7 +65,7 @@ func TestGoldenTokens(t *testing.T) {
 	}
 }
 
-func TestParseUndoesMint(t *testing.T) {
+func TestParseInvertsMint(t *testing.T) {
 	if got, err := token.ParseState(keys, token.MintState(key, state)); err != nil || got != state {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -79,7 +78,7 @@ func TestParseUndoesMint(t *testing.T) {
 	}
 }
 
-// A rotation keeps the tokens of the key before, and of that one only.
+// TestRotation: after a rotation exactly the previous key's tokens remain valid.
 func TestRotation(t *testing.T) {
 	byOld := token.MintAck(old, attempt(""))
 	tests := []struct {
@@ -100,8 +99,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// Each closed error that a token alone can give, in the order of doubt: form,
-// version, place, signature, payload.
+// TestRefusals: every error, in order of precedence: form, version, scope, signature,
+// payload.
 func TestRefusals(t *testing.T) {
 	st, ack, chk := token.MintState(key, state), token.MintAck(key, attempt("")), token.MintCheckpoint(key, attempt(""))
 	payload := func(k token.Key, prefix, old, new string) string {
@@ -127,7 +126,7 @@ func TestRefusals(t *testing.T) {
 		{"cut before the signature", st[:strings.LastIndex(st, ".")], fault.TokenInvalidFormat},
 		{"two tokens", st + "." + st, fault.TokenInvalidFormat},
 		{"a space before", " " + st, fault.TokenInvalidFormat},
-		{"a line break behind", st + "\n", fault.TokenInvalidFormat},
+		{"a trailing line break", st + "\n", fault.TokenInvalidFormat},
 		{"a line break inside", st[:100] + "\n" + st[100:], fault.TokenInvalidFormat},
 		{"padding", st + "=", fault.TokenInvalidFormat},
 		{"an empty signature", st[:strings.LastIndex(st, ".")+1], fault.TokenBadSignature},
@@ -167,12 +166,12 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What was sent stands in messages, which go to terminals and into JSON.
+// TestMessagesQuoteSafely: quoted input is written to terminals and into JSON.
 func TestMessagesQuoteSafely(t *testing.T) {
 	for sent, want := range map[string]string{
-		"\x1b[2J\xff":                 `"\x1b[2J\xff" is no token`,
-		strings.Repeat("é", 30):       `"` + strings.Repeat("é", 20) + `…" is no token`,
-		"x" + strings.Repeat("é", 30): `"x` + strings.Repeat("é", 19) + `…" is no token`,
+		"\x1b[2J\xff":                 `"\x1b[2J\xff" is not a token`,
+		strings.Repeat("é", 30):       `"` + strings.Repeat("é", 20) + `…" is not a token`,
+		"x" + strings.Repeat("é", 30): `"x` + strings.Repeat("é", 19) + `…" is not a token`,
 	} {
 		if _, err := token.ParseState(keys, sent); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -189,9 +188,9 @@ func TestZeroIDsAreNotMinted(t *testing.T) {
 	token.MintAck(key, token.Attempt{})
 }
 
-// No other string is a valid token, however little it differs: every character
-// changed to every other of the alphabet, and the unused bits of the last ones.
-func TestOneSpellingOnly(t *testing.T) {
+// TestTokenEncodingIsUnique: every change of a character, including the unused bits of the
+// last ones, makes the token invalid.
+func TestTokenEncodingIsUnique(t *testing.T) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.\n\r+/= "
 	st := token.MintState(key, state)
 	for i := range st {
@@ -214,7 +213,8 @@ func TestOneSpellingOnly(t *testing.T) {
 	}
 }
 
-// Whatever is accepted is what Mint writes of it, with one of the keys.
+// FuzzMalleability: every accepted token equals what Mint returns for it with one of the
+// keys.
 func FuzzMalleability(f *testing.F) {
 	f.Add(token.MintState(key, state), 0, "A")
 	f.Add(token.MintAck(key, attempt("")), 8, "\n")

@@ -7,9 +7,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// AgentMay refuses more autonomy than an agent may set on a run (R20). A word of no
-// closed set is not judged here: whoever applies preferences refuses it.
+// AgentMay returns VALIDATION_ERROR for an autonomy above the configured maximum for agents
+// (docs/design.md#preferences). An unknown level is accepted here, and refused where preferences
+// are applied.
 func (c Config) AgentMay(wanted event.Autonomy) error {
+	// From least to most.
 	levels := []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop}
 	most := c.AgentMaxAutonomy()
 	if slices.Index(levels, wanted) <= slices.Index(levels, most) {

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-func TestAnAgentMaySetNoMoreThanIsConfigured(t *testing.T) {
+func TestAgentMayRefusesAutonomyAboveMaximum(t *testing.T) {
 	tests := []struct {
 		most    string // "" is the default
 		wanted  event.Autonomy

@@ -1,6 +1,9 @@
-// Package config is the closed set of what can be configured in a store: each
-// key with its default, its meaning and the check of its values. It reads and
-// writes no files and applies nothing; whoever is configured asks here.
+// Package config defines the configuration of a store: the closed set of keys, each with its
+// default, its meaning and the check of its values.
+//
+// It reads and writes no files (the caller passes the data of the control file), and applies
+// nothing: the packages that are configurable read their values from Config. Start reading at
+// Table.
 package config
 
 import (
@@ -12,16 +15,16 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Kind is the control file's kind, and Version the one that this package writes.
+// Kind and Version are those of the control file config.json that this package writes.
 const (
 	Kind    = "config"
 	Version = 1
 )
 
-// Key names one thing that can be configured.
+// Key is the name of one setting.
 type Key string
 
-// The keys.
+// The keys. They are stored: never renamed.
 const (
 	AgentMaxAutonomy      Key = "agentMaxAutonomy"
 	Feedback              Key = "feedback"
@@ -36,58 +39,58 @@ const (
 	TrashDays             Key = "trashDays"
 )
 
-// lockWaitMsMax is ten minutes: who waits longer has met a process that hangs.
+// lockWaitMsMax is ten minutes: no operation holds a lock longer, unless its process hangs.
 const lockWaitMsMax = 600_000
 
-// Row is what is fixed about a key.
+// Row holds the fixed properties of a key.
 type Row struct {
 	Key     Key
 	Default canon.Value
-	Meaning string
-	Want    string // what a value must be, to stand behind "want"
-	// Words are the texts that are allowed; without them a whole number from Least to Most is.
+	Meaning string // one or two sentences for help and documentation
+	Want    string // the valid values, as a noun phrase for messages
+	// Words are the valid texts. Without Words and check, a whole number from Least to Most is
+	// valid.
 	Words       []string
 	Least, Most int64
-	// check judges the values of a key that neither words nor numbers describe. What kind
-	// of value that is, the default shows.
+	// check reports valid values of other keys, whose type is that of Default.
 	check func(canon.Value) bool
 }
 
-// Table lists every key once: it drives get, set, the docs and the tests.
+// Table lists every key once. It determines get, set, the documentation and the tests.
 var Table = []Row{
 	{Key: AgentMaxAutonomy, Default: canon.OfString(string(event.FullAutoStopOnUserDeps)),
 		Meaning: "The most autonomy that an agent may set on a run through MCP.",
 		Want:    "guided, full_auto_stop_on_user_deps or full_auto_never_stop", Words: autonomies},
 	{Key: Feedback, Default: canon.OfString(on),
-		Meaning: "Whether runs take annotations; off refuses every command about them.",
+		Meaning: "Whether runs accept annotations; off disables all commands about them.",
 		Want:    "on or off", Words: switches},
 	{Key: LockWaitMs, Default: canon.OfInt(2000),
-		Meaning: "How many milliseconds a command waits for another writer, where --lock-wait is not given.",
+		Meaning: "How many milliseconds a command waits for another writer, unless --lock-wait is given.",
 		Want:    "a whole number from 0 to 600000", Most: lockWaitMsMax},
 	{Key: Principals, Default: canon.OfMembers(),
-		Meaning: "Who holds which roles, as --as names them. While nobody is named, the person at a terminal holds " +
-			"every role and scope; from then on whoever is not named holds none.",
+		Meaning: "The roles of each principal, by the name in --as. While it is empty, the user at a " +
+			"terminal has every role and scope; otherwise a principal that is not listed has none.",
 		Want: `an object of names and their roles, such as {"ada":["reviewer"]}`, check: listsOfWords(isRef)},
 	{Key: Proposals, Default: canon.OfString(on),
-		Meaning: "Whether the store takes proposals; off refuses every command about them.",
+		Meaning: "Whether the store accepts proposals; off disables all commands about them.",
 		Want:    "on or off", Words: switches},
 	{Key: ProposalsActivation, Default: canon.OfString(ViaApprovalGate),
-		Meaning: "What lets a proposal be applied: approval-gate wants people's approval, direct-rbac the scope " +
-			"proposals:apply.",
+		Meaning: "What applying a proposal requires: with approval-gate the approval of people, with direct-rbac " +
+			"the scope proposals:apply.",
 		Want: "approval-gate or direct-rbac", Words: activations},
 	{Key: ProposalsApproverRole, Default: canon.OfString("reviewer"),
-		Meaning: "The role whose holders approve proposals.",
+		Meaning: "The role that is required to approve proposals.",
 		Want:    "the name of a role, such as reviewer", check: isWord},
 	{Key: ProposalsQuorum, Default: canon.OfInt(1),
 		Meaning: "How many different people have to approve a proposal before it can be applied.",
 		Want:    "a whole number from 1 to 100", Least: 1, Most: limits.QuorumMax},
 	{Key: RetentionDays, Default: canon.OfInt(90),
-		Meaning: "After how many days without anything new 'waybill gc --apply' moves a session to the trash; 0 is " +
+		Meaning: "After how many days without new events 'waybill gc --apply' moves a session to the trash; 0 is " +
 			"never.",
 		Want: "a whole number from 0 to 36500", Most: daysMax},
 	{Key: Roles, Default: canon.OfMembers(),
-		Meaning: "Which scopes a role has. Asked for are proposals:apply, to apply under direct-rbac, and " +
-			"proposals:override, to apply past the approval gate.",
+		Meaning: "The scopes of each role. The scope proposals:apply permits to apply proposals with direct-rbac, " +
+			"proposals:override to apply them without the approvals of approval-gate.",
 		Want:  `an object of roles and their scopes, such as {"lead":["proposals:override"]}`,
 		check: listsOfWords(Word)},
 	{Key: TrashDays, Default: canon.OfInt(30),
@@ -97,6 +100,7 @@ var Table = []Row{
 
 var autonomies = []string{string(event.Guided), string(event.FullAutoStopOnUserDeps), string(event.FullAutoNeverStop)}
 
+// fits reports whether v is a valid value of the key.
 func (row Row) fits(v canon.Value) bool {
 	switch {
 	case row.check != nil:
@@ -108,7 +112,7 @@ func (row Row) fits(v canon.Value) bool {
 	return v.Kind() == canon.Number && n == float64(int64(n)) && n >= float64(row.Least) && n <= float64(row.Most)
 }
 
-// Keys lists the names of all keys, in the order of the table.
+// Keys returns the names of all keys, in the order of the table.
 func Keys() []string {
 	out := make([]string, len(Table))
 	for i, row := range Table {
@@ -117,16 +121,18 @@ func Keys() []string {
 	return out
 }
 
+// lookup returns the row of a key, and CONFIG_INVALID with the list of keys for an unknown one.
 func lookup(key string) (Row, error) {
 	for _, row := range Table {
 		if string(row.Key) == key {
 			return row, nil
 		}
 	}
-	return Row{}, fault.New(fault.ConfigInvalid, "there is no configuration key %q", key).
+	return Row{}, fault.New(fault.ConfigInvalid, "unknown configuration key %q", key).
 		Suggest("The keys are %s.", list(Keys())).With("keys", Keys())
 }
 
+// list joins words with commas and "and".
 func list(words []string) string {
 	out := ""
 	for i, w := range words {

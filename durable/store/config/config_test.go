@@ -9,10 +9,10 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-func TestEveryDefaultFitsItsOwnKey(t *testing.T) {
+func TestDefaultsAreValid(t *testing.T) {
 	for _, row := range Table {
 		if !row.fits(row.Default) || row.Meaning == "" || row.Want == "" {
-			t.Errorf("%s: a default, a meaning and a want that fit each other", row.Key)
+			t.Errorf("%s: the default is not valid, or meaning or want is missing", row.Key)
 		}
 	}
 	var c Config
@@ -24,7 +24,7 @@ func TestEveryDefaultFitsItsOwnKey(t *testing.T) {
 	}
 }
 
-func TestSetReadAndForget(t *testing.T) {
+func TestWithReadWithout(t *testing.T) {
 	c, err := Config{}.With("lockWaitMs", "50")
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestSetReadAndForget(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedSaysWhatIsWanted(t *testing.T) {
+func TestWithRefusesInvalidValues(t *testing.T) {
 	for _, bad := range [][2]string{{"lockWaitMs", "-1"}, {"lockWaitMs", "1.5"}, {"lockWaitMs", "soon"},
 		{"lockWaitMs", "600001"}, {"retentionDays", "36501"}, {"trashDays", "-1"}, {"retentionDays", "1.5"},
 		{"agentMaxAutonomy", "total"}, {"agentMaxAutonomy", "3"}, {"agentMaxAutonomy", ""},
@@ -57,12 +57,12 @@ func TestWhatIsRefusedSaysWhatIsWanted(t *testing.T) {
 			!strings.Contains(f.Suggestion,
 				"agentMaxAutonomy, feedback, lockWaitMs, principals, proposals, proposalsActivation, "+
 					"proposalsApproverRole, proposalsQuorum, retentionDays, roles and trashDays") {
-			t.Errorf("an unknown key does not get the list: %s", f.Suggestion)
+			t.Errorf("the suggestion for an unknown key does not list the keys: %s", f.Suggestion)
 		}
 	}
 }
 
-func TestAKeyOfANewerVersionIsKeptAndABadValueIsNot(t *testing.T) {
+func TestReadKeepsUnknownKeysAndRefusesInvalidValues(t *testing.T) {
 	newer := canon.OfMembers(canon.Member{Name: "tomorrow", Value: canon.OfInt(1)})
 	c, err := Read(newer)
 	if err != nil {
@@ -70,11 +70,11 @@ func TestAKeyOfANewerVersionIsKeptAndABadValueIsNot(t *testing.T) {
 	}
 	c, _ = c.With("lockWaitMs", "1")
 	if v, ok := c.Data().Get("tomorrow"); !ok || v.Float() != 1 {
-		t.Error("setting one key lost another that this version does not know")
+		t.Error("setting a key removed an unknown key")
 	}
 	if _, err := Read(canon.OfMembers(canon.Member{Name: "agentMaxAutonomy",
 		Value: canon.OfString("total")})); !fault.Is(err, fault.ConfigInvalid) {
-		t.Errorf("a stored value of no set: %v", err)
+		t.Errorf("an invalid stored value: %v", err)
 	}
 	if _, err := Read(canon.OfList()); !fault.Is(err, fault.ConfigInvalid) {
 		t.Errorf("a list: %v", err)

@@ -8,19 +8,19 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// The words of keys that turn something on.
+// The values of keys that enable a group of commands.
 const (
 	on  = "on"
 	off = "off"
 )
 
-// The ways in which proposals are activated (RFC 0096 A).
+// The values of ProposalsActivation (docs/design.md#proposals).
 const (
 	ViaApprovalGate = "approval-gate"
 	ViaDirectRBAC   = "direct-rbac"
 )
 
-// The scopes that something asks for. A role may have others: they are a store's own words.
+// The scopes that Waybill checks. A role may have others, which have no effect.
 const (
 	ScopeApply    = "proposals:apply"
 	ScopeOverride = "proposals:override"
@@ -32,15 +32,16 @@ var (
 	words       = pattern.New(`^[a-z][a-z0-9:_-]{0,63}$`)
 )
 
-// Word reports whether s may name a role or a scope.
+// Word reports whether s may be the name of a role or a scope.
 func Word(s string) bool { return words.MatchString(s) }
 
 func isWord(v canon.Value) bool { return v.Kind() == canon.String && Word(v.Text()) }
 
-// isRef reports what an actor may call itself.
+// isRef reports whether s may be the name of an actor.
 func isRef(s string) bool { return s != "" && len(s) <= limits.ActorRefMax && utf8.ValidString(s) }
 
-// listsOfWords is the check of an object whose members are lists of words, each once.
+// listsOfWords returns a check for an object whose members are lists of distinct words; name
+// checks the names of the members.
 func listsOfWords(name func(string) bool) func(canon.Value) bool {
 	return func(v canon.Value) bool {
 		if v.Kind() != canon.Object || v.Len() > limits.PrincipalsMax {
@@ -55,6 +56,7 @@ func listsOfWords(name func(string) bool) func(canon.Value) bool {
 	}
 }
 
+// distinctWords reports whether list is an array of distinct words.
 func distinctWords(list canon.Value) bool {
 	if list.Kind() != canon.Array || list.Len() > limits.PrincipalsMax {
 		return false
@@ -69,25 +71,26 @@ func distinctWords(list canon.Value) bool {
 	return true
 }
 
-// Feedback reports whether runs take annotations (RFC 0056).
+// Feedback reports whether runs accept annotations (docs/design.md#annotations).
 func (c Config) Feedback() bool { return c.value(Feedback).Text() == on }
 
-// Proposals reports whether the store takes proposals (RFC 0096).
+// Proposals reports whether the store accepts proposals (docs/design.md#proposals).
 func (c Config) Proposals() bool { return c.value(Proposals).Text() == on }
 
-// ProposalsActivation is ViaApprovalGate or ViaDirectRBAC.
+// ProposalsActivation returns ViaApprovalGate or ViaDirectRBAC.
 func (c Config) ProposalsActivation() string { return c.value(ProposalsActivation).Text() }
 
-// ProposalsApproverRole is the role whose holders approve.
+// ProposalsApproverRole returns the role that is required to approve a proposal.
 func (c Config) ProposalsApproverRole() string { return c.value(ProposalsApproverRole).Text() }
 
-// ProposalsQuorum is how many different people have to approve.
+// ProposalsQuorum returns how many different people have to approve a proposal.
 func (c Config) ProposalsQuorum() int64 { return int64(c.value(ProposalsQuorum).Float()) }
 
-// Principals is who holds which roles. Empty: nobody was named.
+// Principals returns the roles of each principal. While it is empty, the user at a terminal has
+// every role.
 func (c Config) Principals() map[string][]string { return listsOf(c.value(Principals)) }
 
-// Roles is which scopes each role has.
+// Roles returns the scopes of each role.
 func (c Config) Roles() map[string][]string { return listsOf(c.value(Roles)) }
 
 func listsOf(v canon.Value) map[string][]string {

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-func TestLearningIsOnAndNobodyIsNamedByDefault(t *testing.T) {
+func TestLearningDefaults(t *testing.T) {
 	var c Config
 	if !c.Feedback() || !c.Proposals() || c.ProposalsActivation() != ViaApprovalGate ||
 		c.ProposalsApproverRole() != "reviewer" || c.ProposalsQuorum() != 1 ||
@@ -22,7 +22,7 @@ func TestLearningIsOnAndNobodyIsNamedByDefault(t *testing.T) {
 	}
 }
 
-func TestWhatIsSetAboutLearningIsReadBack(t *testing.T) {
+func TestLearningKeysRoundTrip(t *testing.T) {
 	var c Config
 	for key, text := range map[string]string{"feedback": "off", "proposals": `"off"`,
 		"proposalsActivation": "direct-rbac", "proposalsApproverRole": "team:lead",
@@ -47,7 +47,7 @@ func TestWhatIsSetAboutLearningIsReadBack(t *testing.T) {
 	}
 }
 
-// crowd is an object of n members that each fit.
+// crowd returns an object of n valid members.
 func crowd(n int) string {
 	names := make([]string, n)
 	for i := range names {
@@ -56,7 +56,7 @@ func crowd(n int) string {
 	return "{" + strings.Join(names, ",") + "}"
 }
 
-func TestChecksOfLearning(t *testing.T) {
+func TestLearningKeyChecks(t *testing.T) {
 	long := strings.Repeat("r", limits.ActorRefMax)
 	for _, tt := range []struct {
 		key, text string
@@ -67,7 +67,7 @@ func TestChecksOfLearning(t *testing.T) {
 		{"feedback", "true", false},
 		{"proposals", "", false},
 		{"proposalsActivation", "approval-gate", true},
-		{"proposalsActivation", "nobody", false},
+		{"proposalsActivation", "none", false},
 		{"proposalsApproverRole", "a" + strings.Repeat("-", 63), true},
 		{"proposalsApproverRole", "a" + strings.Repeat("-", 64), false},
 		{"proposalsApproverRole", "Reviewer", false},
@@ -105,9 +105,9 @@ func TestChecksOfLearning(t *testing.T) {
 	}
 }
 
-// A store whose file was edited by hand into something else must not go on with less
-// than somebody asked for.
-func TestAStoredQuorumThatIsNoneIsRefused(t *testing.T) {
+// An invalid stored quorum is refused: continuing with the default could require fewer approvals
+// than the user configured.
+func TestReadRefusesInvalidQuorum(t *testing.T) {
 	if _, err := Read(canon.OfMembers(canon.Member{Name: "proposalsQuorum", Value: canon.OfInt(0)})); !fault.Is(err,
 		fault.ConfigInvalid) {
 		t.Error(err)

@@ -6,13 +6,13 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Config is the configuration of a store: what was set, over the defaults. The
-// zero Config has nothing set.
+// Config is the configuration of a store: the values that were set, and the defaults for all
+// other keys. The zero Config has nothing set. A Config is immutable.
 type Config struct {
 	set canon.Value // an object, or null
 }
 
-// Setting is one key as people see it.
+// Setting is one key in the document "config".
 type Setting struct {
 	Key     Key         `json:"key"`
 	Value   canon.Value `json:"value"`
@@ -20,9 +20,9 @@ type Setting struct {
 	Meaning string      `json:"meaning"`
 }
 
-// Read takes over stored data. Keys of a newer version are kept and passed over;
-// a value that its key does not allow is CONFIG_INVALID, since going on with the
-// default could allow an agent more than a person wanted.
+// Read returns the configuration of stored data; null is the empty one. Unknown keys, of a newer
+// version, are kept and have no effect. A value that is not valid for its key is CONFIG_INVALID:
+// continuing with the default could permit an agent more than the user wanted.
 func Read(data canon.Value) (Config, error) {
 	if !data.IsNull() && data.Kind() != canon.Object {
 		return Config{}, fault.New(fault.ConfigInvalid, "the configuration is of type %s, want an object", data.Kind())
@@ -35,11 +35,12 @@ func Read(data canon.Value) (Config, error) {
 	return Config{set: data}, nil
 }
 
+// refuse returns CONFIG_INVALID for a value that is not valid for the key.
 func (row Row) refuse(got string) error {
 	return fault.New(fault.ConfigInvalid, "%s cannot be %s", row.Key, got).Suggest("Give %s.", row.Want)
 }
 
-// Data is what is stored for c.
+// Data returns the data of the control file for c.
 func (c Config) Data() canon.Value {
 	if c.set.IsNull() {
 		return canon.OfMembers()
@@ -47,7 +48,7 @@ func (c Config) Data() canon.Value {
 	return c.set
 }
 
-// Get is one setting by its name; an unknown key is CONFIG_INVALID.
+// Get returns one setting by its key. An unknown key is CONFIG_INVALID.
 func (c Config) Get(key string) (Setting, error) {
 	row, err := lookup(key)
 	if err != nil {
@@ -59,7 +60,7 @@ func (c Config) Get(key string) (Setting, error) {
 	return Setting{row.Key, row.Default, false, row.Meaning}, nil
 }
 
-// All is every setting, in the order of the table.
+// All returns every setting, in the order of the table.
 func (c Config) All() []Setting {
 	var out []Setting
 	for _, key := range Keys() {
@@ -69,8 +70,8 @@ func (c Config) All() []Setting {
 	return out
 }
 
-// With is c with a key set to what a person typed: JSON where it parses, else a
-// string.
+// With returns c with a key set to text as a user types it: a JSON value where text parses as
+// JSON, else the string. An unknown key and an invalid value are CONFIG_INVALID.
 func (c Config) With(key, text string) (Config, error) {
 	row, err := lookup(key)
 	if err != nil {
@@ -86,7 +87,7 @@ func (c Config) With(key, text string) (Config, error) {
 	return Config{set: c.Data().With(key, v)}, nil
 }
 
-// Without is c with a key back at its default.
+// Without returns c with a key reset to its default. An unknown key is CONFIG_INVALID.
 func (c Config) Without(key string) (Config, error) {
 	if _, err := lookup(key); err != nil {
 		return c, err
@@ -94,15 +95,17 @@ func (c Config) Without(key string) (Config, error) {
 	return Config{set: c.Data().Without(key)}, nil
 }
 
+// value returns the value of a key of the table.
 func (c Config) value(key Key) canon.Value {
 	s, _ := c.Get(string(key))
 	return s.Value
 }
 
-// AgentMaxAutonomy is the most that an agent may set through MCP (R20).
+// AgentMaxAutonomy returns the maximum autonomy that an agent may set through MCP
+// (docs/design.md#preferences).
 func (c Config) AgentMaxAutonomy() event.Autonomy {
 	return event.Autonomy(c.value(AgentMaxAutonomy).Text())
 }
 
-// LockWaitMs is how long a writer waits for another one.
+// LockWaitMs returns how many milliseconds a writer waits for another one.
 func (c Config) LockWaitMs() int64 { return int64(c.value(LockWaitMs).Float()) }

@@ -2,10 +2,10 @@ package doctor
 
 import "fmt"
 
-// Status is the closed set of what a check comes to.
+// Status is the closed set of results of a check.
 type Status string
 
-// The statuses.
+// The statuses. A failed check means that Waybill cannot work, or that data is damaged.
 const (
 	OK   Status = "ok"
 	Warn Status = "warn"
@@ -15,7 +15,7 @@ const (
 // Name is the closed set of checks.
 type Name string
 
-// The checks, in the order in which they are told.
+// The checks, in the order of a report. The names are part of the document "doctor".
 const (
 	CheckBinary     Name = "binary"
 	CheckStore      Name = "store"
@@ -37,24 +37,25 @@ const (
 	CheckTerminal   Name = "terminal"
 )
 
-// Check is one of them: what is so, and what to do about it.
+// Check is the result of one check.
 type Check struct {
 	Name    Name    `json:"name"`
 	Status  Status  `json:"status"`
 	Message string  `json:"message"`
-	Fix     string  `json:"fix,omitzero"`
-	Ms      float64 `json:"ms,omitzero"` // where something was measured
+	Fix     string  `json:"fix,omitzero"` // what to do; "" with status ok
+	Ms      float64 `json:"ms,omitzero"`  // the measured time, for sync
 
-	damaged bool
+	damaged bool // stored data is damaged
 }
 
-// Report is the document "doctor". OK says that no check failed.
+// Report is the document "doctor". OK is true if no check failed.
 type Report struct {
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
 }
 
-// Damaged reports that something which was written is not what it was.
+// Damaged reports whether a failed check found damaged data, for which the command exits with
+// fault.ExitIntegrity.
 func (r Report) Damaged() bool {
 	for _, c := range r.Checks {
 		if c.damaged && c.Status == Fail {
@@ -64,15 +65,15 @@ func (r Report) Damaged() bool {
 	return false
 }
 
-// Judge says what the facts mean. A check about which nothing was found out is left out.
+// Judge returns the report about the facts. A check without facts is left out.
 func Judge(f Facts) Report {
 	r := Report{OK: true, Checks: []Check{}}
 	for _, check := range []func(Facts) (Check, bool){
 		binary, store, owner, write, locks, rename, syncs, filesystem, space, privacy,
 		clock, keyring, settings, verified, leftovers, workflows, git, terminal,
 	} {
-		c, told := check(f)
-		if !told {
+		c, known := check(f)
+		if !known {
 			continue
 		}
 		r.OK = r.OK && c.Status != Fail
@@ -81,6 +82,7 @@ func Judge(f Facts) Report {
 	return r
 }
 
+// ok, warn and fail return a check with that status and a formatted message.
 func ok(n Name, format string, args ...any) Check {
 	return Check{Name: n, Status: OK, Message: fmt.Sprintf(format, args...)}
 }
@@ -93,9 +95,10 @@ func fail(n Name, fix, format string, args ...any) Check {
 	return Check{Name: n, Status: Fail, Message: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-func plural(n int, thing string) string {
+// plural returns n and a noun whose plural ends in s.
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + thing
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/store/doctor"
 )
 
-// fine is a machine and a store with which nothing is wrong.
+// fine returns the facts of a machine and a store without problems.
 func fine() doctor.Facts {
 	return doctor.Facts{
 		Binary: doctor.Binary{Version: "1", Platform: "linux/amd64"},
@@ -37,7 +37,7 @@ func find(r doctor.Report, n doctor.Name) (doctor.Check, bool) {
 	return doctor.Check{}, false
 }
 
-func TestEverythingInOrder(t *testing.T) {
+func TestJudgeWithoutProblems(t *testing.T) {
 	r := doctor.Judge(fine())
 	if !r.OK || r.Damaged() || len(r.Checks) != 18 {
 		t.Errorf("%d checks, %+v", len(r.Checks), r)
@@ -48,15 +48,15 @@ func TestEverythingInOrder(t *testing.T) {
 		}
 	}
 	if c, _ := find(r, doctor.CheckSync); c.Ms != 2 {
-		t.Errorf("the median of 1, 9, 2 is told as %v", c.Ms)
+		t.Errorf("the median of 1, 9, 2 is reported as %v", c.Ms)
 	}
 }
 
-// wrongs: one thing at a time, which check tells of it, and how bad it is.
+// wrongs returns single problems, each with the check that reports it and the expected result.
 func wrongs() []wrong {
 	return []wrong{
 		{"a file", func(f *doctor.Facts) { f.Store.Kind = doctor.File }, doctor.CheckStore, doctor.Fail, false,
-			"no folder"},
+			"not a directory"},
 		{"hidden", func(f *doctor.Facts) { f.Store.Kind, f.Store.Why = doctor.Hidden, "permission denied" },
 			doctor.CheckStore, doctor.Fail, false, "permission denied"},
 		{"unnamed", func(f *doctor.Facts) { f.Store = doctor.Store{Unnamed: fault.New(fault.UsageError, "no $HOME")} },
@@ -70,22 +70,23 @@ func wrongs() []wrong {
 		{"in use", func(f *doctor.Facts) { f.Store.InUse, f.Store.Holder = true, 7 }, doctor.CheckStore, doctor.Warn,
 			false, "process 7"},
 		{"missing", func(f *doctor.Facts) { f.Store = doctor.Store{Dir: "/s", Kind: doctor.Missing} },
-			doctor.CheckStore, doctor.OK, false, "not there yet"},
-		{"somebody's", func(f *doctor.Facts) { f.Store.Mine, f.Store.Owner = false, "ann" }, doctor.CheckOwner,
+			doctor.CheckStore, doctor.OK, false, "does not exist yet"},
+		{"another user's", func(f *doctor.Facts) { f.Store.Mine, f.Store.Owner = false, "ann" }, doctor.CheckOwner,
 			doctor.Warn, false, "ann"},
 		{"read-only", func(f *doctor.Facts) { f.Ground.Why = "read-only file system" }, doctor.CheckWrite, doctor.Fail,
 			false, "read-only"},
 		{"full", func(f *doctor.Facts) { f.Ground.Write = "no space left" }, doctor.CheckWrite, doctor.Fail, false,
 			"no space"},
-		{"forgetful", func(f *doctor.Facts) { f.Ground.Read = "other bytes" }, doctor.CheckWrite, doctor.Fail, false,
+		{"other bytes read", func(f *doctor.Facts) { f.Ground.Read = "other bytes" },
+			doctor.CheckWrite, doctor.Fail, false,
 			"other bytes"},
 		{"left", func(f *doctor.Facts) { f.Ground.Left = ".tmp-x" }, doctor.CheckWrite, doctor.Warn, false, ".tmp-x"},
 		{"no locks", func(f *doctor.Facts) { f.Ground.Lock = "not supported" }, doctor.CheckLocks, doctor.Fail, false,
 			"not supported"},
 		{"two holders", func(f *doctor.Facts) { f.Ground.Excludes = false }, doctor.CheckLocks, doctor.Fail, false,
-			"once more"},
+			"second time"},
 		{"replacing", func(f *doctor.Facts) { f.Ground.Keeps = false }, doctor.CheckRename, doctor.Fail, false,
-			"taken"},
+			"existing file"},
 		{"no names", func(f *doctor.Facts) { f.Ground.Place = "denied" }, doctor.CheckRename, doctor.Fail, false,
 			"denied"},
 		{"no sync", func(f *doctor.Facts) { f.Ground.SyncDir = "invalid" }, doctor.CheckSync, doctor.Fail, false,
@@ -96,13 +97,14 @@ func wrongs() []wrong {
 			"4 KiB"},
 		{"network", func(f *doctor.Facts) { f.Ground.Filesystem, f.Ground.Network = "nfs", true },
 			doctor.CheckFilesystem, doctor.Fail, false, "nfs"},
-		{"accepted", func(f *doctor.Facts) { f.Ground.Network, f.Ground.Allowed = true, true }, doctor.CheckFilesystem,
-			doctor.Warn, false, "accepted"},
+		{"allowed", func(f *doctor.Facts) { f.Ground.Network, f.Ground.Allowed = true, true }, doctor.CheckFilesystem,
+			doctor.Warn, false, "allowed"},
 		{"memory", func(f *doctor.Facts) { f.Ground.Memory = true }, doctor.CheckFilesystem, doctor.Warn, false,
 			"memory"},
-		{"little room", func(f *doctor.Facts) { f.Ground.FreeBytes = 100 << 20 }, doctor.CheckSpace, doctor.Warn, false,
+		{"little space", func(f *doctor.Facts) { f.Ground.FreeBytes = 100 << 20 },
+			doctor.CheckSpace, doctor.Warn, false,
 			"100.0 MiB"},
-		{"no room", func(f *doctor.Facts) { f.Ground.FreeBytes = 12 }, doctor.CheckSpace, doctor.Fail, false,
+		{"no space", func(f *doctor.Facts) { f.Ground.FreeBytes = 12 }, doctor.CheckSpace, doctor.Fail, false,
 			"12 bytes"},
 		{"open", func(f *doctor.Facts) { f.Store.Mode = 0o755 }, doctor.CheckPrivacy, doctor.Warn, false, "0755"},
 		{"never set", func(f *doctor.Facts) { f.Clock.NowMs = 1 }, doctor.CheckClock, doctor.Warn, false, "2025"},
@@ -111,7 +113,7 @@ func wrongs() []wrong {
 		{"jumping", func(f *doctor.Facts) { f.Ground.WallDriftMs = -5000 }, doctor.CheckClock, doctor.Warn, false,
 			"5 seconds"},
 		{"keys gone", func(f *doctor.Facts) { f.Keys = doctor.Keys{State: "missing"} }, doctor.CheckKeyring,
-			doctor.Warn, false, "worthless"},
+			doctor.Warn, false, "invalid"},
 		{"keys damaged", func(f *doctor.Facts) { f.Keys = doctor.Keys{State: "unusable", Problem: "why"} },
 			doctor.CheckKeyring, doctor.Fail, true, "why"},
 		{"config damaged", func(f *doctor.Facts) { f.Settings[0].Problem = "why" }, doctor.CheckSettings, doctor.Fail,
@@ -130,55 +132,57 @@ func wrongs() []wrong {
 			doctor.OK, false, "quarantine"},
 		{"broken files", func(f *doctor.Facts) { f.Workflows.Broken = []string{"a", "b", "c", "d"} },
 			doctor.CheckWorkflows, doctor.Warn, false, "and 1 more"},
-		{"no folder", func(f *doctor.Facts) { f.Workflows.Why = "why" }, doctor.CheckWorkflows, doctor.Warn, false,
+		{"workflows not listed", func(f *doctor.Facts) { f.Workflows.Why = "why" },
+			doctor.CheckWorkflows, doctor.Warn, false,
 			"why"},
 		{"no git", func(f *doctor.Facts) { f.Git = doctor.Git{Looked: true} }, doctor.CheckGit, doctor.OK, false,
 			"not needed"},
-		{"nobody", func(f *doctor.Facts) { f.Terminal = doctor.Terminal{Looked: true} }, doctor.CheckTerminal,
-			doctor.OK, false, "nobody"},
+		{"no terminal", func(f *doctor.Facts) { f.Terminal = doctor.Terminal{Looked: true} }, doctor.CheckTerminal,
+			doctor.OK, false, "not connected"},
 	}
 }
 
+// wrong is one change of the facts, and the check that reports it.
 type wrong struct {
 	what    string
 	change  func(*doctor.Facts)
 	name    doctor.Name
 	status  doctor.Status
 	damaged bool
-	says    string
+	message string // a part of it
 }
 
-func TestWhatIsWrong(t *testing.T) {
+func TestJudgeReportsSingleProblems(t *testing.T) {
 	for _, tt := range wrongs() {
 		f := fine()
 		tt.change(&f)
 		r := doctor.Judge(f)
-		c, told := find(r, tt.name)
-		if !told || c.Status != tt.status || !strings.Contains(c.Message, tt.says) {
+		c, found := find(r, tt.name)
+		if !found || c.Status != tt.status || !strings.Contains(c.Message, tt.message) {
 			t.Errorf("%s: %+v", tt.what, c)
 		}
 		if (c.Fix == "") != (tt.status == doctor.OK) && tt.what != "unnamed" && tt.what != "newer" {
-			t.Errorf("%s: what to do is %q", tt.what, c.Fix)
+			t.Errorf("%s: the fix is %q", tt.what, c.Fix)
 		}
 		if r.OK != (tt.status != doctor.Fail) || r.Damaged() != tt.damaged {
 			t.Errorf("%s: ok %v, damaged %v", tt.what, r.OK, r.Damaged())
 		}
 		for _, other := range r.Checks {
 			if other.Name != tt.name && other.Status != doctor.OK {
-				t.Errorf("%s: and %+v", tt.what, other)
+				t.Errorf("%s: also reported %+v", tt.what, other)
 			}
 		}
 	}
 }
 
-// TestWhatWasNotTriedIsNotTold: without a place to write nothing is said of locks.
-func TestWhatWasNotTriedIsNotTold(t *testing.T) {
+// Checks without facts are left out: where nothing can be written, locks were not tried.
+func TestJudgeLeavesOutUntriedChecks(t *testing.T) {
 	f := fine()
 	f.Ground = doctor.Ground{Dir: "/s", Why: "denied"}
 	r := doctor.Judge(f)
 	for _, n := range []doctor.Name{doctor.CheckLocks, doctor.CheckRename, doctor.CheckSync, doctor.CheckFilesystem,
 		doctor.CheckSpace} {
-		if c, told := find(r, n); told {
+		if c, found := find(r, n); found {
 			t.Errorf("%+v", c)
 		}
 	}

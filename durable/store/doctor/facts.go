@@ -1,11 +1,13 @@
-// Package doctor judges what was found out about a machine and a store: which of it is
-// in order, which is worth a warning, which keeps Waybill from working, and what to do
-// about each. It looks at nothing itself.
+// Package doctor judges facts about a machine and a store for the command doctor: each check
+// passes, warns or fails, with a suggestion what to do.
+//
+// It collects no facts, reads no files and changes nothing; the caller passes Facts. The entry
+// point is Judge.
 package doctor
 
 import "github.com/waybill/waybill/durable/fault"
 
-// Facts are what was found out. What was not tried is zero, and has no check.
+// Facts are the collected facts. A zero member was not collected, and has no check.
 type Facts struct {
 	Binary    Binary
 	Store     Store
@@ -20,117 +22,153 @@ type Facts struct {
 	Left      Left
 }
 
-// Binary is the program.
+// Binary describes the program.
 type Binary struct{ Version, Platform, Commit string }
 
-// Kind is the closed set of what may stand where the store should be.
+// Kind is the closed set of kinds of the selected path.
 type Kind string
 
 // The kinds.
 const (
-	Folder  Kind = "folder"
+	Folder  Kind = "folder" // a directory
 	File    Kind = "file"
 	Other   Kind = "other" // a device, a pipe
 	Missing Kind = "missing"
-	Hidden  Kind = "hidden" // nobody may look
+	Hidden  Kind = "hidden" // its parent directories do not permit access
 )
 
-// Store is the folder that is meant.
+// Store describes the selected directory.
 type Store struct {
-	Dir     string
-	From    string // by which flag or variable
+	Dir string
+	// From is the flag or variable that selects Dir.
+	From string
+	// Unnamed is the reason why no directory is selected; nil where one is.
 	Unnamed *fault.Fault
 	Kind    Kind
-	Why     string       // it is hidden
-	Problem *fault.Fault // it cannot be opened
-	Foreign bool         // another program's
-	ID      string
-	Format  int
-	Mode    uint32 // permission bits; 0 where the platform has none
-	Mine    bool   // owned by whoever asks
-	Owner   string // else: by whom, as far as that is known
-	InUse   bool   // a cleanup or a repair is at work
-	Holder  int    // its process
+	// Why is the reason for kind Hidden.
+	Why string
+	// Problem is why the store cannot be opened; nil where it can.
+	Problem *fault.Fault
+	// Foreign: another program wrote the store.
+	Foreign bool
+	// ID is the store id, "" for a directory without a store.
+	ID     string
+	Format int
+	// Mode is the permission bits of Dir, 0 where the platform has none.
+	Mode uint32
+	// Mine: Dir is owned by the user who runs the command.
+	Mine bool
+	// Owner is the name of another owner, as far as known.
+	Owner string
+	// InUse: a cleanup or a repair has locked the store.
+	InUse bool
+	// Holder is the process id of the lock's holder, 0 if unknown.
+	Holder int
 }
 
-// Ground is what was tried, and where.
+// Ground describes the probes of the filesystem: what was tried, in which directory.
 type Ground struct {
-	Dir     string
+	Dir string
+	// InStore: Dir is the store itself, and not a directory above it.
 	InStore bool
-	Why     string // nothing could be tried
+	// Why is the reason why nothing could be tried.
+	Why string
 
-	Write, Read, Sync, SyncDir string // what went wrong, "" for nothing
-	Lock                       string // locks cannot be taken
-	Excludes                   bool   // a second one waits for the first
-	Place                      string
-	Keeps                      bool // a rename does not replace what is there
-	Left                       string
-	SyncMs                     []float64 // each a write of 4 KiB and a sync
-	Umask                      uint32
-	UmaskKnown                 bool
+	// Write, Read, Sync and SyncDir are the errors of those probes, "" for none.
+	Write, Read, Sync, SyncDir string
+	// Lock is the error of acquiring a lock.
+	Lock string
+	// Excludes: a held lock excludes a second one.
+	Excludes bool
+	// Place is the error of renaming a file.
+	Place string
+	// Keeps: a rename does not replace an existing file.
+	Keeps bool
+	// Left is the path of a probe file that could not be removed.
+	Left string
+	// SyncMs is the times of writing and syncing 4 KiB.
+	SyncMs     []float64
+	Umask      uint32
+	UmaskKnown bool
 
-	Filesystem  string
-	Network     bool
-	Memory      bool
-	Allowed     bool // --allow-network-fs
-	FreeBytes   int64
-	SpaceKnown  bool
-	WallDriftMs int64 // of the clock against one that never jumps
+	// Filesystem is its type, "" if unknown; Network and Memory classify it.
+	Filesystem string
+	Network    bool
+	Memory     bool
+	// Allowed: --allow-network-fs was given.
+	Allowed    bool
+	FreeBytes  int64
+	SpaceKnown bool
+	// WallDriftMs is the drift of the system clock against a monotonic one during the probes.
+	WallDriftMs int64
 }
 
-// Clock is what the clock says, and the newest event.
+// Clock is the time of the system clock and that of the newest event, in Unix milliseconds.
 type Clock struct{ NowMs, NewestMs int64 }
 
 // Keys is the state of the keyring.
 type Keys struct {
-	State, Problem    string // as the document "keys" has it; State "" was not looked at
+	// State and Problem are as in the document "keys"; State is "" where it was not read.
+	State, Problem string
+	// Current and Previous are short key ids.
 	Current, Previous string
 }
 
-// Setting is a control file; Problem is why it cannot be used.
+// Setting is a control file; Problem is why it cannot be used, "" for none.
 type Setting struct{ File, Problem string }
 
-// Workflows is where workflows are looked for, and what is there.
+// Workflows describes where workflows are searched and what was found.
 type Workflows struct {
 	Places []Place
-	Broken []string // files that do not validate
+	// Broken is the files that do not validate.
+	Broken []string
 	Total  int
-	Why    string // they could not be listed
+	// Why is the reason why they could not be listed.
+	Why string
 }
 
-// Place is one of those.
+// Place is one source of workflows.
 type Place struct {
-	Name  string
+	Name string
+	// There: the directory exists.
 	There bool
 	Count int
 }
 
-// Git is whether work is done in a repository; the program is not needed.
+// Git states whether the working directory is in a repository, and whether the program is
+// installed.
 type Git struct {
 	Looked, Repository, Program bool
 }
 
-// Terminal is what stands in front of the person.
+// Terminal describes standard input and output.
 type Terminal struct {
+	// In and Out: standard input and output are connected to a terminal.
 	Looked, In, Out bool
-	Width           int
-	Colors          bool
+	// Width is in columns, 0 if unknown.
+	Width  int
+	Colors bool
 }
 
-// Verified is what verification came to.
+// Verified is the result of verifying sessions.
 type Verified struct {
-	Looked           bool
+	Looked bool
+	// Sessions is how many were verified, Of how many exist.
 	Sessions, Of     int
 	Errors, Warnings int
-	First            string // the first error
-	Why              string // it could not be done
+	// First is the message of the first error.
+	First string
+	// Why is the reason why sessions could not be read.
+	Why string
 }
 
-// Left is what lies around.
+// Left is the files that a cleanup may remove.
 type Left struct {
-	Looked                      bool
+	Looked bool
+	// Temporary is the number of files of interrupted calls.
 	Temporary                   int
 	Trashed, Quarantined        int
 	TrashBytes, QuarantineBytes int64
-	More                        bool // there was too much to look at all of it
+	// More: the counts are incomplete, since there were too many files.
+	More bool
 }

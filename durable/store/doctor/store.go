@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
+// binary reports the version of the program. It never fails.
 func binary(f Facts) (Check, bool) {
 	b := f.Binary
 	commit := ""
@@ -15,66 +16,70 @@ func binary(f Facts) (Check, bool) {
 	return ok(CheckBinary, "waybill %s for %s%s", b.Version, b.Platform, commit), true
 }
 
-// store says whether the folder that is meant is a store that can be used.
+// store judges whether the selected directory is a store that can be used. The cases are in the
+// order in which opening a store would meet them.
 func store(f Facts) (Check, bool) {
 	s := f.Store
 	if s.Unnamed != nil {
-		return fail(CheckStore, s.Unnamed.Suggestion, "no folder is named: %s", s.Unnamed.Message), true
+		return fail(CheckStore, s.Unnamed.Suggestion, "no directory is given: %s", s.Unnamed.Message), true
 	}
 	at := fmt.Sprintf("%s (%s)", s.Dir, s.From)
 	switch s.Kind {
-	case Missing:
-		return ok(CheckStore, "%s is not there yet; the first run makes it", at), true
+	case Missing: // a directory without a store is not an error: the first run creates it
+		return ok(CheckStore, "%s does not exist yet; the first run creates it", at), true
 	case File, Other:
-		return fail(CheckStore, "Name a folder, or one that does not exist yet, with --store or $WAYBILL_HOME.",
-			"%s is no folder", at), true
+		return fail(CheckStore, "Choose a directory, or a path that does not exist yet, with --store or $WAYBILL_HOME.",
+			"%s is not a directory", at), true
 	case Hidden:
-		return fail(CheckStore, "Look at who may enter the folders above it.", "%s cannot be looked at: %s", at, s.Why),
-			true
+		return fail(CheckStore, "Check the permissions of the directories above it.", "%s cannot be read: %s", at,
+			s.Why), true
 	}
 	if p := s.Problem; p != nil {
+		// Only a damaged store.json counts as damage; a newer format, for example, does not.
 		c := fail(CheckStore, p.Suggestion, "%s cannot be opened: %s", at, p.Message)
 		if c.damaged = p.Code == fault.StoreCorrupt; c.damaged {
-			c.Fix = "Restore that file from a backup; without it nothing says what the folder is."
+			c.Fix = "Restore that file from a backup; it identifies the directory as a store."
 		}
 		return c, true
 	}
 	if s.Foreign {
-		return warn(CheckStore, "To write, name a store of Waybill's own with --store.",
-			"%s was written by another program: it can be read, and nothing is written to it", at), true
+		return warn(CheckStore, "To write, choose a store that Waybill created with --store.",
+			"%s was written by another program: it can be read, but not written", at), true
 	}
 	if s.ID == "" {
-		return ok(CheckStore, "%s is an empty folder; the first run makes a store of it", at), true
+		return ok(CheckStore, "%s is an empty directory; the first run creates a store in it", at), true
 	}
 	if s.InUse {
 		holder := "another process"
 		if s.Holder != 0 {
 			holder = fmt.Sprintf("process %d", s.Holder)
 		}
-		return warn(CheckStore, "Wait for it; a lock ends with its process.",
-			"%s is in use by %s, which keeps all others from writing", at, holder), true
+		return warn(CheckStore, "Wait for that process; its lock ends with it.",
+			"%s is locked by %s; other processes cannot write to it", at, holder), true
 	}
 	return ok(CheckStore, "%s, format %d", at, s.Format), true
 }
 
+// owner judges whether the store belongs to the user.
 func owner(f Facts) (Check, bool) {
 	s := f.Store
 	if s.Kind != Folder {
 		return Check{}, false
 	}
 	if !s.Mine {
-		by := "somebody else"
+		by := "another user"
 		if s.Owner != "" {
 			by = "user " + s.Owner
 		}
 		return warn(CheckOwner,
-			"Use a store of your own with --store; what two users write to one, each may not be able to read of the "+
-				"other.",
+			"Use your own store with --store; in a shared one, a user may be unable to read files of the other.",
 			"the store belongs to %s, not to you", by), true
 	}
-	return ok(CheckOwner, "the store is yours"), true
+	return ok(CheckOwner, "the store belongs to you"), true
 }
 
+// keyring judges the keys that sign tokens. A missing keyring is a warning only where sessions
+// exist: before the first run there is none.
 func keyring(f Facts) (Check, bool) {
 	k := f.Keys
 	switch k.State {
@@ -89,33 +94,38 @@ func keyring(f Facts) (Check, bool) {
 	case "missing":
 		if f.Verified.Of > 0 {
 			return warn(CheckKeyring,
-				"Restore keys/keyring.json from a backup; else the next answer makes a new one, and 'waybill "+
-					"continue --run RUN' gives fresh tokens.",
-				"it is gone: tokens that were handed out are worthless, runs are not"), true
+				"Restore keys/keyring.json from a backup; else the next answer creates a new one, and 'waybill "+
+					"continue --run RUN' returns fresh tokens.",
+				"it is missing: issued tokens are invalid, runs are not affected"), true
 		}
-		return ok(CheckKeyring, "none yet; the first answer makes one"), true
+		return ok(CheckKeyring, "none yet; the first answer creates one"), true
 	}
-	c := fail(CheckKeyring, "Restore it from a backup or, where others may only have been able to read it, see what "+
-		"'waybill keys rotate' says.", "it cannot be used: %s", k.Problem)
+	c := fail(CheckKeyring, "Restore it from a backup; if other users could only read it, see 'waybill keys rotate'.",
+		"it cannot be used: %s", k.Problem)
 	c.damaged = true
 	return c, true
 }
 
+// settings judges the control files of configuration and trust. It reports the first one that
+// cannot be used.
 func settings(f Facts) (Check, bool) {
 	if len(f.Settings) == 0 {
 		return Check{}, false
 	}
 	for _, s := range f.Settings {
 		if s.Problem != "" {
-			c := fail(CheckSettings, "See 'waybill repair': it sets the file aside, and the defaults hold.",
+			c := fail(CheckSettings,
+				"See 'waybill repair': it moves the file to the quarantine, and the defaults apply.",
 				"%s cannot be used: %s", s.File, s.Problem)
 			c.damaged = true
 			return c, true
 		}
 	}
-	return ok(CheckSettings, "configuration and trust can be read"), true
+	return ok(CheckSettings, "configuration and trust are readable"), true
 }
 
+// verified judges the result of verifying the sessions, of which a quick check reads the newest
+// only.
 func verified(f Facts) (Check, bool) {
 	v := f.Verified
 	if !v.Looked {
@@ -129,9 +139,9 @@ func verified(f Facts) (Check, bool) {
 	case v.Why != "":
 		return fail(CheckVerify, "See 'waybill verify'.", "the sessions cannot be read: %s", v.Why), true
 	case v.Of == 0:
-		return ok(CheckVerify, "there is no session yet"), true
+		return ok(CheckVerify, "no sessions yet"), true
 	case v.Errors > 0:
-		c := fail(CheckVerify, "See all of it with 'waybill verify', and what can be done with 'waybill repair'.",
+		c := fail(CheckVerify, "See all errors with 'waybill verify', and possible repairs with 'waybill repair'.",
 			"%s checked, %s: %s", seen, plural(v.Errors, "error"), v.First)
 		c.damaged = true
 		return c, true
@@ -139,45 +149,49 @@ func verified(f Facts) (Check, bool) {
 		return warn(CheckVerify, "See them with 'waybill verify'.", "%s checked: no errors, %s", seen,
 			plural(v.Warnings, "warning")), true
 	}
-	return ok(CheckVerify, "%s checked: everything is as it was written", seen), true
+	return ok(CheckVerify, "%s checked: no errors", seen), true
 }
 
+// leftovers judges files that a cleanup would remove: those of interrupted calls, and a large
+// trash.
 func leftovers(f Facts) (Check, bool) {
 	l := f.Left
 	if !l.Looked {
 		return Check{}, false
 	}
-	least := ""
+	least := "" // the counts are lower bounds
 	if l.More {
 		least = "at least "
 	}
 	text, fix := "", ""
 	if l.Temporary > 0 {
 		text, fix = fmt.Sprintf("%s%s of interrupted calls", least, plural(l.Temporary, "leftover file")),
-			"'waybill gc' takes leftovers away."
+			"Remove them with 'waybill gc'."
 	}
 	if l.Trashed > 0 {
 		text = join(text, fmt.Sprintf("%s in the trash (%s%s)", plural(l.Trashed, "session"), least,
 			size(l.TrashBytes)))
-		fix = "'waybill du' shows where the room goes, and 'waybill gc' what can be taken away."
+		fix = "'waybill du' shows the disk usage, and 'waybill gc' what can be removed."
 	}
 	if l.Quarantined > 0 {
-		text = join(text, fmt.Sprintf("%s in the quarantine (%s%s)", plural(l.Quarantined, "entry"), least,
+		text = join(text, fmt.Sprintf("%s in the quarantine (%s%s)", plural(l.Quarantined, "item"), least,
 			size(l.QuarantineBytes)))
 	}
+	// A small trash and quarantined files are normal.
 	switch {
 	case text == "":
-		return ok(CheckLeftovers, "nothing lies around"), true
+		return ok(CheckLeftovers, "no leftover files"), true
 	case l.Temporary == 0 && l.TrashBytes < trashLarge:
 		return ok(CheckLeftovers, "%s", text), true
 	}
 	return warn(CheckLeftovers, fix, "%s", text), true
 }
 
-// trashLarge is from where on what was deleted is worth a word: a gigabyte of plain text
-// is years of runs.
+// trashLarge is the size in bytes from which the trash is a warning: a gigabyte of text is years of
+// runs.
 const trashLarge = 1 << 30
 
+// join joins two parts of a message, of which the first may be empty.
 func join(a, b string) string {
 	if a == "" {
 		return b

@@ -1,6 +1,9 @@
-// Package imported is the mark of a session that came as a bundle: how much of its
-// log was made elsewhere. What a person approved there is shown and does not count
-// here (R20): anybody can write a bundle.
+// Package imported defines the import mark: a control file of a session that was imported from a
+// bundle, with the length of the imported part of its logs. Approvals in that part are shown and
+// have no effect in this store, since a bundle can be written by any program
+// (docs/decisions/0030-approvals-do-not-travel.md).
+//
+// It reads and writes no files; the caller passes the data of the control file.
 package imported
 
 import (
@@ -8,20 +11,20 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Version is that of the control file's data.
+// Version is the version of the control file's data.
 const Version = 1
 
-// Mark says which log came, and how long it was then.
+// Mark identifies the imported log, and states how long it was when it was imported.
 type Mark struct {
-	AtMs     int64            `json:"atMs"`
+	AtMs     int64            `json:"atMs"` // of the import, in Unix milliseconds
 	BundleID string           `json:"bundleId"`
-	Events   int64            `json:"events"`        // the first that were not made in this store
-	Head     canon.Digest     `json:"head"`          // of the bundle's log
-	Logs     map[string]int64 `json:"logs,omitzero"` // of side logs, by their names, what Events is of the log
-	Salvage  bool             `json:"salvage,omitzero"`
+	Events   int64            `json:"events"`           // how many events of the log were imported
+	Head     canon.Digest     `json:"head"`             // of the bundle's log
+	Logs     map[string]int64 `json:"logs,omitzero"`    // like Events, for side logs by their names
+	Salvage  bool             `json:"salvage,omitzero"` // the bundle was a salvage of a damaged log
 }
 
-// Value is the mark as data of its control file.
+// Value returns the mark as data of its control file.
 func (m Mark) Value() canon.Value {
 	v := canon.OfMembers(
 		canon.Member{Name: "atMs", Value: canon.OfInt(m.AtMs)},
@@ -41,14 +44,15 @@ func (m Mark) Value() canon.Value {
 	return v
 }
 
-// Read reads what Value wrote; anything else is STORE_CORRUPT.
+// Read returns the mark of stored data. Unknown members are ignored; anything else that Value
+// would not have written is STORE_CORRUPT.
 func Read(data canon.Value) (m Mark, err error) {
-	// What a newer version adds does not change what these members say.
+	// Members that a newer version adds do not change the meaning of the known ones.
 	if err := canon.DecodeKnown(data, &m); err != nil {
-		return m, fault.Wrap(err, fault.StoreCorrupt, "the mark of the import: %v", err)
+		return m, fault.Wrap(err, fault.StoreCorrupt, "the import mark is not valid: %v", err)
 	}
 	if m.Events <= 0 {
-		return m, fault.New(fault.StoreCorrupt, "the mark of the import speaks of a session without events")
+		return m, fault.New(fault.StoreCorrupt, "the import mark states that no events were imported")
 	}
 	return m, nil
 }

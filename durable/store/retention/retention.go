@@ -1,62 +1,64 @@
-// Package retention decides what a store may forget (locks section 2.2): which
-// sessions nobody has touched for long, what has lain in the trash long enough, and
-// which objects no log names. It is pure, and removes nothing itself.
+// Package retention decides what a cleanup removes from a store (docs/design.md#retention):
+// sessions without new events for longer than the retention time, sessions that were in the trash
+// for longer than the trash time, and objects to which no log refers.
+//
+// It is pure: it lists no files and removes nothing. Start reading at Policy and Sieve.
 package retention
 
 import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Policy says for how long things are kept, at one moment.
+// Policy states how long sessions are kept, and the current time.
 type Policy struct {
-	RetentionDays int64 // a session without anything new; 0: for ever
-	TrashDays     int64 // in the trash; 0: for ever
-	EmptyTrash    bool  // the trash is emptied whatever its age
-	NowMs         int64
+	RetentionDays int64 // of a session without new events; 0: forever
+	TrashDays     int64 // of a session in the trash; 0: forever
+	EmptyTrash    bool  // the whole trash is removed, regardless of its age
+	NowMs         int64 // in Unix milliseconds
 }
 
-// Reason is the closed set of why something goes.
+// Reason is the closed set of reasons for a removal.
 type Reason string
 
-// The reasons.
+// The reasons. They are part of documents: never renamed.
 const (
-	Expired  Reason = "expired"   // nothing new for longer than sessions are kept
-	Unborn   Reason = "unborn"    // a session that nothing was ever committed to
-	TrashOld Reason = "trash_old" // longer in the trash than that is kept
-	Asked    Reason = "asked"     // the trash is emptied because somebody said so
-	Orphan   Reason = "orphan"    // no log names the object
-	Erased   Reason = "erased"    // bytes that lie beside their own tombstone
-	Leftover Reason = "leftover"  // on its way to a name when a crash came
+	Expired  Reason = "expired"   // no new events for longer than the retention time
+	Unborn   Reason = "unborn"    // a session to which nothing was ever committed
+	TrashOld Reason = "trash_old" // in the trash for longer than the trash time
+	Asked    Reason = "asked"     // the user requested to empty the trash
+	Orphan   Reason = "orphan"    // no log refers to the object
+	Erased   Reason = "erased"    // bytes whose tombstone exists
+	Leftover Reason = "leftover"  // a temporary file of an interrupted call
 )
 
-// Reasons lists all of them, for those who have words for each.
+// Reasons lists all of them, for consumers that describe each.
 var Reasons = []Reason{Expired, Unborn, TrashOld, Asked, Orphan, Erased, Leftover}
 
-// Session is what is known about a session that is no trash.
+// Session describes a session outside of the trash.
 type Session struct {
 	ID       id.Session
 	Unborn   bool
-	Kept     bool  // a person said so
-	LastAtMs int64 // the latest stored time of anything in it; 0: none is stored
+	Kept     bool  // the user marked it as kept
+	LastAtMs int64 // the latest time stored in its logs, in Unix milliseconds; 0: none
 }
 
-// Trashed is what is known about a session in the trash.
+// Trashed describes a session in the trash.
 type Trashed struct {
 	Name string
-	AtMs int64 // when it was put there
+	AtMs int64 // when it was moved there, in Unix milliseconds; 0: unknown
 }
 
-// day in milliseconds.
+// day is one day in milliseconds.
 const day = 24 * 60 * 60 * 1000
 
-// older reports that a moment lies more than so many days back; of 0 days, and of a
-// moment that is not known, that is never said.
+// older reports whether atMs is more than days before now. It is false for 0 days, which means
+// forever, and for an unknown time: what has no known age is kept.
 func (p Policy) older(atMs, days int64) bool {
 	return days > 0 && atMs > 0 && p.NowMs-atMs > days*day
 }
 
-// Session decides about a session: why it goes, or "" when it stays. An expired one
-// goes to the trash, an unborn one for good.
+// Session returns why a session is removed, "" when it stays. The caller moves an expired session
+// to the trash, and removes an unborn one permanently.
 func (p Policy) Session(s Session) Reason {
 	switch {
 	case s.Kept:
@@ -69,7 +71,7 @@ func (p Policy) Session(s Session) Reason {
 	return ""
 }
 
-// Trash decides about a session in the trash.
+// Trash returns why a session in the trash is removed, "" when it stays.
 func (p Policy) Trash(t Trashed) Reason {
 	switch {
 	case p.EmptyTrash:

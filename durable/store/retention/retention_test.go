@@ -14,7 +14,7 @@ import (
 
 const day = 24 * 60 * 60 * 1000
 
-func TestWhatGoesAndWhy(t *testing.T) {
+func TestPolicy(t *testing.T) {
 	const now = 1_000 * day
 	keep := retention.Policy{RetentionDays: 90, TrashDays: 30, NowMs: now}
 	for name, tt := range map[string]struct {
@@ -51,8 +51,8 @@ func TestWhatGoesAndWhy(t *testing.T) {
 	}
 }
 
-// Whoever waits loses nothing by it: what goes at one moment goes at every later one,
-// and longer retention never takes more.
+// A session that is removed at one time is removed at every later one, and a longer retention
+// time never removes more.
 func TestRetentionIsMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := retention.Policy{RetentionDays: rapid.Int64Range(0, 400).
@@ -64,40 +64,40 @@ func TestRetentionIsMonotonic(t *testing.T) {
 		longer.RetentionDays += rapid.Int64Range(0, 400).Draw(t, "longer")
 		why := p.Session(s)
 		if why != "" && later.Session(s) == "" {
-			t.Fatalf("it goes now and stays later")
+			t.Fatalf("the session is removed now, and kept later")
 		}
 		if p.RetentionDays > 0 && why == "" && longer.Session(s) != "" {
-			t.Fatalf("it stays, and goes when kept longer")
+			t.Fatalf("the session is kept, and removed with a longer retention time")
 		}
 		if s.Kept && why != "" {
-			t.Fatalf("a kept session goes: %s", why)
+			t.Fatalf("a kept session is removed: %s", why)
 		}
 	})
 }
 
-func TestTheSieveKeepsWhateverIsNamed(t *testing.T) {
+func TestSieveDropsReferencedObjects(t *testing.T) {
 	named, filed, orphan, gone := canon.Sum([]byte("a")), canon.Sum([]byte("b")), canon.Sum([]byte("c")),
 		canon.Sum([]byte("d"))
-	sieve := retention.NewSieve([]retention.Object{{Kind: manifest.Snapshot, Ref: named},
+	filter := retention.NewSieve([]retention.Object{{Kind: manifest.Snapshot, Ref: named},
 		{Kind: manifest.Workflow, Ref: named},
 		{Kind: manifest.Artifact, Ref: filed}, {Kind: manifest.Artifact, Ref: orphan},
 		{Kind: manifest.Artifact, Ref: gone, Erased: true}})
-	sieve.Keep([]byte(`{"x":"sha256:` + strings.Repeat("0", 63) + `","y":"` + named.String() + `"} sha256 ` +
+	filter.Keep([]byte(`{"x":"sha256:` + strings.Repeat("0", 63) + `","y":"` + named.String() + `"} sha256 ` +
 		filed.FileName() + " " + gone.String() + " sha256:abc"))
-	sieve.Keep([]byte(orphan.String()[1:])) // no digest
-	left := sieve.Left()
+	filter.Keep([]byte(orphan.String()[1:])) // no digest
+	left := filter.Left()
 	if len(left) != 2 || left[0].Ref != orphan || left[1].Ref != gone {
 		t.Fatalf("%+v", left)
 	}
-	if got := sieve.Take(1); len(got) != 1 || got[0].Ref != orphan {
+	if got := filter.Take(1); len(got) != 1 || got[0].Ref != orphan {
 		t.Errorf("%+v", got)
 	}
-	if got := sieve.Left(); len(got) != 1 || got[0].Ref != gone {
+	if got := filter.Left(); len(got) != 1 || got[0].Ref != gone {
 		t.Errorf("%+v", got)
 	}
 }
 
-// Wherever a digest stands in whatever text, it is found.
+// Named finds every digest in any text.
 func TestNamedFindsEveryDigest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text []byte

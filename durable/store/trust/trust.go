@@ -1,6 +1,9 @@
-// Package trust is the list of workflow versions whose commands a person has
-// allowed to run (R24), each by its hash: another version of the same file is not
-// trusted. It runs nothing and asks nobody; it only remembers who agreed.
+// Package trust defines the list of workflow versions whose command steps may be executed
+// (docs/design.md#commands-and-trust). A version is identified by its hash: another version of
+// the same file is not trusted.
+//
+// It executes nothing, asks no questions and reads no files; it records which actor trusted which
+// version.
 package trust
 
 import (
@@ -11,33 +14,33 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Kind is the control file's kind, and Version the one that this package writes.
+// Kind and Version are those of the control file trust.json that this package writes.
 const (
 	Kind    = "trust"
 	Version = 1
 )
 
-// entriesMax keeps the file within the budget of a control file (1 MiB) with room
-// for the longest names.
+// entriesMax keeps the file within limits.ControlFileBytesMax (1 MiB), also with the longest names.
 const entriesMax = 2000
 
-// Entry says that somebody agreed to the commands of one workflow version.
+// Entry records that an actor trusted the commands of one workflow version.
 type Entry struct {
 	Actor        event.Actor  `json:"actor"`
 	AtMs         int64        `json:"atMs"`
-	Commands     int64        `json:"commands"` // how many steps of it are commands
+	Commands     int64        `json:"commands"` // the number of its command steps
 	WorkflowHash canon.Digest `json:"workflowHash"`
 	WorkflowID   string       `json:"workflowId"`
 }
 
-// List is everything that is trusted in a store, oldest first. The zero List
-// trusts nothing.
+// List is all trusted workflow versions of a store, oldest first. The zero List is empty. A List is
+// immutable.
 type List struct {
 	Entries []Entry `json:"trusted"`
 }
 
-// Read takes over stored data; null, where nothing was ever trusted, is the empty
-// list. What is not exactly a list is STORE_CORRUPT: nothing may run by a guess.
+// Read returns the list of stored data; null, of a store where nothing was ever trusted, is the
+// empty list. Data with any other form, unknown members included, is STORE_CORRUPT: no command
+// may be executed on a guess.
 func Read(data canon.Value) (List, error) {
 	var l List
 	if data.IsNull() {
@@ -50,7 +53,7 @@ func Read(data canon.Value) (List, error) {
 	return l, nil
 }
 
-// Data is what is stored for l.
+// Data returns the data of the control file for l.
 func (l List) Data() (canon.Value, error) {
 	if l.Entries == nil {
 		l.Entries = []Entry{}
@@ -58,7 +61,7 @@ func (l List) Data() (canon.Value, error) {
 	return canon.ValueOf(l)
 }
 
-// Of finds the entry for a workflow version.
+// Of returns the entry of a workflow version; ok is false where it is not trusted.
 func (l List) Of(hash canon.Digest) (Entry, bool) {
 	i := slices.IndexFunc(l.Entries, func(e Entry) bool { return e.WorkflowHash == hash })
 	if i < 0 {
@@ -67,21 +70,21 @@ func (l List) Of(hash canon.Digest) (Entry, bool) {
 	return l.Entries[i], true
 }
 
-// With is l with one more entry. Who agreed first stays on record: the same hash
-// again changes nothing.
+// With returns l with one more entry. For a version that is trusted already it returns l
+// unchanged, so that the first actor stays recorded. A full list is STORE_LIMIT.
 func (l List) With(e Entry) (List, error) {
 	if _, ok := l.Of(e.WorkflowHash); ok {
 		return l, nil
 	}
 	if len(l.Entries) >= entriesMax {
 		return l, fault.New(fault.StoreLimit,
-			"%d workflow versions are trusted, which is the most that a store remembers", entriesMax).
-			Suggest("Take back those that are not used any more with 'waybill trust --revoke HASH'.")
+			"%d workflow versions are trusted, which is the maximum for a store", entriesMax).
+			Suggest("Revoke those that are not used any more with 'waybill trust --revoke HASH'.")
 	}
 	return List{append(slices.Clone(l.Entries), e)}, nil
 }
 
-// Without is l less a workflow version.
+// Without returns l without a workflow version.
 func (l List) Without(hash canon.Digest) List {
 	return List{slices.DeleteFunc(slices.Clone(l.Entries), func(e Entry) bool { return e.WorkflowHash == hash })}
 }

@@ -13,7 +13,7 @@ func entry(name string, atMs int64) Entry {
 		WorkflowHash: canon.Sum([]byte(name)), WorkflowID: "test." + name}
 }
 
-func TestWhoAgreedFirstStaysOnRecord(t *testing.T) {
+func TestWithKeepsFirstActor(t *testing.T) {
 	l, err := List{}.With(entry("a", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestWhoAgreedFirstStaysOnRecord(t *testing.T) {
 	}
 }
 
-func TestNothingIsTrustedByAGuess(t *testing.T) {
+func TestReadRefusesInvalidData(t *testing.T) {
 	if l, err := Read(canon.Value{}); err != nil || len(l.Entries) != 0 {
 		t.Errorf("no file: %v, %v", l, err)
 	}
@@ -55,7 +55,7 @@ func TestNothingIsTrustedByAGuess(t *testing.T) {
 	}
 }
 
-func TestTheListHasAnEnd(t *testing.T) {
+func TestWithRefusesFullList(t *testing.T) {
 	l := List{Entries: make([]Entry, entriesMax)}
 	if _, err := l.With(entry("one more", 1)); !fault.Is(err, fault.StoreLimit) {
 		t.Errorf("got %v", err)

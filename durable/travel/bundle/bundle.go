@@ -1,9 +1,12 @@
-// Package bundle is the one file in which a session travels (locks section 1.3;
-// R5): it writes one in a single pass, and reads one that may be a lie.
+// Package bundle defines the file in which a session is exported (docs/design.md#bundles):
+// Writer writes one in a single pass, Open reads and verifies one that may be damaged or
+// forged.
 //
-// A reader checks what a bundle says of itself: its shape, its digests, its order
-// and that nothing is missing. Whether segments hang together is manifest.Read's
-// business, over the lines that a Bundle hands out. No file is opened here.
+// A reader verifies what a bundle states about itself: shape, digests, order and
+// completeness. It does not verify that segments form a valid log; manifest.Read does, over
+// the lines that Bundle.Events and Bundle.Records return. Nor does it import anything or open
+// files: callers pass io.ReaderAt and io.Writer. Memory is bounded: content stays in the
+// file, and a table holds one small row for each object. Start with Open and NewWriter.
 package bundle
 
 import (
@@ -17,47 +20,57 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// SchemaVersion is the bundleSchemaVersion that is written and read.
+// SchemaVersion is the bundleSchemaVersion that is written and accepted.
 const SchemaVersion = 1
 
-// IntegrityKind is the one kind of integrity that the locks have.
+// IntegrityKind is the only kind of integrity.
 const IntegrityKind = "sha256_manifest_v1"
 
-// Envelope is what a bundle says about itself, beside its integrity.
+// Envelope is a bundle's description of itself, except its integrity.
 type Envelope struct {
-	BundleID   string // 1 to limits.BundleIDBytesMax bytes; ours are an id.Bundle
-	ExportedAt string // RFC 3339 in UTC with milliseconds as we write it; informational, any text is read
+	BundleID   string // 1 to limits.BundleIDBytesMax bytes; Waybill writes an id.Bundle
+	ExportedAt string // informational: Waybill writes RFC 3339 in UTC with milliseconds, and reads any text
 	Producer   Producer
-	Salvage    *Salvage  // the log is not healthy, and this is its good prefix
-	Redacted   *Redacted // the content was rewritten by rules
+	Salvage    *Salvage  // the log is not healthy, and the bundle holds its valid prefix
+	Redacted   *Redacted // the content was redacted
 	SessionID  string    // an id.Session
 }
 
-// Producer is the program that wrote a bundle (locks section 1.3). It is
-// informational: members that we do not know are passed over, and not kept.
+// Producer identifies the program that wrote a bundle (docs/design.md#bundles). It is
+// informational: unknown members are ignored and not kept.
 type Producer struct {
-	AppVersion        string       `json:"appVersion"`
+	// AppVersion is the version of Waybill, or of the program that wrote the bundle.
+	AppVersion string `json:"appVersion"`
+	// AppliedConfigHash identifies the configuration of the exporting store; absent in
+	// bundles by other programs.
 	AppliedConfigHash canon.Digest `json:"appliedConfigHash,omitzero"`
 }
 
-// Salvage is the verdict over a log of which a bundle holds the good prefix.
+// Salvage is the verdict on a damaged log whose valid prefix a bundle holds.
 type Salvage struct {
+	// Findings are those of the exporting store, in its order.
 	Findings []manifest.Finding `json:"findings"`
-	Health   manifest.Health    `json:"health"`
+	// Health is the state of the log from which the prefix was taken.
+	Health manifest.Health `json:"health"`
 }
 
-// Redacted counts what each rule replaced, by the rule's name.
+// Redacted counts the redactions by rule.
 type Redacted struct {
+	// Rules maps the name of a redaction rule to its number of matches; zero counts are
+	// valid.
 	Rules map[string]int64 `json:"rules"`
 }
 
+// healths lists the valid values of Salvage.Health.
 var healths = []manifest.Health{manifest.Healthy, manifest.CorruptTail, manifest.CorruptHead, manifest.UnknownVersion}
 
-// check refuses what no bundle may say: a writer's bug, or a reader's fault.
+// check refuses an invalid envelope: an error of the writer's caller, or a fault of the
+// bundle read.
 func (e Envelope) check() error {
 	if n := len(e.BundleID); n == 0 || n > limits.BundleIDBytesMax {
 		return fmt.Errorf("bundleId of %d bytes: want 1 to %d", n, limits.BundleIDBytesMax)
 	}
+	// The id becomes a directory name, so its form matters.
 	if _, err := id.ParseSession(e.SessionID); err != nil {
 		return fmt.Errorf("session/sessionId: %w", err)
 	}
@@ -67,15 +80,15 @@ func (e Envelope) check() error {
 	return e.Redacted.check()
 }
 
-// check refuses a health that is none.
+// check refuses an unknown health.
 func (s *Salvage) check() error {
 	if s != nil && !slices.Contains(healths, s.Health) {
-		return fmt.Errorf("salvage/health is %.80q, which is no health", s.Health)
+		return fmt.Errorf("salvage/health is %.80q, not a known health", s.Health)
 	}
 	return nil
 }
 
-// check refuses what is no count.
+// check refuses negative counts.
 func (r *Redacted) check() error {
 	if r == nil {
 		return nil
@@ -88,7 +101,7 @@ func (r *Redacted) check() error {
 	return nil
 }
 
-// Names of the members of a session, which are also what integrity paths are made of.
+// Names of the members of a session; integrity paths consist of them.
 const (
 	eventsName    = "events"
 	manifestName  = "manifest"
@@ -98,7 +111,7 @@ const (
 	logsName      = "logs"
 )
 
-// sectionOf is the member of session that holds objects of a kind.
+// sectionOf returns the member of session that holds objects of a kind.
 func sectionOf(kind manifest.ObjectKind) string {
 	switch kind {
 	case manifest.Snapshot:
@@ -109,7 +122,7 @@ func sectionOf(kind manifest.ObjectKind) string {
 	return artifactsName
 }
 
-// objectBytesMax bounds one object of a kind, by its bytes in the store.
+// objectBytesMax returns the size limit of one object of a kind, as stored.
 func objectBytesMax(kind manifest.ObjectKind) int64 {
 	switch kind {
 	case manifest.Snapshot:
@@ -120,8 +133,8 @@ func objectBytesMax(kind manifest.ObjectKind) int64 {
 	return limits.ArtifactBytesMax
 }
 
-// listPath is the integrity path of a log's events or manifest; log is "" for the
-// session's own.
+// listPath returns the integrity path of a log's events or manifest; log is "" for the
+// session's own log.
 func listPath(log, list string) string {
 	if log == "" {
 		return "session/" + list
@@ -129,13 +142,14 @@ func listPath(log, list string) string {
 	return "session/logs/" + log + "/" + list
 }
 
+// logName is the form of a side log's name.
 var logName = pattern.New(`^[a-z][a-z0-9_]{0,31}$`)
 
-// takenNames lie beside the side logs in a session's folder and are none.
-var takenNames = []string{"events", "cache", "keep", "suspect", "manifest", "imported"}
+// reservedNames are used in a session's directory for other purposes than side logs.
+var reservedNames = []string{"events", "cache", "keep", "suspect", "manifest", "imported"}
 
-// LogName reports a name that a side log may have: it becomes a folder, so nothing
-// that leads elsewhere, and nothing that a session's folder holds already.
+// LogName reports whether name is valid for a side log. It becomes a directory name, so that
+// it must not contain separators or equal a reserved name.
 func LogName(name string) bool {
-	return logName.MatchString(name) && !slices.Contains(takenNames, name)
+	return logName.MatchString(name) && !slices.Contains(reservedNames, name)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
-// What a Writer writes, Open gives back; and the bytes are those of the format.
+// TestRoundTrip: Open returns what a Writer wrote, and the bytes are those of the format.
 func TestRoundTrip(t *testing.T) {
 	e := envelope()
 	e.Producer.AppliedConfigHash = canon.Sum(nil)
@@ -40,23 +40,23 @@ func TestRoundTrip(t *testing.T) {
 	for _, parts := range [][]string{small(t).events, small(t).records, small(t).snapshots, small(t).workflows} {
 		for _, p := range parts {
 			if !strings.Contains(got, p) && !strings.Contains(got, fmt.Sprintf("%q", p)) {
-				t.Errorf("not read back: %s", p)
+				t.Errorf("not in the result: %s", p)
 			}
 		}
 	}
 	if logs := b.Logs(); !slices.Equal(logs, []string{"annotations", "later"}) {
 		t.Errorf("logs %v", logs)
 	}
-	if _, err := b.Events("nobody").Next(); err == nil {
-		t.Error("events of a log that is not there")
+	if _, err := b.Events("missing").Next(); err == nil {
+		t.Error("events of a missing log")
 	}
 	if _, _, ok := b.Object(manifest.Snapshot, canon.Sum(nil)); ok {
-		t.Error("an object that is not there")
+		t.Error("a missing object")
 	}
 	want := `{"bundleId":"bundle_aaaaaaaaaaaaaaaaaaaaaaaaaa","bundleSchemaVersion":1,"exportedAt":"2026-01-02T03:04:05.006Z","producer":{`
 	if !bytes.HasPrefix(data, []byte(want)) || !bytes.HasSuffix(data, []byte("}]}}\n")) ||
 		bytes.Contains(data, []byte(": ")) {
-		t.Errorf("spelling: %s", data)
+		t.Errorf("canonical form: %s", data)
 	}
 	for name, v := range map[string]string{"events": list(small(t).events), "manifest": list(small(t).records)} {
 		if entry := fmt.Sprintf(`{"path":"session/%s","sha256":"%s","bytes":%d}`, name, digest(v),
@@ -66,7 +66,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A session without anything still is a bundle; empty artifacts and logs are left out.
+// TestEmpty: a session without content is a bundle; the members for artifacts and logs are
+// omitted.
 func TestEmpty(t *testing.T) {
 	data := content{}.write(t, envelope())
 	if bytes.Contains(data, []byte("artifacts")) || bytes.Contains(data, []byte("logs")) {
@@ -81,7 +82,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// Members may stand in any order, on every level.
+// TestAnyOrder: members may have any order, on every level.
 func TestAnyOrder(t *testing.T) {
 	good, err := open(small(t).write(t, envelope()))
 	if err != nil {
@@ -111,8 +112,8 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// Any spelling of strict JSON means the same, and has the same digests.
-func TestAnySpelling(t *testing.T) {
+// TestAnyForm: any form of strict JSON is accepted and has the same digests.
+func TestAnyForm(t *testing.T) {
 	data := small(t).write(t, envelope())
 	good, err := open(data)
 	if err != nil {
@@ -120,11 +121,11 @@ func TestAnySpelling(t *testing.T) {
 	}
 	escaped := func() []byte {
 		var out strings.Builder
-		quoted, behind := false, false
+		quoted, escaped := false, false
 		for i, r := range string(data) {
 			switch {
-			case behind, quoted && r == '\\': // an escape stays as it is
-				behind = !behind
+			case escaped, quoted && r == '\\': // an escape stays as it is
+				escaped = !escaped
 				out.WriteRune(r)
 			case r == '"':
 				quoted = !quoted
@@ -158,7 +159,7 @@ func TestAnySpelling(t *testing.T) {
 	}
 }
 
-// Elements larger than the window, and elements that lie across its ends.
+// TestWindows: elements may be larger than the window or cross its ends.
 func TestWindows(t *testing.T) {
 	big := content{}
 	for i := range 40 {
@@ -185,11 +186,11 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// Bundles that another program wrote, where they are at hand.
+// TestForeignBundles opens bundles by another program, where available.
 func TestForeignBundles(t *testing.T) {
 	paths, _ := filepath.Glob("../../../../shared/data/workrail/bundles/*.json")
 	if len(paths) == 0 {
-		t.Skip("no foreign bundles beside the project")
+		t.Skip("no foreign bundles next to the project")
 	}
 	for _, path := range paths {
 		data, err := os.ReadFile(path)

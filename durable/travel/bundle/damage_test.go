@@ -14,11 +14,11 @@ import (
 	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
-func TestNoBundleAtAll(t *testing.T) {
+func TestFilesThatAreNotBundles(t *testing.T) {
 	for name, data := range map[string]string{
 		"nothing": "", "spaces": " \n", "a list": "[]", "a word": "true", "a number": "1", "text": `"x"`,
 		"an empty object": "{}",
-		"zeros":           strings.Repeat("\x00", 4096), "a bundle behind zeros": "\x00" + string(small(t).
+		"zeros":           strings.Repeat("\x00", 4096), "a bundle after zeros": "\x00" + string(small(t).
 					write(t, envelope())),
 		"depth": strings.Repeat("[", 1<<20), "deep objects": strings.Repeat(`{"session":`, 1<<16), "a long name": `{"` +
 			strings.Repeat("x", 1<<20) + `":1}`,
@@ -32,9 +32,9 @@ func TestNoBundleAtAll(t *testing.T) {
 	}
 }
 
-// Whatever is cut off, changed or put in: a fault, never a panic, and never another
-// content than was written.
-func TestEveryCutAndFlip(t *testing.T) {
+// TestTruncationAndBitFlips: whatever is removed, changed or inserted gives a fault, never a
+// panic or other content.
+func TestTruncationAndBitFlips(t *testing.T) {
 	data := small(t).write(t, envelope())
 	good, err := open(data)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestEveryCutAndFlip(t *testing.T) {
 			}
 			return
 		}
-		// What says nothing about the content may be anything.
+		// Members that do not describe the content may have any value.
 		e := b.Envelope()
 		e.BundleID, e.ExportedAt, e.Producer = envelope().BundleID, envelope().ExportedAt, envelope().Producer
 		if e != envelope() || read(t, b) != want {
@@ -59,7 +59,7 @@ func TestEveryCutAndFlip(t *testing.T) {
 			t.Fatalf("%s %d: not noticed: %s", what, i, changed[max(0, i-30):min(len(changed), i+30)])
 		}
 	}
-	for i := range data[:len(data)-1] { // the newline is not of the document
+	for i := range data[:len(data)-1] { // the newline is not part of the document
 		check("cut at", i, data[:i])
 		for bit := range 8 {
 			changed := slices.Clone(data)
@@ -75,8 +75,8 @@ func TestEveryCutAndFlip(t *testing.T) {
 	}
 }
 
-// Artifacts inside events are how other programs keep them: without the member
-// nothing is missing.
+// TestWithoutArtifacts: other programs embed artifacts in events; without the member no
+// artifact counts as missing.
 func TestWithoutArtifacts(t *testing.T) {
 	p := small(t).parts()
 	p.artifacts.names = nil
@@ -86,8 +86,8 @@ func TestWithoutArtifacts(t *testing.T) {
 	}
 }
 
-// What a side log's events say is not known here, whatever they are called.
-func TestSideLogsNameNothing(t *testing.T) {
+// TestSideLogsHaveNoReferences: the payloads of side logs are opaque, whatever their kinds.
+func TestSideLogsHaveNoReferences(t *testing.T) {
 	p := small(t).parts()
 	p.logs["annotations"].items["events"] = list([]string{event(t, 0, "node_created", `{"snapshotRef":"`+
 		digest("elsewhere")+`"}`)})
@@ -110,8 +110,8 @@ func (b breaking) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-// What the world does is no fault of the bundle.
-func TestWorld(t *testing.T) {
+// TestReadErrors: errors of the reader and the context are not faults of the bundle.
+func TestReadErrors(t *testing.T) {
 	data := small(t).write(t, envelope())
 	if _, err := bundle.Open(context.Background(), breaking{bytes.NewReader(data), 100}, int64(len(data)),
 		bundle.Options{}); !errors.Is(err, errBroken) {
@@ -119,7 +119,7 @@ func TestWorld(t *testing.T) {
 	}
 	if _, err := bundle.Open(context.Background(), bytes.NewReader(data), int64(len(data))+1,
 		bundle.Options{}); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("shorter than said: %v", err)
+		t.Errorf("shorter than stated: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -7,8 +7,8 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Whatever the bytes are: a BUNDLE_ fault, or strict JSON of which every value can be
-// read back.
+// FuzzOpen: any bytes give a BUNDLE_* fault or are strict JSON of which every value can be
+// read.
 func FuzzOpen(f *testing.F) {
 	f.Add(small(f).write(f, envelope()))
 	f.Add(content{}.write(f, envelope()))
@@ -23,7 +23,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		if _, err := canon.Parse(data); err != nil {
-			t.Fatalf("taken, and no strict JSON: %v", err)
+			t.Fatalf("accepted, and not strict JSON: %v", err)
 		}
 		read(t, b)
 	})

@@ -17,20 +17,20 @@ import (
 
 const session = "sess_aaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-// content is a bundle as its parts; tests change a part and leave the rest to the
-// builder, or change the document behind the builder's back.
+// content is a bundle in parts. Tests change a part and let the builder encode the rest, or
+// change the encoded document.
 type content struct {
 	events, records []string
 	snapshots       []string
 	workflows       []string
 	artifacts       []string
-	erased          []string // contents of artifacts that are gone
+	erased          []string // contents of erased artifacts
 	logs            map[string][2][]string
 }
 
 func digest(s string) string { return canon.Sum([]byte(s)).String() }
 
-// line is an event or a record in JCS.
+// line returns an event or a record as canonical JSON.
 func line(t testing.TB, text string) string {
 	t.Helper()
 	out, err := canon.Canonicalize([]byte(text))
@@ -55,7 +55,7 @@ func pinned(t testing.TB, i, at int, ref string) string {
 		session, at, ref))
 }
 
-// small is a bundle with one of everything.
+// small returns a bundle with one of everything.
 func small(t testing.TB) content {
 	snapA, snapB, flow := `{"a":1,"é":["ü","\u0001"]}`, `{"b":{"c":[1.5,true,null,-3]}}`, `{"steps":[]}`
 	node := func(snap string) string {
@@ -93,7 +93,7 @@ func envelope() bundle.Envelope {
 	}
 }
 
-// write is the bundle that a Writer makes of c.
+// write returns the bundle that a Writer makes of c.
 func (c content) write(t testing.TB, e bundle.Envelope) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -157,8 +157,8 @@ func open(data []byte) (*bundle.Bundle, error) {
 	return bundle.Open(context.Background(), bytes.NewReader(data), int64(len(data)), bundle.Options{})
 }
 
-// refused wants a fault of one code, at a place.
-func refused(t *testing.T, data []byte, code fault.Code, says string) {
+// refused requires a fault with a code and a text.
+func refused(t *testing.T, data []byte, code fault.Code, want string) {
 	t.Helper()
 	_, err := open(data)
 	if fault.CodeOf(err) != code {
@@ -168,12 +168,12 @@ func refused(t *testing.T, data []byte, code fault.Code, says string) {
 	if _, ok := f.Details["pointer"].(string); !ok || f.Details["offset"] == nil {
 		t.Errorf("no place: %v %v", err, f.Details)
 	}
-	if !strings.Contains(err.Error(), says) {
-		t.Errorf("%v: want %q", err, says)
+	if !strings.Contains(err.Error(), want) {
+		t.Errorf("%v: want %q", err, want)
 	}
 }
 
-// read is all that a bundle hands out, as text.
+// read returns everything that a bundle contains, as text.
 func read(t testing.TB, b *bundle.Bundle) string {
 	t.Helper()
 	var out strings.Builder

@@ -12,114 +12,133 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
+// integrityMembers are the members of "integrity", all required.
 var integrityMembers = []member{{name: "entries"}, {name: "kind"}}
 
+// integrity reads one member of "integrity".
 func (o *opener) integrity(name string) error {
 	if name == "entries" {
 		return o.array(o.entry)
 	}
 	at := o.at()
 	kind, err := o.text(nameBytesMax)
+	// Another kind of integrity could have any entries: report the kind first.
 	if err == nil && string(kind) != IntegrityKind {
 		err = otherKind(kind, at)
 	}
 	return err
 }
 
-// entry is what integrity states about one value.
+// entry states the digest and length of one value.
 type entry struct {
 	Bytes  int64        `json:"bytes"`
 	Path   string       `json:"path"`
 	SHA256 canon.Digest `json:"sha256"`
 }
 
-// entryBytesMax is more than a path, a digest and a length take.
+// entryBytesMax is more than a path, a digest and a length require.
 const entryBytesMax = 1024
 
-// entry reads one entry. Entries are as many as objects and in no one spelling, so
-// they are read where they lie; only what is strange there is decoded.
+// entry reads one entry of integrity. Entries are as numerous as objects and need not be
+// canonical, so they are decoded in place; the strict decoder runs only on invalid ones, for
+// its error.
 func (o *opener) entry(int64) error {
-	o.spell.loose = true
+	// No other watched element is hashed less strictly: only entries may have any member
+	// order.
+	o.jcs.loose = true
 	p, err := o.element(entryBytesMax, objectDepth, entryWatch)
-	o.spell.loose = false
+	o.jcs.loose = false
 	if err != nil {
 		return err
 	}
-	path, okPath := o.spell.string(pathSlot)
-	text, _ := o.spell.string(sumSlot)
+	path, okPath := o.jcs.string(pathSlot)
+	text, _ := o.jcs.string(sumSlot)
 	sum, okSum := parseReference(text)
-	n, okBytes := o.spell.count(bytesSlot)
-	if o.spell.members != 3 || !okPath || !okSum || !okBytes {
+	n, okBytes := o.jcs.count(bytesSlot)
+	// The three watched members and no other.
+	if o.jcs.members != 3 || !okPath || !okSum || !okBytes {
 		var e entry
 		if err := canon.Unmarshal(p.line, &e); err != nil {
+			// The strict decoder names the unknown or missing member.
 			return o.refused(err, p.at)
 		}
 		return o.fail(fault.BundleInvalidFormat, p.at, "bytes is %d: want a count", e.Bytes)
 	}
-	return o.attest(path, sum, n, p.at)
+	return o.checkEntry(path, sum, n, p.at)
 }
 
-// attest finds the value that an entry is about.
-func (o *opener) attest(path []byte, sum reference, n, at int64) error {
+// checkEntry finds the value that an entry names and compares or stores the statement.
+func (o *opener) checkEntry(path []byte, sum reference, n, at int64) error {
+	// All paths are below session/.
 	rest, ok := bytes.CutPrefix(path, []byte("session/"))
 	if !ok {
 		return o.noValue(path, at)
 	}
 	switch string(rest) {
 	case eventsName:
-		return o.attestList(&o.b.own.events, sum, n, at)
+		return o.checkListEntry(&o.b.own.events, sum, n, at)
 	case manifestName:
-		return o.attestList(&o.b.own.records, sum, n, at)
+		return o.checkListEntry(&o.b.own.records, sum, n, at)
 	}
 	section, name, _ := bytes.Cut(rest, []byte{'/'})
 	if string(section) == logsName {
-		return o.attestLog(path, name, sum, n, at)
+		return o.checkLogEntry(path, name, sum, n, at)
 	}
 	for _, t := range []*table{o.b.snapshots, o.b.workflows, o.b.artifacts} {
 		if ref, ok := parseReference(name); ok && string(section) == sectionOf(t.kind) {
-			return o.attestObject(t, ref, sum, n, at)
+			return o.checkObjectEntry(t, ref, sum, n, at)
 		}
 	}
 	return o.noValue(path, at)
 }
 
+// noValue is the fault for an entry without a value.
 func (o *opener) noValue(path []byte, at int64) error {
-	return o.fail(fault.BundleIntegrityFailed, at, "an entry for %q, which the bundle does not hold,", path)
+	return o.fail(fault.BundleIntegrityFailed, at, "an entry for %q, which is not in the bundle", path)
 }
 
+// twice is the fault for a repeated entry.
 func (o *opener) twice(path string, at int64) error {
 	return o.fail(fault.BundleIntegrityFailed, at, "a second entry for %s", path)
 }
 
-func (o *opener) attestList(l *list, sum reference, n, at int64) error {
+// checkListEntry stores the statement about a list; compareList compares it later.
+func (o *opener) checkListEntry(l *list, sum reference, n, at int64) error {
 	if l.entry.found {
 		return o.twice(l.path, at)
 	}
-	l.entry = attested{true, sum, n}
+	l.entry = listDigest{true, sum, n}
 	return nil
 }
 
-func (o *opener) attestLog(path, rest []byte, sum reference, n, at int64) error {
+// checkLogEntry handles an entry of a side log, which may precede the log itself.
+func (o *opener) checkLogEntry(path, rest []byte, sum reference, n, at int64) error {
 	name, which, _ := bytes.Cut(rest, []byte{'/'})
+	// Integrity may precede session, so the log may be unknown yet.
 	l, err := o.log(string(name))
 	switch {
 	case err != nil:
 		return err
 	case string(which) == eventsName:
-		return o.attestList(&l.events, sum, n, at)
+		return o.checkListEntry(&l.events, sum, n, at)
 	case string(which) == manifestName:
-		return o.attestList(&l.records, sum, n, at)
+		return o.checkListEntry(&l.records, sum, n, at)
 	}
 	return o.noValue(path, at)
 }
 
-func (o *opener) attestObject(t *table, ref, sum reference, n, at int64) error {
+// checkObjectEntry compares the entry of an object with its value, or stores the statement if
+// the value has not been read yet.
+func (o *opener) checkObjectEntry(t *table, ref, sum reference, n, at int64) error {
 	r, i := t.get(ref)
+	// Two statements about one object could differ.
 	if r.is(listed) {
 		return o.twice(objectPath(t.kind, ref), at)
 	}
-	// A snapshot's digest over its JCS is its name: nothing needs to be kept of it.
+	// The name of a snapshot or workflow is the digest of its canonical JSON: it need not be
+	// stored again.
 	wrong := n > limits.BundleBytesMax || t.kind != manifest.Artifact && sum != ref
+	// The value was read before: compare. Otherwise keep the statement for embed.
 	if r.is(embedded) {
 		wrong = wrong || int64(r.bytes) != n || t.kind == manifest.Artifact && t.sums[i] != sum
 	} else {
@@ -136,10 +155,12 @@ func (o *opener) attestObject(t *table, ref, sum reference, n, at int64) error {
 	return nil
 }
 
-// settle compares what was found with what was stated and needed, and raises what
-// waited.
-func (o *opener) settle() error {
+// finish compares everything found with everything stated and referenced, after the whole
+// document was read. Digest errors take precedence over the deferred errors about order and
+// completeness.
+func (o *opener) finish() error {
 	logs := []*log{o.b.own}
+	// Sorted, so that the same bundle always has the same fault.
 	for _, name := range slices.Sorted(maps.Keys(o.b.logs)) {
 		logs = append(logs, o.b.logs[name])
 	}
@@ -151,17 +172,18 @@ func (o *opener) settle() error {
 		}
 	}
 	for _, t := range []*table{o.b.snapshots, o.b.workflows, o.b.artifacts} {
-		if err := o.settleTable(t); err != nil {
+		if err := o.compareTable(t); err != nil {
 			return err
 		}
 	}
 	for _, l := range logs {
-		o.settleOrder(l)
+		o.checkOrder(l)
 	}
 	if !o.hasArtifacts {
-		o.waiting[missingArtifact] = nil // other programs keep artifacts inside their events
+		o.deferred[missingArtifact] = nil // other programs embed artifacts in their events
 	}
-	for _, err := range o.waiting {
+	// In the order of the reasons, which is their precedence.
+	for _, err := range o.deferred {
 		if err != nil {
 			return err
 		}
@@ -169,59 +191,71 @@ func (o *opener) settle() error {
 	return nil
 }
 
-// compare is the integrity of a list.
+// compare compares a list's content with its entry.
 func (l *list) compare() error {
 	const code = fault.BundleIntegrityFailed
 	switch {
 	case !l.value.found:
-		return failAt(code, "/integrity/entries", 0, "an entry for %s, which the bundle does not hold,", l.path)
+		return failAt(code, "/integrity/entries", 0, "an entry for %s, which is not in the bundle", l.path)
 	case !l.entry.found:
 		return failAt(code, "/"+l.path, l.start, "integrity has no entry for %s", l.path)
 	case l.value != l.entry:
-		return failAt(code, "/"+l.path, l.start, "%s has %d bytes of JCS and the digest %s, integrity states %d and %s",
+		return failAt(code, "/"+l.path, l.start, "%s has %d bytes of JCS and the digest %s; integrity states %d and %s",
 			l.path,
 			l.value.bytes, canon.DigestOf(l.value.sum), l.entry.bytes, canon.DigestOf(l.entry.sum))
 	}
 	return nil
 }
 
-// settleTable is the integrity of objects, and notes those that are missing.
-func (o *opener) settleTable(t *table) error {
+// compareTable compares the objects of a kind with their entries, and defers an error for
+// each object that is referenced and missing.
+func (o *opener) compareTable(t *table) error {
 	why := map[manifest.ObjectKind]reason{
 		manifest.Snapshot: missingSnapshot, manifest.Workflow: missingWorkflow, manifest.Artifact: missingArtifact,
 	}[t.kind]
 	for i := range t.n {
 		r := t.row(i)
 		switch {
+		// A value without a statement would be unverified.
 		case r.is(embedded) && !r.is(listed):
 			return failAt(fault.BundleIntegrityFailed, objectPointer(t.kind, r.ref), int64(r.at),
 				"integrity has no entry for %s", objectPath(t.kind, r.ref))
+		// A statement without a value: something was removed.
 		case r.is(listed) && !r.is(embedded):
 			return failAt(fault.BundleIntegrityFailed, "/integrity/entries", 0,
-				"an entry for %s, which the bundle does not hold,", objectPath(t.kind, r.ref))
+				"an entry for %s, which is not in the bundle", objectPath(t.kind, r.ref))
+		// Neither: the log refers to an object that the bundle does not contain.
 		case !r.is(embedded):
 			path := o.b.own.events.path
 			if r.is(byRecord) {
 				path = o.b.own.records.path
 			}
-			o.wait(why, fmt.Sprintf("/%s/%d", path, r.raw), int64(r.at), "the %s %s is named and not embedded", t.kind,
-				canon.DigestOf(r.ref))
+			o.deferError(
+				why,
+				fmt.Sprintf("/%s/%d", path, r.raw),
+				int64(r.at),
+				"the %s %s is referenced and not embedded",
+				t.kind,
+				canon.DigestOf(r.ref),
+			)
 		}
 	}
-	t.settle()
+	t.sortEmbedded()
 	return nil
 }
 
-// settleOrder is what can be told of a log's order once all of it was read.
-func (o *opener) settleOrder(l *log) {
+// checkOrder checks what is known about a log's order only at its end: its owner, and that
+// its records cover its events.
+func (o *opener) checkOrder(l *log) {
 	session := o.b.env.SessionID
 	for why, half := range map[reason]*list{eventOrder: &l.events, manifestOrder: &l.records} {
+		// sessionId may follow the lists in a document, so it is compared here.
 		if half.count > 0 && half.owner != session {
-			o.wait(why, "/"+half.path+"/0", half.start, "sessionId is %.80q: want %q", half.owner, session)
+			o.deferError(why, "/"+half.path+"/0", half.start, "sessionId is %.80q: want %q", half.owner, session)
 		}
 	}
 	if l.records.next != l.events.count {
-		o.wait(manifestOrder, "/"+l.records.path, l.records.start,
+		o.deferError(manifestOrder, "/"+l.records.path, l.records.start,
 			"the records cover %d events, and the log has %d", l.records.next, l.events.count)
 	}
 }

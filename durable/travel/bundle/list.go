@@ -7,57 +7,63 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// log is a session's own log, whose name is "", or a side log.
+// log is the session's own log, whose name is "", or a side log.
 type log struct {
 	events, records list
-	found           bool // a side log that session has, not only integrity
+	found           bool // the session has the side log; otherwise only integrity names it
 }
 
+// newLog returns an empty log with the integrity paths of its lists.
 func newLog(name string) *log {
 	l := &log{}
 	l.events.path, l.records.path = listPath(name, eventsName), listPath(name, manifestName)
 	return l
 }
 
-// list is the events or the manifest records of a log: where they lie in the file,
-// and what is known of them so far.
+// list is the events or the manifest records of a log: its position in the file, and what is
+// known about it so far.
 type list struct {
+	// path is the integrity path, such as session/events.
 	path  string
-	value attested // what the content is
-	entry attested // what integrity says it is
-	start int64    // of its bracket
-	depth int      // levels that an element may nest
+	value listDigest // computed from the content
+	entry listDigest // stated by integrity
+	// start is where Lines begins to read.
+	start int64 // offset of the opening bracket
+	depth int   // levels that an element may nest
 
 	count int64  // elements so far
-	owner string // the sessionId of all of them, once one is seen
-	next  int64  // records: the event that the next segment begins with
+	owner string // sessionId of all elements, from the first one on
+	next  int64  // records only: first event of the next segment
 }
 
-// attested is a digest and a length that one side states.
-type attested struct {
+// listDigest is the digest and length of a list, computed or stated.
+type listDigest struct {
+	// found reports that this side has made its statement.
 	found bool
 	sum   reference
 	bytes int64
 }
 
-// lineMax bounds an event or a record without its newline (manifest.DecodeSegment).
+// lineMax bounds an event or a record without its newline, as manifest.DecodeSegment does.
 const lineMax = limits.LineBytesMax - 1
 
-// event tells why the event that sp looked at cannot stand next, "" if it can.
-func (l *list) event(sp *spelling) string {
+// event checks that the event just examined may follow; it returns the reason if not, else
+// "".
+func (l *list) event(sp *jcsChecker) string {
 	if n, ok := sp.count(indexSlot); !ok || n != l.count {
 		return fmt.Sprintf("eventIndex is %s: want %d", brief(sp.raw(indexSlot)), l.count)
 	}
 	return l.owned(sp)
 }
 
-// record is the same for a manifest record. What a segment's digest is over, and
-// whether every node_created is pinned, manifest.Read finds out later.
-func (l *list) record(sp *spelling) string {
+// record is the same for a manifest record. The segment's digest and the pinning of
+// node_created events are checked by manifest.Read.
+func (l *list) record(sp *jcsChecker) string {
 	if n, ok := sp.count(indexSlot); !ok || n != l.count {
 		return fmt.Sprintf("manifestIndex is %s: want %d", brief(sp.raw(indexSlot)), l.count)
 	}
 	switch {
+	// Segments must cover the events without gap or overlap.
 	case sp.is(kindSlot, manifest.KindSegmentClosed):
 		first, okFirst := sp.count(firstSlot)
 		last, okLast := sp.count(lastSlot)
@@ -65,12 +71,13 @@ func (l *list) record(sp *spelling) string {
 			return fmt.Sprintf("the segment holds events %s to %s: want it to begin with %d",
 				brief(sp.raw(firstSlot)), brief(sp.raw(lastSlot)), l.next)
 		}
-		// A path that is anything but this name would lead a reader elsewhere.
+		// Only this name is valid: another path could lead a reader out of the directory.
 		want := manifest.SegmentDir + "/" + manifest.SegmentName(first, last)
 		if !sp.is(relPathSlot, want) {
 			return fmt.Sprintf("segmentRelPath is %s: want %q", brief(sp.raw(relPathSlot)), want)
 		}
 		l.next = last + 1
+	// A snapshot is pinned after the segment that contains its event.
 	case sp.is(kindSlot, manifest.KindSnapshotPinned):
 		if n, ok := sp.count(createdIndexSlot); !ok || n >= l.next {
 			return fmt.Sprintf("a snapshot is pinned for event %s, and no segment before holds it",
@@ -80,8 +87,10 @@ func (l *list) record(sp *spelling) string {
 	return l.owned(sp)
 }
 
-func (l *list) owned(sp *spelling) string {
+// owned checks that all elements of a list have one sessionId.
+func (l *list) owned(sp *jcsChecker) string {
 	text, _ := sp.string(ownerSlot)
+	// The first element determines the owner; checkOrder compares it with the session.
 	if l.owner == "" {
 		l.owner = string(text)
 	}
@@ -91,12 +100,13 @@ func (l *list) owned(sp *spelling) string {
 	return ""
 }
 
-// brief is a value for a message.
+// brief shortens a value for a message.
 func brief(raw []byte) string {
 	const most = 80
 	switch {
 	case len(raw) == 0:
 		return "missing"
+	// Content of a bundle can be hostile, and messages are logged.
 	case len(raw) > most:
 		return fmt.Sprintf("%.*q and more", most, raw)
 	}

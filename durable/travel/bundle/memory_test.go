@@ -24,8 +24,8 @@ import (
 // size is how large a generated bundle is.
 type size struct{ events, snapshots, segments int }
 
-// generate writes a bundle in which every fifth event is a node with a snapshot of
-// its own, as the sessions of a long life have them.
+// generate writes a bundle in which every fifth event is a node with a snapshot of its own,
+// as in long sessions.
 func (s size) generate(t testing.TB, out io.Writer) {
 	t.Helper()
 	w, err := bundle.NewWriter(out, envelope())
@@ -100,7 +100,7 @@ func (s size) generate(t testing.TB, out io.Writer) {
 	}
 }
 
-// file is a generated bundle on the disk, so that it does not count as memory.
+// file returns a generated bundle on disk, so that it does not count as memory.
 func (s size) file(t testing.TB) (*os.File, int64) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "bundle.json"))
@@ -127,8 +127,8 @@ func live() uint64 {
 	return m.HeapAlloc
 }
 
-// A session of a million events is opened and read in a few megabytes: some for
-// each object, none for each event.
+// TestMemory: a session of a million events is opened and read in a few megabytes: a row for
+// each object, nothing for each event.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a bundle of 800 MB")
@@ -176,7 +176,8 @@ func TestMemory(t *testing.T) {
 
 func mb(n uint64) float64 { return float64(n) / (1 << 20) }
 
-// Opening costs no allocation for each element, but for the four in a segment's name.
+// TestAllocations: opening allocates nothing for an element, except four times for a
+// segment's name.
 func TestAllocations(t *testing.T) {
 	var out bytes.Buffer
 	size{20_000, 4_000, 2_000}.generate(t, &out)

@@ -9,16 +9,16 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// objectDepth is how many levels an object may nest: document, session and the map
+// objectDepth is the number of levels an object may nest: the document, session and the map
 // of its kind are around it.
 const objectDepth = limits.JSONDepthMax - 3
 
-// objects reads the map of a kind. Each value must have the digest that it is
-// stored under.
+// objects reads the map of a kind. Every value must have the digest that is its name.
 func (o *opener) objects(t *table) error {
-	var bytes unpacker
+	var bytes base64Reader
 	return o.refs(func() error {
 		r, i := t.get(o.ref)
+		// The same name twice in one map.
 		if r.is(embedded) {
 			return o.fail(fault.BundleInvalidFormat, o.nameAt, "duplicate member")
 		}
@@ -29,74 +29,82 @@ func (o *opener) objects(t *table) error {
 		if err != nil {
 			return err
 		}
+		// The line is canonical here, independent of the form in the file.
 		if sum := sha256.Sum256(p.line); sum != o.ref {
-			return o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, which is not its name,",
+			return o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, unlike its name",
 				canon.DigestOf(sum))
 		}
 		return o.embed(t, r, i, p, int64(len(p.line)), o.ref, 0)
 	})
 }
 
-// embed notes where a value lies, and compares it with its entry if that came first.
-func (o *opener) embed(t *table, r *row, i uint32, p piece, bytes int64, sum reference, more mark) error {
+// embed stores the position of a value and compares it with its entry if that was read first.
+func (o *opener) embed(t *table, r *row, i uint32, p element, bytes int64, sum reference, more mark) error {
+	// Integrity came first: compare with its statement.
 	if r.is(listed) && (int64(r.bytes) != bytes || t.kind == manifest.Artifact && t.sums[i] != sum) {
 		return o.differs(t, r, p.at, bytes)
 	}
 	if t.kind == manifest.Artifact {
 		t.sums[i] = sum
 	}
+	// Object can return a section of the file without parsing it.
 	if p.same {
 		more |= same
 	}
 	r.at, r.raw, r.bytes = uint32(p.at), uint32(p.raw), uint32(bytes)
+	// at and raw now describe the value, not the place that refers to it.
 	r.marks = r.marks&^byRecord | embedded | more
 	return nil
 }
 
-// differs is an object whose bytes are not those that integrity states.
+// differs is the fault for an object that does not match its entry in integrity.
 func (o *opener) differs(t *table, r *row, at, bytes int64) error {
 	return failAt(fault.BundleIntegrityFailed, objectPointer(t.kind, r.ref), at,
 		"the value has %d bytes of JCS, or another digest, than integrity states for %s", bytes,
 		objectPath(t.kind, r.ref))
 }
 
+// objectPath is the integrity path of an object.
 func objectPath(kind manifest.ObjectKind, ref reference) string {
 	return "session/" + sectionOf(kind) + "/" + canon.DigestOf(ref).String()
 }
 
+// objectPointer is the JSON pointer of an object.
 func objectPointer(kind manifest.ObjectKind, ref reference) string {
 	return "/" + objectPath(kind, ref)
 }
 
-// artifact reads base64, or what is left of bytes that were erased.
-func (o *opener) artifact(r *row, i uint32, bytes *unpacker) error {
+// artifact reads an artifact as base64, or the tombstone of an erased artifact.
+func (o *opener) artifact(r *row, i uint32, bytes *base64Reader) error {
 	c, err := o.peek()
 	if err != nil {
 		return err
 	}
+	// An artifact is a string; an object in its place is a tombstone.
 	if c == '{' {
-		return o.erased(r, i)
+		return o.readTombstone(r, i)
 	}
 	at := o.at()
 	if err := bytes.begin(o.scanner); err != nil {
 		return err
 	}
-	got, err := bytes.all()
+	got, err := bytes.summarize()
 	if err != nil {
 		return err
 	}
 	if got.digest != o.ref {
-		return o.fail(fault.BundleIntegrityFailed, at, "the bytes have the digest %s, which is not their name,",
+		return o.fail(fault.BundleIntegrityFailed, at, "the bytes have the digest %s, unlike their name",
 			canon.DigestOf(got.digest))
 	}
-	p := piece{at: at, raw: o.at() - at}
+	p := element{at: at, raw: o.at() - at}
+	// The padding is kept, from which Object computes the size without decoding.
 	more := [...]mark{0, padOne, padTwo}[got.padding]
 	return o.embed(o.b.artifacts, r, i, p, got.chars+2, got.text, more)
 }
 
-// erased reads a tombstone: {"erased":{…}}. Its bytes are gone, so its name is
-// believed; but it must not be another one's.
-func (o *opener) erased(r *row, i uint32) error {
+// readTombstone reads {"erased":{…}}. The bytes no longer exist, so the name cannot be
+// verified, but the tombstone must name the same digest.
+func (o *opener) readTombstone(r *row, i uint32) error {
 	p, err := o.element(limits.LineBytesMax, objectDepth, nil)
 	if err != nil {
 		return err
@@ -107,13 +115,14 @@ func (o *opener) erased(r *row, i uint32) error {
 	return o.embed(o.b.artifacts, r, i, p, int64(len(p.line)), sha256.Sum256(p.line), tombstone)
 }
 
-// erased is what stands in the place of an artifact whose bytes are gone.
-type erasedValue struct {
+// tombstoneValue is the value in place of an erased artifact.
+type tombstoneValue struct {
 	Erased canon.Value `json:"erased"`
 }
 
+// parseTombstone returns the tombstone's data.
 func parseTombstone(line []byte, ref canon.Digest) (canon.Value, error) {
-	var v erasedValue
+	var v tombstoneValue
 	if err := canon.Unmarshal(line, &v); err != nil {
 		return canon.Value{}, err
 	}
@@ -123,16 +132,16 @@ func parseTombstone(line []byte, ref canon.Digest) (canon.Value, error) {
 	return v.Erased, nil
 }
 
-// checkTombstone refuses what is no tombstone of ref.
+// checkTombstone refuses data that is not a tombstone of ref.
 func checkTombstone(v canon.Value, ref canon.Digest) error {
 	if v.Kind() != canon.Object {
 		return &canon.ParseError{Pointer: "/erased", Reason: "want an object"}
 	}
-	// A store refuses a tombstone that does not say of what it is: so does a bundle, or an
-	// import would make a store that is damaged from its first day.
+	// A store treats a tombstone without its digest as damage, so a bundle must not contain
+	// one: an import would create a damaged store.
 	if of, _ := v.Get("sha256"); of.Text() != ref.String() {
 		return &canon.ParseError{Pointer: "/erased/sha256",
-			Reason: "the tombstone is of another artifact, or says of none"}
+			Reason: "the tombstone does not name this artifact"}
 	}
 	return nil
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
-// doc is a JSON value whose objects keep their order, so that tests can say what no
-// encoder of ours would.
+// doc is a JSON object whose members keep their order, for documents that no encoder
+// produces.
 type doc struct {
 	names []string
 	items map[string]string
 }
 
-// spell joins members in the order of their names.
-func (d doc) spell() string {
+// encode joins the members in the order of their names.
+func (d doc) encode() string {
 	var parts []string
 	for _, n := range d.names {
 		parts = append(parts, fmt.Sprintf("%q:%s", n, d.items[n]))
@@ -29,8 +29,8 @@ func (d doc) spell() string {
 
 func list(lines []string) string { return "[" + strings.Join(lines, ",") + "]" }
 
-// parts is a bundle as text, member by member: each may be replaced before it is
-// joined. Integrity is made of what the parts then are, by canon alone.
+// parts is a bundle as text, member by member; each may be replaced before they are joined.
+// Integrity is computed from the parts by canon alone.
 type parts struct {
 	top, session                    doc
 	snapshots, workflows, artifacts doc
@@ -72,14 +72,14 @@ func (c content) parts() *parts {
 	return p
 }
 
-// join spells the document; integrity is right unless entries changes it.
+// join encodes the document; integrity is valid unless entries changes it.
 func (p *parts) join(t testing.TB) []byte {
 	t.Helper()
 	var entries []string
 	state := func(path, value string) {
 		v, err := canon.Canonicalize([]byte(value))
 		if err != nil {
-			v = []byte(value) // the lie is in the value
+			v = []byte(value) // the value itself is forged
 		}
 		entries = append(entries, fmt.Sprintf(`{"path":%q,"sha256":%q,"bytes":%d}`, path, canon.Sum(v), len(v)))
 	}
@@ -90,30 +90,30 @@ func (p *parts) join(t testing.TB) []byte {
 		for _, n := range slices.Compact(slices.Sorted(slices.Values(d.names))) {
 			state("session/"+section+"/"+n, d.items[n])
 		}
-		p.session.set(section, d.spell())
+		p.session.set(section, d.encode())
 	}
 	logs := doc{items: map[string]string{}}
 	for _, name := range sortedKeys(p.logs) {
 		state("session/logs/"+name+"/events", p.logs[name].items["events"])
 		state("session/logs/"+name+"/manifest", p.logs[name].items["manifest"])
 		logs.names = append(logs.names, name)
-		logs.items[name] = p.logs[name].spell()
+		logs.items[name] = p.logs[name].encode()
 	}
-	p.session.set("logs", logs.spell())
+	p.session.set("logs", logs.encode())
 	if p.entries != nil {
 		entries = p.entries(entries)
 	}
-	p.top.set("session", p.session.spell())
+	p.top.set("session", p.session.encode())
 	p.top.set("integrity", doc{p.integrityNames, map[string]string{"kind": fmt.Sprintf("%q", p.kind),
-		"entries": list(entries)}}.spell())
-	out := p.top.spell()
+		"entries": list(entries)}}.encode())
+	out := p.top.encode()
 	if p.raw != nil {
 		out = p.raw(out)
 	}
 	return []byte(out)
 }
 
-// set gives a member its value unless a test already gave it one.
+// set gives a member its value unless the test has already done so.
 func (d doc) set(name, value string) {
 	if _, ok := d.items[name]; !ok {
 		d.items[name] = value

@@ -13,27 +13,28 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Bundle is a bundle that was checked from front to back, and where in it things
-// are. It holds no content: every call reads the file again. Several may read one
-// Bundle at once.
+// Bundle is a verified bundle and an index of its content. It holds no content: every call
+// reads from the file. Concurrent use is safe.
 type Bundle struct {
 	r    io.ReaderAt
 	size int64
+	// env, own and logs are filled in while the bundle is opened, and constant afterwards.
 	env  Envelope
 	own  *log
 	logs map[string]*log
 
+	// One table for each kind of objects, also if the bundle has none of them.
 	snapshots, workflows, artifacts *table
 }
 
-// Envelope is what the bundle says about itself.
+// Envelope returns the bundle's description of itself.
 func (b *Bundle) Envelope() Envelope { return b.env }
 
-// Logs are the names of the side logs, sorted.
+// Logs returns the names of the side logs, sorted.
 func (b *Bundle) Logs() []string { return slices.Sorted(maps.Keys(b.logs)) }
 
-// Events are the events of a log in order, as JCS; "" names the session's own log.
-// A log that the bundle does not have has none.
+// Events returns the events of a log in order, as canonical JSON; "" is the session's own
+// log. A log that the bundle does not have is empty.
 func (b *Bundle) Events(log string) *Lines {
 	if l := b.log(log); l != nil {
 		return &Lines{b: b, of: &l.events}
@@ -41,7 +42,7 @@ func (b *Bundle) Events(log string) *Lines {
 	return &Lines{b: b, of: &list{}}
 }
 
-// Records are the manifest records of a log in order, as Events.
+// Records returns the manifest records of a log in order, like Events.
 func (b *Bundle) Records(log string) *Lines {
 	if l := b.log(log); l != nil {
 		return &Lines{b: b, of: &l.records}
@@ -49,6 +50,7 @@ func (b *Bundle) Records(log string) *Lines {
 	return &Lines{b: b, of: &list{}}
 }
 
+// log returns a log by name, nil if it is not in the bundle.
 func (b *Bundle) log(name string) *log {
 	if name == "" {
 		return b.own
@@ -56,6 +58,7 @@ func (b *Bundle) log(name string) *log {
 	return b.logs[name]
 }
 
+// table returns the index of a kind of objects.
 func (b *Bundle) table(kind manifest.ObjectKind) *table {
 	switch kind {
 	case manifest.Snapshot:
@@ -66,11 +69,12 @@ func (b *Bundle) table(kind manifest.ObjectKind) *table {
 	return b.artifacts
 }
 
-// Each hands out the references of a kind, sorted, one at a time; erased artifacts
-// are among them. It is Refs for those who do not need all at once.
+// Each returns an iterator over the references of a kind, sorted, including erased artifacts.
+// Unlike Refs it allocates no list.
 func (b *Bundle) Each(kind manifest.ObjectKind) iter.Seq[canon.Digest] {
 	return func(yield func(canon.Digest) bool) {
 		t := b.table(kind)
+		// order contains embedded objects only.
 		for _, i := range t.order {
 			if !yield(canon.DigestOf(t.row(i).ref)) {
 				return
@@ -79,14 +83,14 @@ func (b *Bundle) Each(kind manifest.ObjectKind) iter.Seq[canon.Digest] {
 	}
 }
 
-// Refs are the references of a kind, sorted; erased artifacts are among them.
+// Refs returns the references of a kind, sorted, including erased artifacts.
 func (b *Bundle) Refs(kind manifest.ObjectKind) []canon.Digest {
 	return slices.AppendSeq(make([]canon.Digest, 0, len(b.table(kind).order)), b.Each(kind))
 }
 
-// Object is the content of an object, as it lies in a store: JCS of a snapshot or a
-// workflow, the bytes of an artifact. ok is false for what is not embedded, and for
-// an artifact that was erased.
+// Object returns the content of an object as stored: canonical JSON of a snapshot or a
+// workflow, the bytes of an artifact. ok is false for objects that are not embedded and for
+// erased artifacts. If the file can no longer be read, r returns the error.
 func (b *Bundle) Object(kind manifest.ObjectKind, ref canon.Digest) (r io.Reader, size int64, ok bool) {
 	row, ok := b.table(kind).find(ref.Raw())
 	if !ok || row.is(tombstone) {
@@ -94,25 +98,30 @@ func (b *Bundle) Object(kind manifest.ObjectKind, ref canon.Digest) (r io.Reader
 	}
 	size = int64(row.bytes)
 	if kind == manifest.Artifact {
-		size = (size - 2) / 4 * 3 // without the quotes
+		// The length states the string with its quotes.
+		size = (size - 2) / 4 * 3 // base64 without the quotes
 		switch {
 		case row.is(padOne):
 			size--
 		case row.is(padTwo):
 			size -= 2
 		}
+		// A scanner of its own for each reader, so that several can be read at once.
 		s := newScanner(context.Background(), b.r, b.size, listBytes)
 		s.seek(int64(row.at))
-		u := &unpacker{}
+		u := &base64Reader{}
 		if err := u.begin(s); err != nil {
 			return failing{err}, size, true
 		}
 		return u, size, true
 	}
+	// The value's bytes, which Open has verified.
 	part := io.NewSectionReader(b.r, int64(row.at), int64(row.raw))
+	// Canonical in the file: no copy is needed.
 	if row.is(same) {
 		return part, size, true
 	}
+	// Bounded by limits.BundleSpellingMax times the object's limit.
 	text, err := io.ReadAll(part)
 	if err == nil {
 		text, err = canon.Canonicalize(text)
@@ -123,13 +132,15 @@ func (b *Bundle) Object(kind manifest.ObjectKind, ref canon.Digest) (r io.Reader
 	return bytes.NewReader(text), size, true
 }
 
-// failing is the content of what could be read once and cannot be any more.
+// failing is a reader that returns an error: content that was readable when the bundle was
+// opened and no longer is.
 type failing struct{ err error }
 
+// Read implements io.Reader.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Tombstone is what stands in place of an artifact that was erased; ok is false for
-// every other reference.
+// Tombstone returns the data of an erased artifact's tombstone; ok is false for all other
+// references.
 func (b *Bundle) Tombstone(ref canon.Digest) (v canon.Value, ok bool) {
 	row, ok := b.artifacts.find(ref.Raw())
 	if !ok || !row.is(tombstone) {
@@ -143,19 +154,20 @@ func (b *Bundle) Tombstone(ref canon.Digest) (v canon.Value, ok bool) {
 	return v, err == nil
 }
 
-// Lines hands out the elements of a list one by one.
+// Lines iterates over the elements of a list.
 type Lines struct {
 	b    *Bundle
 	of   *list
-	s    *scanner // from the first call on
+	s    *scanner // created by the first call of Next
 	done int64
 	err  error
 }
 
-// Next is the next element as JCS without newline, valid until the next call; io.EOF
-// says that there was none left. Any other error means that the file changed, or can
-// no longer be read.
+// Next returns the next element as canonical JSON without newline, valid until the next call,
+// or io.EOF after the last. Any other error means that the file changed or can no longer be
+// read; it is sticky.
 func (l *Lines) Next() ([]byte, error) {
+	// The count is known, so the closing bracket need not be read.
 	if l.err == nil && l.done == l.of.count {
 		l.err = io.EOF
 	}
@@ -168,11 +180,13 @@ func (l *Lines) Next() ([]byte, error) {
 	return line, err
 }
 
+// next reads one element and the bracket or comma before it.
 func (l *Lines) next() ([]byte, error) {
 	if l.s == nil {
 		l.s = newScanner(context.Background(), l.b.r, l.b.size, listBytes)
 		for name := range strings.SplitSeq(l.of.path, "/") {
-			l.s.path = append(l.s.path, turn{name: name})
+			// The path of the list, for the pointer of a fault.
+			l.s.path = append(l.s.path, pathStep{name: name})
 		}
 		l.s.seek(l.of.start)
 		if err := l.s.want('['); err != nil {

@@ -11,30 +11,32 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// scanner walks strict JSON front to back. Containers are walked member by member,
-// so that a session of any size fits; elements, which are bounded, are taken whole.
+// scanner reads strict JSON front to back. Containers are read member by member, so that
+// memory does not grow with the session; elements, which are bounded, are read whole.
 type scanner struct {
 	window
-	spell   spelling
-	path    []turn
-	ref     reference // the one that is in path
-	name    []byte    // of the member that was read last
+	jcs jcsChecker
+	// path leads from the document to the value being read.
+	path    []pathStep
+	ref     reference // the digest of the path's last reference
+	name    []byte    // name of the member read last
 	nameAt  int64
-	scratch []byte // an element that had to be spelled anew
+	scratch []byte // canonical form of an element that was not canonical
 }
 
-// turn is one step on the way to a value. It becomes text only when something is
-// wrong there.
-type turn struct {
-	name string // of a member
+// pathStep is one step of the path to a value. It is formatted only for a fault.
+type pathStep struct {
+	name string // name of a member
 	ref  bool   // a member whose name is the scanner's ref
-	item int64  // of an array otherwise
+	item int64  // otherwise, index in an array
 }
 
+// newScanner returns a scanner at offset 0 with a buffer of usual bytes.
 func newScanner(ctx context.Context, r io.ReaderAt, size int64, usual int) *scanner {
 	return &scanner{window: newWindow(ctx, r, size, usual)}
 }
 
+// pointer formats the current path as a JSON pointer (RFC 6901).
 func (s *scanner) pointer() string {
 	var b strings.Builder
 	for _, t := range s.path {
@@ -51,9 +53,10 @@ func (s *scanner) pointer() string {
 	return b.String()
 }
 
-// failAt is every fault of a bundle: what is wrong, and where. Programs find the
-// pointer (RFC 6901) and the byte offset among the details.
+// failAt constructs the fault of every bundle error: the defect and its position. The details
+// contain the pointer (RFC 6901) and the byte offset.
 func failAt(code fault.Code, pointer string, at int64, format string, args ...any) *fault.Fault {
+	// The empty pointer is the whole document, which a reader would not recognize.
 	where := pointer
 	if where == "" {
 		where = "the document"
@@ -62,21 +65,22 @@ func failAt(code fault.Code, pointer string, at int64, format string, args ...an
 	return f.With("pointer", pointer).With("offset", at)
 }
 
-// fail is a fault at the current path.
+// fail returns a fault at the current path.
 func (s *scanner) fail(code fault.Code, at int64, format string, args ...any) error {
 	return failAt(code, s.pointer(), at, format, args...)
 }
 
-// bad is what is no bundle at all, where the scanner stands.
+// bad returns BUNDLE_INVALID_FORMAT at the current position.
 func (s *scanner) bad(format string, args ...any) error {
 	return s.fail(fault.BundleInvalidFormat, s.at(), format, args...)
 }
 
-func (s *scanner) tooEarly() error {
+// truncated is the fault for a file that ends inside a value.
+func (s *scanner) truncated() error {
 	return s.fail(fault.BundleInvalidFormat, s.size, "the file ends too early")
 }
 
-// peek is the next byte that is no white space.
+// peek returns the next byte that is not white space, without consuming it.
 func (s *scanner) peek() (byte, error) {
 	for {
 		for ; s.pos < s.end; s.pos++ {
@@ -89,25 +93,25 @@ func (s *scanner) peek() (byte, error) {
 		if ok, err := s.more(); err != nil {
 			return 0, err
 		} else if !ok {
-			return 0, s.tooEarly()
+			return 0, s.truncated()
 		}
 	}
 }
 
-// want takes the byte c.
+// want consumes the byte c.
 func (s *scanner) want(c byte) error {
 	have, err := s.peek()
 	if err != nil {
 		return err
 	}
 	if have != c {
-		return s.bad("unexpected %q where %q should stand", have, c)
+		return s.bad("unexpected %q: want %q", have, c)
 	}
 	s.pos++
 	return nil
 }
 
-// opens enters a container; empty says that it is closed again at once.
+// opens enters a container; empty reports that it ended immediately.
 func (s *scanner) opens(c, shut byte) (empty bool, err error) {
 	if err := s.want(c); err != nil {
 		return false, err
@@ -120,23 +124,24 @@ func (s *scanner) opens(c, shut byte) (empty bool, err error) {
 	return false, err
 }
 
-// again is behind an item of a container: whether another follows.
-func (s *scanner) again(shut byte) (bool, error) {
+// another consumes the separator after an item and reports whether another item follows.
+func (s *scanner) another(shut byte) (bool, error) {
 	c, err := s.peek()
 	if err != nil {
 		return false, err
 	}
 	if c != ',' && c != shut {
-		return false, s.bad("unexpected %q where , or %c should stand", c, shut)
+		return false, s.bad("unexpected %q: want , or %c", c, shut)
 	}
 	s.pos++
 	return c == ',', nil
 }
 
-// nameBytesMax is longer than any name that a container of a bundle has.
+// nameBytesMax is more than the length of any member name in a bundle.
 const nameBytesMax = 128
 
-// object walks an object. The name is valid until the next one is read.
+// object reads an object and calls read at each member's value. The name is valid until the
+// next one is read.
 func (s *scanner) object(read func(name []byte) error) error {
 	if empty, err := s.opens('{', '}'); empty || err != nil {
 		return err
@@ -145,11 +150,13 @@ func (s *scanner) object(read func(name []byte) error) error {
 		if _, err := s.peek(); err != nil {
 			return err
 		}
+		// The offset of the name is reported for duplicate and unknown members.
 		s.nameAt = s.at()
 		name, err := s.text(nameBytesMax)
 		if err != nil {
 			return err
 		}
+		// Copied: the buffer may move while the value is peeked at.
 		s.name = append(s.name[:0], name...)
 		if err := s.want(':'); err != nil {
 			return err
@@ -160,23 +167,25 @@ func (s *scanner) object(read func(name []byte) error) error {
 		if err := read(s.name); err != nil {
 			return err
 		}
-		if more, err := s.again('}'); !more {
+		if more, err := s.another('}'); !more {
 			return err
 		}
 	}
 }
 
-// member is one that an object of the format has.
+// member describes a member that an object of the format has.
 type member struct {
 	name     string
 	optional bool
 }
 
-// members walks an object whose names are all known: each once, and no other.
+// members reads an object with a closed set of members; repeated, unknown and missing members
+// are faults.
 func (s *scanner) members(known []member, read func(name string) error) error {
 	if _, err := s.peek(); err != nil {
 		return err
 	}
+	// seen is a bit set over known; at is reported for a missing member.
 	at, seen := s.at(), 0
 	err := s.object(func(name []byte) error {
 		for i, m := range known {
@@ -187,11 +196,12 @@ func (s *scanner) members(known []member, read func(name string) error) error {
 				return s.fail(fault.BundleInvalidFormat, s.nameAt, "duplicate member %q", name)
 			}
 			seen |= 1 << i
-			s.path = append(s.path, turn{name: m.name})
+			s.path = append(s.path, pathStep{name: m.name})
 			err := read(m.name)
 			s.path = s.path[:len(s.path)-1]
 			return err
 		}
+		// The format is closed: a new member needs a new bundleSchemaVersion.
 		return s.fail(fault.BundleInvalidFormat, s.nameAt, "unknown member %q", name)
 	})
 	if err != nil {
@@ -205,29 +215,31 @@ func (s *scanner) members(known []member, read func(name string) error) error {
 	return nil
 }
 
-// refs walks an object whose names are digests. That none is there twice is seen
-// by whoever keeps them.
+// refs reads an object whose names are digests. Duplicate names are detected by the caller,
+// which stores them.
 func (s *scanner) refs(read func() error) error {
 	return s.object(func(name []byte) error {
 		ref, ok := parseReference(name)
 		if !ok {
-			return s.fail(fault.BundleInvalidFormat, s.nameAt, "the name %q is no digest", name)
+			return s.fail(fault.BundleInvalidFormat, s.nameAt, "the name %q is not a digest", name)
 		}
 		s.ref = ref
-		s.path = append(s.path, turn{ref: true})
+		// The digest is formatted only if a fault needs it.
+		s.path = append(s.path, pathStep{ref: true})
 		err := read()
 		s.path = s.path[:len(s.path)-1]
 		return err
 	})
 }
 
-// array walks an array.
+// array reads an array and calls read at each item.
 func (s *scanner) array(read func(i int64) error) error {
 	if empty, err := s.opens('[', ']'); empty || err != nil {
 		return err
 	}
-	s.path = append(s.path, turn{})
+	s.path = append(s.path, pathStep{})
 	for i := int64(0); ; i++ {
+		// One step for the whole array, with the current index.
 		s.path[len(s.path)-1].item = i
 		if _, err := s.peek(); err != nil {
 			return err
@@ -235,21 +247,21 @@ func (s *scanner) array(read func(i int64) error) error {
 		if err := read(i); err != nil {
 			return err
 		}
-		if more, err := s.again(']'); !more {
+		if more, err := s.another(']'); !more {
 			s.path = s.path[:len(s.path)-1]
 			return err
 		}
 	}
 }
 
-// ends makes sure that nothing stands behind the document.
+// ends checks that only white space follows the document.
 func (s *scanner) ends() error {
 	for {
 		for ; s.pos < s.end; s.pos++ {
 			switch c := s.buf[s.pos]; c {
 			case ' ', '\t', '\r', '\n':
 			default:
-				return s.bad("unexpected %q behind the document", c)
+				return s.bad("unexpected %q after the document", c)
 			}
 		}
 		if ok, err := s.more(); !ok {

@@ -8,34 +8,36 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// mark is a fact about a row.
+// mark is a flag of a row.
 type mark uint32
 
 const (
-	embedded  mark = 1 << iota // the value is there
+	embedded  mark = 1 << iota // the value is in the bundle
 	listed                     // integrity has an entry for it
-	needed                     // the log names it
-	byRecord                   // it was named by a manifest record, not an event
-	same                       // the value lies in its one spelling
-	tombstone                  // the value says that the bytes were erased
+	needed                     // the log refers to it
+	byRecord                   // first referred to by a manifest record, not an event
+	same                       // the value is canonical in the file
+	tombstone                  // the value is the tombstone of erased bytes
 	padOne                     // the base64 ends with =
-	padTwo                     // or with ==
+	padTwo                     // the base64 ends with ==
 )
 
-// row is what is known of one object. There may be hundreds of thousands, so it is
-// small: a bundle has less than 4 GiB (limits.BundleBytesMax).
+// row describes one object. A bundle may have hundreds of thousands, so offsets are 32 bits:
+// a bundle is smaller than 4 GiB (limits.BundleBytesMax).
 type row struct {
+	// ref is the name of the object, by which the table is hashed and sorted.
 	ref   reference
-	at    uint32 // where the value stands; where it is only needed, the event or record that names it
-	raw   uint32 // bytes from there on; where it is only needed, the index of the event or record
-	bytes uint32 // of the value's JCS, by the value or else by integrity
+	at    uint32 // offset of the value; if only needed, of the event or record that names it
+	raw   uint32 // length in the file; if only needed, the index of the event or record
+	bytes uint32 // length of the value's canonical JSON, computed or stated by integrity
 	marks mark
 }
 
+// is reports whether any of the marks is set.
 func (r *row) is(m mark) bool { return r.marks&m != 0 }
 
-// table holds the objects of a kind by reference. Rows lie in blocks that never
-// move: growing a slice would hold twice of them for a while.
+// table indexes the objects of a kind by reference. Rows are in blocks that are never moved:
+// growing one slice would need twice the memory temporarily.
 type table struct {
 	kind   manifest.ObjectKind
 	blocks [][]row
@@ -43,22 +45,24 @@ type table struct {
 	index  []uint32 // hash table: row number plus one, 0 is free
 	seed   maphash.Seed
 	sums   []reference // artifacts only, by row: digest of the value's JCS
-	order  []uint32    // what is embedded, by reference; once all is read
+	order  []uint32    // embedded rows sorted by reference, after sortEmbedded
 }
 
-// blockRows is how many rows a block holds: what is wasted at the end is little
-// beside the window.
+// blockRows is the number of rows in a block; at most one block is partly unused.
 const blockRows = 1024
 
+// newTable returns an empty table of a kind.
 func newTable(kind manifest.ObjectKind) *table {
-	// The seed keeps those who choose references from choosing collisions.
+	// The random seed prevents a hostile bundle from choosing references that collide.
 	return &table{kind: kind, seed: maphash.MakeSeed()}
 }
 
+// row returns the row with number i.
 func (t *table) row(i uint32) *row { return &t.blocks[i/blockRows][i%blockRows] }
 
-// get is the row of ref, made where there is none, and its number.
+// get returns the row of ref and its number, creating it if necessary.
 func (t *table) get(ref reference) (*row, uint32) {
+	// Linear probing needs free positions: at most three quarters are used.
 	if 4*uint64(t.n) >= 3*uint64(len(t.index)) {
 		t.rehash()
 	}
@@ -66,11 +70,13 @@ func (t *table) get(ref reference) (*row, uint32) {
 	if have := t.index[free]; have != 0 {
 		return t.row(have - 1), have - 1
 	}
+	// The last block is full.
 	if t.n%blockRows == 0 {
 		t.blocks = append(t.blocks, make([]row, blockRows))
 	}
 	t.n++
 	t.index[free] = t.n
+	// Snapshots and workflows have the digest of their value as their name.
 	if t.kind == manifest.Artifact {
 		t.sums = append(t.sums, reference{})
 	}
@@ -79,7 +85,7 @@ func (t *table) get(ref reference) (*row, uint32) {
 	return r, t.n - 1
 }
 
-// slot is where in the index ref is, or would be.
+// slot returns the position of ref in the index, or the free one where it belongs.
 func (t *table) slot(ref reference) uint64 {
 	mask := uint64(len(t.index) - 1)
 	for i := maphash.Bytes(t.seed, ref[:]) & mask; ; i = (i + 1) & mask {
@@ -89,6 +95,7 @@ func (t *table) slot(ref reference) uint64 {
 	}
 }
 
+// rehash doubles the index.
 func (t *table) rehash() {
 	t.index = make([]uint32, max(64, 2*len(t.index)))
 	for i := range t.n {
@@ -96,8 +103,10 @@ func (t *table) rehash() {
 	}
 }
 
-// settle sorts what is embedded; from then on the table is only read.
-func (t *table) settle() {
+// sortEmbedded sorts the embedded objects and frees the index; afterwards the table is
+// read-only.
+func (t *table) sortEmbedded() {
+	// Not needed after all digests have been compared.
 	t.index, t.sums = nil, nil
 	t.order = make([]uint32, 0, t.n)
 	for i := range t.n {
@@ -108,7 +117,7 @@ func (t *table) settle() {
 	slices.SortFunc(t.order, func(a, b uint32) int { return bytes.Compare(t.row(a).ref[:], t.row(b).ref[:]) })
 }
 
-// find is the row of a value that is embedded, of a settled table.
+// find returns the row of an embedded object, after sortEmbedded.
 func (t *table) find(ref reference) (*row, bool) {
 	at, ok := slices.BinarySearchFunc(t.order, ref, func(i uint32, want reference) int {
 		return bytes.Compare(t.row(i).ref[:], want[:])

@@ -12,31 +12,37 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// Writer writes a bundle front to back in the one order and spelling that we write:
-// Event, Record, Object (and Erased), then Log with Event and Record for each side
-// log, then Close. Nothing of the content stays in memory but its digests.
+// Writer writes a bundle front to back, in the fixed order and form of Waybill's bundles:
+// Event, Record, Object and Erased for the session's own log, then Log with Event and Record
+// for each side log, then Close. Only digests of the content stay in memory.
 //
-// It checks what it is handed as a reader would: a call out of order, a line that is
-// not canonical or does not follow, an object that is not its digest are errors. After
-// an error there is no bundle, and every further call repeats it.
+// It verifies its input like a reader: a call out of order, a line that is not canonical or
+// does not follow the previous one, and an object that does not match its digest are errors.
+// After an error the output is not a bundle, and every further call returns that error.
 type Writer struct {
-	out  *bufio.Writer
+	out *bufio.Writer
+	// size is the number of bytes written so far, err the first error.
 	size int64
 	err  error
 
+	// at is the stage of the current log; it only advances, until the next side log.
 	at      stage
 	session string
-	logs    []*log // the session's own, then side logs
-	names   []string
-	sum     hash.Hash // of the list that is open
-	objects [3]written
+	logs    []*log    // the session's own, then the side logs
+	names   []string  // of the side logs, in order
+	sum     hash.Hash // of the open list
+	// objects are the statements about objects, by kind in the order of the stages.
+	objects [3]objectStatements
 
-	checks spelling
+	// checks verifies that lines are canonical.
+	checks jcsChecker
 	buffer bytes.Buffer // one snapshot or workflow
+	// copied is the copy buffer for artifacts, allocated on first use.
 	copied []byte
 }
 
-// stage is where in a bundle a Writer is; they follow each other.
+// stage is the position of a Writer in a bundle. Within a log the stages follow each other; a
+// side log starts at inLogEvents again.
 type stage int
 
 const (
@@ -50,14 +56,15 @@ const (
 	closed
 )
 
-// NewWriter begins a bundle on w. Errors are those of w, and an envelope that no
-// reader would take.
+// NewWriter begins a bundle on w. Errors are those of w, and an envelope that a reader would
+// refuse.
 func NewWriter(w io.Writer, e Envelope) (*Writer, error) {
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
 	b := &Writer{out: bufio.NewWriterSize(w, listBytes), session: e.SessionID, sum: sha256.New(),
 		logs: []*log{newLog("")}}
+	// Members before the session, in the order of the format.
 	lead := "{"
 	for _, m := range []struct {
 		name  string
@@ -74,7 +81,7 @@ func NewWriter(w io.Writer, e Envelope) (*Writer, error) {
 		}
 		text, err := canon.Marshal(m.value)
 		if err == nil {
-			_, err = canon.Parse(text) // names of rules come from people: R5 must take them back
+			_, err = canon.Parse(text) // rule names are chosen by people: a strict reader must accept them
 		}
 		if err == nil && len(text) > limits.LineBytesMax {
 			err = fmt.Errorf("%d bytes: want at most %d", len(text), limits.LineBytesMax)
@@ -90,19 +97,21 @@ func NewWriter(w io.Writer, e Envelope) (*Writer, error) {
 	return b, b.err
 }
 
-// put writes bytes as they are.
+// put writes bytes unchanged. Exceeding limits.BundleBytesMax is an error, since a reader
+// would refuse the file.
 func (w *Writer) put(p []byte) {
 	if w.size += int64(len(p)); w.size > limits.BundleBytesMax {
-		_ = w.fail("more than %d bytes, which no reader takes", limits.BundleBytesMax)
+		_ = w.fail("more than %d bytes, which readers refuse", limits.BundleBytesMax)
 	}
 	if w.err == nil {
 		_, w.err = w.out.Write(p)
 	}
 }
 
+// text writes a string unchanged.
 func (w *Writer) text(s string) { w.put([]byte(s)) }
 
-// fail keeps the first error, and returns it.
+// fail stores the first error and returns it.
 func (w *Writer) fail(format string, args ...any) error {
 	if w.err == nil {
 		w.err = fmt.Errorf("bundle: "+format, args...)
@@ -110,10 +119,10 @@ func (w *Writer) fail(format string, args ...any) error {
 	return w.err
 }
 
-// current is the log whose lists are written.
+// current returns the log that is being written.
 func (w *Writer) current() *log { return w.logs[len(w.logs)-1] }
 
-// begin opens a list.
+// begin opens a list, and starts its digest.
 func (w *Writer) begin(l *list) {
 	l.owner = w.session
 	l.depth = limits.JSONDepthMax - 3 // document, session, array
@@ -125,18 +134,21 @@ func (w *Writer) begin(l *list) {
 	w.put(opening)
 }
 
-// finish closes a list and keeps what integrity will state about it.
+// finish closes a list and stores its digest and length for integrity.
 func (w *Writer) finish(l *list) {
 	w.sum.Write(closing)
 	w.put(closing)
 	w.sum.Sum(l.value.sum[:0])
+	// One comma less than elements, and two brackets.
 	l.value.bytes = max(2, l.value.bytes+1)
 }
 
-// advance goes on to a later stage of one log; what lies between is written empty.
+// advance proceeds to a later stage of the current log; the sections in between are written
+// empty.
 func (w *Writer) advance(to stage) {
 	for ; w.at < to; w.at++ {
 		switch w.at {
+		// A log without events still has both lists.
 		case inEvents, inLogEvents:
 			w.finish(&w.current().events)
 			w.text(`,"manifest":`)
@@ -152,18 +164,20 @@ func (w *Writer) advance(to stage) {
 	}
 }
 
-// Event appends one event: JCS without newline, with the next eventIndex.
+// Event appends an event of the current log: canonical JSON without newline, with the next
+// eventIndex.
 func (w *Writer) Event(line []byte) error {
 	if w.err != nil {
 		return w.err
 	}
 	if w.at != inEvents && w.at != inLogEvents {
-		return w.fail("an event behind the events of its log")
+		return w.fail("an event after the end of its log's events")
 	}
 	return w.element(&w.current().events, line, eventWatch, (*list).event)
 }
 
-// Record appends one manifest record: JCS without newline, with the next manifestIndex.
+// Record appends a manifest record of the current log: canonical JSON without newline, with
+// the next manifestIndex. The first record ends the log's events.
 func (w *Writer) Record(line []byte) error {
 	if w.err != nil {
 		return w.err
@@ -172,15 +186,17 @@ func (w *Writer) Record(line []byte) error {
 		w.advance(w.at + 1)
 	}
 	if w.at != inRecords && w.at != inLogRecords {
-		return w.fail("a manifest record behind the manifest of its log")
+		return w.fail("a manifest record after the end of its log's manifest")
 	}
 	return w.element(&w.current().records, line, recordWatch, (*list).record)
 }
 
-func (w *Writer) element(l *list, line []byte, watch *watch, follows func(*list, *spelling) string) error {
+// element appends one line to a list; follows is the list's check of the order.
+func (w *Writer) element(l *list, line []byte, watch *watch, follows func(*list, *jcsChecker) string) error {
 	if len(line) > lineMax {
 		return w.fail("%s/%d: a line of %d bytes: want at most %d", l.path, l.count, len(line), lineMax)
 	}
+	// The path in the message has the form of a reader's pointer.
 	if err := w.canonical(line, l.depth, watch); err != nil {
 		return w.fail("%s/%d: %w", l.path, l.count, err)
 	}
@@ -193,15 +209,16 @@ func (w *Writer) element(l *list, line []byte, watch *watch, follows func(*list,
 	}
 	w.sum.Write(line)
 	w.put(line)
+	// The line and a comma or bracket.
 	l.value.bytes += int64(len(line)) + 1
 	l.count++
 	return w.err
 }
 
-// canonical makes sure that a reader finds in text what we say it is: one object in
-// JCS, of at most depth levels.
+// canonical verifies that text is one object as canonical JSON, of at most depth levels.
 func (w *Writer) canonical(text []byte, depth int, watch *watch) error {
-	if n, o := w.checks.look(text, depth, watch); o == exact && n == len(text) {
+	// The fast check accepts nearly everything; the full parser decides about the rest.
+	if n, o := w.checks.examine(text, depth, watch); o == exact && n == len(text) {
 		return nil
 	}
 	v, err := canon.Parse(text)
@@ -214,14 +231,15 @@ func (w *Writer) canonical(text []byte, depth int, watch *watch) error {
 	if v.Kind() != canon.Object || !bytes.Equal(v.JCS(), text) {
 		return canon.ErrSpelling
 	}
+	// Locate the watched members, which the fast check gave up on.
 	w.checks.loose = true
-	w.checks.look(text, depth, watch)
+	w.checks.examine(text, depth, watch)
 	w.checks.loose = false
 	return nil
 }
 
-// Log begins a side log: its events, then its records follow. Names are those that
-// LogName accepts, sorted.
+// Log begins a side log; its events and then its records follow. Names must satisfy LogName
+// and be in ascending order.
 func (w *Writer) Log(name string) error {
 	if w.err != nil {
 		return w.err
@@ -231,9 +249,9 @@ func (w *Writer) Log(name string) error {
 		last = w.names[len(w.names)-1]
 	}
 	if w.at == closed || !LogName(name) || name <= last || len(w.names) == limits.BundleLogsMax {
-		return w.fail("no side log %q can stand behind %q", name, last)
+		return w.fail("no side log %q may follow %q", name, last)
 	}
-	w.leave()
+	w.endLog()
 	if last == "" {
 		w.text(`,"logs":{`)
 	} else {
@@ -246,8 +264,8 @@ func (w *Writer) Log(name string) error {
 	return w.err
 }
 
-// leave ends the log that is written; behind the session's own, its objects.
-func (w *Writer) leave() {
+// endLog ends the current log; after the session's own log, its objects.
+func (w *Writer) endLog() {
 	l := w.current()
 	if len(w.names) > 0 {
 		w.advance(inLogRecords)
@@ -255,17 +273,19 @@ func (w *Writer) leave() {
 		w.text(`}`)
 	} else {
 		w.advance(inArtifacts)
+		// The member is absent in a bundle without artifacts.
 		if len(w.objects[inArtifacts-inSnapshots].lengths) > 0 {
 			w.text(`}`)
 		}
 	}
+	// A reader refuses a manifest that does not cover all events.
 	if l.records.next != l.events.count {
 		_ = w.fail("%s: the records cover %d events of %d", l.records.path, l.records.next, l.events.count)
 	}
 }
 
-// Close writes integrity and the end of the document: nil says that all of it was
-// written to the io.Writer, which stays open.
+// Close writes integrity and the end of the document. A nil error means that everything was
+// written to the io.Writer, which stays open and is not synced.
 func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
@@ -273,7 +293,7 @@ func (w *Writer) Close() error {
 	if w.at == closed {
 		return w.fail("closed already")
 	}
-	w.leave()
+	w.endLog()
 	if len(w.names) > 0 {
 		w.text(`}`)
 	}

@@ -14,33 +14,37 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// written are the objects of a kind that a Writer will state: 40 bytes for each, and
-// 32 more for an artifact.
-type written struct {
+// objectStatements holds the statements about the objects of a kind: 40 bytes each, and 32
+// more for an artifact.
+type objectStatements struct {
 	lengths []objectLength
-	sums    []reference // artifacts only: digest of the value's JCS
+	sums    []reference // artifacts only: digest of the value's canonical JSON
 }
 
+// objectLength is the reference of an object and its length in the bundle.
 type objectLength struct {
 	ref   reference
-	bytes int64 // of JCS
+	bytes int64 // length as canonical JSON
 }
 
-// Object appends an object as it lies in a store: size bytes of r, or all of them
-// where size is -1. Snapshots come first, then workflows, then artifacts, each sorted
-// by ref. STORE_CORRUPT: the bytes are not those of ref.
+// Object appends an object as stored: size bytes of r, or all of r if size is -1. The order
+// is snapshots, workflows, artifacts, each sorted by reference. STORE_CORRUPT means that the
+// bytes do not match ref.
 func (w *Writer) Object(kind manifest.ObjectKind, ref canon.Digest, size int64, r io.Reader) error {
 	if err := w.name(kind, ref); err != nil {
 		return err
 	}
 	most := objectBytesMax(kind)
+	// Refused before anything is read.
 	if size > most {
 		return w.fail("%s %s has %d bytes: want at most %d", kind, ref, size, most)
 	}
+	// n is the length in the store, sum its digest; they must match the arguments.
 	var n int64
 	var sum reference
 	var err error
 	if kind == manifest.Artifact {
+		// One byte more than the limit, so that an excess is noticed.
 		n, sum, err = w.artifact(io.LimitReader(r, most+1))
 	} else {
 		n, sum, err = w.value(kind, ref, io.LimitReader(r, most+1))
@@ -57,15 +61,16 @@ func (w *Writer) Object(kind manifest.ObjectKind, ref canon.Digest, size int64, 
 	return w.err
 }
 
-// name writes the name of the object that follows, if it can stand here.
+// name writes the name of the next object, if it may follow here.
 func (w *Writer) name(kind manifest.ObjectKind, ref canon.Digest) error {
 	if w.err != nil {
 		return w.err
 	}
 	to := map[manifest.ObjectKind]stage{manifest.Snapshot: inSnapshots, manifest.Workflow: inWorkflows,
 		manifest.Artifact: inArtifacts}[kind]
+	// w.at > to || A zero stage means an unknown kind.
 	if to == 0 || w.at > to || ref.IsZero() {
-		return w.fail("no %s can stand here", kind)
+		return w.fail("no %s is allowed here", kind)
 	}
 	w.advance(to)
 	set := &w.objects[to-inSnapshots]
@@ -77,21 +82,22 @@ func (w *Writer) name(kind manifest.ObjectKind, ref canon.Digest) error {
 			lead = `,"artifacts":{"`
 		}
 	} else if bytes.Compare(set.lengths[n-1].ref[:], raw[:]) >= 0 {
-		return w.fail("%s %s stands behind a greater one", kind, ref)
+		return w.fail("%s %s is not in ascending order", kind, ref)
 	}
+	// The length is filled in after the value was written.
 	set.lengths = append(set.lengths, objectLength{ref: raw})
 	w.text(lead + ref.String() + `":`)
 	return w.err
 }
 
-// value writes a snapshot or a workflow, which already is JCS.
+// value writes a snapshot or a workflow, which is stored as canonical JSON.
 func (w *Writer) value(kind manifest.ObjectKind, ref canon.Digest, r io.Reader) (n int64, sum reference, err error) {
 	w.buffer.Reset()
 	if n, err = w.buffer.ReadFrom(r); err != nil {
 		return n, sum, err
 	}
 	text := w.buffer.Bytes()
-	// A wrong digest says more than what damage does to the spelling.
+	// A wrong digest is the better message: damage also breaks the canonical form.
 	if sum = sha256.Sum256(text); sum == ref.Raw() {
 		if err := w.canonical(text, objectDepth, nil); err != nil {
 			return n, sum, err
@@ -106,7 +112,7 @@ func (w *Writer) value(kind manifest.ObjectKind, ref canon.Digest, r io.Reader) 
 	return n, sum, nil
 }
 
-// artifact writes bytes as base64 (RFC 4648, with padding).
+// artifact writes bytes as base64 (RFC 4648 with padding) and hashes both forms.
 func (w *Writer) artifact(r io.Reader) (n int64, sum reference, err error) {
 	if w.copied == nil {
 		w.copied = make([]byte, 32<<10)
@@ -116,7 +122,7 @@ func (w *Writer) artifact(r io.Reader) (n int64, sum reference, err error) {
 	_, _ = text.Write(quote)
 	w.put(quote)
 	coder := base64.NewEncoder(base64.StdEncoding, chars)
-	// Without the detour the copy would use a buffer of its own for each artifact.
+	// The struct hides r's WriterTo, which would allocate a buffer for each artifact.
 	n, err = io.CopyBuffer(io.MultiWriter(content, coder), struct{ io.Reader }{r}, w.copied)
 	if err == nil {
 		err = coder.Close()
@@ -124,6 +130,7 @@ func (w *Writer) artifact(r io.Reader) (n int64, sum reference, err error) {
 	if err != nil {
 		return n, sum, err
 	}
+	// The base64 is written to out directly, bypassing put.
 	w.size += chars.n
 	_, _ = text.Write(quote)
 	w.put(quote)
@@ -132,29 +139,33 @@ func (w *Writer) artifact(r io.Reader) (n int64, sum reference, err error) {
 	return n, sum, nil
 }
 
+// counter counts the bytes written to w.
 type counter struct {
 	w io.Writer
 	n int64
 }
 
+// Write implements io.Writer; bytes that w refused are counted too, since the Writer fails
+// then.
 func (c *counter) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return c.w.Write(p)
 }
 
-// stated keeps what integrity will state about the artifact that was written last.
+// stated stores the statement about the artifact that was written last.
 func (w *Writer) stated(sum reference, n int64) {
 	set := &w.objects[inArtifacts-inSnapshots]
 	set.lengths[len(set.lengths)-1].bytes = n
 	set.sums = append(set.sums, sum)
 }
 
-// Erased puts what is left of an erased artifact in its place: the data of its
-// tombstone. It stands among the artifacts, sorted by ref with them.
+// Erased appends the tombstone of an erased artifact in place of its bytes. Its position is
+// that of the artifact. data is the tombstone's data and must name ref.
 func (w *Writer) Erased(ref canon.Digest, data canon.Value) error {
 	if err := w.name(manifest.Artifact, ref); err != nil {
 		return err
 	}
+	// A reader, and the store after an import, would refuse another tombstone.
 	if err := checkTombstone(data, ref); err != nil {
 		return w.fail("%s: %w", ref, err)
 	}
@@ -173,7 +184,7 @@ func (w *Writer) Erased(ref canon.Digest, data canon.Value) error {
 	return w.err
 }
 
-// integrity writes an entry for every value, in the order in which they stand.
+// integrity writes an entry for every value, in the order of the values.
 func (w *Writer) integrity() {
 	w.text(`},"integrity":{"kind":"` + IntegrityKind + `","entries":[`)
 	lead := ""
@@ -190,6 +201,7 @@ func (w *Writer) integrity() {
 		}
 		for k, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
 			for j, o := range w.objects[k].lengths {
+				// The digest of an artifact's string differs from its name.
 				sum := o.ref
 				if kind == manifest.Artifact {
 					sum = w.objects[k].sums[j]

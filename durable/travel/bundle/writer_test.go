@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
-// Every wrong call is an error, at once and at Close: no bundle comes of it.
+// TestWrongCalls: every invalid call is an error, immediately and at Close.
 func TestWrongCalls(t *testing.T) {
 	zero, one := event(t, 0, "note", `{}`), event(t, 1, "note", `{}`)
 	put := func(w *bundle.Writer, kind manifest.ObjectKind, v string) error {
@@ -40,7 +40,7 @@ func TestWrongCalls(t *testing.T) {
 			w *bundle.Writer) error {
 			return w.Event([]byte(strings.Replace(zero, `"v":`, `"v": `, 1)))
 		},
-		"event with a twin": func(w *bundle.Writer) error {
+		"event with a case collision": func(w *bundle.Writer) error {
 			return w.Event([]byte(strings.Replace(zero, `"v":1`, `"v":1,"vV":1,"vv":1`, 1)))
 		},
 		"event that is a list": func(w *bundle.Writer) error { return w.Event([]byte(`[]`)) },
@@ -53,7 +53,7 @@ func TestWrongCalls(t *testing.T) {
 		"event too long": func(w *bundle.Writer) error {
 			return w.Event([]byte(event(t, 0, "x", `"`+strings.Repeat("x", 1<<20)+`"`)))
 		},
-		"event behind records": func(w *bundle.Writer) error {
+		"event after records": func(w *bundle.Writer) error {
 			_ = w.Event([]byte(zero))
 			_ = w.Record([]byte(segment(t, 0, 0, 0)))
 			return w.Event([]byte(one))
@@ -61,11 +61,11 @@ func TestWrongCalls(t *testing.T) {
 		"record of another index":   func(w *bundle.Writer) error { return w.Record([]byte(segment(t, 1, 0, 0))) },
 		"record of other bounds":    func(w *bundle.Writer) error { return w.Record([]byte(segment(t, 0, 1, 1))) },
 		"records that do not cover": func(w *bundle.Writer) error { _ = w.Event([]byte(zero)); return w.Close() },
-		"record behind snapshots": func(w *bundle.Writer) error {
+		"record after snapshots": func(w *bundle.Writer) error {
 			_ = put(w, manifest.Snapshot, "{}")
 			return w.Record([]byte(segment(t, 0, 0, 0)))
 		},
-		"snapshot behind workflow": func(w *bundle.Writer) error {
+		"snapshot after workflow": func(w *bundle.Writer) error {
 			_ = put(w, manifest.Workflow, "{}")
 			return put(w, manifest.Snapshot, "{}")
 		},
@@ -73,7 +73,7 @@ func TestWrongCalls(t *testing.T) {
 			_ = put(w, manifest.Snapshot, "{}")
 			return put(w, manifest.Snapshot, "{}")
 		},
-		"snapshot in no spelling": func(w *bundle.Writer) error { return put(w, manifest.Snapshot, "{ }") },
+		"snapshot that is not canonical": func(w *bundle.Writer) error { return put(w, manifest.Snapshot, "{ }") },
 		"snapshot too large": func(w *bundle.Writer) error {
 			return put(w, manifest.Snapshot, `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)
 		},
@@ -87,7 +87,7 @@ func TestWrongCalls(t *testing.T) {
 			return gone(w,
 				first)
 		},
-		"workflow behind artifact": func(w *bundle.Writer) error {
+		"workflow after artifact": func(w *bundle.Writer) error {
 			_ = put(w, manifest.Artifact, first)
 			return put(w, manifest.Workflow, "{}")
 		},
@@ -106,7 +106,7 @@ func TestWrongCalls(t *testing.T) {
 			return w.Erased(canon.Sum(nil),
 				canon.OfString("x"))
 		},
-		"artifact behind logs": func(w *bundle.Writer) error {
+		"artifact after logs": func(w *bundle.Writer) error {
 			_ = w.Log("a")
 			return put(w, manifest.Artifact,
 				"x")
@@ -120,7 +120,7 @@ func TestWrongCalls(t *testing.T) {
 				[]byte(zero))
 			return w.Log("b")
 		},
-		"event behind a log's end": func(w *bundle.Writer) error {
+		"event after a log's end": func(w *bundle.Writer) error {
 			_ = w.Log("a")
 			_ = w.Event([]byte(zero))
 			_ = w.Record([]byte(segment(t, 0, 0, 0)))
@@ -149,7 +149,7 @@ func TestWrongEnvelopes(t *testing.T) {
 		"session":    func(e *bundle.Envelope) { e.SessionID = "sess_x" },
 		"no UTF-8":   func(e *bundle.Envelope) { e.ExportedAt = "\xff" },
 		"health":     func(e *bundle.Envelope) { e.Salvage = &bundle.Salvage{} },
-		"twin rules": func(e *bundle.Envelope) {
+		"rules that differ in case": func(e *bundle.Envelope) {
 			e.Redacted = &bundle.Redacted{Rules: map[string]int64{"Key": 1,
 				"key": 1}}
 		},
@@ -164,7 +164,7 @@ func TestWrongEnvelopes(t *testing.T) {
 	}
 }
 
-// Damage in the store is the store's, not ours.
+// TestDamagedObject: damage in the store is STORE_CORRUPT.
 func TestDamagedObject(t *testing.T) {
 	w, err := bundle.NewWriter(io.Discard, envelope())
 	if err != nil {
@@ -186,7 +186,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Where the io.Writer fails, Close says so.
+// TestFailingWriter: Close returns the error of the io.Writer.
 func TestFailingWriter(t *testing.T) {
 	whole := small(t)
 	whole.artifacts = append(whole.artifacts, strings.Repeat("a", 300_000))

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/travel/rewrite"
 )
 
-// BenchmarkAMillionEvents renames a log of 200,000 advances, and says what the renaming
-// holds in memory for each event at the end.
+// BenchmarkAMillionEvents renames a log of 200,000 advances and reports the memory per event
+// that the renaming holds at the end.
 func BenchmarkAMillionEvents(b *testing.B) {
 	session, run := id.NewSession(id.Seed{1}), id.NewRun(id.Seed{1})
 	to := id.NewSession(id.Seed{2})

@@ -5,123 +5,138 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// renamedSegment is one segment on its way: where its facts may come from, and how many
-// of each kind it had so far.
+// renamedSegment is the state of renaming one segment: the origins of its facts, and how many
+// facts of each kind it has had so far.
 type renamedSegment struct {
 	*Renaming
-	origins []twin
+	origins []originPair
 
+	// Counters of facts by kind; a fact's id is derived from an origin and its number.
 	outputs, gaps, changes, traces, contexts, capObs, divergences int
 }
 
-// twin is one origin of facts in the old log, and the one in its place.
-type twin struct{ was, is id.Origin }
+// originPair is an origin of facts in the old log, and its counterpart in the new one.
+type originPair struct{ old, new id.Origin }
 
-// originsMax is how many origins the facts of one segment are looked for under. One
-// append has one; more are of another program's segments, whose ids are made otherwise.
+// originsMax bounds the origins that are tried for one segment. One append has one origin;
+// segments by other programs may have more, with ids derived in other ways.
 const originsMax = 4
 
-func (s *renamedSegment) from(was, is id.Origin) {
+// addOrigin adds an origin of the segment's facts.
+func (s *renamedSegment) addOrigin(oldID, newID id.Origin) {
+	// Origins beyond the bound yield imported ids, which are valid too.
 	if len(s.origins) < originsMax {
-		s.origins = append(s.origins, twin{was, is})
+		s.origins = append(s.origins, originPair{oldID, newID})
 	}
 }
 
-// learn follows the derivations of format.md, section 5: which runs, nodes and attempts
-// an event brings, and what counts as recorded at a node from here on.
-func (s *renamedSegment) learn(e event.Event) {
+// deriveIDs repeats the derivations of docs/design.md#ids for one event: the run, nodes and
+// attempts that it introduces, and the number of operations recorded at its node.
+func (s *renamedSegment) deriveIDs(e event.Event) {
 	if !e.Scope.RunID.IsZero() {
 		s.run(e.Scope.RunID)
 	}
 	switch p := e.Data.(type) {
 	case event.AdvanceRecorded:
-		s.learnAttempt(e.Scope.NodeID, p)
+		s.deriveAttempt(e.Scope.NodeID, p)
 	case event.NodeCreated:
-		s.learnNode(e.Scope, p)
+		s.deriveNode(e.Scope, p)
 	case event.NodeOutputAppended:
+		// An approval is the only output with an attempt id of its own and no event that
+		// records it.
 		if p.Payload.ArtifactKind == approvalKind {
-			at := s.place(e.Scope.NodeID)
-			was, is := s.attempt(e.Scope.NodeID, id.OpApprove, &at.approval)
-			s.from(id.FromAttempt(was, id.OpApprove), id.FromAttempt(is, id.OpApprove))
+			at := s.nodeEntry(e.Scope.NodeID)
+			oldID, newID := s.attempt(e.Scope.NodeID, id.OpApprove, &at.approval)
+			s.addOrigin(id.FromAttempt(oldID, id.OpApprove), id.FromAttempt(newID, id.OpApprove))
 		}
 	}
 }
 
-// attempt is the next attempt of a node, in the old log and in the new, and counts it.
-func (s *renamedSegment) attempt(at id.Node, op id.Operation, recorded *int32) (was, is id.Attempt) {
+// attempt returns the id of a node's next attempt in the old and in the new log, and counts
+// it.
+func (s *renamedSegment) attempt(at id.Node, op id.Operation, recorded *int32) (oldID, newID id.Attempt) {
 	n := int(*recorded)
 	*recorded++
 	return id.NextAttempt(at, op, n), id.NextAttempt(s.node(at), op, n)
 }
 
-func (s *renamedSegment) learnAttempt(at id.Node, p event.AdvanceRecorded) {
-	was, is := s.attempt(at, id.OpAck, &s.place(at).acks)
+// deriveAttempt maps a recorded attempt: to the derived id if the old one was derived, to
+// that of its first record if it is a repetition, else to an imported one.
+func (s *renamedSegment) deriveAttempt(at id.Node, p event.AdvanceRecorded) {
+	oldID, newID := s.attempt(at, id.OpAck, &s.nodeEntry(at).acks)
+	// A repeated record of the same attempt.
 	if had, ok := s.attempts.get(p.AttemptID); ok {
-		is = had
-	} else if was != p.AttemptID {
-		is = elsewise(s.origin, p.AttemptID)
+		newID = had
+	} else if oldID != p.AttemptID {
+		newID = importedID(s.origin, p.AttemptID)
 	}
-	s.attempts.set(p.AttemptID, is)
-	s.from(id.FromAttempt(p.AttemptID, id.OpAck), id.FromAttempt(is, id.OpAck))
+	s.attempts.set(p.AttemptID, newID)
+	s.addOrigin(id.FromAttempt(p.AttemptID, id.OpAck), id.FromAttempt(newID, id.OpAck))
 	if to := p.Outcome.ToNodeID; to != nil {
-		s.child(*to, at, p.AttemptID, is, id.OpAck)
+		s.child(*to, at, p.AttemptID, newID, id.OpAck)
 	}
 }
 
-// child gives a node that an attempt creates its new id.
-func (s *renamedSegment) child(old, parent id.Node, was, is id.Attempt, op id.Operation) {
-	if s.nodes.get(old) != nil || id.ChildNode(parent, was, op) != old {
-		s.place(old)
+// child maps a node created by an attempt, if its old id was derived from that attempt.
+func (s *renamedSegment) child(old, parent id.Node, oldID, newID id.Attempt, op id.Operation) {
+	// id.ChildNode || Already mapped, or not derived: keep or create the entry.
+	if s.nodes.get(old) != nil || id.ChildNode(parent, oldID, op) != old {
+		s.nodeEntry(old)
 		return
 	}
-	s.nodes.add(old, id.ChildNode(s.node(parent), is, op))
+	s.nodes.add(old, id.ChildNode(s.node(parent), newID, op))
 }
 
-func (s *renamedSegment) learnNode(at event.Scope, p event.NodeCreated) {
+// deriveNode maps a root or checkpoint node. Other nodes were mapped by the attempt before
+// them, or have no derivation.
+func (s *renamedSegment) deriveNode(at event.Scope, p event.NodeCreated) {
 	before := s.nodes.get(at.NodeID) != nil
 	switch {
 	case p.ParentNodeID == nil:
 		if !before && id.RootNode(at.RunID) == at.NodeID {
 			s.nodes.add(at.NodeID, id.RootNode(s.run(at.RunID)))
 		}
-		s.from(id.FromStart(at.NodeID), id.FromStart(s.node(at.NodeID)))
+		s.addOrigin(id.FromStart(at.NodeID), id.FromStart(s.node(at.NodeID)))
+	// The attempt id of a checkpoint is in no event; it follows from the count.
 	case p.NodeKind == event.CheckpointNode && !before:
 		parent := *p.ParentNodeID
-		was, is := s.attempt(parent, id.OpCheckpoint, &s.place(parent).checkpoints)
-		s.child(at.NodeID, parent, was, is, id.OpCheckpoint)
-		s.from(id.FromAttempt(was, id.OpCheckpoint), id.FromAttempt(is, id.OpCheckpoint))
+		oldID, newID := s.attempt(parent, id.OpCheckpoint, &s.nodeEntry(parent).checkpoints)
+		s.child(at.NodeID, parent, oldID, newID, id.OpCheckpoint)
+		s.addOrigin(id.FromAttempt(oldID, id.OpCheckpoint), id.FromAttempt(newID, id.OpCheckpoint))
 	default:
-		s.place(at.NodeID)
+		s.nodeEntry(at.NodeID)
 	}
 }
 
-// own gives gaps and outputs their new ids, those that stand later in the segment too:
-// evidence may name them.
-func (s *renamedSegment) own(e event.Event) {
+// deriveFacts maps the gaps and outputs of the segment before it is rewritten, since evidence
+// may refer to later ones.
+func (s *renamedSegment) deriveFacts(e event.Event) {
 	switch p := e.Data.(type) {
 	case event.GapRecorded:
-		remember(s, s.Renaming.gaps, p.GapID, &s.gaps, id.Origin.Gap)
+		storeFact(s, s.Renaming.gaps, p.GapID, &s.gaps, id.Origin.Gap)
 	case event.NodeOutputAppended:
-		remember(s, s.Renaming.outputs, p.OutputID, &s.outputs, id.Origin.Output)
+		storeFact(s, s.Renaming.outputs, p.OutputID, &s.outputs, id.Origin.Output)
 	}
 }
 
-func remember[T named[T]](s *renamedSegment, b book[T], old T, count *int, derive func(id.Origin, int) T) {
-	is := fact(s, old, count, derive)
+// storeFact maps one fact unless it is mapped already.
+func storeFact[T idType[T]](s *renamedSegment, b idMap[T], old T, count *int, derive func(id.Origin, int) T) {
+	newID := factID(s, old, count, derive)
 	if _, ok := b.get(old); !ok {
-		b.set(old, is)
+		b.set(old, newID)
 	}
 }
 
-// fact is the new id of a fact: the count-th of its kind in the segment, of whichever
-// origin has it.
-func fact[T named[T]](s *renamedSegment, old T, count *int, derive func(id.Origin, int) T) T {
+// factID returns the new id of a fact: derived, if its old id is that of the count-th fact of
+// its kind of one of the segment's origins, else imported.
+func factID[T idType[T]](s *renamedSegment, old T, count *int, derive func(id.Origin, int) T) T {
 	n := *count
 	*count++
+	// Usually the first origin matches.
 	for _, o := range s.origins {
-		if derive(o.was, n) == old {
-			return derive(o.is, n)
+		if derive(o.old, n) == old {
+			return derive(o.new, n)
 		}
 	}
-	return elsewise(s.origin, old)
+	return importedID(s.origin, old)
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
+// event redacts one event. Its id changes only if its dedupeKey contains the digest of a
+// redacted value.
 func (r *Redaction) event(e event.Event) (event.Event, error) {
 	if e.Foreign() {
 		return r.foreign(e)
@@ -21,23 +23,24 @@ func (r *Redaction) event(e event.Event) (event.Event, error) {
 	if err != nil {
 		return e, err
 	}
-	was, isObservation := e.Data.(event.ObservationRecorded)
+	before, isObservation := e.Data.(event.ObservationRecorded)
 	e.Data = data
-	if isObservation && data != was { // its key holds the digest of its value
-		is := id.EventOf(e.Owner, e.DedupeKey())
-		r.events[e.ID] = is
-		e.ID = is
+	if isObservation && data != before { // the dedupeKey contains the digest of the value
+		newID := id.EventOf(e.Owner, e.DedupeKey())
+		r.events[e.ID] = newID
+		e.ID = newID
 	}
 	return e, nil
 }
 
-// text is s without its secrets, cut where markers made it longer than it may be.
+// text redacts s and truncates it to most bytes, since a marker may be longer than the
+// secret.
 func (r *Redaction) text(s string, most int) string {
 	return reason.Clip(redact.Text(s, r.counts), most)
 }
 
-// payload redacts every text that somebody brought. What is not listed holds ids,
-// digests and words of closed sets alone.
+// payload redacts every text in a payload that came from a caller. Kinds that are not listed
+// contain only ids, digests and words of closed sets.
 func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 	switch p := e.Data.(type) {
 	case event.RunStarted:
@@ -77,6 +80,7 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 	return e.Data, nil
 }
 
+// advance redacts the blockers of a refused attempt, which quote the caller.
 func (r *Redaction) advance(p event.AdvanceRecorded) event.AdvanceRecorded {
 	if p.Outcome.Blockers == nil {
 		return p
@@ -91,8 +95,8 @@ func (r *Redaction) advance(p event.AdvanceRecorded) event.AdvanceRecorded {
 	return p
 }
 
-// context: one whose markers take more room than there is loses the members that had
-// something to hide.
+// context redacts a context. If the result exceeds its budget, the members that were redacted
+// are removed.
 func (r *Redaction) context(v canon.Value) canon.Value {
 	out := redact.Value(v, r.counts)
 	if event.CheckContext(out) == nil {
@@ -107,51 +111,57 @@ func (r *Redaction) context(v canon.Value) canon.Value {
 	return canon.OfMembers(kept...)
 }
 
+// output redacts an output: notes in place, artifacts by reference to the redacted artifact.
 func (r *Redaction) output(p event.NodeOutputAppended) (event.Payload, error) {
-	was := p.Payload
-	if was.PayloadKind == event.Notes {
-		notes := reason.Truncate(redact.Text(was.NotesMarkdown, r.counts), limits.NotesBytesMax)
-		if notes != was.NotesMarkdown {
-			r.followTo(canon.Sum([]byte(was.NotesMarkdown)), canon.Sum([]byte(notes)))
+	before := p.Payload
+	if before.PayloadKind == event.Notes {
+		notes := reason.Truncate(redact.Text(before.NotesMarkdown, r.counts), limits.NotesBytesMax)
+		if notes != before.NotesMarkdown {
+			// Approvals are bound to the digest of the notes.
+			r.followTo(canon.Sum([]byte(before.NotesMarkdown)), canon.Sum([]byte(notes)))
 		}
 		p.Payload.NotesMarkdown = notes
 		return p, nil
 	}
-	a, changed, err := r.artifact(was.SHA256, was.ContentType)
+	a, changed, err := r.artifact(before.SHA256, before.ContentType)
 	if err != nil || !changed {
 		return p, err
 	}
 	r.dirty = true
-	p.Payload.SHA256, p.Payload.ByteLength = a.is, a.bytes
-	p.Payload.ArtifactKind = redact.Text(was.ArtifactKind, nil) // as in the artifact, where it was counted
+	p.Payload.SHA256, p.Payload.ByteLength = a.ref, a.bytes
+	p.Payload.ArtifactKind = redact.Text(before.ArtifactKind, nil) // counted in the artifact already
 	return p, nil
 }
 
+// evidence replaces the ids of redacted events in a gap's evidence.
 func (r *Redaction) evidence(p event.GapRecorded) event.GapRecorded {
 	p.EvidenceRefs = slices.Clone(p.EvidenceRefs)
 	for i, ref := range p.EvidenceRefs {
 		if ref.EventID != nil {
-			is := r.eventOf(*ref.EventID)
-			p.EvidenceRefs[i].EventID = &is
+			newID := r.eventOf(*ref.EventID)
+			p.EvidenceRefs[i].EventID = &newID
 		}
 	}
 	return p
 }
 
+// eventOf returns the new id of an event, the old one if it did not change.
 func (r *Redaction) eventOf(old id.Event) id.Event {
-	if is, ok := r.events[old]; ok {
-		return is
+	if newID, ok := r.events[old]; ok {
+		return newID
 	}
 	return old
 }
 
+// trace redacts the summaries of a decision trace, and splits nothing: NewTrace bounds them
+// again.
 func (r *Redaction) trace(p event.DecisionTraceAppended) event.DecisionTraceAppended {
 	entries := slices.Clone(p.Entries)
 	changed := false
 	for i := range entries {
-		was := entries[i].Summary
-		entries[i].Summary = redact.Text(was, r.counts)
-		changed = changed || entries[i].Summary != was
+		before := entries[i].Summary
+		entries[i].Summary = redact.Text(before, r.counts)
+		changed = changed || entries[i].Summary != before
 	}
 	if !changed {
 		return p
@@ -159,12 +169,12 @@ func (r *Redaction) trace(p event.DecisionTraceAppended) event.DecisionTraceAppe
 	return event.NewTrace(p.TraceID, entries)
 }
 
-// observation: the key of one holds the digest of its value, and stands once in a log.
-// Values that were told apart by their secrets alone get a number.
+// observation redacts an observation. Its dedupeKey contains the digest of the value and must
+// be unique in a log, so values that differed only in their secrets get a number.
 func (r *Redaction) observation(e event.Event, p event.ObservationRecorded) event.ObservationRecorded {
 	most := map[string]int{"short_string": limits.ShortStringMax, "path": limits.PathMax}[p.Value.Type]
 	if most == 0 {
-		return p // a digest
+		return p // digests contain no secrets
 	}
 	value := r.text(p.Value.Value, most)
 	p.Value.Value = value

@@ -9,15 +9,15 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// envelope lists the members of a line that say which event it is. They are made of ids
-// and words, and what they name would be lost with them.
+// envelope lists the members of a line that identify the event. They consist of ids and
+// closed words; redacting them would break references.
 var envelope = map[string]bool{"dedupeKey": true, "eventId": true, "eventIndex": true, "ignorable": true, "kind": true,
 	"scope":     true,
 	"sessionId": true, "storeId": true, "timestampMs": true, "v": true}
 
-// OpaqueLine is one line of a side log, without its newline, without its secrets. What
-// the lines of its table mean need not be known. A line without any comes back as it is.
-// An error says that the line is no event, or that it became too long.
+// OpaqueLine redacts one line of a side log, without its newline. The meaning of the line's
+// table is not needed. A line without secrets is returned unchanged. An error means that the
+// line is not an event, or that it became too long.
 func (r *Redaction) OpaqueLine(line []byte) ([]byte, error) {
 	v, err := canon.Parse(line)
 	if err != nil {
@@ -29,6 +29,7 @@ func (r *Redaction) OpaqueLine(line []byte) ([]byte, error) {
 	return r.line(line, v)
 }
 
+// line redacts all members of v outside the envelope; line is the encoding of v.
 func (r *Redaction) line(line []byte, v canon.Value) ([]byte, error) {
 	before := r.counts.Total()
 	members := make([]canon.Member, v.Len())
@@ -38,19 +39,20 @@ func (r *Redaction) line(line []byte, v canon.Value) ([]byte, error) {
 			members[i].Value = redact.Value(v.Item(i), r.counts)
 		}
 	}
+	// Unchanged bytes, also of a line that is not canonical.
 	if r.counts.Total() == before {
 		return line, nil
 	}
 	out, err := canon.OfMembers(members...).AppendJCS(nil)
 	if err == nil && len(out) >= limits.LineBytesMax {
-		err = fmt.Errorf("rewrite: a line of %d bytes without its secrets: want less than %d", len(out),
+		err = fmt.Errorf("rewrite: a line of %d bytes after redaction: want less than %d", len(out),
 			limits.LineBytesMax)
 	}
 	return out, err
 }
 
-// foreign redacts an event of another program: all that is no part of its envelope, and
-// the artifact that it refers to, where it says so as ours do.
+// foreign redacts an event of another program: all members outside the envelope, and a
+// reference to an artifact in the position where Waybill's events have it.
 func (r *Redaction) foreign(e event.Event) (event.Event, error) {
 	line, err := event.Domain.AppendLine(nil, e)
 	if err != nil {
@@ -74,7 +76,8 @@ func (r *Redaction) foreign(e event.Event) (event.Event, error) {
 	return event.Domain.DecodeLine(line)
 }
 
-// foreignArtifact lets data.payload name the artifact that stands for the old one.
+// foreignArtifact replaces the reference in data.payload by that of the redacted artifact;
+// moved reports whether it changed.
 func (r *Redaction) foreignArtifact(v canon.Value) (_ canon.Value, moved bool, err error) {
 	data, _ := v.Get("data")
 	payload, _ := data.Get("payload")
@@ -87,6 +90,6 @@ func (r *Redaction) foreignArtifact(v canon.Value) (_ canon.Value, moved bool, e
 	if err != nil || !changed {
 		return v, false, err
 	}
-	payload = payload.With("sha256", canon.OfString(a.is.String())).With("byteLength", canon.OfInt(a.bytes))
+	payload = payload.With("sha256", canon.OfString(a.ref.String())).With("byteLength", canon.OfInt(a.bytes))
 	return v.With("data", data.With("payload", payload)), true, nil
 }

@@ -12,45 +12,47 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// Redaction takes the secrets out of a log: out of every text that a person, an agent or
-// a program brought, and out of artifacts. Ids, digests of snapshots and workflows, and
-// the order of events stay. What named an altered artifact by its digest names the new
-// one, so that the log holds together as before.
+// Redaction removes secrets from a log: from every text that a person, an agent or a program
+// sent, and from artifacts (docs/design.md#redaction). Ids, digests of snapshots and
+// workflows, and the order of events are kept. References to a redacted artifact are replaced
+// by its new digest, so that the log stays consistent.
 //
-// An approval is bound to digests, and follows them; what it was given for has changed
-// all the same. requestDigest is left out where its segment lost a secret: it is a digest
-// of what was sent, by which a short one could be guessed.
+// An approval is bound to digests, which are replaced too, although the approved content has
+// changed. requestDigest is removed from a segment that contained a secret: a short secret
+// could be guessed from it.
 type Redaction struct {
+	// load returns the stored bytes of an artifact.
 	load   func(canon.Digest) ([]byte, error)
 	counts redact.Counts
 
-	artifacts map[canon.Digest]altered // by the old digest: those that changed
-	clean     map[canon.Digest]bool    // those that did not
-	sources   map[canon.Digest]canon.Digest
-	// follow is which digest stands for that of a text or an artifact that was altered:
-	// only of those, so it stays small.
+	artifacts map[canon.Digest]altered      // redacted artifacts, by their old digest
+	clean     map[canon.Digest]bool         // artifacts without secrets
+	sources   map[canon.Digest]canon.Digest // old digest, by the new one
+	// follow maps the digest of a redacted text or artifact to the new one. Only redacted
+	// content is in it, so that it stays small.
 	follow map[canon.Digest]followed
 
-	dirty    bool            // the segment names an altered artifact, counted here or before
-	observed map[string]bool // dedupeKeys of observations, of which some may come out the same
-	events   map[id.Event]id.Event
+	dirty    bool                  // the segment refers to a redacted artifact, whether counted now or before
+	observed map[string]bool       // dedupeKeys of observations, which redaction may make equal
+	events   map[id.Event]id.Event // new ids of events whose id changed
 }
 
-// altered is an artifact that lost a secret.
+// altered is the result of redacting an artifact.
 type altered struct {
-	is          canon.Digest
+	ref         canon.Digest
 	bytes       int64
 	contentType string
-	epoch       int // how many digests were followed when it was made
+	epoch       int // number of entries in follow when it was made
 }
 
+// followed is a new digest and its position in the order of follow.
 type followed struct {
-	is  canon.Digest
+	ref canon.Digest
 	nth int
 }
 
-// NewRedaction begins a redaction. load hands out the stored bytes of an artifact; one
-// of ARTIFACT_ERASED has nothing left to take out and stays named as it is.
+// NewRedaction begins a redaction. load returns the stored bytes of an artifact; for one that
+// was erased it returns ARTIFACT_ERASED, and the reference is kept.
 func NewRedaction(load func(canon.Digest) ([]byte, error)) *Redaction {
 	return &Redaction{load: load, counts: redact.Counts{}, artifacts: map[canon.Digest]altered{},
 		clean:   map[canon.Digest]bool{},
@@ -58,13 +60,13 @@ func NewRedaction(load func(canon.Digest) ([]byte, error)) *Redaction {
 		events: map[id.Event]id.Event{}}
 }
 
-// Counts says how often each rule took something out so far; of an artifact that is
-// referred to more than once, once. It is the caller's to read, not to change.
+// Counts returns how often each rule matched so far, counting an artifact once however often
+// it is referred to. The caller must not change the map.
 func (r *Redaction) Counts() redact.Counts { return r.counts }
 
-// Segment is a segment's events without their secrets, at the same indices. Segments are
-// handed in in their order. An error is that of load, or says that something became larger
-// than it may be.
+// Segment returns a segment's events without secrets, at the same indices. Segments must be
+// passed in log order. Errors are those of load, and STORE_LIMIT for content that redaction
+// made too large.
 func (r *Redaction) Segment(events []event.Event) ([]event.Event, error) {
 	before := r.counts.Total()
 	r.dirty = false
@@ -87,8 +89,9 @@ func (r *Redaction) Segment(events []event.Event) ([]event.Event, error) {
 	return out, nil
 }
 
-// Artifact is the artifact that stands for the one of that digest in the redacted log,
-// with its bytes; changed is false where it is the same. The error is that of load.
+// Artifact returns the redacted form of the artifact with an old digest, and its new digest;
+// changed is false if it has no secrets. Errors are those of load, and STORE_CORRUPT if the
+// artifact differs from the one that Segment read.
 func (r *Redaction) Artifact(old canon.Digest) (ref canon.Digest, data []byte, changed bool, err error) {
 	if data, err = r.load(old); err != nil {
 		return old, nil, false, err
@@ -98,14 +101,14 @@ func (r *Redaction) Artifact(old canon.Digest) (ref canon.Digest, data []byte, c
 		return old, data, false, nil
 	}
 	data = r.bytes(data, a.contentType, nil, a.epoch)
-	if canon.Sum(data) != a.is {
+	if canon.Sum(data) != a.ref {
 		return old, nil, false, fault.New(fault.StoreCorrupt, "the artifact %s changed while it was read", old)
 	}
-	return a.is, data, true, nil
+	return a.ref, data, true, nil
 }
 
-// Source is the old digest of an artifact of the redacted log, of several any one; ok is
-// false where none was altered to it.
+// Source returns the old digest of a redacted artifact, any one if several became equal; ok
+// is false for all other digests.
 func (r *Redaction) Source(ref canon.Digest) (old canon.Digest, ok bool) {
 	old, ok = r.sources[ref]
 	return old, ok
@@ -117,6 +120,7 @@ func (r *Redaction) artifact(old canon.Digest, contentType string) (a altered, c
 		return a, ok, nil
 	}
 	data, err := r.load(old)
+	// Nothing is left to redact.
 	if fault.Is(err, fault.ArtifactErased) {
 		r.clean[old] = true
 		return a, false, nil
@@ -132,30 +136,32 @@ func (r *Redaction) artifact(old canon.Digest, contentType string) (a altered, c
 	}
 	if len(out) > limits.ArtifactBytesMax {
 		return a, false, fault.New(fault.StoreLimit,
-			"the artifact %s has %d bytes without its secrets; at most %d are allowed", old, len(out),
+			"the artifact %s has %d bytes after redaction; at most %d are allowed", old, len(out),
 			limits.ArtifactBytesMax).
 			Suggest("Erase the artifact, or export the session without --redact.")
 	}
-	a = altered{is: canon.Sum(out), bytes: int64(len(out)), contentType: contentType, epoch: epoch}
+	a = altered{ref: canon.Sum(out), bytes: int64(len(out)), contentType: contentType, epoch: epoch}
 	r.artifacts[old] = a
-	if _, ok := r.sources[a.is]; !ok { // what is told apart by secrets alone comes out the same
-		r.sources[a.is] = old
+	if _, ok := r.sources[a.ref]; !ok { // artifacts that differ only in secrets become equal
+		r.sources[a.ref] = old
 	}
-	r.followTo(old, a.is)
+	r.followTo(old, a.ref)
 	return a, true, nil
 }
 
-func (r *Redaction) followTo(old, is canon.Digest) {
+// followTo stores a replaced digest; the first replacement is kept.
+func (r *Redaction) followTo(old, ref canon.Digest) {
 	if _, ok := r.follow[old]; !ok {
-		r.follow[old] = followed{is, len(r.follow)}
+		r.follow[old] = followed{ref, len(r.follow)}
 	}
 }
 
-// bytes is an artifact without secrets, and with the digests that stand for those that
-// it names. Only what was followed when it was first seen counts, so that it comes out
-// the same whenever it is asked for.
+// bytes returns an artifact redacted and with replaced digests in its JSON. Only digests that
+// were in follow when the artifact was first seen are replaced, so that the result is the
+// same on every call.
 func (r *Redaction) bytes(data []byte, contentType string, c redact.Counts, epoch int) []byte {
 	out := redact.Bytes(data, contentType, c)
+	// !bytes.Contains( || Parsing is needed only for JSON that can contain a replaced digest.
 	if epoch == 0 || !bytes.Contains(out, []byte("sha256:")) || !strings.HasPrefix(contentType, "application/json") {
 		return out
 	}
@@ -166,7 +172,7 @@ func (r *Redaction) bytes(data []byte, contentType string, c redact.Counts, epoc
 	now := mapTexts(v, func(s string) string {
 		d, err := canon.ParseDigest(s)
 		if f, ok := r.follow[d]; err == nil && ok && f.nth < epoch {
-			return f.is.String()
+			return f.ref.String()
 		}
 		return s
 	})

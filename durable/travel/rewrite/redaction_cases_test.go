@@ -22,7 +22,7 @@ const secret = "sk-abcdef"
 
 var marked = redact.Marker(redact.SecretKey)
 
-// one redacts single payloads of a made-up log.
+// one redacts single payloads of a constructed log.
 func one(t *testing.T, load func(canon.Digest) ([]byte, error), payloads ...event.Payload) []event.Payload {
 	t.Helper()
 	session := id.NewSession(id.Seed{1})
@@ -60,9 +60,9 @@ func one(t *testing.T, load func(canon.Digest) ([]byte, error), payloads ...even
 	return got
 }
 
-// TestEveryTextOfEveryKind: each member that holds a text loses its secrets, and keeps
-// its budget where markers make it longer.
-func TestEveryTextOfEveryKind(t *testing.T) {
+// TestRedactsEveryTextOfEveryKind: every text member is redacted, and stays within its budget
+// although markers may be longer.
+func TestRedactsEveryTextOfEveryKind(t *testing.T) {
 	long := func(most int) string { return strings.Repeat(secret+" ", most/10) }
 	origin := id.FromStart(id.RootNode(id.NewRun(id.Seed{1})))
 	gap := event.GapRecorded{GapID: origin.Gap(0), Reason: reason.NeedsApproval, Severity: event.Critical,
@@ -104,7 +104,7 @@ func TestEveryTextOfEveryKind(t *testing.T) {
 		t.Errorf("%d are left: %s", n, text)
 	}
 	if a := got[0].(event.AdvanceRecorded); !a.RequestDigest.IsZero() {
-		t.Error("requestDigest stands")
+		t.Error("requestDigest was kept")
 	}
 	if c := got[3].(event.ContextSet); string(
 		c.Context.JCS()) != `{"[REDACTED:secret_key]":2,"list":["[REDACTED:secret_key]"],"n":1,"password":"[REDACTED:named_secret]"}` {
@@ -120,9 +120,9 @@ func TestEveryTextOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestAnArtifactIsTheSameWheneverItIsAsked: one that names another which is altered only
-// later was written down with the old digest, and stays so.
-func TestAnArtifactIsTheSameWheneverItIsAsked(t *testing.T) {
+// TestArtifactIsStable: an artifact that refers to another one which is redacted later was
+// recorded with the old digest, and keeps it.
+func TestArtifactIsStable(t *testing.T) {
 	late := []byte(`{"note":"` + secret + `"}`)
 	early := []byte(`{"note":"` + secret + `","of":"` + canon.Sum(late).String() + `"}`)
 	files := map[canon.Digest][]byte{canon.Sum(late): late, canon.Sum(early): early}
@@ -145,7 +145,7 @@ func TestAnArtifactIsTheSameWheneverItIsAsked(t *testing.T) {
 	}
 }
 
-func TestWithoutSecretsNothingChanges(t *testing.T) {
+func TestLogWithoutSecretsIsUnchanged(t *testing.T) {
 	digest := canon.Sum([]byte("x"))
 	a := event.AdvanceRecorded{AttemptID: id.NextAttempt(id.RootNode(id.NewRun(id.Seed{1})), id.OpAck, 0),
 		Intent: event.IntentAckPending, RequestDigest: digest,
@@ -167,8 +167,8 @@ func output(n int, kind, contentType string, data []byte) event.NodeOutputAppend
 			ByteLength: int64(len(data)), SHA256: canon.Sum(data)}}
 }
 
-// TestArtifacts: what names an altered one follows it, an erased one stays named, and a
-// failing store is an error.
+// TestArtifacts: references to a redacted artifact are replaced, those to an erased one kept,
+// and a failing store is an error.
 func TestArtifacts(t *testing.T) {
 	secretive := []byte(`{"kind":"` + secret + `","v":1}`)
 	naming := []byte(`{"kind":"list","of":["` + canon.Sum(secretive).String() + `"]}`)
@@ -202,8 +202,8 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// TestForeignEventsLoseTheirSecrets: their envelope stays, and so does each that has none.
-func TestForeignEventsLoseTheirSecrets(t *testing.T) {
+// TestRedactsForeignEvents: the envelope is kept, as are events without secrets.
+func TestRedactsForeignEvents(t *testing.T) {
 	session := id.NewSession(id.Seed{1}).String()
 	data := []byte("a file with " + secret)
 	load := func(canon.Digest) ([]byte, error) { return data, nil }
@@ -261,7 +261,7 @@ func TestRedactedSideLogs(t *testing.T) {
 	}
 }
 
-func TestChainRefusesWhatDoesNotFollow(t *testing.T) {
+func TestChainRefusesGaps(t *testing.T) {
 	session := id.NewSession(id.Seed{1})
 	at := func(n int64) []event.Event {
 		return []event.Event{event.New(session.String(), n, event.Scope{}, event.Actor{Kind: event.Human}, 1,
@@ -269,10 +269,10 @@ func TestChainRefusesWhatDoesNotFollow(t *testing.T) {
 	}
 	c := rewrite.NewChain(manifest.SessionEvents(session))
 	if _, err := c.Next(at(1)); err == nil {
-		t.Error("a log begins at 1")
+		t.Error("a log that begins at 1 is accepted")
 	}
 	if _, err := c.Next(nil); err == nil {
-		t.Error("nothing is a segment")
+		t.Error("an empty segment is accepted")
 	}
 	if _, err := c.Next(at(0)); err != nil || c.Head().Next != 1 {
 		t.Error(err)
@@ -282,9 +282,9 @@ func TestChainRefusesWhatDoesNotFollow(t *testing.T) {
 	}
 }
 
-// TestWhatNamesAnAlteredThing: an attempt that brings the same artifact again has no
-// requestDigest either, and evidence follows an observation whose id changed.
-func TestWhatNamesAnAlteredThing(t *testing.T) {
+// TestReferencesToRedactedContent: an attempt that sends the same artifact again also loses
+// its requestDigest, and evidence refers to the new id of an observation.
+func TestReferencesToRedactedContent(t *testing.T) {
 	data, loads := []byte("a "+secret), 0
 	r := rewrite.NewRedaction(func(canon.Digest) ([]byte, error) { loads++; return data, nil })
 	run := id.NewRun(id.Seed{1})

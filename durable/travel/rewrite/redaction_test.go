@@ -16,18 +16,18 @@ import (
 	"github.com/waybill/waybill/durable/travel/rewrite"
 )
 
-// redacted is a log without its secrets, and the artifacts that it refers to.
+// redacted is a log without secrets, with the artifacts that it refers to.
 type redacted struct {
 	*rewrite.Redaction
 	segments  []manifest.Segment
 	artifacts map[canon.Digest][]byte // by their new digest
 }
 
-func (w *world) load(d canon.Digest) ([]byte, error) {
+func (w *fixture) load(d canon.Digest) ([]byte, error) {
 	return w.store.Object(w.ctx, manifest.Artifact, d)
 }
 
-func redacting(rt *rapid.T, w *world, session id.Session) redacted {
+func redactLog(rt *rapid.T, w *fixture, session id.Session) redacted {
 	r := redacted{Redaction: rewrite.NewRedaction(w.load), artifacts: map[canon.Digest][]byte{}}
 	chain := rewrite.NewChain(manifest.SessionEvents(session))
 	was := read(w.t, w.store, manifest.SessionEvents(session))
@@ -42,7 +42,7 @@ func redacting(rt *rapid.T, w *world, session id.Session) redacted {
 			rt.Fatal(err)
 		}
 		if !bytes.Equal(before, line(rt, seg.Events)) {
-			rt.Fatal("the events that were handed in have changed")
+			rt.Fatal("the arguments have changed")
 		}
 		r.segments = append(r.segments, out)
 	}
@@ -65,14 +65,14 @@ func redacting(rt *rapid.T, w *world, session id.Session) redacted {
 	return r
 }
 
-// TestNothingPlantedIsLeft plants a secret in every text that a caller may send: the
-// redacted log holds none, is whole, and differs from the other in nothing else.
-func TestNothingPlantedIsLeft(t *testing.T) {
+// TestPlantedSecretsAreRemoved plants a secret in every text that a caller may send: the
+// redacted log contains none, is healthy, and differs in nothing else.
+func TestPlantedSecretsAreRemoved(t *testing.T) {
 	few(t, "80")
 	rapid.Check(t, func(rt *rapid.T) {
-		w, n := newWorld(t), 0
+		w, n := newFixture(t), 0
 		plain := rapid.IntRange(0, 3).Draw(rt, "plain") == 0
-		w.say = func(s string) string {
+		w.text = func(s string) string {
 			if plain {
 				return s
 			}
@@ -81,7 +81,7 @@ func TestNothingPlantedIsLeft(t *testing.T) {
 			return s + " " + secret
 		}
 		for _, session := range w.drive(rt) {
-			r := redacting(rt, w, session)
+			r := redactLog(rt, w, session)
 			was := read(t, w.store, manifest.SessionEvents(session))
 			head := manifest.Head{}
 			for i, seg := range r.segments {
@@ -93,7 +93,7 @@ func TestNothingPlantedIsLeft(t *testing.T) {
 				}
 				head = head.After(seg.Group, seg)
 				if plain && !bytes.Equal(seg.Bytes, was[i].Bytes) {
-					rt.Fatalf("changed without a reason:\n%s\n%s", was[i].Bytes, seg.Bytes)
+					rt.Fatalf("changed without a secret:\n%s\n%s", was[i].Bytes, seg.Bytes)
 				}
 				r.sameButFor(rt, was[i], seg)
 			}
@@ -112,7 +112,7 @@ func TestNothingPlantedIsLeft(t *testing.T) {
 	})
 }
 
-// holds: an artifact is what its event says, and without a secret.
+// holds checks that an artifact matches its event and contains no secret.
 func (r redacted) holds(rt *rapid.T, index int64, p event.OutputPayload) {
 	data, ok := r.artifacts[p.SHA256]
 	if !ok || int64(len(data)) != p.ByteLength || bytes.Contains(data, []byte("CANARY")) {
@@ -123,7 +123,7 @@ func (r redacted) holds(rt *rapid.T, index int64, p event.OutputPayload) {
 		if kind, _ := v.Get("kind"); kind.Text() != p.ArtifactKind {
 			rt.Fatalf("kind %q in %s", p.ArtifactKind, data)
 		}
-		// What an approval is bound to is there.
+		// The content to which an approval is bound exists.
 		outputs, _ := v.Get("outputs")
 		for i := range outputs.Len() {
 			bound, _ := outputs.Item(i).Get("sha256")
@@ -146,7 +146,8 @@ func (r redacted) hasNotes(d canon.Digest) bool {
 	return false
 }
 
-// sameButFor: texts with a secret and what follows from them aside, a line is as it was.
+// sameButFor checks that a line is unchanged except for texts with a secret and what depends
+// on them.
 func (r redacted) sameButFor(rt *rapid.T, was, is manifest.Segment) {
 	var same func(a, b canon.Value, at string) bool
 	same = func(a, b canon.Value, at string) bool {

@@ -7,57 +7,66 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// approvalKind is the kind of the artifact whose outputs count as approvals (R20).
+// approvalKind is the artifact kind whose outputs count as approvals
+// (docs/design.md#requirements-on-the-caller).
 const approvalKind = "wr.human_approval"
 
-// Renaming gives the events of one session to another: an import as new. Every id that
-// was derived is derived again by the recipe that made it (R3), so that whoever decides
-// the new log once more comes to the same bytes. An id that follows no recipe gets one
-// that is the import's own. Texts, context and artifacts are nobody's ids and stay.
+// Renaming assigns the events of one session to another, for an import as a new session.
+// Every derived id is derived again in the same way (docs/design.md#ids), so that
+// re-executing the new log gives the same bytes. An id without a derivation gets one derived
+// from the import. Texts, contexts and artifacts are kept: ids in them are content.
 //
-// Segments are shown twice, in their order: all of them to Foresee, which learns what is
-// named from elsewhere, and then each once to Segment. What nothing later names is
-// forgotten with its segment; nodes and runs are kept, for the mapping.
+// Segments are passed twice, in log order: all of them to the first pass, which collects
+// references across segments, and then each once to Segment. Ids without such references are dropped
+// with their segment; nodes and runs are kept for the mapping.
 type Renaming struct {
 	from, to id.Session
 	origin
 
 	runs     map[[16]byte][16]byte
-	runOrder [][16]byte // old ones, as the log names them first
-	nodes    places
-	attempts book[id.Attempt]
-	outputs  book[id.Output]
-	gaps     book[id.Gap]
-	events   book[id.Event]
+	runOrder [][16]byte // old ids, in order of appearance
+	nodes    nodeTable
+	attempts idMap[id.Attempt]
+	outputs  idMap[id.Output]
+	gaps     idMap[id.Gap]
+	events   idMap[id.Event]
 
-	recorded   map[attemptMark]struct{} // while the log is foreseen
-	unforeseen error
+	seen        map[attemptMark]struct{} // attempts seen in the first pass; nil afterwards
+	uncollected error                    // the first reference that the first pass did not collect
 }
 
-// NewRenaming begins an import as new: of the session from, whose log has that head,
-// into store.
+// NewRenaming begins an import as new of the session from, whose log has the given head, as
+// the session to in store.
 func NewRenaming(from, to id.Session, store id.Store, head canon.Digest) *Renaming {
-	return &Renaming{from: from, to: to, origin: origin{store, head}, runs: map[[16]byte][16]byte{}, nodes: newPlaces(),
-		attempts: newBook[id.Attempt](), outputs: newBook[id.Output](), gaps: newBook[id.Gap](),
-		events:   newBook[id.Event](),
-		recorded: map[attemptMark]struct{}{}}
+	return &Renaming{
+		from:     from,
+		to:       to,
+		origin:   origin{store, head},
+		runs:     map[[16]byte][16]byte{},
+		nodes:    newNodeTable(),
+		attempts: newIDMap[id.Attempt](),
+		outputs:  newIDMap[id.Output](),
+		gaps:     newIDMap[id.Gap](),
+		events:   newIDMap[id.Event](),
+		seen:     map[attemptMark]struct{}{},
+	}
 }
 
-// Segment is a segment's events for the new session, at the same indices. The events
-// that were handed in stay as they are. BUNDLE_UNSUPPORTED_VERSION says that one of them
-// is foreign: what it names is not known, so that a session with such keeps its ids.
-// INVARIANT_VIOLATION says that one names what was not foreseen.
+// Segment returns a segment's events for the new session, at the same indices; the arguments
+// are not changed. BUNDLE_UNSUPPORTED_VERSION: an event is foreign, so its references are
+// unknown and the session cannot get other ids. INVARIANT_VIOLATION: an event has a reference
+// that the first pass did not collect.
 func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
-	if err := r.mine(events); err != nil {
+	if err := r.checkRenamable(events); err != nil {
 		return nil, err
 	}
 	s := &renamedSegment{Renaming: r}
-	s.turn()
+	s.startSegment()
 	for _, e := range events {
-		s.learn(e)
+		s.deriveIDs(e)
 	}
 	for _, e := range events {
-		s.own(e)
+		s.deriveFacts(e)
 	}
 	out := make([]event.Event, len(events))
 	for i, e := range events {
@@ -66,17 +75,17 @@ func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
 	for i := range out {
 		out[i].Data = s.causes(out[i].Data)
 	}
-	return out, r.unforeseen
+	return out, r.uncollected
 }
 
-// mine refuses events that cannot be renamed here.
-func (r *Renaming) mine(events []event.Event) error {
+// checkRenamable refuses events that cannot be renamed.
+func (r *Renaming) checkRenamable(events []event.Event) error {
 	for _, e := range events {
 		if e.Foreign() {
 			return fault.New(fault.BundleUnsupportedVersion,
 				"event %d (%s) has a shape that this version does not know, so that its session cannot get other ids",
 				e.Index, e.Data.Kind()).
-				Suggest("Import the session under the ids that it has.")
+				Suggest("Import the session with its original ids.")
 		}
 		if e.Owner != r.from.String() {
 			return fault.New(fault.Invariant, "event %d is of %s, not of session %s", e.Index, e.Owner, r.from)
@@ -85,29 +94,30 @@ func (r *Renaming) mine(events []event.Event) error {
 	return nil
 }
 
-// turn forgets the segment before, and what only looking ahead was for.
-func (r *Renaming) turn() {
-	r.recorded = nil
-	r.attempts.turn()
-	r.outputs.turn()
-	r.gaps.turn()
-	r.events.turn()
+// startSegment drops the previous segment's ids, and what only the first pass needs.
+func (r *Renaming) startSegment() {
+	r.seen = nil
+	r.attempts.clearSegment()
+	r.outputs.clearSegment()
+	r.gaps.clearSegment()
+	r.events.clearSegment()
 }
 
-// Pair is an old id and the one that stands for it now.
+// Pair is an old id and the new one in its place.
 type Pair[T any] struct {
 	Was T `json:"was"`
 	Is  T `json:"is"`
 }
 
-// Mapping is what became of the ids that people and other programs hold.
+// Mapping lists the new ids of sessions, runs and nodes, which people and other programs may
+// have stored.
 type Mapping struct {
 	Session Pair[id.Session] `json:"session"`
 	Runs    []Pair[id.Run]   `json:"runs"`  // as started
 	Nodes   []Pair[id.Node]  `json:"nodes"` // as created
 }
 
-// Mapping is that of the segments so far.
+// Mapping returns the mapping for the segments so far.
 func (r *Renaming) Mapping() Mapping {
 	m := Mapping{Session: Pair[id.Session]{r.from, r.to}, Runs: []Pair[id.Run]{}}
 	for _, raw := range r.runOrder {
@@ -117,68 +127,71 @@ func (r *Renaming) Mapping() Mapping {
 	m.Nodes = make([]Pair[id.Node], r.nodes.n)
 	for i := range m.Nodes {
 		p := r.nodes.at(i)
-		m.Nodes[i] = Pair[id.Node]{id.Node{}.OfRaw(p.was), id.Node{}.OfRaw(p.is)}
+		m.Nodes[i] = Pair[id.Node]{id.Node{}.OfRaw(p.old), id.Node{}.OfRaw(p.new)}
 	}
 	return m
 }
 
-// Run is what became of a run that the log names; ok is false for any other.
-func (r *Renaming) Run(old id.Run) (is id.Run, ok bool) {
+// Run returns the new id of a run in the log; ok is false for others.
+func (r *Renaming) Run(old id.Run) (newID id.Run, ok bool) {
 	raw, ok := r.runs[old.Raw()]
 	if !ok {
-		return is, false
+		return newID, false
 	}
-	return is.OfRaw(raw), true
+	return newID.OfRaw(raw), true
 }
 
-// Node is what became of a node that the log names; ok is false for any other.
-func (r *Renaming) Node(old id.Node) (is id.Node, ok bool) {
+// Node returns the new id of a node in the log; ok is false for others.
+func (r *Renaming) Node(old id.Node) (newID id.Node, ok bool) {
 	p := r.nodes.get(old)
 	if p == nil {
-		return is, false
+		return newID, false
 	}
-	return is.OfRaw(p.is), true
+	return newID.OfRaw(p.new), true
 }
 
-// run is the new id of a run. All have the same recipe: runs are random.
+// run returns the new id of a run. Run ids are random, so all new ones are derived from the
+// import.
 func (r *Renaming) run(old id.Run) id.Run {
-	is, ok := r.Run(old)
+	newID, ok := r.Run(old)
 	if !ok {
-		is = id.ImportedRun(r.store, r.head.String(), old)
-		r.runs[old.Raw()] = is.Raw()
+		newID = id.ImportedRun(r.store, r.head.String(), old)
+		r.runs[old.Raw()] = newID.Raw()
 		r.runOrder = append(r.runOrder, old.Raw())
 	}
-	return is
+	return newID
 }
 
-// place is what is known of a node. One that is named before any recipe made it gets an
-// id of the import's own.
-func (r *Renaming) place(old id.Node) *place {
+// nodeEntry returns the entry of a node. A node that is referred to before it was derived
+// gets an imported id.
+func (r *Renaming) nodeEntry(old id.Node) *nodeEntry {
 	p := r.nodes.get(old)
 	if p == nil {
-		p = r.nodes.add(old, elsewise(r.origin, old))
+		p = r.nodes.add(old, importedID(r.origin, old))
 	}
 	return p
 }
 
-func (r *Renaming) node(old id.Node) id.Node { return id.Node{}.OfRaw(r.place(old).is) }
+// node returns the new id of a node.
+func (r *Renaming) node(old id.Node) id.Node { return id.Node{}.OfRaw(r.nodeEntry(old).new) }
 
+// nodeAt is node for an optional reference.
 func (r *Renaming) nodeAt(old *id.Node) *id.Node {
 	if old == nil {
 		return nil
 	}
-	is := r.node(*old)
-	return &is
+	newID := r.node(*old)
+	return &newID
 }
 
-// event is the new id of an event that another names. One that is not there yet, or
-// never, is none that verification lets pass; it still must not be the old one.
+// event returns the new id of a referenced event. Verification refuses references to later or
+// missing events; they are replaced all the same, since the old id must not remain.
 func (r *Renaming) event(old id.Event) id.Event {
-	if is, ok := r.events.get(old); ok {
-		return is
+	if newID, ok := r.events.get(old); ok {
+		return newID
 	}
-	if !r.events.foreseen(old) {
-		r.missed(old.String())
+	if !r.events.retained(old) {
+		r.reportUncollected(old.String())
 	}
-	return elsewise(r.origin, old)
+	return importedID(r.origin, old)
 }

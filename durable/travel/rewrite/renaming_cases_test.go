@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/travel/rewrite"
 )
 
-func TestForeignEventsKeepTheirIds(t *testing.T) {
+func TestForeignEventsAreNotRenamed(t *testing.T) {
 	session := id.NewSession(id.Seed{1})
 	e, err := event.Domain.DecodeLine([]byte(`{"kind":"strange","eventIndex":0,"sessionId":"` + session.String() +
 		`"}`))
@@ -34,16 +34,16 @@ func TestForeignEventsKeepTheirIds(t *testing.T) {
 	}
 }
 
-// TestWhatOthersNameStays: forkedFrom and a parent elsewhere are other sessions' facts;
-// an older import is forgotten.
-func TestWhatOthersNameStays(t *testing.T) {
+// TestReferencesToOtherSessionsAreKept: forkedFrom and a parent in another session are kept;
+// importedFrom of an earlier import is replaced.
+func TestReferencesToOtherSessionsAreKept(t *testing.T) {
 	session, to := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
-	run, stranger := id.NewRun(id.Seed{1}), id.NewRun(id.Seed{5})
+	run, other := id.NewRun(id.Seed{1}), id.NewRun(id.Seed{5})
 	actor := event.Actor{Kind: event.Human}
-	from := &event.ForkedFrom{SessionID: id.NewSession(id.Seed{5}), RunID: stranger, NodeID: id.RootNode(stranger),
+	from := &event.ForkedFrom{SessionID: id.NewSession(id.Seed{5}), RunID: other, NodeID: id.RootNode(other),
 		Head: canon.Sum(nil)}
 	started := event.RunStarted{WorkflowID: "w", WorkflowHash: canon.Sum(nil), WorkflowSourceKind: event.SourceUser,
-		ForkedFrom: from, Parent: &stranger}
+		ForkedFrom: from, Parent: &other}
 	inside := started
 	inside.Parent = &run
 	second := id.NewRun(id.Seed{6})
@@ -62,21 +62,21 @@ func TestWhatOthersNameStays(t *testing.T) {
 	if p := out[0].Data.(event.SessionCreated).ImportedFrom; p.SessionID != session || p.StoreID != store {
 		t.Errorf("%+v", p)
 	}
-	if p := out[1].Data.(event.RunStarted); *p.ForkedFrom != *from || *p.Parent != stranger {
+	if p := out[1].Data.(event.RunStarted); *p.ForkedFrom != *from || *p.Parent != other {
 		t.Errorf("%+v", p)
 	}
 	if p := out[2].Data.(event.RunStarted); *p.Parent != id.ImportedRun(store, canon.Sum(nil).String(), run) {
 		t.Errorf("%+v", p)
 	}
 	if !out[1].ID.IsZero() && out[1].ID != id.EventOf(to.String(), out[1].DedupeKey()) {
-		t.Error("the event's id does not follow from its key")
+		t.Error("the event id is not derived from its dedupeKey")
 	}
 }
 
-func TestOpaqueLinesFollow(t *testing.T) {
+func TestSideLogLinesAreRenamed(t *testing.T) {
 	few(t, "1")
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		session := w.drive(rt)[0]
 		r := rename(t, w, session)
 		m := r.Mapping()
@@ -94,9 +94,9 @@ func TestOpaqueLinesFollow(t *testing.T) {
 		was := key(session.String(), node.Was.String())
 		is := key(r.to.String(), node.Is.String())
 		own, ownIs := id.EventOf(session.String(), was), id.EventOf(r.to.String(), is)
-		// It is foreseen that they name it; that run and node are there is known anyhow.
+		// Their references are collected; runs and nodes are always known.
 		r = rename(t, w, session, []byte(text(session, run.Was, node.Was, first.ID, own, own, was)))
-		for i, names := range [][2]id.Event{{own, own}, {own, ownIs}} { // the second time the line before it is known
+		for i, names := range [][2]id.Event{{own, own}, {own, ownIs}} { // the second line refers to the first
 			got, err := r.OpaqueLine([]byte(text(session, run.Was, node.Was, first.ID, own, names[0], was)))
 			want := text(r.to, run.Is, node.Is, firstIs, ownIs, names[1], is)
 			if err != nil || string(got) != string(parse(want).JCS()) {
@@ -115,8 +115,8 @@ func TestOpaqueLinesFollow(t *testing.T) {
 	})
 }
 
-// TestEvidenceFollows: what shows a gap may stand behind it in its segment, or never.
-func TestEvidenceFollows(t *testing.T) {
+// TestEvidenceIsRenamed: evidence may refer to a later event of its segment, or to none.
+func TestEvidenceIsRenamed(t *testing.T) {
 	session, to, run := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2}), id.NewRun(id.Seed{1})
 	root := id.RootNode(run)
 	at := event.Scope{RunID: run, NodeID: root}
@@ -146,6 +146,6 @@ func TestEvidenceFollows(t *testing.T) {
 		t.Errorf("%+v", refs)
 	}
 	if *refs[2].OutputID != nowhere.Imported(store, canon.Sum(nil).String()) {
-		t.Errorf("what is nowhere became %s", refs[2].OutputID)
+		t.Errorf("a reference without target became %s", refs[2].OutputID)
 	}
 }

@@ -20,7 +20,8 @@ import (
 
 var store = id.NewStore(id.Seed{77})
 
-// few: each walk is a run in full. -rapid.checks N plays as many as one likes.
+// few limits the number of checks, since each is a complete run; -rapid.checks N overrides
+// it.
 func few(t *testing.T, n string) {
 	f := flag.Lookup("rapid.checks")
 	if f.Value.String() != f.DefValue {
@@ -30,7 +31,7 @@ func few(t *testing.T, n string) {
 	t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
 }
 
-// renamed is a log under other ids.
+// renamed is a log under new ids.
 type renamed struct {
 	*rewrite.Renaming
 	from, to id.Session
@@ -39,7 +40,7 @@ type renamed struct {
 	copies   *copies
 }
 
-func rename(t testing.TB, w *world, from id.Session, side ...[]byte) renamed {
+func rename(t testing.TB, w *fixture, from id.Session, side ...[]byte) renamed {
 	t.Helper()
 	segments := read(t, w.store, manifest.SessionEvents(from))
 	last := segments[len(segments)-1]
@@ -64,7 +65,7 @@ func rename(t testing.TB, w *world, from id.Session, side ...[]byte) renamed {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(before, line(t, seg.Events)) {
-			t.Fatal("the events that were handed in have changed")
+			t.Fatal("the arguments have changed")
 		}
 		out, err := chain.Next(events)
 		if err != nil {
@@ -93,14 +94,13 @@ func line(t interface{ Fatal(...any) }, events []event.Event) (out []byte) {
 	return out
 }
 
-// TestAnImportAsNewIsTheSameLog holds a renamed log to what is promised of it: it is
-// read as healthy, nothing in it names what is not there, nothing of the old session is
-// left but where it came from, and decided once more it comes out byte by byte.
-func TestAnImportAsNewIsTheSameLog(t *testing.T) {
+// TestImportAsNewIsEquivalent: a renamed log is healthy, has no dangling reference, contains
+// no id of the old session except in importedFrom, and re-executes to the same bytes.
+func TestImportAsNewIsEquivalent(t *testing.T) {
 	few(t, "150")
 	kinds := map[string]bool{}
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		for _, session := range w.drive(rt) {
 			r := rename(t, w, session)
 			segments := read(t, r.copies, r.copies.log)
@@ -122,12 +122,12 @@ func TestAnImportAsNewIsTheSameLog(t *testing.T) {
 	})
 	for _, kind := range event.Domain.Kinds() {
 		if !kinds[kind] {
-			t.Errorf("no walk recorded a %s: nothing is shown of it", kind)
+			t.Errorf("no run recorded a %s: it is not covered", kind)
 		}
 	}
 }
 
-// whole: nothing in the log names what is not there.
+// whole checks that every reference in the log has a target.
 func whole(rt *rapid.T, log manifest.Log, segments []manifest.Segment) {
 	refs := projections.NewReferences(log)
 	for _, seg := range segments {
@@ -143,9 +143,9 @@ func whole(rt *rapid.T, log manifest.Log, segments []manifest.Segment) {
 	}
 }
 
-// sameFold: what is folded from the new log is what was folded from the old one, under
-// the new ids.
-func (r renamed) sameFold(rt *rapid.T, w *world) {
+// sameFold checks that the projections of the new log are those of the old one under the new
+// ids.
+func (r renamed) sameFold(rt *rapid.T, w *fixture) {
 	was, is := folded(rt, read(w.t, w.store, manifest.SessionEvents(r.from))), folded(rt, r.segments)
 	replace := []string{r.from.String(), r.to.String()}
 	pairs := func(old, new []manifest.Segment) {
@@ -158,11 +158,11 @@ func (r renamed) sameFold(rt *rapid.T, w *world) {
 	}
 	pairs(read(w.t, w.store, manifest.SessionEvents(r.from)), r.segments)
 	if got := strings.NewReplacer(replace...).Replace(was); canonical(got) != canonical(is) {
-		rt.Fatalf("folded otherwise:\n%s\n%s", canonical(got), canonical(is))
+		rt.Fatalf("the projections differ:\n%s\n%s", canonical(got), canonical(is))
 	}
 }
 
-// canonical puts the members of maps, whose names are ids, in order again.
+// canonical sorts the members of maps whose names are ids.
 func canonical(s string) string { return string(parse(s).JCS()) }
 
 func folded(rt *rapid.T, segments []manifest.Segment) string {
@@ -177,7 +177,7 @@ func folded(rt *rapid.T, segments []manifest.Segment) string {
 	return string(b)
 }
 
-// idsOf pairs what stands for what in two lines that differ in ids alone.
+// idsOf returns the pairs of old and new ids in two lines that differ in ids only.
 func idsOf(a, b event.Event) (out []string) {
 	x, _ := event.Domain.AppendLine(nil, a)
 	y, _ := event.Domain.AppendLine(nil, b)
@@ -194,7 +194,7 @@ func idsOf(a, b event.Event) (out []string) {
 	return out
 }
 
-// nothingLeft: of the old ids, only those of importedFrom stand in the new log.
+// nothingLeft checks that old ids occur in importedFrom only.
 func (r renamed) nothingLeft(rt *rapid.T) {
 	m := r.Mapping()
 	old := map[string]string{m.Session.Was.String(): m.Session.Is.String()}
@@ -213,7 +213,7 @@ func (r renamed) nothingLeft(rt *rapid.T) {
 	seen := map[string]bool{}
 	for was, is := range old {
 		if seen[is] || was == is {
-			rt.Fatalf("%s stands for two", is)
+			rt.Fatalf("%s replaces two ids", is)
 		}
 		seen[is] = true
 	}
@@ -237,8 +237,8 @@ func (r renamed) nothingLeft(rt *rapid.T) {
 	}
 }
 
-// replays: the engine decides the new log once more and finds no difference.
-func (r renamed) replays(rt *rapid.T, w *world) {
+// replays checks that the engine re-executes the new log without a difference.
+func (r renamed) replays(rt *rapid.T, w *fixture) {
 	run := r.Mapping().Runs[0].Is
 	report, err := over(r.copies, w.store).Replay(w.ctx, engine.Position{Session: r.to, Run: run})
 	if err != nil || !report.OK {
@@ -249,12 +249,12 @@ func (r renamed) replays(rt *rapid.T, w *world) {
 	}
 }
 
-// TestRenamingTwice: the same import comes to the same bytes, that of another store or
-// of what was imported once already to others; and that replays too.
+// TestRenamingTwice: the same import gives the same bytes; another store, or a second import,
+// gives other ids. Both re-execute.
 func TestRenamingTwice(t *testing.T) {
 	few(t, "10")
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		sessions := w.drive(rt)
 		one, two := rename(t, w, sessions[0]), rename(t, w, sessions[0])
 		if !bytes.Equal(one.copies.manifest, two.copies.manifest) {
@@ -286,34 +286,34 @@ func TestRenamingTwice(t *testing.T) {
 	})
 }
 
-// TestIdsOfNoRecipe: a log whose ids were made otherwise gets ids of the import's own,
-// and hangs together as before.
-func TestIdsOfNoRecipe(t *testing.T) {
+// TestIDsWithoutDerivation: ids without a derivation are replaced by imported ones, and
+// references stay intact.
+func TestIDsWithoutDerivation(t *testing.T) {
 	few(t, "20")
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
+		w := newFixture(t)
 		session := w.drive(rt)[0]
 		was := read(t, w.store, manifest.SessionEvents(session))
-		// Every derived id becomes one of a stranger's making; the log stays whole.
+		// Every derived id is replaced by one without a derivation; references stay intact.
 		mangle := map[string]string{}
 		chain := rewrite.NewChain(manifest.SessionEvents(session))
 		r := rewrite.NewRenaming(session, id.ImportedSession(store, "h"), store, canon.Sum(nil))
 		out := rewrite.NewChain(manifest.SessionEvents(id.ImportedSession(store, "h")))
-		var strangers, segments []manifest.Segment
+		var mangledSegs, segments []manifest.Segment
 		for _, seg := range was {
 			var events []event.Event
 			for _, e := range seg.Events {
-				events = append(events, strange(rt, e, mangle))
+				events = append(events, mangled(rt, e, mangle))
 			}
-			strangeSeg, err := chain.Next(events)
+			mangledSeg, err := chain.Next(events)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			strangers = append(strangers, strangeSeg)
+			mangledSegs = append(mangledSegs, mangledSeg)
 			r.Foresee(events)
 		}
-		for _, strangeSeg := range strangers {
-			renamed, err := r.Segment(strangeSeg.Events)
+		for _, mangledSeg := range mangledSegs {
+			renamed, err := r.Segment(mangledSeg.Events)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -337,9 +337,9 @@ func TestIdsOfNoRecipe(t *testing.T) {
 	})
 }
 
-// strange gives an event ids that no recipe makes: each derived id, wherever it stands,
-// turned around in the same way.
-func strange(rt *rapid.T, e event.Event, mangle map[string]string) event.Event {
+// mangled replaces every derived id of an event by one without a derivation, everywhere in
+// the same way.
+func mangled(rt *rapid.T, e event.Event, mangle map[string]string) event.Event {
 	raw := line(rt, []event.Event{e})
 	var out []byte
 	for i := 0; i < len(raw); {

@@ -1,9 +1,10 @@
-// Package rewrite makes another log out of one: under other ids, for an import as new
-// (Renaming), or without its secrets, for an export that is given away (Redaction).
-// What comes out is a log like any other, with a chain of its own (Chain).
+// Package rewrite produces a new log from an existing one: with other ids, for an import as a
+// new session (Renaming), or without secrets, for an export to other people (Redaction). The
+// result is a valid log with a chain of its own (Chain).
 //
-// It works segment by segment and holds no events; it decides nothing about what a
-// rewritten session may do, and reads and writes no store.
+// It processes one segment at a time and keeps no events. It does not decide whether a
+// session may be rewritten or what an import replaces, and neither reads nor writes a store;
+// package engine does. Start with Renaming.Segment, Redaction.Segment and Chain.Next.
 package rewrite
 
 import (
@@ -13,22 +14,22 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Chain writes rewritten events down as a log: the segments keep their bounds, the
-// groups that commit them are made anew.
+// Chain encodes rewritten events as a log: segments keep their bounds, and new groups commit
+// them.
 type Chain struct {
 	log  manifest.Log
 	head manifest.Head
 }
 
-// NewChain starts an empty log.
+// NewChain begins an empty log.
 func NewChain(log manifest.Log) *Chain { return &Chain{log: log} }
 
-// Head is the head behind the last segment.
+// Head returns the head after the last segment.
 func (c *Chain) Head() manifest.Head { return c.head }
 
-// Next is the segment of events, with the group that commits it behind the head so far.
-// An error says that the events are no segment that follows, or that one of them breaks
-// a limit; the chain is then as before.
+// Next encodes one segment with the group that commits it, after the current head. An error
+// means that the events do not follow the previous segment or exceed a limit; the chain is
+// then unchanged.
 func (c *Chain) Next(events []event.Event) (manifest.Segment, error) {
 	seg, err := c.encode(events)
 	if err != nil {
@@ -43,18 +44,21 @@ func (c *Chain) Next(events []event.Event) (manifest.Segment, error) {
 	return seg, nil
 }
 
-// encode is manifest's, but for segments with foreign events: nobody writes such, and a
-// log that has some keeps them. They are read back as any reader would.
+// encode is manifest.EncodeSegment, except for segments with foreign events or events without
+// an actor. Waybill does not write such events, but keeps those of an existing log; they are
+// decoded again, as a reader of the log would.
 func (c *Chain) encode(events []event.Event) (manifest.Segment, error) {
 	foreign := false
 	for _, e := range events {
 		foreign = foreign || e.Foreign() || e.Actor == (event.Actor{})
 	}
+	// The usual case: all checks of a writer apply.
 	if !foreign {
 		return manifest.EncodeSegment(c.log, events)
 	}
 	var bytes []byte
 	for _, e := range events {
+		// Events that this version knows are checked also in a segment with foreign ones.
 		if !e.Foreign() && e.Actor != (event.Actor{}) {
 			if err := e.Check(c.log.Table); err != nil {
 				return manifest.Segment{}, err

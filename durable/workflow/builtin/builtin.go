@@ -1,15 +1,18 @@
-// Package builtin holds the texts that Waybill itself brings for authors to use by
-// name: references, features and probes (locks section 9, R21). They are closed
-// sets; a workflow names one and the compiler embeds its text, so that a run keeps
-// what it was started with, whatever a later version says.
+// Package builtin holds the texts of Waybill that workflows refer to by name: references
+// (Ref), features (Feature) and capability probes (Probe); see docs/design.md#authoring
+// and docs/design.md#capabilities. Each is a closed set. The compiler embeds the text in
+// the compiled workflow, so that a run keeps the text with which it was started when a
+// later version changes it.
 //
-// It holds text only: where a text goes, and whether it fits, is the compiler's.
-// No text has braces that rendering or a template would take for a placeholder.
+// The package contains text only. Package compile decides where a text is inserted and
+// whether it fits the limits. The texts are hashed as part of compiled workflows: a changed
+// word changes workflow hashes. No text contains braces that rendering or a template would
+// treat as a placeholder.
 package builtin
 
 import "slices"
 
-// sorted lists the ids of one of the tables.
+// sorted returns the ids of a table in sorted order.
 func sorted[T any](list []T, id func(T) string) []string {
 	out := make([]string, len(list))
 	for i, item := range list {
@@ -19,7 +22,8 @@ func sorted[T any](list []T, id func(T) string) []string {
 	return out
 }
 
-// find looks an id up in one of the tables: they are short.
+// find returns the entry of a table with an id; false if the table has none. Linear search
+// suffices for tables of this size.
 func find[T any](list []T, id func(T) string, want string) (T, bool) {
 	i := slices.IndexFunc(list, func(item T) bool { return id(item) == want })
 	if i < 0 {

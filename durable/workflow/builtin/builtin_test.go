@@ -12,23 +12,23 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
-// placeholder is what rendering or a template would try to fill.
+// placeholder matches text that rendering or a template would replace.
 var placeholder = regexp.MustCompile(`\{\{|\{[A-Za-z]`)
 
-// wellFormed judges one text that stands in prompts.
+// wellFormed checks one text that is inserted into prompts.
 func wellFormed(t *testing.T, of, text string) {
 	t.Helper()
 	switch {
 	case text == "" || strings.TrimSpace(text) != text:
 		t.Errorf("%s is empty or has space around it", of)
 	case placeholder.MatchString(text):
-		t.Errorf("%s holds %s, which would be filled in", of, placeholder.FindString(text))
+		t.Errorf("%s contains %s, which would be filled in", of, placeholder.FindString(text))
 	case strings.ContainsAny(text, "\t\r"):
-		t.Errorf("%s holds tabs or carriage returns", of)
+		t.Errorf("%s contains tabs or carriage returns", of)
 	}
 }
 
-func TestTheClosedSets(t *testing.T) {
+func TestClosedSets(t *testing.T) {
 	for _, tt := range []struct {
 		what, prefix string
 		got, want    []string
@@ -57,7 +57,7 @@ func TestTheClosedSets(t *testing.T) {
 	}
 }
 
-func TestReferencesFitTheirBudget(t *testing.T) {
+func TestReferencesWithinLimit(t *testing.T) {
 	for _, id := range Refs() {
 		text, ok := Ref(id)
 		if !ok || len(text) > limits.RefBytesMax {
@@ -67,8 +67,9 @@ func TestReferencesFitTheirBudget(t *testing.T) {
 	}
 }
 
-// A workflow may turn on every feature and refer to every text in one step.
-func TestEverythingTogetherFitsAStep(t *testing.T) {
+// TestAllTextsFitOneStep: a workflow can enable every feature and refer to every text in one
+// step.
+func TestAllTextsFitOneStep(t *testing.T) {
 	size := 0
 	for _, id := range Features() {
 		f, ok := Feature(id)
@@ -96,9 +97,9 @@ func TestEverythingTogetherFitsAStep(t *testing.T) {
 	}
 }
 
-// What a probe shows is what an agent sends: with the dots replaced by words it
+// TestProbeExamplesSatisfyContract: agents send the artifacts that a probe shows, so these
 // must satisfy the contract of the probe step.
-func TestProbesShowWhatTheirContractAccepts(t *testing.T) {
+func TestProbeExamplesSatisfyContract(t *testing.T) {
 	pack, _ := contract.Builtin(contract.CapabilityRef)
 	for _, capability := range Capabilities() {
 		p, ok := Probe(capability)
@@ -107,7 +108,7 @@ func TestProbesShowWhatTheirContractAccepts(t *testing.T) {
 			t.Errorf("%s: %+v", capability, p)
 		}
 		if !reason.ValidStepID(p.StepID) || reason.OfCapability(capability).Check() != nil {
-			t.Errorf("%s is no capability that a run knows", capability)
+			t.Errorf("%s is not a capability of a run", capability)
 		}
 		wellFormed(t, p.StepID, p.Prompt)
 		var results []string

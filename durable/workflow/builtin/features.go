@@ -1,27 +1,29 @@
 package builtin
 
-// FeatureDef is a set of rules that a workflow turns on for all its steps. The
-// compiler adds the lists to the prompt blocks of each step that has prompt blocks,
-// feature after feature in the order of their ids. A step with a raw prompt is left
-// as its author wrote it; it is covered by Summary, which the compiler adds once to
-// the workflow's metaGuidance.
+// FeatureDef is a set of rules that a workflow enables for all its steps. The compiler
+// appends the lists to the prompt blocks of each step that has prompt blocks, in the order
+// of the feature ids. It does not change raw prompts; for steps that have one, it adds
+// Summary once to the workflow's metaGuidance.
 type FeatureDef struct {
 	ID      string // wr.features.*
-	Summary string // one sentence, an instruction of its own
-	// What is added to the parts of prompt blocks; any of them may be empty.
+	Summary string // one sentence, an instruction that is complete by itself
+	// The lines added to the parts of prompt blocks; each list may be empty.
 	Constraints []string
 	Procedure   []string
 	Verify      []string
 }
 
+// featureID is the key function for find and sorted.
 func featureID(f FeatureDef) string { return f.ID }
 
-// Feature finds a feature by its id. The lists are shared and must not be changed.
+// Feature returns the feature with an id; false for an unknown id. Its lists are shared and
+// must not be modified.
 func Feature(id string) (FeatureDef, bool) { return find(features, featureID, id) }
 
 // Features lists the ids of all features, sorted.
 func Features() []string { return sorted(features, featureID) }
 
+// features is the closed set of features. Their texts are part of workflow hashes.
 var features = []FeatureDef{
 	{
 		ID: "wr.features.capabilities",

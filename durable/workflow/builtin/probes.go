@@ -1,16 +1,18 @@
 package builtin
 
-// ProbeTemplate is the template of all probe steps (R21).
+// ProbeTemplate is the template id recorded for every probe step
+// (docs/design.md#capabilities).
 const ProbeTemplate = "wr.templates.capability_probe"
 
-// The capabilities of the locks (section 1, capability_observed).
+// The capabilities that a run can observe (event capability_observed, docs/design.md#events).
 const (
 	Delegation  = "delegation"
 	WebBrowsing = "web_browsing"
 )
 
-// ProbeDef is a step that finds out whether a capability is there: by using it, not
-// by asking. The step also needs the output contract wr.contracts.capability_observation.
+// ProbeDef defines a step that tests whether the performer has a capability, by requesting
+// one use of it. The compiler adds the output contract
+// wr.contracts.capability_observation to the step.
 type ProbeDef struct {
 	Capability string
 	StepID     string // wr_probe_<capability>
@@ -19,14 +21,16 @@ type ProbeDef struct {
 	Prompt     string
 }
 
+// probeCapability is the key function for find and sorted.
 func probeCapability(p ProbeDef) string { return p.Capability }
 
-// Probe finds the probe of a capability.
+// Probe returns the probe of a capability; false for an unknown capability.
 func Probe(capability string) (ProbeDef, bool) { return find(probes, probeCapability, capability) }
 
-// Capabilities lists the capabilities that have a probe, sorted: all there are.
+// Capabilities lists all capabilities, sorted. Each has a probe.
 func Capabilities() []string { return sorted(probes, probeCapability) }
 
+// probes is the closed set of probes. Their prompts are part of workflow hashes.
 var probes = []ProbeDef{
 	probe(Delegation, "Find out whether you can delegate",
 		`This workflow needs you to be able to hand work to a helper (a subagent). Find out now by doing it once.
@@ -45,7 +49,8 @@ var probes = []ProbeDef{
 		`It is a success only if the tool returned the content of a page in this step.`),
 }
 
-// probe puts together what all probes share.
+// probe builds a ProbeDef from the texts that differ: the request to try, and the sentence
+// that defines success.
 func probe(capability, title, try, success string) ProbeDef {
 	observed := `{"kind":"wr.capability_observation","capability":"` + capability + `","attemptContext":"system_probe",`
 	return ProbeDef{

@@ -3,10 +3,11 @@ package builtin
 // ref is a text that prompt blocks can refer to.
 type ref struct{ id, text string }
 
+// refID is the key function for find and sorted.
 func refID(r ref) string { return r.id }
 
-// Ref is the text behind an id of the namespace wr.refs.*, at most limits.RefBytesMax
-// bytes, in Markdown, without a heading and without a newline at its end.
+// Ref returns the text of an id in the namespace wr.refs.*, in Markdown, without a heading
+// or a trailing newline, at most limits.RefBytesMax bytes long; false for an unknown id.
 func Ref(id string) (string, bool) {
 	r, ok := find(refs, refID, id)
 	return r.text, ok
@@ -15,6 +16,7 @@ func Ref(id string) (string, bool) {
 // Refs lists the ids of all references, sorted.
 func Refs() []string { return sorted(refs, refID) }
 
+// refs is the closed set of reference texts. The texts are part of workflow hashes.
 var refs = []ref{
 	{"wr.refs.notes_first_durability",
 		`The notes of a step are what remains of it. A chat can be lost, rewound or taken over by someone else; the notes are stored with the run, and whoever continues it is shown them.

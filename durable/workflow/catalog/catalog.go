@@ -1,6 +1,10 @@
-// Package catalog says which workflows there are, given the files that were
-// found: what each is called, whether it can be used, and that no two share an id
-// (locks section 7). It searches no folders and reads no files.
+// Package catalog builds the list of available workflows from files that the caller has
+// read: the id and name of each, its problems, and other files with the same id
+// (docs/design.md#workflow-ids). It also resolves what compilation needs besides the file
+// itself: routines, extension-point bindings and prompt templates (Library).
+//
+// The package does not search directories or read files, and it does not decide whether a
+// workflow's commands are trusted. Start reading at Of and Catalog.Find.
 package catalog
 
 import (
@@ -13,39 +17,42 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// File is one workflow file as it was found.
+// File is one workflow file that was found.
 type File struct {
 	Kind source.SourceKind
-	Ref  string // where it lies, relative; it is stored with runs
+	Ref  string // the relative path; it is stored with runs
 	Data []byte
-	Err  error // why it could not be read; Data is nil then
+	Err  error // why the file could not be read; Data is nil then
 }
 
-// Entry is one workflow of the catalog, usable or not.
+// Entry is one workflow of the catalog, valid or not.
 type Entry struct {
-	Compiled    compile.Compiled
-	Data        []byte
-	ID          string // "" where none could be read
+	Compiled    compile.Compiled // the zero Compiled if the file has errors
+	Data        []byte           // the content of the file
+	ID          string           // "" if the file has no readable id
 	Name        string
 	Description string
 	Version     string
 	Kind        source.SourceKind
-	Ref         string
-	IDStatus    string // namespaced, legacy, or ""
-	SuggestedID string // for a legacy id
-	Problems    []source.Problem
-	Twins       []string // refs of the other files with this id
+	Ref         string           // the relative path of the file
+	IDStatus    string           // namespaced, legacy, or ""; see source.IDStatus
+	SuggestedID string           // a namespaced id, for a legacy id only
+	Problems    []source.Problem // sorted by place
+	Twins       []string         // the other files with this id, as "ref (kind)"
 }
 
-// Valid reports that a run can be started from the entry's file.
+// Valid reports whether a run can be started from the entry's file. An id that other files
+// share does not make an entry invalid; Catalog.Find reports it.
 func (e Entry) Valid() bool { return !source.HasErrors(e.Problems) }
 
-// Read is the entry of one file by itself, compiled with what the library has.
+// Read parses and compiles one file with the given library, which may be nil. Errors of
+// reading, parsing and compiling become Problems of the entry. It does not compare the file
+// with others; see Of.
 func Read(f File, with *Library) Entry {
 	e := Entry{Kind: f.Kind, Ref: f.Ref, Data: f.Data}
 	if f.Err != nil {
 		e.Problems = []source.Problem{{Severity: problem.Error, Message: f.Err.Error(),
-			Fix: "Make the file readable, or take it away."}}
+			Fix: "Make the file readable, or remove it."}}
 		return e
 	}
 	src, problems := source.Parse(f.Ref, f.Kind, f.Data)
@@ -63,12 +70,13 @@ func Read(f File, with *Library) Entry {
 	return e
 }
 
-// Catalog is all workflows that were found.
+// Catalog holds all workflows that were found.
 type Catalog struct {
-	Entries []Entry // by id, then source, then place
+	Entries []Entry // sorted by id, then kind, then ref
 }
 
-// Of reads the files and compares them with each other.
+// Of builds the catalog of files: one Entry per file, with duplicate ids marked and
+// suggested ids made unique.
 func Of(files []File, with *Library) Catalog {
 	c := Catalog{Entries: make([]Entry, len(files))}
 	for i, f := range files {
@@ -83,17 +91,17 @@ func Of(files []File, with *Library) Catalog {
 			byID[e.ID] = append(byID[e.ID], i)
 		}
 	}
-	c.markTwins(byID)
-	c.settleSuggestions(byID)
+	c.markDuplicates(byID)
+	c.makeSuggestionsUnique(byID)
 	return c
 }
 
-// markTwins notes on each of several files with one id where the others lie. No
-// source shadows another, so none of them can be named by the id.
-func (c Catalog) markTwins(byID map[string][]int) {
-	for _, twins := range byID {
-		for _, i := range twins {
-			for _, j := range twins {
+// markDuplicates records in each entry the other files with the same id. No source kind
+// takes precedence over another, so a run cannot be started by such an id.
+func (c Catalog) markDuplicates(byID map[string][]int) {
+	for _, same := range byID {
+		for _, i := range same {
+			for _, j := range same {
 				if i != j {
 					c.Entries[i].Twins = append(c.Entries[i].Twins, c.Entries[j].place())
 				}
@@ -102,10 +110,10 @@ func (c Catalog) markTwins(byID map[string][]int) {
 	}
 }
 
-// settleSuggestions keeps two files from being told the same new id, and one from
-// being told an id that is taken: the digest of the source tells them apart, and
-// never a time (locks section 7).
-func (c Catalog) settleSuggestions(byID map[string][]int) {
+// makeSuggestionsUnique changes suggested ids that are suggested for several files or
+// already in use. The suffix is derived from the file's content, never from a time, so
+// that suggestions are reproducible (docs/design.md#workflow-ids).
+func (c Catalog) makeSuggestionsUnique(byID map[string][]int) {
 	wanted := map[string]int{}
 	for _, e := range c.Entries {
 		wanted[e.SuggestedID]++
@@ -113,9 +121,10 @@ func (c Catalog) settleSuggestions(byID map[string][]int) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		if e.SuggestedID != "" && (wanted[e.SuggestedID] > 1 || len(byID[e.SuggestedID]) > 0) {
-			e.SuggestedID = source.SuggestApart(e.SuggestedID, e.Data)
+			e.SuggestedID = source.SuggestUniqueID(e.SuggestedID, e.Data)
 		}
 	}
 }
 
+// place identifies the entry's file in messages.
 func (e Entry) place() string { return fmt.Sprintf("%s (%s)", e.Ref, e.Kind) }

@@ -16,7 +16,7 @@ func file(kind source.SourceKind, ref, id string) File {
 		`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}`, id)}
 }
 
-func TestNoSourceShadowsAnother(t *testing.T) {
+func TestFindReportsDuplicateIDs(t *testing.T) {
 	c := Of([]File{file(source.SourceProject, "b.json", "team.release"),
 		file(source.SourceUser, "a.json", "team.release"),
 		file(source.SourceProject, "c.json", "team.other")}, nil)
@@ -35,12 +35,12 @@ func TestNoSourceShadowsAnother(t *testing.T) {
 	}
 	for _, e := range c.Entries {
 		if e.ID == "team.release" && (len(e.Twins) != 1 || e.Twins[0] == e.place()) {
-			t.Errorf("%s does not name its twin: %v", e.Ref, e.Twins)
+			t.Errorf("%s does not list the other file with its id: %v", e.Ref, e.Twins)
 		}
 	}
 }
 
-func TestWhatCannotBeUsedIsListedWithItsReason(t *testing.T) {
+func TestInvalidFilesAreListedWithProblems(t *testing.T) {
 	c := Of([]File{
 		{Kind: source.SourceProject, Ref: "gone.yaml", Err: errors.New("permission denied")},
 		{Kind: source.SourceProject, Ref: "half.json", Data: []byte(`{"id":"team.half"`)},
@@ -63,7 +63,7 @@ func TestWhatCannotBeUsedIsListedWithItsReason(t *testing.T) {
 	}
 }
 
-func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
+func TestSuggestedIDsAreUnique(t *testing.T) {
 	c := Of([]File{file(source.SourceUser, "a.json", "bug-triage"), file(source.SourceProject, "b.json", "Release Now"),
 		file(source.SourceProject, "c.json", "deploy"), file(source.SourceProject, "d.json", "project.deploy")}, nil)
 
@@ -76,7 +76,7 @@ func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
 	}
 	if e := got["c.json"]; !strings.HasPrefix(e.SuggestedID, "project.deploy_") ||
 		len(e.SuggestedID) != len("project.deploy_")+4 {
-		t.Errorf("c is told an id that is taken: %s", e.SuggestedID)
+		t.Errorf("the id suggested for c is in use: %s", e.SuggestedID)
 	}
 	if e := got["d.json"]; e.IDStatus != "namespaced" || e.SuggestedID != "" {
 		t.Errorf("d: %s %s", e.IDStatus, e.SuggestedID)
@@ -86,7 +86,7 @@ func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
 		file(source.SourceProject, "f.json", long+"y")}, nil).Entries {
 		if len(e.SuggestedID) != 64 || source.IDStatus(e.SuggestedID) != "namespaced" ||
 			!strings.Contains(e.SuggestedID, "x_") {
-			t.Errorf("%s is told %s, which is no id", e.Ref, e.SuggestedID)
+			t.Errorf("%s: the suggestion %s is not a valid id", e.Ref, e.SuggestedID)
 		}
 	}
 	if again := Of([]File{file(source.SourceProject, "c.json", "deploy"),
@@ -96,7 +96,7 @@ func TestLegacyIDsGetASuggestionOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestNotFoundGuesses(t *testing.T) {
+func TestFindSuggestsSimilarID(t *testing.T) {
 	c := Of([]File{file(source.SourceBundled, "wr.demo", "wr.demo"),
 		file(source.SourceProject, "r.json", "team.release")}, nil)
 	for typed, meant := range map[string]string{"demo": "wr.demo", "wr.dmeo": "wr.demo", "team.relase": "team.release",
@@ -111,7 +111,7 @@ func TestNotFoundGuesses(t *testing.T) {
 	}
 }
 
-func TestCommandsShowsEverythingThatWouldRun(t *testing.T) {
+func TestCommandsListsAllActions(t *testing.T) {
 	const src = `{"id":"test.x","name":"X","description":"d","version":"1.0.0","steps":[
 		{"id":"a","title":"A","prompt":"p"},
 		{"id":"b","title":"B","action":{"kind":"command","argv":["git","status"],"cwd":"src","env":{"K":"v"}}}]}`

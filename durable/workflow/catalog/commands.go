@@ -2,7 +2,8 @@ package catalog
 
 import "github.com/waybill/waybill/durable/workflow/compile"
 
-// Command is one command that trusting a workflow allows.
+// Command is one command that a trusted workflow may run (docs/design.md#commands-and-trust).
+// Its JSON form is shown to the person who is asked for trust.
 type Command struct {
 	StepID string            `json:"stepId"`
 	Title  string            `json:"title"`
@@ -11,9 +12,9 @@ type Command struct {
 	Env    map[string]string `json:"env,omitzero"`
 }
 
-// Commands lists what trusting a workflow allows: everything that a person has to
-// see before they agree, in the order in which it stands; what is in a loop stands
-// where the loop does.
+// Commands lists all commands of a compiled workflow, which a person has to see before
+// trusting it. They are in running order, with the commands of a loop's body at the place
+// of the loop. The result is never nil.
 func Commands(w compile.Compiled) []Command {
 	out := []Command{}
 	var add func(steps []compile.Step)

@@ -11,8 +11,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Find is the one usable workflow with an id: WORKFLOW_NOT_FOUND with a guess at
-// what was meant, WORKFLOW_AMBIGUOUS naming all places, or WORKFLOW_INVALID.
+// Find returns the only workflow with an id. It fails with WORKFLOW_NOT_FOUND, which
+// suggests a similar id, WORKFLOW_AMBIGUOUS, which lists all files with the id, or
+// WORKFLOW_INVALID (see Usable).
 func (c Catalog) Find(id string) (Entry, error) {
 	var found []Entry
 	for _, e := range c.Entries {
@@ -30,12 +31,13 @@ func (c Catalog) Find(id string) (Entry, error) {
 	for i, e := range found {
 		places[i] = e.place()
 	}
-	return Entry{}, fault.New(fault.WorkflowAmbiguous, "%d files hold a workflow with the id %q: %s", len(found), id,
+	return Entry{}, fault.New(fault.WorkflowAmbiguous, "%d files contain a workflow with the id %q: %s", len(found), id,
 		strings.Join(places, ", ")).
 		With("sources", places)
 }
 
-// Usable is nil for a valid entry, else WORKFLOW_INVALID with all problems.
+// Usable returns nil for a valid entry, else WORKFLOW_INVALID. The message has the first
+// error; the detail "problems" lists the errors with pointer, line, message and fix.
 func (e Entry) Usable() error {
 	if e.Valid() {
 		return nil
@@ -55,7 +57,7 @@ func (e Entry) Usable() error {
 	} else {
 		f.Suggest("'waybill workflows validate %s' shows all problems and what to write instead.", e.Ref)
 	}
-	// The problems go into details as plain data: a fault knows nothing of workflows.
+	// Details are plain data, because package fault does not depend on package problem.
 	list := make([]any, 0, len(errs))
 	for _, p := range errs[:min(len(errs), problemsMax)] {
 		list = append(list, map[string]any{"pointer": p.Pointer, "line": p.Line, "message": p.Message, "fix": p.Fix})
@@ -63,9 +65,11 @@ func (e Entry) Usable() error {
 	return f.With("problems", list)
 }
 
-// problemsMax keeps an error's details bounded (locks section 12).
+// problemsMax bounds the details of an error (docs/design.md#errors).
 const problemsMax = 20
 
+// notFound returns WORKFLOW_NOT_FOUND. The suggestion prefers an id whose part after the
+// namespace is equal to id, then the most similar id.
 func (c Catalog) notFound(id string) error {
 	f := fault.New(fault.WorkflowNotFound, "no workflow has the id %q", id)
 	var ids []string

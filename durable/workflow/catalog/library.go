@@ -7,18 +7,20 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Library is what workflows draw on beside their own files: the routines of every
-// source, what a project puts into extension points, and the prompt templates at hand.
+// Library holds what compilation may use besides the workflow's own file: the routines of
+// every source, the project's bindings of extension points, and the prompt templates. It is
+// read-only once made, and the nil Library is empty.
 type Library struct {
-	files    map[string]File // by id, in the order of the sources; the first counts
-	ids      []string
+	files    map[string]File // by workflow id; the first file with an id
+	ids      []string        // the keys of files, in the order of the files
 	parsed   map[string]source.Source
-	bindings map[string]map[string]string
+	bindings map[string]map[string]string // workflow id → slot id → routine id
 	prompts  promptref.Library
 }
 
-// NewLibrary is a library over files, the nearest to the calls of routines last:
-// a routine that comes with Waybill is not replaced by a file of its name.
+// NewLibrary returns a library of files and bindings. When several files have one id, the
+// first is used: callers pass bundled workflows first, so that a project's file cannot
+// replace a routine of Waybill. Files that could not be read are skipped.
 func NewLibrary(files []File, bindings Bindings) *Library {
 	l := &Library{files: map[string]File{}, parsed: map[string]source.Source{}, bindings: bindings.byWorkflow}
 	for _, f := range files {
@@ -33,8 +35,8 @@ func NewLibrary(files []File, bindings Bindings) *Library {
 			continue
 		}
 		if !src.Valid && f.Kind != source.SourceBundled {
-			// A copy of a bundled file may lie beside its caller; its id is no reason not to
-			// read it as what it says it is.
+			// A project may contain a copy of a bundled file. Its reserved id would be an
+			// error in a project's file, so it is parsed as a bundled one.
 			src, _ = source.Parse(f.Ref, source.SourceBundled, f.Data)
 		}
 		l.files[src.ID], l.parsed[src.ID] = f, src
@@ -43,9 +45,9 @@ func NewLibrary(files []File, bindings Bindings) *Library {
 	return l
 }
 
-// WithPrompts is the library with prompt templates, and no others, that steps may refer
-// to; of two with one id and version the first counts. l itself stays as it was, and
-// may be nil.
+// WithPrompts returns a copy of the library whose prompt templates are exactly the given
+// ones. When several have one id, version and pack, the first is used. l is not modified
+// and may be nil.
 func (l *Library) WithPrompts(templates []promptref.Template) *Library {
 	if l == nil {
 		l = NewLibrary(nil, Bindings{})
@@ -55,7 +57,7 @@ func (l *Library) WithPrompts(templates []promptref.Template) *Library {
 	return &out
 }
 
-// Options are what the compilation of the workflow with an id may draw on.
+// Options returns the options with which the workflow with an id is compiled.
 func (l *Library) Options(workflowID string) compile.Options {
 	if l == nil {
 		return compile.Options{}
@@ -68,15 +70,15 @@ func (l *Library) Options(workflowID string) compile.Options {
 	}
 }
 
-// Bindings are a project's choices for extension points: workflow id → slot →
-// routine id.
+// Bindings holds a project's choices for extension points.
 type Bindings struct {
-	Ref        string // where they were read, relative
-	byWorkflow map[string]map[string]string
+	Ref        string                       // the relative path of the file
+	byWorkflow map[string]map[string]string // workflow id → slot id → routine id
 }
 
-// ReadBindings reads a bindings file: an object of workflow ids, each with an object
-// of slots and the routines that fill them.
+// ReadBindings parses a bindings file: an object of workflow ids, each with an object of
+// slot ids and the ids of the routines that fill them. Whether the ids exist is not
+// checked. It fails if data is not JSON or has another structure.
 func ReadBindings(ref string, data []byte) (Bindings, error) {
 	out := Bindings{Ref: ref}
 	v, err := canon.Parse(data)

@@ -14,9 +14,9 @@ func calling(id, template string) File {
 		`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"call","title":"C","templateCall":{"templateId":%q}}]}`, id, template)}
 }
 
-// A routine is found by its bundled id first, then by its legacy one, and the
-// bundled source wins over a copy that lies about.
-func TestRoutinesAreFoundInEverySource(t *testing.T) {
+// TestLibraryRoutinePrecedence: a routine is resolved by its bundled id first, then by its
+// legacy id, and the bundled file takes precedence over a project's copy of it.
+func TestLibraryRoutinePrecedence(t *testing.T) {
 	bundled := file(source.SourceBundled, "wr.routine-look", "wr.routine-look")
 	copied := File{Kind: source.SourceProject, Ref: "copy.json",
 		Data: []byte(strings.ReplaceAll(string(bundled.Data), `"title":"A"`, `"title":"Copied"`))}
@@ -42,7 +42,7 @@ func TestRoutinesAreFoundInEverySource(t *testing.T) {
 	}
 }
 
-func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
+func TestReadBindingsByWorkflow(t *testing.T) {
 	b, err := ReadBindings(".waybill/bindings.json",
 		[]byte(`{"team.flow":{"review":"routine-strict"},"team.other":{}}`))
 	if err != nil {
@@ -64,14 +64,14 @@ func TestBindingsAreAProjectsByWorkflow(t *testing.T) {
 	for _, bad := range []string{`[]`, `{"team.flow":["review"]}`, `{"team.flow":{"review":1}}`, `{"a":{},"a":{}}`,
 		``} {
 		if _, err := ReadBindings("b.json", []byte(bad)); err == nil {
-			t.Errorf("%s is read", bad)
+			t.Errorf("%s is accepted", bad)
 		}
 	}
 }
 
-// Templates are at hand only where they were handed over, to the library that they were
-// handed to.
-func TestPromptsAreThoseHandedOver(t *testing.T) {
+// TestWithPromptsCopiesLibrary: templates are available only in the library that WithPrompts
+// returns, and replace those of earlier calls.
+func TestWithPromptsCopiesLibrary(t *testing.T) {
 	f := File{Kind: source.SourceProject, Ref: "flow.json",
 		Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
 		"steps":[{"id":"a","title":"A","promptRef":"prompt:look"}]}`)}
@@ -84,7 +84,7 @@ func TestPromptsAreThoseHandedOver(t *testing.T) {
 		}
 	}
 	for _, without := range []*Library{nil, bare, NewLibrary(nil, Bindings{}).WithPrompts(first).WithPrompts(nil)} {
-		if e := Read(f, without); e.Valid() || !strings.Contains(e.Problems[0].Message, `no prompt template "look"`) {
+		if e := Read(f, without); e.Valid() || !strings.Contains(e.Problems[0].Message, `prompt template "look" does not exist`) {
 			t.Errorf("without one: %v", e.Problems)
 		}
 	}

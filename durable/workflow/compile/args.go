@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// arguments are the args of a call, filled in the caller: strings as they stand, all
-// else as JCS.
+// arguments returns the args of a call as texts: strings with the caller's own arguments and
+// bindings filled in, other values as JCS.
 func (u *unit) arguments(at problem.Place) map[string]string {
 	out := map[string]string{}
 	for _, name := range at.Names() {
@@ -23,8 +23,9 @@ func (u *unit) arguments(at problem.Place) map[string]string {
 	return out
 }
 
-// fillArgs puts the arguments of the call into a text of the routine. A name that is
-// no argument is text: prompts are full of braces.
+// fillArgs replaces {name} in a text of the routine by the call's argument. A name that is
+// not an argument remains, since prompts often contain braces. It records used arguments
+// for unusedArgs.
 func (u *unit) fillArgs(s string) string {
 	if len(u.args) == 0 {
 		return s
@@ -41,9 +42,10 @@ func (u *unit) fillArgs(s string) string {
 	})
 }
 
-// substitute replaces {name} by what with knows. {{path}} is left alone: it is filled
-// while the run goes on. What was put in is not read again.
-func substitute(s string, with func(name string) (string, bool)) string {
+// substitute replaces each {name} by value(name), or leaves it if that returns false.
+// {{path}} is not changed: it is filled during the run. Placeholders in values are not
+// replaced.
+func substitute(s string, value func(name string) (string, bool)) string {
 	var b strings.Builder
 	for {
 		open := strings.IndexByte(s, '{')
@@ -60,8 +62,8 @@ func substitute(s string, with func(name string) (string, bool)) string {
 		}
 		name := identifier(s[1:])
 		if rest := s[1+len(name):]; name != "" && strings.HasPrefix(rest, "}") {
-			if value, ok := with(name); ok {
-				b.WriteString(value)
+			if text, ok := value(name); ok {
+				b.WriteString(text)
 				s = rest[1:]
 				continue
 			}
@@ -71,7 +73,7 @@ func substitute(s string, with func(name string) (string, bool)) string {
 	}
 }
 
-// doubleBraced is the length of the {{…}} at the start of s, 0 when there is none.
+// doubleBraced returns the length of the {{…}} at the start of s, 0 if s has none.
 func doubleBraced(s string) int {
 	if !strings.HasPrefix(s, "{{") {
 		return 0
@@ -83,7 +85,7 @@ func doubleBraced(s string) int {
 	return 2 + n + 2
 }
 
-// identifier is the name at the start of s.
+// identifier returns the longest prefix of s that is a name, "" if none is.
 func identifier(s string) string {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -96,7 +98,8 @@ func identifier(s string) string {
 	return s
 }
 
-// unusedArgs warns of arguments that change nothing, which most often are misspelt.
+// unusedArgs warns of arguments that no text of the routine uses; most are misspelled. at is
+// the place of the args in the caller. It must run after the routine was compiled.
 func (u *unit) unusedArgs(stepID string, at problem.Place, caller *unit) {
 	for _, name := range slices.Sorted(maps.Keys(u.args)) {
 		if !u.used[name] {

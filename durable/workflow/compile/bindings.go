@@ -6,13 +6,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Who chose what fills a slot.
+// The sources of a binding.
 const (
 	fromDefault = "default"
 	fromProject = "project"
 )
 
-// bindings fills the extension points of u: the project's choice, else the default.
+// bindings resolves the extension points of u: the project's binding, else the default.
+// Slots are shared by all units of a compilation, so that one id must have one binding.
 func (u *unit) bindings() {
 	for _, at := range u.src.Root.Member("extensionPoints").Items() {
 		slot := at.Member("slotId").Value.Text()
@@ -30,8 +31,8 @@ func (u *unit) bindings() {
 	}
 }
 
-// fillBindings puts in what fills the slots. Where a token names none the text only
-// speaks of it, as was checked with the source: it stays.
+// fillBindings replaces the binding tokens of a text by routine ids. A token of an unknown
+// slot remains: package source accepts it only in texts that describe tokens.
 func (u *unit) fillBindings(s string) string {
 	if !strings.Contains(s, "wr.") {
 		return s

@@ -11,12 +11,12 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// blocks makes text of every part of a structured prompt and says which references
-// it put in, in the order in which they are shown.
+// blocks resolves every part of a structured prompt to text. It also returns the references
+// that it inserted, in the order in which they appear.
 func (u *unit) blocks(p source.PromptBlocks, at problem.Place) (*PromptBlocks, []Injection) {
 	var refs []Injection
 	one := func(at problem.Place) string { return u.promptValue(at, &refs) }
-	// Empty texts are kept: numbers of a procedure must not shift.
+	// Empty texts are kept, so that the numbers of procedure steps do not change.
 	each := func(list problem.Place) []string {
 		var out []string
 		for _, item := range list.Items() {
@@ -30,6 +30,7 @@ func (u *unit) blocks(p source.PromptBlocks, at problem.Place) (*PromptBlocks, [
 		Procedure:   each(at.Member("procedure")),
 		Verify:      each(at.Member("verify")),
 	}
+	// A nil map stays nil, so that the member is left out of the document.
 	for key, text := range p.OutputRequired {
 		if out.OutputRequired == nil {
 			out.OutputRequired = map[string]string{}
@@ -39,7 +40,8 @@ func (u *unit) blocks(p source.PromptBlocks, at problem.Place) (*PromptBlocks, [
 	return out, refs
 }
 
-// promptValue joins the parts of a prompt value as they stand.
+// promptValue resolves a prompt value: a string, or a list of text and reference parts,
+// which are concatenated without separators.
 func (u *unit) promptValue(at problem.Place, refs *[]Injection) string {
 	if at.Value.Kind() != canon.Array {
 		return u.text(at.Value.Text())
@@ -55,9 +57,9 @@ func (u *unit) promptValue(at problem.Place, refs *[]Injection) string {
 	return b.String()
 }
 
-// text renders the blocks in the one order of the published format: goal,
-// constraints, procedure, required output, verification. What an author leaves out
-// leaves no heading.
+// text renders the blocks in the order of the published format: goal, constraints,
+// procedure, required output, verification. Empty parts have no heading. The result is part
+// of the workflow hash: the headings must not change.
 func (p PromptBlocks) text() string {
 	var sections []string
 	section := func(heading string, lines []string) {
@@ -83,7 +85,7 @@ func (p PromptBlocks) text() string {
 	return strings.Join(sections, "\n\n")
 }
 
-// bullets are a list in Markdown, which agents and terminals both read.
+// bullets renders items as lines of a Markdown list.
 func bullets(items []string) []string {
 	out := make([]string, len(items))
 	for i, s := range items {

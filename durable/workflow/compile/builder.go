@@ -13,30 +13,38 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// builder collects what all parts of one compilation share. Whatever is a set is a
-// map here and is sorted once, when the document is put together.
+// builder is the state that all units of one compilation share. Sets are maps, which
+// document sorts once at the end, so that the result does not depend on the order of the
+// source.
 type builder struct {
 	options  Options
 	report   problem.Report
-	found    []source.Problem
-	warnings []Warning
+	found    []source.Problem // the problems reported so far
+	warnings []Warning        // the compiledWarnings of the document
 
-	ids         map[string]string // step id → where it was written
-	loops       []Loop
+	ids   map[string]string // step id → the unit that contains it, for messages
+	loops []Loop
+	// The embedded definitions, by their ids.
 	conditions  map[string]NamedCondition
 	contracts   map[string]contract.Pack
 	assessments map[string]contract.Assessment
 	bindings    map[string]Binding
 	features    map[string]builtin.FeatureDef
-	preamble    map[string]bool // features that go into the metaGuidance
-	required    map[string]bool // capabilities
-	preferred   map[string]bool
-	disabled    map[string]bool
+	// preamble is the set of features whose summary is added to the metaGuidance.
+	preamble map[string]bool
+	// The sets of capabilities.
+	required  map[string]bool
+	preferred map[string]bool
+	disabled  map[string]bool
 
+	// steps, calls and size (in bytes) are compared with limits before each expansion.
 	steps, calls, size int
-	tooBig             string // why expanding stopped, "" while it goes on
+	// tooBig is the limit that was exceeded, in words; "" while none is. Expansion stops
+	// when it is set, and Compile reports it.
+	tooBig string
 }
 
+// newBuilder returns a builder with empty sets.
 func newBuilder(o Options) *builder {
 	b := &builder{
 		options: o, ids: map[string]string{}, conditions: map[string]NamedCondition{},
@@ -50,13 +58,14 @@ func newBuilder(o Options) *builder {
 	return b
 }
 
-// document puts everything in its fixed order. Lists whose order has a meaning keep
-// the author's; sets are sorted (locks section 5).
+// document compiles src and assembles the document in canonical order: lists whose order has
+// a meaning keep that of the author, and sets are sorted (docs/design.md#compilation). The
+// result must not be used if an error was reported.
 func (b *builder) document(src source.Source) Document {
 	u := b.author(src)
 	steps := u.main()
 	for name := range b.required {
-		delete(b.preferred, name) // what is required need not be preferred
+		delete(b.preferred, name) // required implies preferred
 	}
 	steps = append(b.probes(u, steps), steps...)
 	d := Document{
@@ -84,11 +93,11 @@ func (b *builder) document(src source.Source) Document {
 	}
 	slices.SortFunc(d.Loops, func(x, y Loop) int { return cmp.Compare(x.LoopID, y.LoopID) })
 	if r := d.RecommendedPreferences; r != nil && *r == (source.Recommended{}) {
-		d.RecommendedPreferences = nil // an empty object says nothing
+		d.RecommendedPreferences = nil // same hash as without the member
 	}
 	for i, r := range d.References {
 		if r.ResolveFrom == "workspace" {
-			d.References[i].ResolveFrom = "" // the default, said or not
+			d.References[i].ResolveFrom = "" // the default; same hash as without the member
 		}
 	}
 	slices.SortFunc(b.warnings, func(x, y Warning) int {
@@ -98,32 +107,34 @@ func (b *builder) document(src source.Source) Document {
 	return d
 }
 
-// warn notes in the document that it does otherwise than the source says.
+// warn records in the document that it deviates from the source.
 func (b *builder) warn(code WarningCode, stepID string) {
 	b.warnings = append(b.warnings, Warning{code, stepID})
 }
 
-// roomForStep counts a step that is about to be compiled, roomForCall a template that
-// is about to be expanded: routines that call routines multiply, and must stop before
-// they have cost anything.
-func (b *builder) roomForStep() bool {
+// reserveStep counts a step that is about to be compiled. It returns false when the
+// workflow exceeds a limit, and the caller must then not compile it. Routines that call
+// routines multiply, so the check comes before the work.
+func (b *builder) reserveStep() bool {
 	b.steps++
 	return b.within(b.steps, limits.WorkflowStepsMax, "steps")
 }
 
-func (b *builder) roomForCall() bool {
+// reserveCall is reserveStep for a template call that is about to be expanded.
+func (b *builder) reserveCall() bool {
 	b.calls++
 	return b.within(b.calls, limits.WorkflowStepsMax, "template calls")
 }
 
-// spend counts bytes of text before they are copied: one definition may be named in
-// every step, one argument in every word.
+// spend counts n bytes of text before they are copied and reports whether they fit. Without
+// it a small file could expand to any size: a definition may be used in every step, an
+// argument in every word.
 func (b *builder) spend(n int) bool {
 	b.size += n
 	return b.within(b.size, limits.CompiledBytesMax, "bytes")
 }
 
-// within keeps the first reason for which expanding stops.
+// within checks a counter against its limit and records the first limit exceeded.
 func (b *builder) within(n, most int, what string) bool {
 	if n > most && b.tooBig == "" {
 		b.tooBig = fmt.Sprintf("more than %d %s", most, what)
@@ -131,18 +142,18 @@ func (b *builder) within(n, most int, what string) bool {
 	return b.tooBig == ""
 }
 
-// claim makes a step id the compiled workflow's own. Ids of a file are unique;
-// those that expansion makes may meet them, and each other.
+// claim registers a step id and reports a collision. The ids of one file are unique, but ids
+// generated by expansion may be equal to them or to each other.
 func (b *builder) claim(id, where string, at problem.Place, report problem.Report) {
 	if other, taken := b.ids[id]; taken {
-		report.Error(at, "Rename one of the two; steps of a template have the id of their call in front.",
-			"the step id %q of %s is taken by %s", id, where, other)
+		report.Error(at, "Rename one of the two; ids of a template's steps start with the id of the call.",
+			"the step id %q of %s is already used by %s", id, where, other)
 		return
 	}
 	b.ids[id] = where
 }
 
-// byKey are the values of a map in the order of its keys; nil when it is empty.
+// byKey returns the values of a map in the order of its keys; nil if it is empty.
 func byKey[T any](m map[string]T) []T {
 	var out []T
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -151,7 +162,7 @@ func byKey[T any](m map[string]T) []T {
 	return out
 }
 
-// sorted is by UTF-8 bytes (R5).
+// sorted returns a copy of list sorted by UTF-8 bytes (docs/design.md#json-from-outside).
 func sorted(list []string) []string {
 	return slices.Sorted(slices.Values(list))
 }

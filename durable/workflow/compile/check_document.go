@@ -13,7 +13,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// checkIdentity is what must be there before anything else is looked at.
+// checkIdentity checks the version, the id and the number of steps, on which all other
+// checks rely.
 func (c *Compiled) checkIdentity() error {
 	if c.SchemaVersion != SchemaVersion {
 		return fmt.Errorf("schemaVersion %d", c.SchemaVersion)
@@ -32,8 +33,8 @@ func (c *Compiled) checkIdentity() error {
 	return c.checkCapabilities()
 }
 
-// checkCapabilities: what is required can be observed, else the
-// run would wait for it for ever.
+// checkCapabilities checks that every required capability has a probe step: without one, a
+// run would wait for an observation that never arrives.
 func (c *Compiled) checkCapabilities() error {
 	probed := map[string]bool{}
 	_ = c.eachSequence(func(_ string, steps []Step) error {
@@ -44,14 +45,14 @@ func (c *Compiled) checkCapabilities() error {
 	})
 	for _, name := range c.Capabilities.Required {
 		if !slices.Contains(builtin.Capabilities(), name) || !probed[name] {
-			return fmt.Errorf("capability %q is required, and no step finds out about it", name)
+			return fmt.Errorf("capability %q is required, but no step probes it", name)
 		}
 	}
 	return nil
 }
 
-// checkSets holds lists that are sets to their order, by which they are searched, and
-// their members to what reads them.
+// checkSets checks that the lists that represent sets are sorted, as the lookups require, and
+// that each of their members is valid.
 func (c *Compiled) checkSets() error {
 	if err := errors.Join(
 		ordered("features", c.Features, func(f Feature) string { return f.FeatureID }),
@@ -86,56 +87,58 @@ func (c *Compiled) checkSets() error {
 	return nil
 }
 
-// ordered wants ascending, different, named members.
+// ordered checks that keys are ascending, distinct and not empty.
 func ordered[T any](what string, list []T, key func(T) string) error {
 	before := ""
 	for _, x := range list {
 		if key(x) <= before {
-			return fmt.Errorf("%s are not sorted, or one stands twice: %q behind %q", what, key(x), before)
+			return fmt.Errorf("%s are not sorted, or contain a duplicate: %q after %q", what, key(x), before)
 		}
 		before = key(x)
 	}
 	return nil
 }
 
-// checkNamed refuses members that do not belong to the kind: two readers could
-// otherwise run one document differently.
+// checkNamed rejects members that do not belong to the kind of a named condition. Two
+// programs could otherwise run one document differently.
 func (c *Compiled) checkNamed(n NamedCondition) error {
 	_, err := c.checkControl(Control{Kind: n.Kind, ContractRef: n.ContractRef, LoopID: n.LoopID,
 		Condition: n.Condition})
 	return err
 }
 
-// checkControl is what a control needs to be asked.
+// checkControl checks that a control can be evaluated and returns its parsed condition, the
+// zero Condition for ByArtifact.
 func (c *Compiled) checkControl(control Control) (condition.Condition, error) {
 	switch control.Kind {
 	case ByArtifact:
 		if !control.Condition.IsZero() {
-			return condition.Condition{}, errors.New("an artifact decides, beside a condition")
+			return condition.Condition{}, errors.New("an artifact decides, but a condition is present as well")
 		}
 		if _, ok := c.Contract(control.ContractRef); !ok || control.ContractRef != source.LoopControlContract {
-			return condition.Condition{}, fmt.Errorf("contract %q decides no loop, or is not embedded",
+			return condition.Condition{}, fmt.Errorf("contract %q cannot decide a loop, or is not embedded",
 				control.ContractRef)
 		}
 		return condition.Condition{}, nil
 	case ByContext:
 		if control.ContractRef != "" || control.LoopID != "" {
-			return condition.Condition{}, errors.New("a condition decides, beside a contract")
+			return condition.Condition{}, errors.New("a condition decides, but a contract is present as well")
 		}
 		return condition.Of(control.Condition)
 	}
 	return condition.Condition{}, fmt.Errorf("unknown control %q", control.Kind)
 }
 
-// place notes where each step stands. Ids are unique in the whole workflow.
-func (c *Compiled) place() error {
+// indexSteps records the place of each step in c.index. Ids must be unique in the whole
+// workflow, bodies included, and no sequence may be empty.
+func (c *Compiled) indexSteps() error {
 	return c.eachSequence(func(loopID string, steps []Step) error {
 		if len(steps) == 0 {
 			return errors.New("it has no steps")
 		}
 		for i, s := range steps {
 			if _, twice := c.index[s.StepID]; twice || !reason.ValidStepID(s.StepID) {
-				return fmt.Errorf("step id %q is not valid or stands twice", s.StepID)
+				return fmt.Errorf("step id %q is not valid or not unique", s.StepID)
 			}
 			c.index[s.StepID] = Place{loopID, i}
 		}
@@ -143,8 +146,8 @@ func (c *Compiled) place() error {
 	})
 }
 
-// checkNesting: each loop is reached from the main sequence through exactly one step.
-// Ids are unique, so that it cannot be two; a loop within itself is not reached.
+// checkNesting checks that every loop is reached from the main sequence through exactly one
+// step. Since ids are unique, no loop has two steps, and a loop in a cycle is not reached.
 func (c *Compiled) checkNesting() error {
 	reached := 0
 	for todo := []string{""}; len(todo) > 0; todo = todo[1:] {
@@ -153,7 +156,7 @@ func (c *Compiled) checkNesting() error {
 				continue
 			}
 			if _, ok := c.Loop(s.StepID); !ok {
-				return fmt.Errorf("step %q stands for a loop that is not there", s.StepID)
+				return fmt.Errorf("the loop of step %q does not exist", s.StepID)
 			}
 			reached++
 			todo = append(todo, s.StepID)

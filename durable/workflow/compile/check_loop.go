@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// prepareControls parses what decides the loops, and holds each loop to its kind.
+// prepareControls checks each loop against its kind and parses the conditions of controls.
 func (c *Compiled) prepareControls() error {
 	for i := range c.Loops {
 		l := &c.Loops[i]
@@ -19,6 +19,7 @@ func (c *Compiled) prepareControls() error {
 	return nil
 }
 
+// prepareLoop checks that a loop has exactly the members of its kind.
 func (c *Compiled) prepareLoop(l *Loop) error {
 	if l.MaxIterations < 1 {
 		return fmt.Errorf("maxIterations %d", l.MaxIterations)
@@ -44,7 +45,7 @@ func (c *Compiled) prepareLoop(l *Loop) error {
 	return c.prepareControl(l.Control)
 }
 
-// validCount is a whole number from 0, or the path of one.
+// validCount reports whether v is a whole number from 0, or a context path.
 func validCount(v canon.Value) bool {
 	if v.Kind() == canon.Number {
 		return v.Float() >= 0 && v.Float() <= math.MaxInt32 && v.Float() == math.Trunc(v.Float())
@@ -52,19 +53,20 @@ func validCount(v canon.Value) bool {
 	return v.Text() != ""
 }
 
-// prepareControl also holds a control to the condition that it names.
+// prepareControl parses the condition of a control and checks that it is equal to the named
+// condition to which it refers.
 func (c *Compiled) prepareControl(control *Control) (err error) {
-	if control.holds, err = c.checkControl(*control); err != nil || control.ConditionID == "" {
+	if control.parsed, err = c.checkControl(*control); err != nil || control.ConditionID == "" {
 		return err
 	}
 	for _, n := range c.Conditions {
 		if n.ConditionID == control.ConditionID {
 			if !same(n, NamedCondition{n.ConditionID, control.Kind, control.ContractRef, control.LoopID,
 				control.Condition}) {
-				return fmt.Errorf("condition %q says something else", n.ConditionID)
+				return fmt.Errorf("condition %q has another definition", n.ConditionID)
 			}
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no condition %q", control.ConditionID)
+	return fmt.Errorf("condition %q does not exist", control.ConditionID)
 }

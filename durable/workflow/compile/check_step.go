@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/criteria"
 )
 
-// prepare parses the step's own parts and looks up what it names in the document;
-// Decode has no source to have checked them.
+// prepare parses the step's conditions and criteria and checks that what it refers to is in
+// the document. Documents from Decode were not checked by package source.
 func (s *Step) prepare(c *Compiled) (err error) {
 	if !s.RunCondition.IsZero() {
 		if s.runs, err = condition.Of(s.RunCondition); err != nil {
@@ -33,12 +33,12 @@ func (s *Step) prepare(c *Compiled) (err error) {
 		}
 	}
 	if a := s.Action; a != nil && (a.Kind != "command" || len(a.Argv) == 0) {
-		return errors.New("an action that is no command")
+		return errors.New("the action is not a command")
 	}
 	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation())
 }
 
-// checkProvenance: an authored step has no origin, any other one has.
+// checkProvenance checks that exactly the steps that are not authored have an origin.
 func (s *Step) checkProvenance() error {
 	known := s.Provenance.Source == Authored || s.Provenance.Source == TemplateInjected ||
 		s.Provenance.Source == FeatureInjected
@@ -48,8 +48,8 @@ func (s *Step) checkProvenance() error {
 	return nil
 }
 
-// checkType: a step that stands for a loop is never shown, so that whatever it asked
-// for would be asked of nobody.
+// checkType checks the type. A loop step is never shown, so it must not contain a prompt or
+// requirements, which would have no effect.
 func (s *Step) checkType() error {
 	switch s.Type {
 	case "", ParallelStep:
@@ -57,14 +57,15 @@ func (s *Step) checkType() error {
 	case LoopStep:
 		if !same(*s, Step{StepID: s.StepID, Title: s.Title, RequireConfirmation: s.RequireConfirmation,
 			Provenance: s.Provenance, RunCondition: s.RunCondition, Type: LoopStep}) {
-			return errors.New("a step that stands for a loop has more than that")
+			return errors.New("a step of type loop has a member that only other steps have")
 		}
 		return nil
 	}
 	return fmt.Errorf("unknown type %q", s.Type)
 }
 
-// checkOutputs: what a step asks for is judged by what the document holds.
+// checkOutputs checks that the contracts and assessments that a step requires are embedded
+// in the document.
 func (s *Step) checkOutputs(c *Compiled) error {
 	if o := s.OutputContract; o != nil {
 		if _, ok := c.Contract(o.ContractRef); !ok {
@@ -73,7 +74,7 @@ func (s *Step) checkOutputs(c *Compiled) error {
 	}
 	if s.Probe != "" && (!slices.Contains(builtin.Capabilities(), s.Probe) || s.OutputContract == nil ||
 		*s.OutputContract != OutputContract{capabilityContract, true}) {
-		return fmt.Errorf("a probe of %q that asks for no observation", s.Probe)
+		return fmt.Errorf("a probe of %q that does not require an observation", s.Probe)
 	}
 	for _, id := range s.AssessmentRefs {
 		_, embedded := c.Contract(assessmentContract)
@@ -84,14 +85,14 @@ func (s *Step) checkOutputs(c *Compiled) error {
 	for _, follows := range s.Consequences {
 		if len(s.AssessmentRefs) == 0 || follows.ForAssessment != "" &&
 			!slices.Contains(s.AssessmentRefs, follows.ForAssessment) {
-			return fmt.Errorf("a consequence of assessment %q, which the step does not ask for", follows.ForAssessment)
+			return fmt.Errorf("a consequence of assessment %q, which the step does not require", follows.ForAssessment)
 		}
 	}
 	return nil
 }
 
-// prepareConfirmation also refuses members that do not belong to the kind: two
-// readers could otherwise run one document differently.
+// prepareConfirmation parses the condition of a gate and rejects members that do not belong
+// to its kind. Two programs could otherwise run one document differently.
 func (s *Step) prepareConfirmation() (err error) {
 	gate := s.RequireConfirmation
 	switch gate.Kind {

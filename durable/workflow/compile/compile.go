@@ -7,28 +7,27 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Options is what a compilation draws on beside the source: what other files and
-// the project say. The zero Options knows none of it.
+// Options holds the inputs of a compilation besides the source. The zero Options has no
+// routines, bindings or templates.
 type Options struct {
-	// Routine finds a routine by its workflow id, wherever it comes from. A routine
-	// that does not validate is handed over too: its call then says so. nil knows none.
+	// Routine returns a routine by its workflow id; nil if there are none. It also returns
+	// routines that are not valid, so that Compile can report that at the call.
 	Routine func(id string) (source.Source, bool)
-	// RoutineIDs are the ids that Routine knows, for suggestions only; their order
-	// does not matter.
+	// RoutineIDs are the ids that Routine accepts, in any order, for suggestions only.
 	RoutineIDs []string
-	// Bindings are the project's choices for extension points: slot → routine id.
+	// Bindings are the project's bindings of extension points: slot id → routine id.
 	Bindings map[string]string
-	// Prompts are the templates that steps may refer to.
+	// Prompts holds the templates to which steps may refer.
 	Prompts promptref.Library
 }
 
-// File is FileWith with nothing to draw on.
+// File is FileWith with zero Options.
 func File(name string, kind source.SourceKind, data []byte) (source.Source, Compiled, []source.Problem) {
 	return FileWith(name, kind, data, Options{})
 }
 
-// FileWith parses and compiles a workflow file in one go and returns the problems
-// of both, in the order of the file. Compiled is usable when none of them is an error.
+// FileWith parses and compiles a workflow file and returns the problems of both, in file
+// order. Compiled is the zero value if one of them is an error.
 func FileWith(name string, kind source.SourceKind, data []byte, o Options) (source.Source, Compiled, []source.Problem) {
 	src, found := source.Parse(name, kind, data)
 	if !src.Valid {
@@ -40,9 +39,10 @@ func FileWith(name string, kind source.SourceKind, data []byte, o Options) (sour
 	return src, c, found
 }
 
-// Compile turns a valid source into its compiled form: a pure function of both. It
-// adds the problems that only show here: what is named and not there, and what is
-// carried out otherwise than the source says.
+// Compile compiles a valid source; the result depends on the arguments only. It reports the
+// problems that package source cannot find: names that do not resolve, and deviations from
+// the source. Compiled is usable only if no problem is an error; a source that is not valid
+// is an error.
 func Compile(src source.Source, o Options) (Compiled, []source.Problem) {
 	b := newBuilder(o)
 	if !src.Valid {
@@ -62,9 +62,10 @@ func Compile(src source.Source, o Options) (Compiled, []source.Problem) {
 	if err != nil {
 		b.report.Error(src.Root, "Report this as a bug of Waybill.", "the workflow cannot be compiled: %s", err)
 	} else if _, err := canon.Parse(c.Bytes()); err != nil {
-		// The compiled form wraps some parts once more: what is pinned must be readable.
+		// The compiled form nests some parts one level deeper than the source and could
+		// exceed the depth limit of the parser: the pinned document must be readable.
 		b.report.Error(src.Root, "Nest conditions and criteria less deeply.",
-			"the compiled workflow could not be read again: %s", err)
+			"the compiled workflow cannot be parsed: %s", err)
 	}
 	problem.Sort(b.found)
 	return c, b.found

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// source is a workflow file of a project with these steps and more keys.
+// sourceText returns a workflow file with these steps and more keys.
 func sourceText(more, steps string) []byte {
 	return []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"` + more +
 		`, "steps": [` + steps + `]}`)
@@ -35,7 +35,7 @@ func value(t testing.TB, text string) canon.Value {
 	return v
 }
 
-// step is a step object with more keys than it needs.
+// step returns a step object with more keys.
 func step(id, more string) string {
 	return `{"id": "` + id + `", "title": "T", "prompt": "p"` + more + `}`
 }
@@ -113,7 +113,7 @@ func TestFunctions(t *testing.T) {
 		t.Errorf("calls are %v", calls)
 	}
 	if len(c.Steps[1].Functions) != 0 {
-		t.Error("a step has functions that it does not name")
+		t.Error("a step has functions that it does not refer to")
 	}
 }
 
@@ -134,8 +134,8 @@ func TestPromptBlocks(t *testing.T) {
 	}
 }
 
-// TestWhatDoesNotMatter: spellings that mean the same compile to the same bytes.
-func TestWhatDoesNotMatter(t *testing.T) {
+// TestEquivalentSpellings: equivalent spellings compile to the same bytes.
+func TestEquivalentSpellings(t *testing.T) {
 	for _, row := range [][4]string{
 		{"", `, "capabilities": {}`, "", ""},
 		{`, "capabilities": {"preferred": ["web_browsing", "delegation"]}`,
@@ -157,8 +157,8 @@ func TestWhatDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestWhatMatters: every key that changes what is shown or done changes the hash.
-func TestWhatMatters(t *testing.T) {
+// TestEveryKeyChangesHash: every key that has an effect on a run changes the hash.
+func TestEveryKeyChangesHash(t *testing.T) {
 	seen := map[string]string{compiled(t, "", step("a", "")).Hash().String(): "nothing"}
 	note := func(what string, c Compiled) {
 		if other, ok := seen[c.Hash().String()]; ok {
@@ -195,7 +195,7 @@ func TestWhatMatters(t *testing.T) {
 	note("another order", compiled(t, "", step("b", "")+","+step("a", "")))
 }
 
-// TestKeyOrder: the order in which an author writes keys does not reach the hash.
+// TestKeyOrder: the order of keys in a file does not change the hash.
 func TestKeyOrder(t *testing.T) {
 	want, _ := compileFile(t, examples+"/access-request.yaml")
 	original, found := source.Parse("access-request.yaml", source.SourceProject,
@@ -215,7 +215,7 @@ func TestKeyOrder(t *testing.T) {
 	})
 }
 
-// shuffled writes v as JSON with the members of each object in a drawn order.
+// shuffled returns v as JSON with the members of each object in random order.
 func shuffled(t *rapid.T, v canon.Value) []byte {
 	switch v.Kind() {
 	case canon.Array:
@@ -245,15 +245,16 @@ func shuffled(t *rapid.T, v canon.Value) []byte {
 	return v.JCS()
 }
 
-// TestOrdinaryDataIsNotRefused: what only looks like a reference is an argument.
-func TestOrdinaryDataIsNotRefused(t *testing.T) {
+// TestArgumentsResemblingReferences: an argument that resembles a reference is accepted as
+// data.
+func TestArgumentsResemblingReferences(t *testing.T) {
 	for _, args := range []string{`{"kind": "ref"}`, `{"refId": "x"}`, `{"text": "{{wr}} {{ x.wr. }} wr.x"}`} {
 		compiled(t, `, "functionDefinitions": [{"name": "f", "definition": "d"}]`,
 			step("a", `, "functionCalls": [{"name": "f", "args": `+args+`}]`))
 	}
 }
 
-func TestInvalidSourceIsRefused(t *testing.T) {
+func TestCompileRejectsInvalidSource(t *testing.T) {
 	src, _ := source.Parse("x.json", source.SourceProject, []byte(`{}`))
 	if c, found := Compile(src, Options{}); !source.HasErrors(found) || c.Steps != nil {
 		t.Errorf("got %v", found)

@@ -1,10 +1,12 @@
-// Package compile turns a valid workflow source into the document that a run is
-// pinned to: everything resolved, everything in one order, named by the digest of
-// its bytes (locks section 5). It also answers what the engine asks of such a
-// document: which step comes next, and why.
+// Package compile compiles a valid workflow source into the document to which a run is
+// pinned: references resolved, templates expanded, sets sorted, identified by the digest of
+// its JCS bytes (docs/design.md#compilation). It also decodes such documents, with a check of
+// everything on which running them relies, and provides lookups in them.
 //
-// It reads no files and looks nothing up. What this version cannot carry out is an
-// error, never left out of the document.
+// The package does not read files, look up anything beyond its Options, or decide which step
+// of a run comes next. A construct that it cannot compile is an error and is never dropped
+// silently. Equal sources have equal documents: texts that it adds are part of workflow
+// hashes and must not change. Start reading at Compile, Document and Decode.
 package compile
 
 import (
@@ -19,9 +21,9 @@ import (
 // SchemaVersion is the version of Document that this package writes and reads.
 const SchemaVersion = 1
 
-// Document is CompiledWorkflow v1. The lists that the locks name are always
-// written; what Waybill adds is left out when empty, so that a later addition
-// changes no hash of a workflow that does not use it.
+// Document is a compiled workflow in its stored form, version 1. The lists of the original
+// format are always written. Members added later are left out when empty, so that an
+// addition does not change the hash of a workflow that does not use it.
 type Document struct {
 	SchemaVersion int          `json:"schemaVersion"`
 	WorkflowID    string       `json:"workflowId"`
@@ -30,24 +32,24 @@ type Document struct {
 	Version       string       `json:"version"`
 	AgentRole     string       `json:"agentRole,omitzero"`
 	Capabilities  Capabilities `json:"capabilities"`
-	// The next four are sorted by their ids and written also when they are empty: the
-	// locks name them, and a workflow that does without keeps its hash.
+	// The next four are sorted by their ids and are written even if they are empty, as in
+	// the original format (docs/design.md#compilation).
 	Features   []Feature        `json:"features"`
 	Contracts  []contract.Pack  `json:"contracts"`
 	Conditions []NamedCondition `json:"conditions"`
 	Loops      []Loop           `json:"loops"`
-	// Steps are the main sequence, in running order: loops stand in it as steps of
-	// Type LoopStep.
+	// Steps is the main sequence in running order. A loop is represented by a step of Type
+	// LoopStep with the loop's id.
 	Steps            []Step    `json:"steps"`
 	CompiledWarnings []Warning `json:"compiledWarnings"`
 
-	// Assessments are those that a step refers to, by id.
+	// Assessments holds those to which a step refers, sorted by id.
 	Assessments []contract.Assessment `json:"assessments,omitzero"`
-	// Bindings are the extension points with what fills them, by slot.
+	// Bindings holds the resolved extension points, sorted by slot id.
 	Bindings []Binding `json:"bindings,omitzero"`
 
 	ClarificationPrompts []string `json:"clarificationPrompts,omitzero"`
-	// Inputs are asked of every step; a step may ask for more.
+	// Inputs are required by every step, in addition to the step's own.
 	Inputs                 []source.Input      `json:"inputs,omitzero"`
 	MetaGuidance           []string            `json:"metaGuidance,omitzero"`
 	Preconditions          []string            `json:"preconditions,omitzero"`
@@ -55,60 +57,59 @@ type Document struct {
 	References             []source.Reference  `json:"references,omitzero"`
 }
 
-// Capabilities are sorted by name.
+// Capabilities lists capability names, each list sorted. No name is in two lists.
 type Capabilities struct {
 	Required  []string `json:"required"`
 	Preferred []string `json:"preferred"`
 	Disabled  []string `json:"disabled"`
 }
 
-// WarningCode is the closed set of what a compiled workflow does otherwise than
-// its source says.
+// WarningCode is a way in which a compiled workflow deviates from its source, a closed set.
 type WarningCode string
 
 // The warning codes.
 const (
-	// CoordinatorEvalAsConfirmation: a coordinator_eval gate became a confirmation (R20).
+	// CoordinatorEvalAsConfirmation: a coordinator_eval gate became a confirmation
+	// (docs/design.md#requirements-on-the-caller).
 	CoordinatorEvalAsConfirmation WarningCode = "coordinator_eval_as_confirmation"
-	// ConditionBesideSource: a loop has a condition beside its conditionSource; the
-	// source decides, the condition is not asked.
+	// ConditionBesideSource: a loop has both condition and conditionSource; the condition is
+	// not evaluated.
 	ConditionBesideSource WarningCode = "condition_beside_source"
-	// ArgumentUnused: a template call has an argument that nothing in the template uses.
+	// ArgumentUnused: a template call has an argument that the template does not use.
 	ArgumentUnused WarningCode = "template_argument_unused"
 )
 
-// Warning is one such difference. Its text is not part of it: better words must
-// not change a hash.
+// Warning is one deviation. It contains no message, so that rewording a message does not
+// change workflow hashes.
 type Warning struct {
 	Code   WarningCode `json:"code"`
 	StepID string      `json:"stepId"`
 }
 
-// Compiled is a Document that is ready to run: conditions and criteria are parsed,
-// bytes and hash are at hand. It is made by Compile and Decode only and is never
-// changed.
+// Compiled is a Document that is ready to run, with conditions and criteria parsed. Only
+// Compile and Decode make one. It is immutable and safe for concurrent use.
 type Compiled struct {
 	Document
-	// bytes and hash are kept from when the document was made: marshalling again
-	// would give the same, at a cost on every answer.
+	// bytes and hash are computed once, when the document is made: marshalling it for every
+	// answer would be slow.
 	bytes []byte
 	hash  canon.Digest
-	index map[string]Place // step id → where it stands
+	index map[string]Place // by step id
 }
 
-// Place is where a step stands: in the main sequence, or in the body of a loop.
+// Place is the location of a step: in the main sequence, or in the body of a loop.
 type Place struct {
 	LoopID string // "": the main sequence
 	Index  int    // in the sequence or body
 }
 
-// Hash is the workflowHash: SHA-256 over the JCS bytes.
+// Hash returns the workflowHash: SHA-256 of the JCS bytes.
 func (c Compiled) Hash() canon.Digest { return c.hash }
 
-// Bytes are the JCS bytes: the content of the pinned file. They must not be changed.
+// Bytes returns the JCS bytes, the content of the pinned file. They must not be modified.
 func (c Compiled) Bytes() []byte { return c.bytes }
 
-// Step finds a step by its id, in the main sequence or in a body.
+// Step returns a step by its id, from the main sequence or a body; false for an unknown id.
 func (c Compiled) Step(stepID string) (Step, bool) {
 	at, ok := c.index[stepID]
 	if !ok {
@@ -117,13 +118,13 @@ func (c Compiled) Step(stepID string) (Step, bool) {
 	return c.Sequence(at.LoopID)[at.Index], true
 }
 
-// Place says where a step stands.
+// Place returns the location of a step; false for an unknown id.
 func (c Compiled) Place(stepID string) (Place, bool) {
 	at, ok := c.index[stepID]
 	return at, ok
 }
 
-// Sequence is the body of a loop, or with "" the main sequence; nil for no such loop.
+// Sequence returns the body of a loop, or the main sequence for ""; nil for an unknown loop.
 func (c Compiled) Sequence(loopID string) []Step {
 	if loopID == "" {
 		return c.Steps
@@ -132,7 +133,7 @@ func (c Compiled) Sequence(loopID string) []Step {
 	return l.Body
 }
 
-// Loop finds a loop by its id.
+// Loop returns a loop by its id; false for an unknown id.
 func (c Compiled) Loop(loopID string) (Loop, bool) {
 	i, ok := slices.BinarySearchFunc(c.Loops, loopID,
 		func(l Loop, id string) int { return strings.Compare(l.LoopID, id) })
@@ -142,7 +143,7 @@ func (c Compiled) Loop(loopID string) (Loop, bool) {
 	return c.Loops[i], true
 }
 
-// Contract finds an embedded contract pack.
+// Contract returns an embedded contract pack by its ref; false if it is not embedded.
 func (c Compiled) Contract(ref string) (contract.Pack, bool) {
 	i := slices.IndexFunc(c.Contracts, func(p contract.Pack) bool { return p.ContractRef == ref })
 	if i < 0 {
@@ -151,7 +152,7 @@ func (c Compiled) Contract(ref string) (contract.Pack, bool) {
 	return c.Contracts[i], true
 }
 
-// Assessment finds an embedded assessment.
+// Assessment returns an embedded assessment by its id; false if it is not embedded.
 func (c Compiled) Assessment(id string) (contract.Assessment, bool) {
 	i := slices.IndexFunc(c.Assessments, func(a contract.Assessment) bool { return a.ID == id })
 	if i < 0 {
@@ -160,8 +161,9 @@ func (c Compiled) Assessment(id string) (contract.Assessment, bool) {
 	return c.Assessments[i], true
 }
 
-// Position is the place of a step in the main sequence, from 0, and how many there
-// are. A step of a body stands where its outermost loop does.
+// Position returns the index of a step in the main sequence, from 0, and the length of the
+// sequence, for progress displays. A step of a body has the index of its outermost loop. ok
+// is false for an unknown id.
 func (c Compiled) Position(stepID string) (at, of int, ok bool) {
 	place, ok := c.index[stepID]
 	for ok && place.LoopID != "" {
@@ -170,8 +172,8 @@ func (c Compiled) Position(stepID string) (at, of int, ok bool) {
 	return place.Index, len(c.Steps), ok
 }
 
-// HasActions reports commands among the steps, bodies included: such a workflow
-// needs trust (R24).
+// HasActions reports whether a step, bodies included, runs a command. Such a workflow has to
+// be trusted before it runs (docs/design.md#commands-and-trust).
 func (c Compiled) HasActions() bool {
 	acts := func(s Step) bool { return s.Action != nil }
 	return slices.ContainsFunc(c.Steps, acts) ||

@@ -6,7 +6,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// confirmation brings the three spellings of the source into one form (R20).
+// confirmation converts the three forms of requireConfirmation (boolean, gate, condition)
+// into one (docs/design.md#requirements-on-the-caller).
 func (u *unit) confirmation(stepID string, at problem.Place) Confirmation {
 	if at.Value.Kind() != canon.Object {
 		if at.Value.True() {
@@ -28,13 +29,14 @@ func (u *unit) confirmation(stepID string, at problem.Place) Confirmation {
 	}
 	u.b.warn(CoordinatorEvalAsConfirmation, stepID)
 	u.report.Warn(at.Member("kind"), `Write "requireConfirmation": true, or kind human_approval.`,
-		"coordinator_eval becomes a confirmation by a person: Waybill has no evaluator of its own")
+		"coordinator_eval becomes a confirmation by a person: Waybill has no evaluator")
 	return gate
 }
 
-// both holds where a and b do; a null holds always.
+// both returns the conjunction of two conditions; null is a condition that is always true.
 func both(a, b canon.Value) canon.Value { return join("and", a, b) }
 
+// join combines two conditions with and or or. If one is null, it returns the other.
 func join(word string, a, b canon.Value) canon.Value {
 	switch {
 	case a.IsNull():
@@ -45,9 +47,10 @@ func join(word string, a, b canon.Value) canon.Value {
 	return canon.OfMembers(canon.Member{Name: word, Value: canon.OfList(a, b)})
 }
 
-// stricter is the gate of a call and of a step behind it: who waits for either
-// waits, for an approval if one of the two is. An approval under a condition beside
-// a confirmation without one asks always: asking too often is the safe side.
+// stricter combines the gate of a call with that of a step of its template: the result
+// waits whenever one of the two does, for an approval if one of them is an approval. An
+// approval with a condition and a confirmation without one give an approval without a
+// condition: an unnecessary question is safer than a missing one.
 func stricter(a, b Confirmation) Confirmation {
 	switch {
 	case a.Kind == ConfirmNever:
@@ -55,6 +58,7 @@ func stricter(a, b Confirmation) Confirmation {
 	case b.Kind == ConfirmNever:
 		return a
 	}
+	// Without a condition on both sides, one of the gates always waits, and so does the result.
 	out := Confirmation{Kind: ConfirmIf}
 	if a.Kind == ConfirmApproval || b.Kind == ConfirmApproval {
 		out.Kind = ConfirmApproval

@@ -14,10 +14,10 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// constructs is a folder with one file for each thing that a workflow can be built of.
+// constructs is a directory with one file for each construct of workflows.
 const constructs = examples + "/constructs"
 
-// withRoutines are options that find the files of a folder.
+// withRoutines returns options with the files of a directory as routines.
 func withRoutines(t testing.TB, dir string) Options {
 	t.Helper()
 	known := map[string]source.Source{}
@@ -46,9 +46,8 @@ func compileConstruct(t testing.TB, name string) (Compiled, []source.Problem) {
 	return c, found
 }
 
-// TestGoldenConstructs pins the hash of each, and the whole document where no text of
-// Waybill's own is part of it: better words for a contract must not look like a
-// change of the compiler.
+// TestGoldenConstructs checks the hash of each construct, and the whole document where it
+// contains no text of Waybill: a changed contract must not look like a change of the compiler.
 func TestGoldenConstructs(t *testing.T) {
 	var hashes strings.Builder
 	for _, name := range sources(t, constructs) {
@@ -64,15 +63,14 @@ func TestGoldenConstructs(t *testing.T) {
 		}
 		again, err := Decode(c.Bytes())
 		if err != nil || again.Hash() != c.Hash() {
-			t.Errorf("%s: what was pinned cannot be read again: %v", name, err)
+			t.Errorf("%s: the pinned document cannot be decoded: %v", name, err)
 		}
 	}
 	golden(t, filepath.Join(constructs, "hashes.want"), hashes.String())
 }
 
-// TestSameBytesAlways: maps are walked in another order each time, and no order may
-// reach the document.
-func TestSameBytesAlways(t *testing.T) {
+// TestCompileIsDeterministic: the order of map iteration does not change the document.
+func TestCompileIsDeterministic(t *testing.T) {
 	options := withRoutines(t, constructs+"/routines")
 	for _, name := range sources(t, constructs) {
 		first, _ := compileConstruct(t, name)
@@ -86,8 +84,8 @@ func TestSameBytesAlways(t *testing.T) {
 	}
 }
 
-// TestConstructsInAnyOrderOfKeys: the order of keys does not reach the hash, nor does
-// JSON instead of YAML.
+// TestConstructsInAnyOrderOfKeys: neither the order of keys nor the language (JSON or YAML)
+// changes the hash.
 func TestConstructsInAnyOrderOfKeys(t *testing.T) {
 	options := withRoutines(t, constructs+"/routines")
 	for _, name := range sources(t, constructs) {
@@ -102,7 +100,7 @@ func TestConstructsInAnyOrderOfKeys(t *testing.T) {
 	}
 }
 
-// TestSetsInAnyOrder: lists that are sets are sorted, and doubles count once.
+// TestSetsInAnyOrder: lists that are sets are sorted, without duplicates.
 func TestSetsInAnyOrder(t *testing.T) {
 	const loop = `{"id": "l", "type": "loop", "title": "L", "maxIterations": 2, "while": {"kind": "condition_ref", "conditionId": "c1"}, "body": [{"id": "x", "title": "T", "prompt": "p", "outputContract": {"contractRef": "wr.contracts.loop_control"}}]}`
 	const other = `{"id": "k", "type": "loop", "title": "L", "maxIterations": 2, "while": {"kind": "condition_ref", "conditionId": "c2"}, "body": [{"id": "y", "title": "T", "prompt": "set v"}]}`
@@ -126,12 +124,12 @@ func TestSetsInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestPublishedFiles: files that others run today compile without errors, and always
-// to the same bytes. The one routine that they call comes from elsewhere.
+// TestPublishedFiles: published files compile without errors and deterministically. The
+// routine that they call is provided by the test.
 func TestPublishedFiles(t *testing.T) {
 	names, _ := filepath.Glob("../../../../shared/data/workrail/workflows/*.json")
 	if len(names) == 0 {
-		t.Skip("the published WorkRail files are not beside the repository")
+		t.Skip("the published WorkRail files are not available next to the repository")
 	}
 	standIn, _ := source.Parse("r.json", source.SourceBundled,
 		[]byte(`{"id": "wr.routine-tension-driven-design", "name": "R", "description": "d", "version": "1.0.0",
@@ -154,13 +152,13 @@ func TestPublishedFiles(t *testing.T) {
 		for range 100 {
 			if _, again, _ := FileWith(filepath.Base(name), source.SourceBundled, data,
 				options); string(again.Bytes()) != string(c.Bytes()) {
-				t.Fatalf("%s compiles to two things", name)
+				t.Fatalf("%s compiles to two different documents", name)
 			}
 		}
 	}
 }
 
-// shape writes a sequence with its loops: "a loop(b c) d".
+// shape renders a sequence with its loops: "a loop(b c) d".
 func shape(c Compiled, steps []Step) string {
 	var out []string
 	for _, s := range steps {
@@ -173,7 +171,7 @@ func shape(c Compiled, steps []Step) string {
 	return strings.Join(out, " ")
 }
 
-// problems are the errors of a file as "pointer: message", and the fixes.
+// problems renders the problems of a file, with pointers, messages and fixes.
 func problems(found []source.Problem) []string {
 	var out []string
 	for _, p := range found {
@@ -182,7 +180,7 @@ func problems(found []source.Problem) []string {
 	return out
 }
 
-// jcs is what a part of a document is written as.
+// jcs returns the JCS form of a part of a document.
 func jcs(t testing.TB, x any) string {
 	t.Helper()
 	data, err := canon.Marshal(x)
@@ -192,7 +190,7 @@ func jcs(t testing.TB, x any) string {
 	return string(data)
 }
 
-// wantProblem compiles a file and looks for one error with all of the words.
+// wantProblem compiles a file and requires one error that contains all of the words.
 func wantProblem(t *testing.T, o Options, more, steps string, words ...string) {
 	t.Helper()
 	_, c, found := FileWith("x.json", source.SourceProject, sourceText(more, steps), o)

@@ -6,25 +6,25 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// The contracts that the compiler itself asks for, beside source.LoopControlContract.
+// The contracts that the compiler adds, besides source.LoopControlContract.
 const (
 	assessmentContract = "wr.contracts.assessment"
 	capabilityContract = "wr.contracts.capability_observation"
 )
 
-// embed makes a contract a part of the document: a run is judged by the pack it was
-// started with (locks section 9).
+// embed adds a contract pack to the document, so that a run is checked by the pack with
+// which it was started (docs/design.md#authoring).
 func (u *unit) embed(ref string, at problem.Place) {
 	p, ok := contract.Builtin(ref)
 	if !ok {
-		u.report.Error(at, suggest(ref, contract.Refs()), "there is no contract %q", ref)
+		u.report.Error(at, suggest(ref, contract.Refs()), "contract %q does not exist", ref)
 		return
 	}
 	u.b.contracts[ref] = p
 }
 
-// outputContract is what a step's artifact must satisfy; it is required unless the
-// source says otherwise.
+// outputContract returns the output contract of a step and embeds its pack; nil if the step
+// has none. The artifact is required by default.
 func (u *unit) outputContract(at problem.Place) *OutputContract {
 	ref := at.Member("contractRef")
 	if !at.Has("contractRef") {
@@ -35,8 +35,9 @@ func (u *unit) outputContract(at problem.Place) *OutputContract {
 		at.Member("required").Value.True()}
 }
 
-// assess embeds the assessments that a step asks for, and what follows from them.
-func (u *unit) assess(out *Step, s source.Placed) {
+// assess sets the assessments that a step requires and their consequences, and embeds the
+// definitions.
+func (u *unit) assess(out *Step, s source.PlacedStep) {
 	out.AssessmentRefs = s.AssessmentRefs
 	for _, ref := range s.At.Member("assessmentRefs").Items() {
 		u.embed(assessmentContract, ref)
@@ -52,8 +53,9 @@ func (u *unit) assess(out *Step, s source.Placed) {
 	}
 }
 
-// assessment finds a definition in the unit that names it. Artifacts name it by its
-// id, so that a routine's keeps its own.
+// assessment embeds a definition, which must be in the unit that refers to it. Artifacts
+// refer to assessments by id, so the id gets no prefix in a routine, and two units must not
+// define one id differently.
 func (u *unit) assessment(ref problem.Place) {
 	id := ref.Value.Text()
 	var known []string
@@ -74,6 +76,7 @@ func (u *unit) assessment(ref problem.Place) {
 		if err := a.Validate(); err != nil {
 			u.report.Error(at, "Correct the assessment.", "%s", err)
 		}
+		// Equal definitions may be embedded by several steps and routines.
 		if other, twice := u.b.assessments[id]; twice && !same(other, a) {
 			u.report.Error(ref, "Rename one of the two.",
 				"assessment %q is defined in two ways in the workflow and its routines", id)
@@ -81,5 +84,5 @@ func (u *unit) assessment(ref problem.Place) {
 		u.b.assessments[id] = a
 		return
 	}
-	u.report.Error(ref, suggest(id, known), "there is no assessment %q", id)
+	u.report.Error(ref, suggest(id, known), "assessment %q does not exist", id)
 }

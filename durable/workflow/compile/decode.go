@@ -8,17 +8,19 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Decode reads a pinned workflow as strictly as it was written: other bytes for the
-// same document are refused. An unknown schemaVersion is STORE_NEWER, the pinned form
-// of another program STORE_FOREIGN, anything else that does not fit STORE_CORRUPT.
+// Decode decodes a pinned workflow. It accepts only the canonical bytes that Bytes returns,
+// so that the hash identifies the document. It fails with STORE_NEWER for a higher
+// schemaVersion, STORE_FOREIGN for a workflow pinned by WorkRail, and STORE_CORRUPT for all
+// other invalid content.
 func Decode(data []byte) (Compiled, error) {
 	v, err := canon.Parse(data)
 	if err != nil {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
 	}
+	// Only the documents of WorkRail have this member.
 	if _, ok := v.Get("sourceKind"); ok {
 		return Compiled{}, fault.New(fault.StoreForeign,
-			"the workflow was pinned by another program: it can be looked at, and not run")
+			"the workflow was pinned by another program: it can be inspected but not run")
 	}
 	if version, _ := v.Get("schemaVersion"); version.Kind() == canon.Number && version.Float() > SchemaVersion &&
 		version.Float() == math.Trunc(version.Float()) {
@@ -38,11 +40,13 @@ func Decode(data []byte) (Compiled, error) {
 	return c, nil
 }
 
-// prepare parses what a document holds in data form and checks what running relies
-// on. A document that Compile built passes; one from outside may not.
+// prepare parses the conditions and criteria of a document, computes its bytes and checks
+// everything on which running relies. It must accept every document of Compile and reject
+// forged ones.
 func prepare(d Document) (c Compiled, err error) {
 	c = Compiled{Document: d, index: make(map[string]Place, len(d.Steps))}
-	for _, check := range []func() error{c.checkIdentity, c.checkSets, c.place, c.checkNesting, c.prepareSteps,
+	// The order matters: each check relies on the earlier ones.
+	for _, check := range []func() error{c.checkIdentity, c.checkSets, c.indexSteps, c.checkNesting, c.prepareSteps,
 		c.prepareControls} {
 		if err := check(); err != nil {
 			return Compiled{}, err
@@ -55,8 +59,8 @@ func prepare(d Document) (c Compiled, err error) {
 	return c, nil
 }
 
-// prepareSteps prepares all steps in place: whoever hands over a document has no
-// other use for it.
+// prepareSteps prepares all steps in place, which modifies the document that was passed to
+// prepare; callers do not use it afterwards.
 func (c *Compiled) prepareSteps() error {
 	return c.eachSequence(func(_ string, steps []Step) error {
 		for i := range steps {
@@ -68,7 +72,8 @@ func (c *Compiled) prepareSteps() error {
 	})
 }
 
-// eachSequence goes over the main sequence and all bodies.
+// eachSequence calls each for the main sequence, with loopID "", and for all bodies. It
+// stops at the first error, to which it adds the loop's id.
 func (c *Compiled) eachSequence(each func(loopID string, steps []Step) error) error {
 	if err := each("", c.Steps); err != nil {
 		return err

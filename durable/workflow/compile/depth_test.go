@@ -8,12 +8,12 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// TestWhatIsPinnedCanBeReadAgain: requireConfirmation stands one level deeper in
-// the compiled form. Whatever depth a source has, it is refused or readable later.
-func TestWhatIsPinnedCanBeReadAgain(t *testing.T) {
+// TestCompiledDepthIsReadable: requireConfirmation is one level deeper in the compiled form. A
+// source of any depth is rejected, or its compiled form can be decoded.
+func TestCompiledDepthIsReadable(t *testing.T) {
 	refused := false
 	for depth := 20; depth < 34; depth++ {
-		// Alternating, and never alone: a normal form would take levels out.
+		// Alternating and with two parts: the normal form removes levels otherwise.
 		gate := `{"var":"x","equals":1}`
 		for i := range depth {
 			gate = fmt.Sprintf(`{%q:[%s,{"var":"y","equals":2}]}`, []string{"and", "or"}[i%2], gate)

@@ -18,7 +18,7 @@ steps:
   - {id: pour, title: Pour, prompt: Pour it.}
 `
 
-// A file becomes a workflow that is named by its hash.
+// A file compiles to a workflow that is identified by its hash.
 func ExampleFile() {
 	_, c, found := compile.File("tea.yaml", source.SourceProject, []byte(tea))
 	fmt.Println(len(found), "problems")
@@ -34,7 +34,7 @@ func ExampleFile() {
 	// pour
 }
 
-// Every mistake of a file is found at once, with what to type instead.
+// All problems of a file are reported at once, each with a correction.
 func ExampleFile_problems() {
 	_, _, found := compile.File("tea.json", source.SourceProject, []byte(`{"id": "tea", "nme": "Tea",
 		"description": "Make tea", "version": "1", "steps": [{"id": "Boil!", "title": "Boil", "prompt": "Boil it."}]}`))
@@ -43,7 +43,7 @@ func ExampleFile_problems() {
 	}
 	// Output:
 	// line 1, "", error: a workflow lacks "name". Add "name": a string of 1 to 128 characters.
-	// line 1, "/id", warning: workflow id "tea" has no namespace; it runs, but other files may use the same. Write "project.tea".
+	// line 1, "/id", warning: workflow id "tea" has no namespace; it works, but other files may use the same id. Write "project.tea".
 	// line 1, "/nme", error: a workflow has no key "nme". Did you mean "name"?
 	// line 2, "/steps/0/id", error: expected a step id of lowercase letters, digits, _ and -, got "Boil!". Write "boil".
 	// line 2, "/version", error: expected a semantic version such as "0.1.0", got "1". Write a semantic version such as "0.1.0".

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/builtin"
 )
 
-// resolveFeatures are the features that apply to the steps of u, by id: its own and
-// those of whoever called it, each once.
+// resolveFeatures returns the features that apply to the steps of u, sorted by id: its own
+// and those of the units that call it.
 func (u *unit) resolveFeatures(outer []builtin.FeatureDef) []builtin.FeatureDef {
 	all := map[string]builtin.FeatureDef{}
 	for _, f := range outer {
@@ -19,7 +19,7 @@ func (u *unit) resolveFeatures(outer []builtin.FeatureDef) []builtin.FeatureDef 
 		id := at.Value.Text()
 		f, ok := builtin.Feature(id)
 		if !ok {
-			u.report.Error(at, suggest(id, builtin.Features()), "there is no feature %q", id)
+			u.report.Error(at, suggest(id, builtin.Features()), "feature %q does not exist", id)
 			continue
 		}
 		all[id] = f
@@ -28,8 +28,8 @@ func (u *unit) resolveFeatures(outer []builtin.FeatureDef) []builtin.FeatureDef 
 	return byKey(all)
 }
 
-// applyFeatures puts what features say behind what the author says, in the order of
-// their ids (locks section 5).
+// applyFeatures appends the lines of features to the author's prompt blocks, in the order of
+// the feature ids (docs/design.md#compilation).
 func (u *unit) applyFeatures(p *PromptBlocks) []Injection {
 	var out []Injection
 	for _, f := range u.features {
@@ -43,15 +43,15 @@ func (u *unit) applyFeatures(p *PromptBlocks) []Injection {
 	return out
 }
 
-// featuresBeside: a prompt in one piece has no place for them, so that each is said
-// in one sentence for the whole workflow.
-func (u *unit) featuresBeside() {
+// featuresInPreamble marks the features of u for the metaGuidance. It is called for steps
+// with a raw prompt, into which the lines of a feature cannot be inserted.
+func (u *unit) featuresInPreamble() {
 	for _, f := range u.features {
 		u.b.preamble[f.ID] = true
 	}
 }
 
-// withFeatures adds those sentences to the metaGuidance, each once.
+// withFeatures appends the summaries of the marked features to the metaGuidance, each once.
 func (b *builder) withFeatures(guidance []string) []string {
 	for _, id := range slices.Sorted(maps.Keys(b.preamble)) {
 		if line := b.features[id].Summary; !slices.Contains(guidance, line) {
@@ -61,8 +61,8 @@ func (b *builder) withFeatures(guidance []string) []string {
 	return guidance
 }
 
-// featureList is what was applied, with the digest of all it says: the hash of a
-// workflow changes when a feature does, also where no step shows it.
+// featureList returns the applied features with the digests of their texts. The workflow
+// hash therefore changes with a feature's text, even if no step contains it.
 func (b *builder) featureList() []Feature {
 	var out []Feature
 	for _, f := range byKey(b.features) {
@@ -72,7 +72,7 @@ func (b *builder) featureList() []Feature {
 	return out
 }
 
-// featureText is what prompt blocks get of a feature.
+// featureText joins the lines that a feature adds to prompt blocks.
 func featureText(f builtin.FeatureDef) string {
 	return strings.Join(slices.Concat(f.Constraints, f.Procedure, f.Verify), "\n")
 }

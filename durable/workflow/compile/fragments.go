@@ -2,7 +2,8 @@ package compile
 
 import "github.com/waybill/waybill/durable/problem"
 
-// fragments keep the author's order: it is the order in which they are shown.
+// fragments resolves prompt fragments. They keep the author's order, in which they are
+// appended to the prompt.
 func (u *unit) fragments(list problem.Place) []Fragment {
 	var out []Fragment
 	for _, at := range list.Items() {

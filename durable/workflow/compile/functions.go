@@ -7,22 +7,23 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// functionScopes are the definitions around a step, beside its own.
+// functionScopes holds the function definitions around a step, besides its own.
 type functionScopes struct {
 	workflow []source.Function
 	loops    [][]source.Function // outermost first
 }
 
-// inside is f within one more loop; f itself is shared by siblings.
+// inside returns f with the definitions of one more loop. It does not modify f, which sibling
+// steps share.
 func (f functionScopes) inside(defined []source.Function) functionScopes {
 	f.loops = append(f.loops[:len(f.loops):len(f.loops)], defined)
 	return f
 }
 
-// functions resolves what a step names: the nearest definition of each name, once,
-// ordered by scope, nearest first, and by name within a scope (locks section 5).
-// Loops around loops are one scope. That every name resolves was checked with the
-// source.
+// functions resolves the functions that a step names: the nearest definition of each name,
+// once, sorted by scope, nearest first, and by name within a scope
+// (docs/design.md#compilation). Nested loops count as one scope. Package source has reported
+// names that do not resolve.
 func (u *unit) functions(s source.Step, around functionScopes) []Function {
 	named := map[string]bool{}
 	for _, ref := range s.FunctionReferences {
@@ -37,7 +38,7 @@ func (u *unit) functions(s source.Step, around functionScopes) []Function {
 			if !named[f.Name] {
 				continue
 			}
-			delete(named, f.Name) // what is defined farther away is hidden
+			delete(named, f.Name) // hides definitions in outer scopes
 			fn := Function{Name: f.Name, Definition: u.text(f.Definition), Scope: scope, Parameters: f.Parameters}
 			for _, call := range s.FunctionCalls {
 				if call.Name == f.Name {
@@ -47,6 +48,7 @@ func (u *unit) functions(s source.Step, around functionScopes) []Function {
 			out = append(out, fn)
 		}
 	}
+	// From the nearest scope to the farthest: take ignores names that are already resolved.
 	take(s.FunctionDefinitions, ScopeStep)
 	for i := len(around.loops) - 1; i >= 0; i-- {
 		take(around.loops[i], ScopeLoop)
@@ -61,5 +63,5 @@ func (u *unit) functions(s source.Step, around functionScopes) []Function {
 	return out
 }
 
-// scopes in their order, nearest first.
+// scopes lists the scopes, nearest first.
 var scopes = []Scope{ScopeStep, ScopeLoop, ScopeWorkflow}

@@ -12,11 +12,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const examples = "../../../testdata/workflows"
 
-// golden compares text with a stored file, or stores it.
+// golden compares text with a golden file, or writes the file with -update.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	if *update {
@@ -53,8 +53,8 @@ func compileFile(t *testing.T, name string) (Compiled, []source.Problem) {
 	return c, found
 }
 
-// TestGoldenHashes pins what the examples compile to. A change here is a change of
-// format: runs that are pinned to the old bytes go on, new ones get another hash.
+// TestGoldenHashes checks the hashes of the compiled examples. A change here is a change of
+// the format: runs that are pinned to the old bytes continue, new ones get another hash.
 func TestGoldenHashes(t *testing.T) {
 	var hashes strings.Builder
 	for _, name := range sources(t, examples) {
@@ -68,7 +68,7 @@ func TestGoldenHashes(t *testing.T) {
 	golden(t, filepath.Join(examples, "hashes.want"), hashes.String())
 }
 
-// TestGoldenDocuments shows whole compiled documents, so that a changed hash can be
+// TestGoldenDocuments compares whole compiled documents, so that a changed hash can be
 // explained.
 func TestGoldenDocuments(t *testing.T) {
 	for _, name := range []string{"release-checklist.yaml", "bug-triage.json", "access-request.yaml"} {
@@ -77,7 +77,7 @@ func TestGoldenDocuments(t *testing.T) {
 	}
 }
 
-// TestTwoSpellings: JSON and YAML, in whatever order of keys, are one workflow.
+// TestTwoSpellings: JSON and YAML, in any order of keys, compile to the same document.
 func TestTwoSpellings(t *testing.T) {
 	a, _ := compileFile(t, filepath.Join(examples, "bug-triage.json"))
 	b, _ := compileFile(t, filepath.Join(examples, "bug-triage.yaml"))
@@ -86,8 +86,8 @@ func TestTwoSpellings(t *testing.T) {
 	}
 }
 
-// TestGoldenProblems pins every problem of the invalid examples: line, pointer,
-// severity, message and fix.
+// TestGoldenProblems checks every problem of the invalid examples: line, pointer, severity,
+// message and fix.
 func TestGoldenProblems(t *testing.T) {
 	for _, name := range sources(t, filepath.Join(examples, "invalid")) {
 		c, found := compileFile(t, name)

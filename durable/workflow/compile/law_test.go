@@ -11,8 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// anySource draws a valid workflow file of up to six steps that uses everything
-// this version carries out.
+// anySource draws a valid workflow file of up to six steps, with all constructs.
 func anySource(t *rapid.T) string {
 	pick := func(what string, options ...string) string { return rapid.SampledFrom(options).Draw(t, what) }
 	steps := ""
@@ -45,9 +44,8 @@ func anySource(t *rapid.T) string {
 	return string(sourceText(more, steps))
 }
 
-// TestLaws: what compiles can be pinned, read again and run, with the same bytes,
-// the same hash and the same conditions.
-func TestLaws(t *testing.T) {
+// TestDecodeRoundTrip: a compiled document decodes to the same bytes, hash and conditions.
+func TestDecodeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anySource(t)
 		src, c, found := File("x.json", source.SourceProject, []byte(text))
@@ -59,7 +57,7 @@ func TestLaws(t *testing.T) {
 			t.Fatalf("%s: %v", c.Bytes(), err)
 		}
 		if again.Hash() != c.Hash() || !slices.Equal(again.Bytes(), c.Bytes()) {
-			t.Fatal("pinned bytes change when they are read")
+			t.Fatal("the bytes change when they are decoded")
 		}
 		if len(c.Steps) != len(src.Steps) {
 			t.Fatalf("%d steps became %d", len(src.Steps), len(c.Steps))
@@ -69,17 +67,17 @@ func TestLaws(t *testing.T) {
 			canon.Member{Name: "y", Value: canon.OfInt(rapid.Int64Range(0, 4).Draw(t, "y"))})
 		for i, s := range c.Steps {
 			if s.NeedsApproval(vars) && s.NeedsConfirmation(vars) {
-				t.Fatalf("step %s waits twice", s.StepID)
+				t.Fatalf("step %s requires both a confirmation and an approval", s.StepID)
 			}
 			if s.Condition().Eval(vars) != again.Steps[i].Condition().Eval(vars) {
-				t.Fatalf("step %s is asked otherwise by the pinned workflow", s.StepID)
+				t.Fatalf("step %s has another gate in the decoded workflow", s.StepID)
 			}
 		}
 	})
 }
 
-// TestSpacesAndOrderDoNotMatter: the canonical spelling of a file is the same workflow.
-func TestSpacesAndOrderDoNotMatter(t *testing.T) {
+// TestCanonicalFormCompilesEqually: the canonical form of a file compiles to the same document.
+func TestCanonicalFormCompilesEqually(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anySource(t)
 		src, c, _ := File("x.json", source.SourceProject, []byte(text))
@@ -94,8 +92,8 @@ func TestSpacesAndOrderDoNotMatter(t *testing.T) {
 	})
 }
 
-// anyTree draws steps with loops in loops, calls of a routine, and features: what
-// changes where a step stands and what is put into it.
+// anyTree draws steps with nested loops, calls of a routine, and features: the constructs that
+// change the place of a step or insert text into it.
 func anyTree(t *rapid.T, ids *int, depth int) string {
 	pick := func(what string, options ...string) string { return rapid.SampledFrom(options).Draw(t, what) }
 	steps := ""
@@ -134,9 +132,9 @@ func anyTree(t *rapid.T, ids *int, depth int) string {
 	return steps
 }
 
-// TestLawsOfTrees: whatever is nested and expanded can be pinned and read again, each
-// step stands in one place, and neither spaces nor the order of keys matter.
-func TestLawsOfTrees(t *testing.T) {
+// TestNestedDecodeRoundTrip: documents with nested and expanded steps decode to the same bytes,
+// each step has one place, and the order of keys has no effect.
+func TestNestedDecodeRoundTrip(t *testing.T) {
 	standIn, _ := source.Parse("r.json", source.SourceBundled,
 		[]byte(`{"id": "routine-r", "name": "R", "description": "d", "version": "1.0.0", "metaGuidance": ["g {a}"],
 		"steps": [{"id": "one", "title": "T", "prompt": "{a}"}, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [{"id": "two", "title": "T", "prompt": "p"}]}]}`))
@@ -160,11 +158,11 @@ func TestLawsOfTrees(t *testing.T) {
 			placed += len(l.Body)
 		}
 		if placed != len(c.index) {
-			t.Fatalf("%d steps stand in %d places", placed, len(c.index))
+			t.Fatalf("%d steps have %d places", placed, len(c.index))
 		}
 		for id, at := range again.index {
 			if s, ok := again.Step(id); !ok || again.Sequence(at.LoopID)[at.Index].StepID != id || s.StepID != id {
-				t.Fatalf("%s is not where it stands: %+v", id, at)
+				t.Fatalf("%s is not at its place: %+v", id, at)
 			}
 			if _, _, ok := again.Position(id); !ok {
 				t.Fatalf("%s has no position", id)

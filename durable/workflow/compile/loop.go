@@ -5,13 +5,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// LoopStep is the Type of a step that stands for a loop: its id is the loop's.
+// LoopStep is the Type of a step that represents a loop; its id is the loop's id.
 const LoopStep = "loop"
 
-// ParallelStep is the Type of a step that hands out several tasks in one prompt (R22).
+// ParallelStep is the Type of a step whose prompt delegates several tasks
+// (docs/design.md#loops).
 const ParallelStep = "parallel"
 
-// LoopKind is the closed set of loops. Both spellings of the source compile to it (R22).
+// LoopKind is a kind of loop, a closed set (docs/design.md#loops).
 type LoopKind string
 
 // The loop kinds.
@@ -22,23 +23,24 @@ const (
 	ForEach LoopKind = "forEach"
 )
 
-// Loop is one loop with its body. A step of Type LoopStep stands where it runs:
-// in the main sequence, or in the body of another loop.
+// Loop is one loop with its body. A step of Type LoopStep marks where it runs, in the main
+// sequence or in the body of another loop.
 type Loop struct {
 	LoopID string   `json:"loopId"`
 	Title  string   `json:"title"`
 	Kind   LoopKind `json:"kind"`
-	// MaxIterations is a count: iterations 0 to MaxIterations-1 may run (locks section 9).
+	// MaxIterations is a count, at least 1: iterations 0 to MaxIterations-1 may run
+	// (docs/design.md#authoring).
 	MaxIterations int64 `json:"maxIterations"`
-	// Control decides a while or until; nil for the others.
+	// Control decides a while or until loop; nil for other kinds.
 	Control *Control `json:"control,omitzero"`
-	// Count is a number, or the context path of one; of a for.
+	// Count belongs to a for loop: a number, or the context path of one.
 	Count canon.Value `json:"count,omitzero"`
-	// Items is the context path of a list; of a forEach.
+	// Items belongs to a forEach loop: the context path of a list.
 	Items string `json:"items,omitzero"`
-	// The names under which a body sees where it is: the iteration from 1, the
-	// item, its index from 0. Every loop has the first, a forEach all, less those whose
-	// default name the author gave to another.
+	// The names of the variables that a body sees: the iteration from 1, the item, and its
+	// index from 0. Every loop has the first, a forEach loop all three; "" for a variable
+	// whose default name the author gave to another.
 	IterationVar string `json:"iterationVar,omitzero"`
 	ItemVar      string `json:"itemVar,omitzero"`
 	IndexVar     string `json:"indexVar,omitzero"`
@@ -46,7 +48,7 @@ type Loop struct {
 	Body []Step `json:"body"`
 }
 
-// ControlKind is what a while or until listens to.
+// ControlKind is what decides whether a while or until loop continues.
 type ControlKind string
 
 // The controls: an artifact of a contract, or a condition over the context.
@@ -55,24 +57,24 @@ const (
 	ByContext  ControlKind = "context_variable"
 )
 
-// Control decides after an iteration whether there is another.
+// Control decides after each iteration whether another one follows.
 type Control struct {
 	Kind        ControlKind `json:"kind"`
 	ContractRef string      `json:"contractRef,omitzero"` // with ByArtifact
-	// LoopID is what an artifact's optional loopId is matched against; "" matches any.
+	// LoopID is compared with an artifact's optional loopId; "" matches any.
 	LoopID string `json:"loopId,omitzero"`
-	// ConditionID is set when the condition was named in the workflow's list.
+	// ConditionID is set when the source refers to a named condition.
 	ConditionID string      `json:"conditionId,omitzero"`
 	Condition   canon.Value `json:"condition,omitzero"` // with ByContext
 
-	holds condition.Condition
+	parsed condition.Condition // not part of the document
 }
 
-// Holds is the parsed condition; the zero Condition with ByArtifact.
-func (c Control) Holds() condition.Condition { return c.holds }
+// Holds returns the parsed condition; the zero Condition with ByArtifact.
+func (c Control) Holds() condition.Condition { return c.parsed }
 
-// NamedCondition is a member of the workflow's conditions list. One of kind
-// ByArtifact has no condition.
+// NamedCondition is a member of the workflow's conditions that a loop refers to. Condition
+// is null for kind ByArtifact, ContractRef and LoopID are empty for ByContext.
 type NamedCondition struct {
 	ConditionID string      `json:"conditionId"`
 	Kind        ControlKind `json:"kind"`
@@ -81,18 +83,18 @@ type NamedCondition struct {
 	Condition   canon.Value `json:"condition,omitzero"`
 }
 
-// Feature is a compiler feature that was applied (locks section 5), with the digest
-// and length of what it says. Where it was put into a step, the step says so too.
+// Feature is a compiler feature that was applied (docs/design.md#compilation), with the
+// digest and length of its text. A step into which it was inserted also lists it in Injected.
 type Feature struct {
 	FeatureID   string       `json:"featureId"`
 	ContentHash canon.Digest `json:"contentHash"`
 	Bytes       int          `json:"bytes"`
 }
 
-// Binding is an extension point with the routine that fills it.
+// Binding is an extension point with the routine that is bound to it.
 type Binding struct {
 	SlotID    string `json:"slotId"`
 	RoutineID string `json:"routineId"`
-	// Source says who chose: the workflow's default, or the project.
+	// Source is where the binding comes from: the workflow's default, or the project.
 	Source string `json:"source"` // default or project
 }

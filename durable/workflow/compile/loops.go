@@ -7,11 +7,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// loop compiles a loop of either spelling and returns the step that stands for it.
-// The loop's runCondition and requireConfirmation stay on that step: both are asked
-// when the loop is entered, not in every iteration. Of the confirmation that means
-// with the first step that the entry shows.
-func (u *unit) loop(s source.Placed, fns functionScopes) Step {
+// loop compiles a loop of either spelling and returns the step that represents it. The
+// loop's runCondition and requireConfirmation belong to that step: both are evaluated when
+// the loop is entered, not in every iteration. The confirmation is requested with the first
+// step that is shown after entering.
+func (u *unit) loop(s source.PlacedStep, fns functionScopes) Step {
 	marker := u.head(s)
 	marker.Type = LoopStep
 	read, _ := u.src.LoopAt(s.At)
@@ -28,10 +28,10 @@ func (u *unit) loop(s source.Placed, fns functionScopes) Step {
 		IndexVar:      read.IndexVar,
 		Body:          u.sequence(u.src.Body(s), fns.inside(s.FunctionDefinitions)),
 	})
-	return u.weigh(marker)
+	return u.chargeSize(marker)
 }
 
-// count is the value without the place it came from.
+// count returns the value of count without its line number.
 func count(v canon.Value) canon.Value {
 	switch v.Kind() {
 	case canon.Number:
@@ -42,14 +42,14 @@ func count(v canon.Value) canon.Value {
 	return canon.Value{}
 }
 
-// control embeds what a while or until listens to: the contract of the artifact, or
-// the condition, and where it was named, the member of the list.
+// control compiles the control of a while or until loop and embeds the contract of the
+// artifact, and the named condition if the source refers to one; nil for other loops.
 func (u *unit) control(loopID string, read *source.Control, at problem.Place) *Control {
 	if read == nil {
 		return nil
 	}
 	if config := at.Member("loop"); config.Has("condition") && config.Has("conditionSource") {
-		u.b.warn(ConditionBesideSource, loopID) // said when the file was read
+		u.b.warn(ConditionBesideSource, loopID) // package source reports it to the author
 	}
 	out := &Control{Kind: ControlKind(read.Kind), ContractRef: read.ContractRef, LoopID: read.LoopID,
 		ConditionID: read.ConditionID}
@@ -70,7 +70,7 @@ func (u *unit) control(loopID string, read *source.Control, at problem.Place) *C
 	return out
 }
 
-// same compares what two values are written as.
+// same reports whether two values have the same JSON form.
 func same(a, b any) bool {
 	x, errX := canon.ValueOf(a)
 	y, errY := canon.ValueOf(b)

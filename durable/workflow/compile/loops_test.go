@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// loopOf compiles one loop with a body of one step and more workflow keys, and writes
-// it down without its body.
+// loopOf compiles a loop with a body of one step and more workflow keys, and returns its JCS
+// form without the body.
 func loopOf(t *testing.T, more, keys string) string {
 	t.Helper()
 	c := compiled(t, more, `{"id": "l", "type": "loop", "title": "L"`+keys+`, "body": [`+
@@ -54,7 +54,7 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-func TestWhereStepsOfLoopsStand(t *testing.T) {
+func TestLoopStepOrder(t *testing.T) {
 	loop := func(id, body string) string {
 		return `{"id": "` + id +
 			`", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": ` +
@@ -85,8 +85,8 @@ func TestWhereStepsOfLoopsStand(t *testing.T) {
 	}
 }
 
-// TestLoopMarker: what a loop says of entering it stays on the step that stands for it.
-func TestLoopMarker(t *testing.T) {
+// TestLoopStep: runCondition and requireConfirmation of a loop belong to its loop step.
+func TestLoopStep(t *testing.T) {
 	c := compiled(t, "", `{"id": "l", "type": "loop", "title": "L", "runCondition": {"var": "x", "equals": 1}, "requireConfirmation": {"kind": "human_approval"}, "notesOptional": true,
 		"loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [`+step("a", "")+`]}`)
 	const want = `{"prompt":"","provenance":{"source":"authored"},"requireConfirmation":{"kind":"human_approval"},"runCondition":{"equals":1,"var":"x"},"stepId":"l","title":"L","type":"loop"}`
@@ -94,7 +94,7 @@ func TestLoopMarker(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if !c.Steps[0].NeedsApproval(value(t, `{}`)) || c.Steps[0].Condition().Eval(value(t, `{"x": 2}`)) {
-		t.Error("the marker is not ready to run")
+		t.Error("the loop step has no parsed condition")
 	}
 }
 

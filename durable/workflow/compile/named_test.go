@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// TestNamesThatAreNotThere: each is an error at its place, with what was meant.
-func TestNamesThatAreNotThere(t *testing.T) {
+// TestUnknownNames: each unknown name is an error at its place, with a suggestion.
+func TestUnknownNames(t *testing.T) {
 	assessed := `, "assessments": [{"id": "gate", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}]`
 	for _, row := range []struct {
 		more, steps string
@@ -20,16 +20,16 @@ func TestNamesThatAreNotThere(t *testing.T) {
 		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.loop_controll"}`),
 			[]string{"/steps/0/outputContract/contractRef", "Did you mean wr.contracts.loop_control?"}},
 		{"", step("a", `, "outputContract": {"contractRef": "wr.contracts.x"}`),
-			[]string{"/steps/0/outputContract/contractRef", "no contract", "Known are wr.contracts.assessment"}},
+			[]string{"/steps/0/outputContract/contractRef", `contract "wr.contracts.x" does not exist`, "Known are wr.contracts.assessment"}},
 		{`, "features": ["wr.features.memory_contex"]`, step("a", ""),
 			[]string{"/features/0", "Did you mean wr.features.memory_context?"}},
 		{"", `{"id": "a", "title": "T", "promptBlocks": {"goal": "g", "constraints": ["x", [{"kind": "ref", "refId": "wr.refs.notes_first_durabilty"}]]}}`, []string{"/steps/0/promptBlocks/constraints/1/0/refId", "Did you mean wr.refs.notes_first_durability?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_prob"}}`,
 			[]string{"/steps/0/templateCall/templateId", "Did you mean wr.templates.capability_probe?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.sketsh"}}`,
-			[]string{"/steps/0/templateCall/templateId", "no routine", "Did you mean wr.templates.routine.sketch?"}},
+			[]string{"/steps/0/templateCall/templateId", `routine "sketsh" does not exist`, "Did you mean wr.templates.routine.sketch?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "other"}}`,
-			[]string{"no template",
+			[]string{`template "other" does not exist`,
 				"Known are wr.templates.capability_probe, wr.templates.routine.doubt, wr.templates.routine.sketch"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_probe", "args": {"capability": "delegatoin"}}}`, []string{"/steps/0/templateCall/args/capability", "Did you mean delegation?"}},
 		{"", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.capability_probe"}}`,
@@ -44,12 +44,12 @@ func TestNamesThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestLostBesideCall: what a call cannot hand on is warned of, where it stands.
-func TestLostBesideCall(t *testing.T) {
+// TestMembersLostByCall: a member that a template call drops is a warning at its place.
+func TestMembersLostByCall(t *testing.T) {
 	_, c, found := FileWith("x.json", source.SourceProject,
 		sourceText("", `{"id": "a", "title": "T", "guidance": ["lost"], "notesOptional": true, "templateCall": {"templateId": "wr.templates.routine.doubt"}}`), withRoutines(t, constructs+"/routines"))
 	if len(c.Steps) != 1 || len(found) != 1 ||
-		!strings.Contains(problems(found)[0], `warning /steps/0/guidance: "guidance" beside templateCall is lost`) {
+		!strings.Contains(problems(found)[0], `warning /steps/0/guidance: "guidance" next to templateCall is lost`) {
 		t.Errorf("got %v, %v", shape(c, c.Steps), found)
 	}
 }
@@ -65,10 +65,10 @@ func TestContracts(t *testing.T) {
 	}
 	if got := jcs(t, []any{c.Steps[0].OutputContract,
 		c.Steps[1].OutputContract}); got != `[{"contractRef":"wr.contracts.shaping_handoff","required":true},{"contractRef":"wr.contracts.review_verdict","required":false}]` {
-		t.Errorf("steps ask for %s", got)
+		t.Errorf("the steps require %s", got)
 	}
 	if p, ok := c.Contract("wr.contracts.shaping_handoff"); !ok || len(p.Check(p.Example)) > 0 {
-		t.Error("the embedded contract refuses its own example")
+		t.Error("the embedded contract rejects its own example")
 	}
 }
 
@@ -84,11 +84,11 @@ func TestAssessments(t *testing.T) {
 	}
 	if s := c.Steps[0]; strings.Join(s.AssessmentRefs, " ") != "scope readiness" || jcs(t, s.Consequences) !=
 		`[{"anyEqualsLevel":"low","forAssessment":"readiness","guidance":"Look again at {{subject}}."},{"anyEqualsLevel":"large","guidance":"Cut it down."}]` {
-		t.Errorf("the step asks for %q, with %s", s.AssessmentRefs, jcs(t, s.Consequences))
+		t.Errorf("the step requires %q, with %s", s.AssessmentRefs, jcs(t, s.Consequences))
 	}
 }
 
-// TestReferences: the text becomes a part of the document, and the step says whose it is.
+// TestReferences: the text is embedded in the document, and the step records its origin.
 func TestReferences(t *testing.T) {
 	c, _ := compileConstruct(t, constructs+"/references.yaml")
 	s := c.Steps[0]
@@ -110,8 +110,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestInjectedBudget: what is too much is an error; nothing is cut.
-func TestInjectedBudget(t *testing.T) {
+// TestInjectedLimit: inserted texts above the limit are an error and are not cut.
+func TestInjectedLimit(t *testing.T) {
 	text, _ := builtin.Ref("wr.refs.notes_first_durability")
 	most := limits.InjectedBytesPerStepMax / len(text)
 	blocks := func(n int) string {
@@ -136,7 +136,7 @@ func TestFeatures(t *testing.T) {
 	if got != strings.Join(append(append([]string{"Be quick."}, memory.Constraints...), helpers.Constraints...), "\n") {
 		t.Errorf("constraints are %s", got)
 	}
-	// What the texts say changes; that each part arrives in its place does not.
+	// The texts may change, so only their places are checked.
 	p := PromptBlocks{Procedure: []string{"own"}}
 	u := unit{features: []builtin.FeatureDef{{ID: "f", Summary: "s", Constraints: []string{"c"},
 		Procedure: []string{"p"}, Verify: []string{"v"}}, {ID: "g", Summary: "only this"}}}
@@ -209,7 +209,7 @@ func TestProbes(t *testing.T) {
 		t.Errorf("the probe is %s", jcs(t, s))
 	}
 	c, _ = compileConstruct(t, constructs+"/capability-called.yaml")
-	// A call that may be passed over finds nothing out for certain.
+	// A call that may be skipped does not replace the probe.
 	if got := shape(c, c.Steps); got != "wr_probe_delegation work ask_wr_probe_delegation" ||
 		c.Steps[2].Probe != "delegation" || c.Steps[2].RunCondition.IsZero() {
 		t.Errorf("got %s: %s", got, jcs(t, c.Steps[2]))
@@ -218,13 +218,13 @@ func TestProbes(t *testing.T) {
 		"runCondition: {var: big, equals: true}, ", "", 1)
 	_, c, _ = File("called.yaml", source.SourceProject, []byte(certain))
 	if got := shape(c, c.Steps); got != "work ask_wr_probe_delegation" {
-		t.Errorf("called for certain: got %s", got)
+		t.Errorf("called unconditionally: got %s", got)
 	}
 	if got := jcs(t, c.Capabilities); got != `{"disabled":[],"preferred":["web_browsing"],"required":["delegation"]}` {
 		t.Errorf("got %s", got)
 	}
 	wantProblem(t, Options{}, `, "capabilities": {"required": ["delegation"]}`, step("wr_probe_delegation", ""),
-		"/capabilities/required", "is taken by the workflow")
+		"/capabilities/required", "is already used by the workflow")
 }
 
 func TestParallel(t *testing.T) {

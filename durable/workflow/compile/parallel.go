@@ -8,27 +8,28 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// How work is handed out, in the words that agents get wrong least (locks section
-// 19): which tool, all at once, and what not to do instead.
+// The instructions for delegating work: which tool to use, to start all tasks at once, and
+// what not to do instead (docs/design.md#authoring). The texts are part of workflow hashes
+// and must not change. delegateMany has the number of tasks as its argument.
 const (
-	handOut = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, in " +
-		"one answer: one after another loses what this step is for. " +
+	delegateMany = "Hand the %d tasks below to separate agents, each to one of its own. Start all of them together, " +
+		"in one answer: one after another loses what this step is for. " +
 		"Use the tool that starts separate agents. Do not start workflows for them: a workflow is a run of its own, " +
 		"and its result would not come back here. " +
 		"Give each agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
 		"If you cannot start separate agents, carry the tasks out yourself, each by itself and in this order, before " +
 		"you put the results together."
-	handOutOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a " +
+	delegateOne = "Hand the task below to a separate agent. Use the tool that starts separate agents. Do not start a " +
 		"workflow for it: a workflow is a run of its own, and its result would not come back here. " +
 		"Give the agent its whole task as it stands, since it sees nothing of this conversation.\n\n" +
 		"If you cannot start a separate agent, carry it out yourself."
-	together = "When all results are there, put them together: name what they agree on, decide where they differ, " +
-		"and say which result each finding comes from."
+	combineResults = "When all results are there, put them together: name what they agree on, decide where they " +
+		"differ, and say which result each finding comes from."
 )
 
-// parallel renders a step that hands out several tasks into one prompt (R22). What
-// the synthesis has to bring is the step's own output contract.
-func (u *unit) parallel(s source.Placed) Step {
+// parallel compiles a parallel step: all tasks become one prompt (docs/design.md#loops). The
+// output contract of the synthesis becomes that of the step.
+func (u *unit) parallel(s source.PlacedStep) Step {
 	out := u.head(s)
 	out.Type = ParallelStep
 	out.AgentRole = u.role
@@ -36,31 +37,31 @@ func (u *unit) parallel(s source.Placed) Step {
 	out.Inputs = u.withInputs(nil)
 	out.Prompt = u.delegations(s.At)
 	out.OutputContract = u.outputContract(s.At.Member("synthesis").Member("outputContract"))
-	u.featuresBeside()
-	return u.weigh(out)
+	u.featuresInPreamble()
+	return u.chargeSize(out)
 }
 
-// delegations is the prompt: the rule, the tasks, what becomes of the results.
+// delegations renders the prompt: the instruction, the tasks, and the synthesis.
 func (u *unit) delegations(at problem.Place) string {
 	tasks := at.Member("parallelDelegations").Items()
-	rule := handOutOne
+	instruction := delegateOne
 	if len(tasks) > 1 {
-		rule = fmt.Sprintf(handOut, len(tasks))
+		instruction = fmt.Sprintf(delegateMany, len(tasks))
 	}
-	parts := []string{rule}
+	parts := []string{instruction}
 	for i, task := range tasks {
 		parts = append(parts, u.delegation(i+1, task))
 	}
 	if own := at.Member("synthesis").Member("prompt").Value.Text(); own != "" {
 		parts = append(parts, "## Afterwards\n\n"+u.text(own))
 	} else if len(tasks) > 1 {
-		parts = append(parts, "## Afterwards\n\n"+together)
+		parts = append(parts, "## Afterwards\n\n"+combineResults)
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// delegation is one task. Its condition is asked by whoever reads it, who set the
-// context it speaks of.
+// delegation renders task number n. A runCondition is rendered as text: the performer
+// evaluates it, not the engine.
 func (u *unit) delegation(n int, at problem.Place) string {
 	lines := []string{fmt.Sprintf("## Task %d: %s", n, u.text(at.Member("workflowId").Value.Text())), ""}
 	if goal := at.Member("goal").Value.Text(); goal != "" {

@@ -8,11 +8,10 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// plain resolves a step that someone carries out. Conditions and criteria are
-// embedded in normal form, so that spellings of one meaning have one hash. Arguments
-// of a call are put into what is shown, never into a command: what runs stands in
-// the routine as it was reviewed.
-func (u *unit) plain(s source.Placed, fns functionScopes) Step {
+// plain compiles a plain step. Conditions and criteria are embedded in normal form, so that
+// equivalent spellings have the same hash. Arguments of a call are inserted into texts that
+// are shown, never into a command: a command must run as it was reviewed in the routine.
+func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out := u.head(s)
 	out.Action = s.Action
 	out.AgentRole = u.text(s.AgentRole)
@@ -28,15 +27,16 @@ func (u *unit) plain(s source.Placed, fns functionScopes) Step {
 	out.PromptFragments = u.fragments(s.At.Member("promptFragments"))
 	out.OutputContract = u.outputContract(s.At.Member("outputContract"))
 	u.assess(&out, s)
-	if rules := s.At.Member("validationCriteria"); rules.Value.Len() > 0 { // an empty list asks for nothing
-		c, _ := criteria.Parse(rules, func(problem.Problem) {}) // said when the file was read
+	if rules := s.At.Member("validationCriteria"); rules.Value.Len() > 0 { // an empty list has no rules
+		c, _ := criteria.Parse(rules, func(problem.Problem) {}) // package source reports the problems
 		out.ValidationCriteria = c.Value()
 	}
-	return u.weigh(out)
+	return u.chargeSize(out)
 }
 
-// prompt is the text of the step, with references and features.
-func (u *unit) prompt(out *Step, s source.Placed) {
+// prompt sets the prompt of a step from promptRef, promptBlocks or prompt, and applies the
+// features of the unit.
+func (u *unit) prompt(out *Step, s source.PlacedStep) {
 	if s.At.Has("promptRef") {
 		u.fromTemplate(out, s.At.Member("promptRef"))
 		return
@@ -44,7 +44,7 @@ func (u *unit) prompt(out *Step, s source.Placed) {
 	if s.PromptBlocks == nil {
 		out.Prompt = u.text(s.Prompt)
 		if out.Prompt != "" || s.At.Has("promptFragments") {
-			u.featuresBeside()
+			u.featuresInPreamble()
 		}
 		return
 	}
@@ -54,8 +54,9 @@ func (u *unit) prompt(out *Step, s source.Placed) {
 	out.Prompt = out.PromptBlocks.text()
 }
 
-// ownGuidance puts what a routine says of all its steps in front of what a step
-// says: whoever takes the run up in the middle has not seen the first one.
+// ownGuidance returns the step's guidance after the routine's metaGuidance. The latter is
+// repeated in every step of the routine, because a performer may continue the run at any of
+// them.
 func (u *unit) ownGuidance(own []string) []string {
 	own = u.texts(own)
 	if len(u.guidance) == 0 {
@@ -64,7 +65,8 @@ func (u *unit) ownGuidance(own []string) []string {
 	return append(u.guidance[:len(u.guidance):len(u.guidance)], own...)
 }
 
-// withInputs adds what a routine asks of all its steps; the step's own word counts.
+// withInputs returns the step's inputs and those that the routine requires of all its steps.
+// For a key that both declare, the step's declaration applies.
 func (u *unit) withInputs(own []source.Input) []source.Input {
 	out, declared := own, map[string]bool{}
 	for _, in := range own {
@@ -78,7 +80,7 @@ func (u *unit) withInputs(own []source.Input) []source.Input {
 	return out
 }
 
-// condition is the member of at in normal form, null when there is none.
+// condition returns the condition at a key of at in normal form, null if it is absent.
 func (u *unit) condition(at problem.Place, key string) canon.Value {
 	if !at.Has(key) {
 		return canon.Value{}

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/builtin"
 )
 
-// capabilities adds what u wants to what the workflow wants. What a routine would do
-// without says nothing about the steps around it, so that it stays out.
+// capabilities adds the capabilities of u to those of the workflow. The disabled list of a
+// routine is ignored: it must not affect the steps around the call.
 func (u *unit) capabilities() {
 	if u.prefix == "" {
 		for _, name := range u.src.Capabilities.Disabled {
@@ -20,8 +20,8 @@ func (u *unit) capabilities() {
 		name := at.Value.Text()
 		u.b.required[name] = true
 		if u.b.disabled[name] {
-			u.report.Error(at, "Take it out of the workflow's disabled capabilities, or do not call the routine.",
-				"capability %q is required here, and the workflow disables it", name)
+			u.report.Error(at, "Remove it from the workflow's disabled capabilities, or do not call the routine.",
+				"capability %q is required here, but the workflow disables it", name)
 		}
 	}
 	for _, name := range u.src.Capabilities.Preferred {
@@ -31,16 +31,16 @@ func (u *unit) capabilities() {
 	}
 }
 
-// probes are the steps in front of everything else that find out about what the
-// workflow cannot do without, in the order of the names (R21). Where the author
-// calls the probe so that no run goes past it, it stands where the author wants it; a
-// call that a condition or a loop may pass over finds nothing out for certain.
+// probes returns the probe steps of the required capabilities, sorted by name, which precede
+// all other steps (docs/design.md#capabilities). A capability is left out if the author calls
+// its probe in the main sequence without a condition: every run reaches that call. A call
+// that has a condition or is in a loop may be skipped and does not count.
 func (b *builder) probes(u *unit, main []Step) []Step {
 	var out []Step
 	for _, name := range slices.Sorted(maps.Keys(b.required)) {
 		probe, ok := builtin.Probe(name)
 		certain := slices.ContainsFunc(main, func(s Step) bool { return s.Probe == name && s.RunCondition.IsZero() })
-		if certain || !ok || !b.roomForStep() {
+		if certain || !ok || !b.reserveStep() {
 			continue
 		}
 		out = append(out, u.probe(probe.StepID, name, probe, u.src.Root.Member("capabilities").Member("required")))
@@ -48,7 +48,7 @@ func (b *builder) probes(u *unit, main []Step) []Step {
 	return out
 }
 
-// probeCall is the probe where an author calls it.
+// probeCall compiles a call of the probe template by the author.
 func (u *unit) probeCall(stepID string, call problem.Place) []Step {
 	args := call.Member("args")
 	at := args.Member("capability")
@@ -56,7 +56,7 @@ func (u *unit) probeCall(stepID string, call problem.Place) []Step {
 	probe, ok := builtin.Probe(name)
 	if !ok {
 		u.report.Error(at, suggest(name, builtin.Capabilities()),
-			`the probe asks about a capability, got %s for "capability"`, at.Value.JCS())
+			`the probe needs a capability as its argument "capability", got %s`, at.Value.JCS())
 		return nil
 	}
 	for _, other := range args.Names() {
@@ -65,18 +65,19 @@ func (u *unit) probeCall(stepID string, call problem.Place) []Step {
 			u.report.Warn(args.Member(other), "Remove it.", "the probe has no argument %q", other)
 		}
 	}
-	if !u.b.roomForStep() {
+	if !u.b.reserveStep() {
 		return nil
 	}
 	return []Step{u.probe(stepID+"_"+probe.StepID, name, probe, at)}
 }
 
-// probe asks for an observation with strong provenance: the step itself is the proof
-// that somebody tried (locks, appendix on capability provenance).
+// probe returns a probe step. An observation that is sent at such a step is strong evidence,
+// because the step required the performer to test the capability
+// (docs/design.md#capabilities).
 func (u *unit) probe(id, capability string, def builtin.ProbeDef, at problem.Place) Step {
 	u.b.claim(id, "the probe of "+capability, at, u.report)
 	u.embed(capabilityContract, at)
-	return u.weigh(Step{
+	return u.chargeSize(Step{
 		StepID:              id,
 		Title:               def.Title,
 		Prompt:              def.Prompt,

@@ -10,14 +10,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// fromTemplate makes a template's text the prompt of a step (RFC 0027). Of the template
-// nothing but that text becomes a part of the document, and where it came from: a run
-// that is pinned to it needs the template no more. What has no value yet is {{name}}
-// still, which the run's context fills (R22).
+// fromTemplate sets the prompt of a step to the text of a template
+// (docs/design.md#prompt-templates). The document contains the text and its origin only, so
+// a pinned run does not depend on the template. Placeholders without a value remain as
+// {{name}} and are filled from the run's context (docs/design.md#loops).
 func (u *unit) fromTemplate(out *Step, at problem.Place) {
 	ref, err := promptref.RefOf(at.Value)
-	if err != nil { // the shape let it through
-		u.report.Error(at, "Report this as a bug of Waybill.", "the reference cannot be read: %s", err)
+	if err != nil { // promptref.RefShape accepted what RefOf cannot decode
+		u.report.Error(at, "Report this as a bug of Waybill.", "the reference cannot be decoded: %s", err)
 		return
 	}
 	t, refused := u.b.options.Prompts.Find(ref)
@@ -27,7 +27,7 @@ func (u *unit) fromTemplate(out *Step, at problem.Place) {
 	}
 	if !t.Kind.Prompts() {
 		u.report.Error(at, "Refer to a template of kind user or system.",
-			"%s is of kind %s, which is a part of a prompt and none by itself", t.Ref(), t.Kind)
+			"%s is of kind %s, which is a part of a prompt and not a prompt", t.Ref(), t.Kind)
 		return
 	}
 	values := u.overrides(t, at.Member("variableOverrides"))
@@ -36,11 +36,12 @@ func (u *unit) fromTemplate(out *Step, at problem.Place) {
 	}
 	out.Prompt = t.Fill(values, u.b.spend)
 	out.Injected = append(out.Injected, injection(t.Ref().String(), t.Text))
-	u.featuresBeside()
+	u.featuresInPreamble()
 }
 
-// overrides are the values that the reference gives to variables. They are authored
-// text, as the arguments of a call are.
+// overrides returns the values that the reference gives to variables, as texts. Bindings and
+// arguments are filled into string values, as into other authored text. Undeclared variables
+// are a warning, values of another type an error.
 func (u *unit) overrides(t promptref.Template, at problem.Place) map[string]string {
 	out, known := map[string]string{}, make([]string, len(t.Variables))
 	for i, v := range t.Variables {
@@ -59,44 +60,46 @@ func (u *unit) overrides(t promptref.Template, at problem.Place) map[string]stri
 				"variable %q of %s is of type %s, got %s", name, t.Ref(), v.Type, value.Value.Kind())
 			continue
 		}
-		if out[name] = promptref.Spelled(value.Value); value.Value.Kind() == canon.String {
+		if out[name] = promptref.ValueText(value.Value); value.Value.Kind() == canon.String {
 			out[name] = u.text(out[name])
 		}
 	}
 	return out
 }
 
-// variable settles one that the reference may have given a value: an optional one has
-// its default, a required one is asked of the caller before the step is left.
+// variable resolves one declared variable: the value of the reference, else the default of
+// an optional one; a required one without a value becomes an input of the step. A secret
+// variable is an error.
 func (u *unit) variable(out *Step, v promptref.Variable, values map[string]string, t promptref.Ref, at problem.Place) {
 	_, given := values[v.Name]
 	switch {
 	case v.Source == promptref.SecretSource:
-		u.report.Error(at, "Use a template that says where the secret is kept, and not what it is.",
-			"variable %q of %s is a secret, and what is put into a prompt is kept for ever", v.Name, t)
+		u.report.Error(at, "Use a template that names where the secret is kept instead of its value.",
+			"variable %q of %s is a secret, and prompts are stored permanently", v.Name, t)
 	case given:
 	case !v.Required:
 		if !v.Default.IsZero() {
-			values[v.Name] = promptref.Spelled(v.Default)
+			values[v.Name] = promptref.ValueText(v.Default)
 		}
 	default:
-		out.Inputs = asking(out.Inputs, v, t)
+		out.Inputs = withVariable(out.Inputs, v, t)
 	}
 }
 
-// asking adds a variable to what a step needs from its caller, unless that is declared
-// already: the author knows better what it is for. Of the closed reasons the one that
-// fits any value is that somebody has to hand it over (R20).
-func asking(declared []source.Input, v promptref.Variable, t promptref.Ref) []source.Input {
+// withVariable adds a variable to the inputs of a step, unless an input with its name is
+// declared, whose description is more specific. The reason is NeedsArtifact, the only one of
+// the closed set that applies to values of all kinds
+// (docs/design.md#requirements-on-the-caller). The description is part of the workflow hash.
+func withVariable(declared []source.Input, v promptref.Variable, t promptref.Ref) []source.Input {
 	for _, in := range declared {
 		if in.ContextKey == v.Name {
 			return declared
 		}
 	}
-	said := v.Description
-	if said == "" {
-		said = fmt.Sprintf("The value of %s in %s", v.Name, t)
+	description := v.Description
+	if description == "" {
+		description = fmt.Sprintf("The value of %s in %s", v.Name, t)
 	}
 	return append(declared[:len(declared):len(declared)],
-		source.Input{ContextKey: v.Name, Reason: reason.NeedsArtifact.Detail, Description: said})
+		source.Input{ContextKey: v.Name, Reason: reason.NeedsArtifact.Detail, Description: description})
 }

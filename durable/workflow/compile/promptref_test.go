@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// withPrompts are options with templates, each written as JSON.
+// withPrompts returns options with templates, each given as JSON.
 func withPrompts(t testing.TB, templates ...string) Options {
 	t.Helper()
 	var all []promptref.Template
@@ -28,7 +28,7 @@ func withPrompts(t testing.TB, templates ...string) Options {
 	return Options{Prompts: promptref.NewLibrary(all)}
 }
 
-// prompt is a template of this text and these variables.
+// prompt returns a template with this text and these variables.
 func prompt(id, version, kind, text, variables string) string {
 	return fmt.Sprintf(`{"templateId": %q, "version": %q, "kind": %q, "text": %q, "variables": [%s]}`, id, version,
 		kind, text, variables)
@@ -43,7 +43,7 @@ const (
 	wellText = `On {{topic}} ({{ topic }}), {{tone}}, {{count}}, {{shown}}: {{aside}} {{else.where}} {topic}`
 )
 
-// TestPromptRef: what has a value is put in once, what has none waits for the run.
+// TestPromptRef: variables with a value are replaced in one pass, others remain for the run.
 func TestPromptRef(t *testing.T) {
 	o := withPrompts(t, prompt("well", "1.2.0", "user", wellText,
 		strings.Join([]string{topic, number, tone, shown, aside}, ",")),
@@ -77,9 +77,9 @@ func TestPromptRef(t *testing.T) {
 	}
 }
 
-// TestPromptRefIsNamed: the document says which template a prompt came from, by the
-// digest of its text, and holds nothing else of it.
-func TestPromptRefIsNamed(t *testing.T) {
+// TestPromptRefOrigin: the document records the template of a prompt and the digest of its
+// text, and nothing else of the template.
+func TestPromptRefOrigin(t *testing.T) {
 	o := withPrompts(t, prompt("well", "1.2.0", "user", "On {{topic}}.", topic))
 	_, c, found := FileWith("x.json", source.SourceProject,
 		sourceText(`, "features": ["wr.features.durable_recap_guidance"]`,
@@ -97,18 +97,18 @@ func TestPromptRefIsNamed(t *testing.T) {
 	if n := strings.Count(string(c.Bytes()), "prompt:well"); n != 2 {
 		t.Errorf("the template is named %d times", n)
 	}
-	// The features of a prompt in one piece are said once for the whole workflow.
+	// The features of steps with a raw prompt are in the metaGuidance once.
 	if len(c.MetaGuidance) != 1 {
 		t.Errorf("guidance %q", c.MetaGuidance)
 	}
-	// Pinned is pinned: without the template the document still is what it was.
+	// The pinned document does not depend on the template.
 	if again, err := Decode(c.Bytes()); err != nil || again.Steps[0].Prompt != "On bees." {
 		t.Errorf("read again: %v", err)
 	}
 }
 
-// TestPromptRefInRoutine: the arguments of the call are put into values, and never
-// into the text of the template, which is not the routine's.
+// TestPromptRefInRoutine: the arguments of the call are filled into variable values, but not
+// into the text of the template, which is not part of the routine.
 func TestPromptRefInRoutine(t *testing.T) {
 	o := withPrompts(t, prompt("well", "1.0.0", "user", "{{topic}} {name} {{count}}", topic+","+number))
 	src, found := source.Parse("r.json", source.SourceProject, []byte(strings.Replace(string(sourceText(
@@ -127,7 +127,7 @@ func TestPromptRefInRoutine(t *testing.T) {
 	}
 	known.Prompts = promptref.Library{}
 	wantProblem(t, known, "", `{"id": "a", "title": "T", "templateCall": {"templateId": "wr.templates.routine.r", "args": {"name": "bees"}}}`,
-		"/steps/0/templateCall/templateId", `no prompt template "well"`, "Install it first")
+		"/steps/0/templateCall/templateId", `prompt template "well" does not exist`, "Install it first")
 }
 
 func TestPromptRefProblems(t *testing.T) {
@@ -140,7 +140,7 @@ func TestPromptRefProblems(t *testing.T) {
 		ref   string
 		words []string
 	}{
-		{`"prompt:wall"`, []string{"/steps/0/promptRef:", `no prompt template "wall"`, `Did you mean "well"?`}},
+		{`"prompt:wall"`, []string{"/steps/0/promptRef:", `prompt template "wall" does not exist`, `Did you mean "well"?`}},
 		{`"prompt:well@1.2.1"`, []string{"/steps/0/promptRef:", `no version "1.2.1"`,
 			"Did you mean prompt:well@1.2.0?"}},
 		{`"prompt:shots"`, []string{"/steps/0/promptRef:", "of kind few-shot", "user or system"}},
@@ -159,14 +159,14 @@ func TestPromptRefProblems(t *testing.T) {
 	if len(found) != 1 || !strings.Contains(problems(found)[0],
 		`warning /steps/0/promptRef/variableOverrides/tpoic: prompt:well@1.2.0 has no variable "tpoic"`) ||
 		!strings.Contains(problems(found)[0], "Did you mean topic?") || len(c.Steps) != 1 {
-		t.Errorf("a value for nothing: %v", problems(found))
+		t.Errorf("a value without a variable: %v", problems(found))
 	}
-	// Without any template at hand nothing can be referred to.
+	// Without templates every reference is an error.
 	wantProblem(t, Options{}, "", ref(`"prompt:well"`), "no prompt template is installed here")
 }
 
-// TestPromptRefIsBounded: a text that names one value very often stops before it has
-// cost anything, and not only when it has been put together.
+// TestPromptRefIsBounded: a text that uses one value very often is rejected before memory is
+// allocated for the result.
 func TestPromptRefIsBounded(t *testing.T) {
 	o := withPrompts(t, prompt("huge", "1.0.0", "user", strings.Repeat("{{topic}}", limits.PromptTextBytesMax/9),
 		topic))
@@ -181,9 +181,9 @@ func TestPromptRefIsBounded(t *testing.T) {
 	}
 }
 
-// TestPromptRefIsItsText: a reference with no variables compiles to the same step as the
-// text itself, but for where it came from.
-func TestPromptRefIsItsText(t *testing.T) {
+// TestPromptRefEqualsText: a reference to a template without variables compiles to the same
+// step as the text itself, except for the origin.
+func TestPromptRefEqualsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-z {}<>#\n]|\{\{[ab]\}\}){1,40}`).Draw(t, "text")
 		o := Options{Prompts: promptref.NewLibrary([]promptref.Template{{ID: "x", Version: "1.0.0",

@@ -12,9 +12,9 @@ import (
 // schemaNode is one node of the published schema.
 type schemaNode = map[string]any
 
-// drawer draws documents from the published schema. What it draws is as free as the
-// schema; meant names the definitions in which the schema alone would draw nonsense,
-// such as names that nothing answers to.
+// drawer draws documents from the published schema, anything that the schema allows. meant
+// replaces the definitions for which the schema allows documents without a meaning, such as
+// names that do not resolve.
 type drawer struct {
 	t     *rapid.T
 	defs  schemaNode
@@ -58,7 +58,7 @@ func (d *drawer) of(s schemaNode) any {
 	return rapid.SampledFrom([]any{nil, true, "v", 3, []any{"a", 1}, schemaNode{"k": "v"}}).Draw(d.t, "anything")
 }
 
-// named draws a definition, by its meaning where it has one beyond the schema.
+// named draws a definition, by the entry in meant if it has one.
 func (d *drawer) named(name string) any {
 	s := d.defs[name].(schemaNode)
 	if draw, ok := d.meant[name]; ok {
@@ -103,7 +103,7 @@ func (d *drawer) list(s schemaNode) []any {
 	return out
 }
 
-// phrases are what prompts are full of and what must pass as it stands.
+// phrases are texts that are frequent in prompts and must not be changed.
 var phrases = []string{"Look at it.", "Write {{path}} and {{review.open}} down.",
 	`Send {"kind": "x", "items": [{"a": 1}]}.`,
 	"– “quoted” – ✓", "## A title\n\n- one\n- two\n", "50% of {braces} $HOME <tag> & `code`", "0", "name"}
@@ -130,7 +130,7 @@ func (d *drawer) text(s schemaNode) string {
 	return out
 }
 
-// bound is a number of a node, or what holds without it.
+// bound returns a number of a node, or without if it is absent.
 func bound(s schemaNode, key string, without float64) float64 {
 	if f, ok := s[key].(float64); ok {
 		return f

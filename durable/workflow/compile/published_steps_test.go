@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// oneMember draws the object with one of some members.
+// oneMember draws the object with exactly one of the named members.
 func (d *drawer) oneMember(s schemaNode, names ...string) schemaNode {
 	name := rapid.SampledFrom(names).Draw(d.t, "form")
 	if d.depth > 2 {
@@ -21,8 +21,7 @@ func (d *drawer) oneMember(s schemaNode, names ...string) schemaNode {
 	return schemaNode{name: d.of(s["properties"].(schemaNode)[name].(schemaNode))}
 }
 
-// plainStep has one of prompt, promptBlocks and templateCall; the engine that reads
-// these files refuses several.
+// plainStep draws one of prompt, promptBlocks and templateCall; WorkRail rejects several.
 func (d *drawer) plainStep(s schemaNode) any {
 	out := d.object(s)
 	for _, name := range []string{"prompt", "promptBlocks", "templateCall"} {
@@ -41,11 +40,11 @@ func (d *drawer) plainStep(s schemaNode) any {
 		}
 	}
 	d.declared(out)
-	apart(out["promptFragments"], "id", "f")
+	makeUnique(out["promptFragments"], "id", "f")
 	return out
 }
 
-// call replaces the step by those of a template, so that what else it says is lost.
+// call draws a templateCall, which makes most other members of the step have no effect.
 func (d *drawer) call(out schemaNode) schemaNode {
 	call := schemaNode{"templateId": rapid.SampledFrom([]string{"wr.templates.routine.look",
 		"wr.templates.capability_probe"}).Draw(d.t, "template")}
@@ -57,14 +56,14 @@ func (d *drawer) call(out schemaNode) schemaNode {
 	}
 	kept := schemaNode{"templateCall": call}
 	for name, v := range out {
-		if slices.Contains(besideCall, name) {
+		if slices.Contains(acceptedMembers, name) {
 			kept[name] = v
 		}
 	}
 	return kept
 }
 
-// declared lets a step name what there is.
+// declared draws references to names that are declared.
 func (d *drawer) declared(out schemaNode) {
 	delete(out, "assessmentConsequences")
 	delete(out, "assessmentRefs")
@@ -86,7 +85,7 @@ func (d *drawer) declared(out schemaNode) {
 		}
 	}
 	seen := slices.Clone(d.functions)
-	apart(out["functionDefinitions"], "name", "own")
+	makeUnique(out["functionDefinitions"], "name", "own")
 	for _, f := range asList(out["functionDefinitions"]) {
 		seen = append(seen, f.(schemaNode)["name"].(string))
 	}
@@ -99,12 +98,11 @@ func (d *drawer) declared(out schemaNode) {
 	}
 }
 
-// apart gives the members of a list different names, of which readers could
-// otherwise take either.
-func apart(list any, key, prefix string) {
+// makeUnique gives the members of a list distinct names.
+func makeUnique(list any, key, prefix string) {
 	for i, item := range asList(list) {
 		item.(schemaNode)[key] = fmt.Sprintf("%s%d", prefix, i)
-		apart(item.(schemaNode)["parameters"], "name", "p")
+		makeUnique(item.(schemaNode)["parameters"], "name", "p")
 	}
 }
 
@@ -113,18 +111,18 @@ func asList(v any) []any {
 	return list
 }
 
-// loopStep writes its body out, or names a step of the main sequence.
+// loopStep draws a loop with a list as its body, or with a named step.
 func (d *drawer) loopStep(s schemaNode) any {
 	out := d.object(s)
 	if _, named := out["body"].(string); named {
 		d.bodies = append(d.bodies, out)
 	}
-	apart(out["functionDefinitions"], "name", "around")
+	makeUnique(out["functionDefinitions"], "name", "around")
 	return out
 }
 
-// nameBodies gives loops that name their body a step of its own each, and leaves
-// at least one in the main sequence.
+// nameBodies gives each loop with a named body a different step, and leaves at least one step
+// in the main sequence.
 func (d *drawer) nameBodies(steps []any) []any {
 	for _, loop := range d.bodies {
 		d.ids++
@@ -135,7 +133,7 @@ func (d *drawer) nameBodies(steps []any) []any {
 	return steps
 }
 
-// loopConfig has what its type reads.
+// loopConfig draws the members that its type requires.
 func (d *drawer) loopConfig(s schemaNode) any {
 	out := d.object(s)
 	properties := s["properties"].(schemaNode)
@@ -166,8 +164,8 @@ func (d *drawer) loopConfig(s schemaNode) any {
 	return out
 }
 
-// variables draws names that may be the default of another; two that are written are
-// never equal, as either could be the one that is seen.
+// variables draws names that may be equal to the default of another variable, but not to a
+// name that is drawn, which would be an error.
 func (d *drawer) variables(out schemaNode) {
 	free := []string{"currentIteration", "currentItem", "currentIndex", "file", "_1"}
 	for _, key := range []string{"iterationVar", "itemVar", "indexVar"} {
@@ -179,9 +177,9 @@ func (d *drawer) variables(out schemaNode) {
 	}
 }
 
-// condition is a variable, a comparison, or one of and, or, not. The schema would also
-// allow an empty one, an empty list and several in one object: what they mean is said
-// nowhere. Nor is what a variable without a name is.
+// condition draws a variable, a comparison, or one of and, or, not. The schema also allows an
+// empty object, an empty list, several forms in one object and an empty variable name, whose
+// meaning is not defined.
 func (d *drawer) condition(s schemaNode) any {
 	properties := s["properties"].(schemaNode)
 	d.depth++
@@ -210,8 +208,8 @@ func (d *drawer) condition(s schemaNode) any {
 	return out
 }
 
-// rule has what its type needs, and anything that other types read. Its operand is one
-// that a text can be held against.
+// rule draws the members that its type requires, and members of other types. Its operand is
+// valid.
 func (d *drawer) rule(s schemaNode) any {
 	out := d.object(s)
 	if rapid.IntRange(0, 3).Draw(d.t, "silent") == 0 {
@@ -243,12 +241,12 @@ func (d *drawer) rule(s schemaNode) any {
 	return out
 }
 
-// confirmation is drawn as it is; of its conditions the same holds as of any.
+// confirmation draws any of its forms; conditions in it are drawn by condition.
 func (d *drawer) confirmation(s schemaNode) any { return d.of(schemaNode{"oneOf": s["oneOf"]}) }
 
-// TestWhatExistingFilesMaySay: slips that leave no doubt about the run are warnings,
-// and what they say has no effect.
-func TestWhatExistingFilesMaySay(t *testing.T) {
+// TestToleratedMistakes: mistakes of existing files that do not make a run ambiguous are
+// warnings and have no effect on the compiled document.
+func TestToleratedMistakes(t *testing.T) {
 	options := publishedOptions(t)
 	look := `"templateCall": {"templateId": "wr.templates.routine.look", "args": {"what": "it"}}`
 	for _, row := range []struct{ more, steps, same, warning string }{
@@ -273,7 +271,7 @@ func TestWhatExistingFilesMaySay(t *testing.T) {
 			t.Errorf("%s: %v\n%s", row.steps, found, c.Bytes())
 		}
 		if len(slices.Compact(slices.Clone(found))) != len(found) {
-			t.Errorf("%s: something is said twice: %v", row.steps, found)
+			t.Errorf("%s: a problem is reported twice: %v", row.steps, found)
 		}
 	}
 	_, c, found := FileWith("x.json", source.SourceProject,

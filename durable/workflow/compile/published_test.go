@@ -14,12 +14,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// publishedSchema is what existing workflow files are written by. It is not part of
-// the project.
+// publishedSchema is the schema of existing workflow files. It is not part of the repository.
 const publishedSchema = "../../../../shared/data/workrail/workflow.schema.json"
 
-// meanings are the definitions in which the schema allows what means nothing. Each
-// says what is left out and why; everything else is drawn as the schema has it.
+// meanings are the definitions for which the schema allows documents without a meaning, each
+// with what is not drawn and why. All other definitions are drawn from the schema.
 var meanings = map[string]func(d *drawer, s schemaNode) any{
 	"standardStep":     (*drawer).plainStep,
 	"loopStep":         (*drawer).loopStep,
@@ -32,7 +31,7 @@ var meanings = map[string]func(d *drawer, s schemaNode) any{
 		d.ids++
 		return fmt.Sprintf("%d-%s", d.ids, rapid.SampledFrom([]string{"step", "a", "phase-0b", "-"}).Draw(d.t, "id"))
 	},
-	// A composition is one of and, or, not.
+	// A combination is one of and, or, not.
 	"validationComposition": func(d *drawer, s schemaNode) any {
 		return d.oneMember(s, "and", "or", "not")
 	},
@@ -43,7 +42,7 @@ var meanings = map[string]func(d *drawer, s schemaNode) any{
 		}
 		return out
 	},
-	// Names that the engine has to know.
+	// Names that have to exist.
 	"outputContract": func(d *drawer, s schemaNode) any {
 		out := d.object(s)
 		out["contractRef"] = rapid.SampledFrom(contract.Refs()).Draw(d.t, "ref")
@@ -57,12 +56,12 @@ var meanings = map[string]func(d *drawer, s schemaNode) any{
 	},
 }
 
-// TestPublishedDocuments: whatever the published schema allows and means something
-// compiles, to the same bytes in every order of its keys.
+// TestPublishedDocuments: every document that the published schema allows and that has a
+// meaning compiles, to the same bytes in every order of its keys.
 func TestPublishedDocuments(t *testing.T) {
 	data, err := os.ReadFile(publishedSchema)
 	if err != nil {
-		t.Skip("the published schema is not beside the project")
+		t.Skip("the published schema is not available next to the repository")
 	}
 	var schema schemaNode
 	if err := json.Unmarshal(data, &schema); err != nil {
@@ -91,12 +90,12 @@ func onlyErrors(found []source.Problem) []source.Problem {
 		func(p source.Problem) bool { return !source.HasErrors([]source.Problem{p}) })
 }
 
-// publishedOptions knows the routine that drawn documents call.
+// publishedOptions returns options with the routine that drawn documents call.
 func publishedOptions(t *testing.T) Options {
 	return routines(t, `wr.routine-look |  | {"id": "look", "title": "L", "prompt": "Look at {what}."}, {"id": "tell", "title": "T", "promptBlocks": {"goal": "Tell {{whom}} of {what}."}}`)
 }
 
-// anyPublished draws a document, with what its steps name drawn first.
+// anyPublished draws a document. The names that its steps refer to are drawn first.
 func anyPublished(t *rapid.T, schema schemaNode) schemaNode {
 	d := &drawer{t: t, defs: schema["$defs"].(schemaNode), meant: meanings, levels: map[string][]string{}}
 	properties := schema["properties"].(schemaNode)
@@ -114,22 +113,22 @@ func anyPublished(t *rapid.T, schema schemaNode) schemaNode {
 	return out
 }
 
-// names keeps what is declared apart, as the engine that reads these files does, and
-// remembers it for the steps.
+// names makes the declared names distinct, as WorkRail requires, and records them for the
+// steps.
 func (d *drawer) names(out schemaNode) {
-	apart(out["references"], "id", "reference")
-	apart(out["extensionPoints"], "slotId", "slot_")
+	makeUnique(out["references"], "id", "reference")
+	makeUnique(out["extensionPoints"], "slotId", "slot_")
 	for _, point := range asList(out["extensionPoints"]) {
 		d.slots = append(d.slots, point.(schemaNode)["slotId"].(string))
 	}
-	apart(out["functionDefinitions"], "name", "fn")
+	makeUnique(out["functionDefinitions"], "name", "fn")
 	for _, f := range asList(out["functionDefinitions"]) {
 		d.functions = append(d.functions, f.(schemaNode)["name"].(string))
 	}
-	apart(out["assessments"], "id", "gate")
+	makeUnique(out["assessments"], "id", "gate")
 	for _, a := range asList(out["assessments"]) {
 		id, dimensions := a.(schemaNode)["id"].(string), asList(a.(schemaNode)["dimensions"])
-		apart(dimensions, "id", "d")
+		makeUnique(dimensions, "id", "d")
 		for _, dimension := range dimensions {
 			for _, level := range asList(dimension.(schemaNode)["levels"]) {
 				d.levels[id] = append(d.levels[id], level.(string))

@@ -10,17 +10,17 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// ref is the text of a wr.refs.* reference, which becomes a part of the document:
-// nothing is looked up while a run goes on (locks section 9).
+// ref returns the text of a wr.refs.* reference and appends it to refs. The text is embedded
+// in the document, so nothing is looked up during a run (docs/design.md#authoring).
 func (u *unit) ref(at problem.Place, refs *[]Injection) string {
 	id := at.Value.Text()
 	text, ok := builtin.Ref(id)
 	if !ok {
-		u.report.Error(at, suggest(id, builtin.Refs()), "there is no reference %q", id)
+		u.report.Error(at, suggest(id, builtin.Refs()), "reference %q does not exist", id)
 		return ""
 	}
 	if len(text) > limits.RefBytesMax {
-		u.report.Error(at, "Use a shorter reference.", "reference %q has %d bytes, at most %d are put into a prompt",
+		u.report.Error(at, "Use a shorter reference.", "reference %q has %d bytes, at most %d are allowed in a prompt",
 			id, len(text), limits.RefBytesMax)
 		return ""
 	}
@@ -28,12 +28,13 @@ func (u *unit) ref(at problem.Place, refs *[]Injection) string {
 	return text
 }
 
-// injection is where text came from.
+// injection records the origin and digest of an inserted text.
 func injection(originID, text string) Injection {
 	return Injection{OriginID: originID, ContentHash: canon.Sum([]byte(text)), Bytes: len(text)}
 }
 
-// checkInjected holds a step to its budget. Nothing is cut: half a rule is another rule.
+// checkInjected reports a step whose inserted texts exceed the limit. Texts are never cut: a
+// truncated rule would be a different rule.
 func (u *unit) checkInjected(list []Injection, at problem.Place) {
 	total := 0
 	for _, i := range list {
@@ -41,12 +42,13 @@ func (u *unit) checkInjected(list []Injection, at problem.Place) {
 	}
 	if total > limits.InjectedBytesPerStepMax {
 		u.report.Error(at, "Use fewer references, or spread them over several steps.",
-			"references and features put %d bytes into one step, at most %d are allowed", total,
+			"references and features add %d bytes to one step, at most %d are allowed", total,
 			limits.InjectedBytesPerStepMax)
 	}
 }
 
-// suggest is the fix for a name that is not known: the nearest one, else all.
+// suggest returns the correction for an unknown name: the most similar known one, else all
+// known ones.
 func suggest(word string, known []string) string {
 	known = sorted(known)
 	if near := nearest.Of(word, known); near != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
-// everything is a workflow with one of each thing that a document may hold.
+// everything returns a workflow with each construct that a document may contain.
 func everything(t testing.TB) string {
 	t.Helper()
 	return string(compiled(t, `, "capabilities": {"required": ["delegation"]}, "features": ["wr.features.memory_context"],
@@ -28,27 +28,27 @@ func everything(t testing.TB) string {
 			"promptFragments": [{"id": "f", "text": "t", "when": {"var": "w", "equals": 2}}]`)).Bytes())
 }
 
-// TestDecodeRefusesWhatCannotRun: whatever running relies on is checked before a
-// document from outside is believed; each row is one thing changed in a good one.
-func TestDecodeRefusesWhatCannotRun(t *testing.T) {
+// TestDecodeRejectsForgedDocuments: Decode checks everything on which running relies. Each row
+// is one change of a valid document.
+func TestDecodeRejectsForgedDocuments(t *testing.T) {
 	good := everything(t)
 	if _, err := Decode([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ old, new, words string }{
-		{`"stepId":"b2"`, `"stepId":"b1"`, "stands twice"},
-		{`"stepId":"b2"`, `"stepId":"judge"`, "stands twice"},
+		{`"stepId":"b2"`, `"stepId":"b1"`, "not valid or not unique"},
+		{`"stepId":"b2"`, `"stepId":"judge"`, "not valid or not unique"},
 		{`"stepId":"b2"`, `"stepId":"B2"`, "not valid"},
-		{`"stepId":"inner"`, `"stepId":"other"`, "stands for a loop that is not there"},
-		{`"stepId":"inner"`, `"stepId":"red"`, "stands twice"},
-		{`"loopId":"times"`, `"loopId":"times2"`, "stands for a loop that is not there"},
+		{`"stepId":"inner"`, `"stepId":"other"`, "does not exist"},
+		{`"stepId":"inner"`, `"stepId":"red"`, "not valid or not unique"},
+		{`"loopId":"times"`, `"loopId":"times2"`, "does not exist"},
 		{`"loopId":"red"`, `"loopId":"inner"`, "sorted"},
 		{`"stepId":"times","title":"L","type":"loop"`, `"stepId":"times","title":"L"`, "3 are reached"},
-		{`"stepId":"b2","title":"T"`, `"stepId":"b2","title":"T","type":"loop"`, "not there"},
+		{`"stepId":"b2","title":"T"`, `"stepId":"b2","title":"T","type":"loop"`, "does not exist"},
 		{`"stepId":"b2","title":"T"`, `"stepId":"b2","title":"T","type":"lop"`, "unknown type"},
 		{`"prompt":"","provenance":{"source":"authored"},"requireConfirmation":{"kind":"never"},"stepId":"times"`,
 			`"prompt":"x","provenance":{"source":"authored"},"requireConfirmation":{"kind":"never"},"stepId":"times"`,
-			"more than that"},
+			"a member that only other steps have"},
 		{`"maxIterations":4`, `"maxIterations":0`, "maxIterations 0"},
 		{`"maxIterations":4`, `"maxIterations":-1`, "maxIterations"},
 		{`"kind":"for"`, `"kind":"fro"`, "unknown kind"},
@@ -63,33 +63,33 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 		{`"count":3,`, `"count":3,"itemVar":"x",`, "an item and an index"},
 		{`"artifactKind":"wr.loop_control"`, `"artifactKind":""`, `contract "wr.contracts.loop_control"`},
 		{`"items":"list",`, ``, "items"},
-		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c0"`, `no condition "c0"`},
-		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c2"`, "something else"},
+		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c0"`, `condition "c0" does not exist`},
+		{`"control":{"conditionId":"c1"`, `"control":{"conditionId":"c2"`, "another definition"},
 		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"equals":2,"var":"v"},`,
-			"something else"},
-		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"var":"v"},`, "something else"},
+			"another definition"},
+		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"var":"v"},`, "another definition"},
 		{`"control":{"condition":{"equals":1,"var":"v"},`, `"control":{"condition":{"equals":1},`, "needs var"},
 		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`,
 			`"conditionId":"c1","contractRef":"wr.contracts.assessment","kind":"artifact_contract"}`,
-			"decides no loop"},
+			"cannot decide a loop"},
 		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`,
 			`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"context_variable"}`,
-			"beside a contract"},
+			"but a contract is present"},
 		{`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"artifact_contract"}`,
 			`"conditionId":"c1","contractRef":"wr.contracts.loop_control","kind":"other"}`, "unknown control"},
 		{`"conditions":[{"conditionId":"c1",`, `"conditions":[{"conditionId":"c3",`, "sorted"},
 		{`"outputContract":{"contractRef":"wr.contracts.loop_control"`,
 			`"outputContract":{"contractRef":"wr.contracts.x"`, "not embedded"},
 		{`"contractRef":"wr.contracts.capability_observation","required":true`,
-			`"contractRef":"wr.contracts.loop_control","required":true`, "no observation"},
+			`"contractRef":"wr.contracts.loop_control","required":true`, "does not require an observation"},
 		{`"contractRef":"wr.contracts.capability_observation","required":true`,
-			`"contractRef":"wr.contracts.capability_observation","required":false`, "no observation"},
+			`"contractRef":"wr.contracts.capability_observation","required":false`, "does not require an observation"},
 		{`"probe":"delegation"`, `"probe":"telepathy"`, ""},
-		{`"required":["delegation"]`, `"required":["web_browsing"]`, "no step finds out"},
-		{`"required":["delegation"]`, `"required":["telepathy"]`, "no step finds out"},
+		{`"required":["delegation"]`, `"required":["web_browsing"]`, "no step probes it"},
+		{`"required":["delegation"]`, `"required":["telepathy"]`, "no step probes it"},
 		{`"assessmentRefs":["gate"]`, `"assessmentRefs":["other"]`, "not embedded"},
-		{`"assessmentRefs":["gate"],`, ``, "does not ask for"},
-		{`"forAssessment":"gate"`, `"forAssessment":"other"`, "does not ask for"},
+		{`"assessmentRefs":["gate"],`, ``, "does not require"},
+		{`"forAssessment":"gate"`, `"forAssessment":"other"`, "does not require"},
 		{`"levels":["low","high"]`, `"levels":["low"]`, "levels"},
 		{`"contractRef":"wr.contracts.loop_control","example":{`, `"contractRef":"wr.contracts.aaa","example":{`, ""},
 		{`"when":{"equals":2,"var":"w"}`, `"when":{"equals":2}`, `fragment "f"`},
@@ -109,8 +109,9 @@ func TestDecodeRefusesWhatCannotRun(t *testing.T) {
 	}
 }
 
-// TestDecodeRefusesCircles: a loop that is in itself is reached from nowhere.
-func TestDecodeRefusesCircles(t *testing.T) {
+// TestDecodeRejectsLoopCycles: a loop that contains itself is not reached from the main
+// sequence.
+func TestDecodeRejectsLoopCycles(t *testing.T) {
 	d := compiled(t, "", step("a", "")).Document
 	marker := func(id string) Step {
 		return Step{StepID: id, Title: "L", Type: LoopStep, RequireConfirmation: Confirmation{Kind: ConfirmNever},
@@ -136,7 +137,7 @@ func TestDecodeRefusesCircles(t *testing.T) {
 	}
 }
 
-// TestDecodeCountsBodies: the bound is for the steps of a workflow, wherever they stand.
+// TestDecodeCountsBodies: the limit applies to all steps, those in bodies included.
 func TestDecodeCountsBodies(t *testing.T) {
 	d := compiled(t, "", `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "maxIterations": 1, "count": 1}, "body": [`+step("b", "")+`]}`).Document
 	one := d.Loops[0].Body[0]
@@ -152,8 +153,8 @@ func TestDecodeCountsBodies(t *testing.T) {
 	}
 }
 
-// TestDecodeWantsTheAssessmentContract: an assessment is judged by its pack as well.
-func TestDecodeWantsTheAssessmentContract(t *testing.T) {
+// TestDecodeRequiresAssessmentContract: a document with assessments embeds their contract.
+func TestDecodeRequiresAssessmentContract(t *testing.T) {
 	c, err := Decode([]byte(everything(t)))
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestDecodeWantsTheAssessmentContract(t *testing.T) {
 	}
 }
 
-// TestLookupsOfBodies: a step is found wherever it stands.
+// TestLookupsOfBodies: steps of bodies are found like those of the main sequence.
 func TestLookupsOfBodies(t *testing.T) {
 	c, err := Decode([]byte(everything(t)))
 	if err != nil {
@@ -177,7 +178,7 @@ func TestLookupsOfBodies(t *testing.T) {
 		"b2": {"inner", 0}, "judge": {"", 4}} {
 		s, ok := c.Step(id)
 		if at, _ := c.Place(id); !ok || s.StepID != id || at != want {
-			t.Errorf("%s stands at %+v", id, at)
+			t.Errorf("%s is at %+v", id, at)
 		}
 	}
 	if at, of, ok := c.Position("b2"); at != 1 || of != 5 || !ok {
@@ -185,10 +186,10 @@ func TestLookupsOfBodies(t *testing.T) {
 	}
 	if l, _ := c.Loop("red"); l.Control.Holds().Eval(value(t, `{"v": 2}`)) || !l.Control.Holds().
 		Eval(value(t, `{"v": 1}`)) {
-		t.Error("the control is not ready to be asked")
+		t.Error("the control has no parsed condition")
 	}
 	within := compiled(t, "", `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "maxIterations": 4, "count": 3}, "body": [`+step("b", `, "action": {"kind": "command", "argv": ["x"]}`)+`]}`)
 	if !within.HasActions() || c.HasActions() {
-		t.Error("HasActions does not look into bodies")
+		t.Error("HasActions ignores bodies")
 	}
 }

@@ -27,7 +27,7 @@ func TestLookups(t *testing.T) {
 		t.Errorf("step b is %+v", s)
 	}
 	if _, ok := c.Step("c"); ok {
-		t.Error("there is a step c")
+		t.Error("step c exists")
 	}
 	if at, of, ok := c.Position("b"); at != 1 || of != 2 || !ok {
 		t.Errorf("b is %d of %d", at, of)
@@ -73,13 +73,13 @@ func TestDecode(t *testing.T) {
 		for i, s := range again.Steps {
 			if s.Condition().IsZero() != c.Steps[i].Condition().IsZero() || s.Criteria().
 				IsZero() != c.Steps[i].Criteria().IsZero() {
-				t.Errorf("%s: step %s is not ready to run", name, s.StepID)
+				t.Errorf("%s: step %s has no parsed conditions", name, s.StepID)
 			}
 		}
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeRejects(t *testing.T) {
 	good := string(compiled(t, "",
 		step("a", `, "runCondition": {"var": "x", "equals": 1}, "validationCriteria": {"type": "length", "min": 1, "message": "m"}, "requireConfirmation": {"var": "y", "equals": 1}, "action": {"kind": "command", "argv": ["x"]}`)+","+step("b", "")).Bytes())
 	if _, err := Decode([]byte(good)); err != nil {
@@ -126,8 +126,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeBoundsSteps: a document from outside has at least one step and at most
-// as many as a source may have.
+// TestDecodeBoundsSteps: a decoded document has at least one step and at most as many as a
+// source.
 func TestDecodeBoundsSteps(t *testing.T) {
 	d := compiled(t, "", step("a", "")).Document
 	one := d.Steps[0]
@@ -147,7 +147,7 @@ func TestDecodeBoundsSteps(t *testing.T) {
 	}
 }
 
-// FuzzDecode: nothing panics, and what is accepted has one spelling and one hash.
+// FuzzDecode: nothing panics, and an accepted document encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	f.Add(compiled(f, "", step("a", `, "runCondition": {"var": "x", "equals": 1}`)).Bytes())
 	for _, name := range []string{"release-checklist.yaml", "bug-triage.json", "access-request.yaml"} {

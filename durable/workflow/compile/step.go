@@ -7,52 +7,54 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Step is one step of the main sequence with everything resolved that can be
-// before a run: only {{path}} waits for the run's context.
+// Step is one compiled step of the main sequence or of a body. Everything is resolved except
+// {{path}}, which is filled from the run's context.
 type Step struct {
 	StepID string `json:"stepId"`
 	Title  string `json:"title"`
-	// Prompt is "" with an action that explains itself.
+	// Prompt may be "" if the step has an Action.
 	Prompt              string         `json:"prompt"`
 	RequireConfirmation Confirmation   `json:"requireConfirmation"`
 	Provenance          Provenance     `json:"provenance"`
 	Action              *source.Action `json:"action,omitzero"`
 	AgentRole           string         `json:"agentRole,omitzero"`
 	AskForFiles         bool           `json:"askForFiles,omitzero"`
-	// AssessmentRefs name the assessments that are asked for, Consequences what
-	// follows from their levels.
+	// AssessmentRefs lists the assessments that the step requires, Consequences the effects
+	// of their levels.
 	AssessmentRefs []string      `json:"assessmentRefs,omitzero"`
 	Consequences   []Consequence `json:"assessmentConsequences,omitzero"`
-	// Functions are ordered by scope, nearest first, then by name.
+	// Functions are sorted by scope, nearest first, then by name.
 	Functions []Function `json:"functions,omitzero"`
 	Guidance  []string   `json:"guidance,omitzero"`
-	// Injected lists what was put into the prompt at compile time, in its order.
+	// Injected lists the texts that were inserted into the prompt, in prompt order.
 	Injected       []Injection     `json:"injected,omitzero"`
 	Inputs         []source.Input  `json:"inputs,omitzero"`
 	NotesRequired  bool            `json:"notesRequired,omitzero"`
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
-	// Probe is the capability that this step finds out about, "" for other steps (R21).
+	// Probe is the capability that this step tests, "" for other steps
+	// (docs/design.md#capabilities).
 	Probe string `json:"probe,omitzero"`
-	// PromptBlocks are what Prompt was rendered from, for those who inspect it.
+	// PromptBlocks is the structure from which Prompt was rendered, for inspection only.
 	PromptBlocks *PromptBlocks `json:"promptBlocks,omitzero"`
-	// PromptFragments are added to the prompt where their condition holds.
+	// PromptFragments are appended to the prompt when their conditions are true.
 	PromptFragments []Fragment  `json:"promptFragments,omitzero"`
 	RunCondition    canon.Value `json:"runCondition,omitzero"`
 	// Type is "", LoopStep or ParallelStep.
 	Type               string      `json:"type,omitzero"`
 	ValidationCriteria canon.Value `json:"validationCriteria,omitzero"`
 
-	// What the values above say, parsed once; not part of the document.
+	// The parsed forms of RunCondition, RequireConfirmation.Condition and
+	// ValidationCriteria; not part of the document.
 	runs     condition.Condition
 	confirms condition.Condition
 	checks   criteria.Criteria
 }
 
-// ConfirmationKind is the closed set of gates in front of a step.
+// ConfirmationKind is the kind of gate before a step, a closed set.
 type ConfirmationKind string
 
-// The confirmation kinds. With ConfirmIf the condition is always there, with
-// ConfirmApproval it may be.
+// The confirmation kinds. ConfirmIf requires a condition, ConfirmApproval may have one, and
+// the others have none.
 const (
 	ConfirmNever    ConfirmationKind = "never"
 	ConfirmAlways   ConfirmationKind = "always"
@@ -60,21 +62,22 @@ const (
 	ConfirmApproval ConfirmationKind = "human_approval"
 )
 
-// Confirmation is requireConfirmation in its one normal form (R20).
+// Confirmation is requireConfirmation in normal form
+// (docs/design.md#requirements-on-the-caller).
 type Confirmation struct {
 	Kind      ConfirmationKind `json:"kind"`
 	Condition canon.Value      `json:"condition,omitzero"`
 }
 
-// OutputContract names the contract pack that an artifact of the step must satisfy.
-// One that is not required is checked where it is there.
+// OutputContract refers to the contract pack that an artifact of the step must satisfy. If
+// it is not required, an artifact is checked only if one is sent.
 type OutputContract struct {
 	ContractRef string `json:"contractRef"`
 	Required    bool   `json:"required"`
 }
 
-// Fragment is text that is added to a prompt where When holds over the context;
-// without a condition always.
+// Fragment is a text that is appended to a prompt if When is true for the context, or always
+// if When is null.
 type Fragment struct {
 	ID   string      `json:"id"`
 	Text string      `json:"text"`
@@ -83,25 +86,26 @@ type Fragment struct {
 	holds condition.Condition
 }
 
-// Holds reports whether the fragment is shown over vars.
+// Holds reports whether the fragment is shown for the context vars.
 func (f Fragment) Holds(vars canon.Value) bool { return f.holds.Eval(vars) }
 
-// Consequence keeps a step pending while an assessment has a level.
+// Consequence keeps a step pending when an assessment has a level.
 type Consequence struct {
 	AnyEqualsLevel string `json:"anyEqualsLevel"`
-	// ForAssessment narrows it to one assessment, "" is any of the step's.
+	// ForAssessment restricts it to one assessment; "" means any of the step's.
 	ForAssessment string `json:"forAssessment,omitzero"`
 	Guidance      string `json:"guidance"`
 }
 
-// Injection is where injected text came from (locks section 9).
+// Injection is the origin of a text that was inserted at compile time
+// (docs/design.md#authoring).
 type Injection struct {
 	OriginID    string       `json:"originId"` // a reference, a feature, or prompt:<templateId>@<version>
 	ContentHash canon.Digest `json:"contentHash"`
 	Bytes       int          `json:"bytes"`
 }
 
-// Source is where a step came from (locks section 5).
+// Source is where a step comes from (docs/design.md#compilation).
 type Source string
 
 // The sources of steps.
@@ -111,13 +115,14 @@ const (
 	FeatureInjected  Source = "feature_injected"
 )
 
-// Provenance tells authored steps from injected ones (locks section 5).
+// Provenance distinguishes authored from injected steps (docs/design.md#compilation).
+// OriginID is the template or feature of an injected step, "" for an authored one.
 type Provenance struct {
 	Source   Source `json:"source"`
 	OriginID string `json:"originId,omitzero"`
 }
 
-// Scope is where a function was defined. The nearest definition of a name counts.
+// Scope is where a function is defined. The nearest definition of a name applies.
 type Scope string
 
 // The scopes, nearest first.
@@ -127,7 +132,7 @@ const (
 	ScopeWorkflow Scope = "workflow"
 )
 
-// Function is a definition that a step names.
+// Function is the definition of a function that a step refers to.
 type Function struct {
 	Name       string             `json:"name"`
 	Definition string             `json:"definition"`
@@ -137,7 +142,7 @@ type Function struct {
 	Calls []canon.Value `json:"calls,omitzero"`
 }
 
-// PromptBlocks are prompt blocks with every part resolved to text.
+// PromptBlocks is a prompt in parts, with every part resolved to text.
 type PromptBlocks struct {
 	Goal           string            `json:"goal,omitzero"`
 	Constraints    []string          `json:"constraints,omitzero"`
@@ -146,14 +151,15 @@ type PromptBlocks struct {
 	Verify         []string          `json:"verify,omitzero"`
 }
 
-// Condition is the parsed runCondition; the zero Condition when there is none.
+// Condition returns the parsed runCondition; the zero Condition if the step has none.
 func (s Step) Condition() condition.Condition { return s.runs }
 
-// Criteria are the parsed validationCriteria; the zero Criteria when there are none.
+// Criteria returns the parsed validationCriteria; the zero Criteria if the step has none.
 func (s Step) Criteria() criteria.Criteria { return s.checks }
 
-// NeedsConfirmation reports whether guided mode waits for a confirmation before
-// this step, over the context that holds when it is shown.
+// NeedsConfirmation reports whether guided mode waits for a confirmation before this step.
+// vars is the context at the time when the step is shown. Approvals do not count; see
+// NeedsApproval.
 func (s Step) NeedsConfirmation(vars canon.Value) bool {
 	switch s.RequireConfirmation.Kind {
 	case ConfirmAlways:
@@ -164,14 +170,15 @@ func (s Step) NeedsConfirmation(vars canon.Value) bool {
 	return false
 }
 
-// NeedsApproval reports whether a person's recorded approval is required in every mode.
+// NeedsApproval reports whether the step requires a recorded approval by a person, which
+// applies in every mode.
 func (s Step) NeedsApproval(vars canon.Value) bool {
 	return s.RequireConfirmation.Kind == ConfirmApproval && s.confirms.Eval(vars)
 }
 
-// MissingInputs lists the inputs that are declared for s, by the workflow and by
-// the step itself, and that vars does not hold. A null counts as not there: it is
-// how context forgets a key.
+// MissingInputs returns the inputs of s that vars does not contain: first those of the
+// workflow, then those of the step, each key once. A null value counts as missing, because
+// setting a key to null removes it from the context.
 func (c Compiled) MissingInputs(s Step, vars canon.Value) []source.Input {
 	var out []source.Input
 	asked := map[string]bool{}

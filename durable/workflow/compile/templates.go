@@ -9,42 +9,44 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// routineTemplate is in front of a routine's name: each routine is a template. The
-// only other one is builtin.ProbeTemplate.
+// routineTemplate is the prefix of the template id of a routine. The only other template is
+// builtin.ProbeTemplate.
 const routineTemplate = "wr.templates.routine."
 
-// routineDepthMax bounds how deep routines call each other: a person has to be able
-// to say where a step comes from.
+// routineDepthMax bounds the nesting of routine calls, so that a person can still trace the
+// origin of a step.
 const routineDepthMax = 8
 
-// besideCall are the members that a call may have. Any other is lost, with a warning:
-// existing files were written for an engine that drops them as well. demands are
-// members that no such file has; losing one would be a surprise.
+// Members of a step with a templateCall.
 var (
-	besideCall = []string{"hasValidation", "id", "modelTier", "notesOptional", "requireConfirmation", "runCondition",
-		"templateCall", "title"}
-	demands = []string{"inputs", "notesRequired"}
+	// acceptedMembers have an effect or are ignored deliberately. Any other member is lost,
+	// which is a warning: existing files were written for an engine that drops them too.
+	acceptedMembers = []string{"hasValidation", "id", "modelTier", "notesOptional", "requireConfirmation",
+		"runCondition", "templateCall", "title"}
+	// rejectedMembers are keys of Waybill, which existing files do not have; losing one
+	// would weaken what the author requires, so they are an error.
+	rejectedMembers = []string{"inputs", "notesRequired"}
 )
 
-// call puts the steps of a template in the place of the step that calls it, in the
-// template's order (locks section 5). Their ids are the call's, "_" and their own.
-// The call's runCondition is asked again before each step of the expanded sequence
-// and holds beside the step's own; its requireConfirmation is that of each, unless
-// the step's own is stricter. Steps of a loop's body are under the loop's.
-func (u *unit) call(s source.Placed) []Step {
+// call replaces a step with a templateCall by the steps of the template, in the template's
+// order (docs/design.md#compilation). Their ids are the id of the call, "_" and their own.
+// The call's runCondition is evaluated before each expanded step, in addition to the step's
+// own. Each step has the stricter of the call's requireConfirmation and its own. In a loop of
+// the template, both apply to the loop step, not to the steps of its body.
+func (u *unit) call(s source.PlacedStep) []Step {
 	at := s.At
-	if !u.b.roomForCall() {
+	if !u.b.reserveCall() {
 		return nil
 	}
 	for _, name := range at.Names() {
-		const fix = "Write it into the routine, or into a step of its own."
+		const fix = "Write it into the routine, or into a separate step."
 		switch {
-		case slices.Contains(demands, name):
+		case slices.Contains(rejectedMembers, name):
 			u.report.Error(at.Member(name), fix,
-				"%q beside templateCall would be lost: the step is replaced by those of the template", name)
-		case !slices.Contains(besideCall, name):
+				"%q next to templateCall would be lost: the step is replaced by those of the template", name)
+		case !slices.Contains(acceptedMembers, name):
 			u.report.Warn(at.Member(name), fix,
-				"%q beside templateCall is lost: the step is replaced by those of the template", name)
+				"%q next to templateCall is lost: the step is replaced by those of the template", name)
 		}
 	}
 	call := at.Member("templateCall")
@@ -58,7 +60,7 @@ func (u *unit) call(s source.Placed) []Step {
 	case strings.HasPrefix(id, routineTemplate):
 		out = u.routine(u.prefix+s.ID, strings.TrimPrefix(id, routineTemplate), call)
 	default:
-		u.report.Error(template, suggest(id, u.templates()), "there is no template %q", id)
+		u.report.Error(template, suggest(id, u.templates()), "template %q does not exist", id)
 	}
 	for i := range out {
 		out[i].RunCondition = both(condition, out[i].RunCondition)
@@ -67,7 +69,7 @@ func (u *unit) call(s source.Placed) []Step {
 	return out
 }
 
-// templates are the known template ids.
+// templates returns the known template ids, sorted, for suggestions.
 func (u *unit) templates() []string {
 	out := []string{builtin.ProbeTemplate}
 	for _, id := range u.b.options.RoutineIDs {
@@ -81,27 +83,29 @@ func (u *unit) templates() []string {
 	return slices.Compact(sorted(out))
 }
 
-// routinePrefixes are where a routine's name stands in its workflow id: Waybill's own
-// first, so that nothing else can stand in for them.
+// routinePrefixes are the prefixes of a routine's workflow id, in order of precedence.
+// Waybill's own come first, so that no other file can replace them.
 var routinePrefixes = []string{"wr.routine-", "routine-"}
 
-// routine compiles a routine in the place of a call.
+// routine compiles a routine for a call. It reports an unknown or invalid routine and
+// recursive calls, and returns nil for them.
 func (u *unit) routine(stepID, name string, call problem.Place) []Step {
 	template := call.Member("templateId")
+	// The routine must exist, be valid, and not call itself, directly or through others.
 	src, ok := u.findRoutine(name)
 	switch {
 	case !ok:
-		u.report.Error(template, suggest(template.Value.Text(), u.templates()), "there is no routine %q", name)
+		u.report.Error(template, suggest(template.Value.Text(), u.templates()), "routine %q does not exist", name)
 		return nil
 	case !src.Valid:
-		u.report.Error(template, "Mend the file of the routine first.", "the routine %q does not validate", src.ID)
+		u.report.Error(template, "Fix the file of the routine first.", "the routine %q does not validate", src.ID)
 		return nil
 	case slices.Contains(u.chain, src.ID):
-		u.report.Error(template, "Take one of the calls out.", "the routine calls itself: %s",
+		u.report.Error(template, "Remove one of the calls.", "the routine calls itself: %s",
 			strings.Join(append(u.chain[:len(u.chain):len(u.chain)], src.ID), " → "))
 		return nil
 	case len(u.chain) > routineDepthMax:
-		u.report.Error(template, "Call it from a step farther out.", "routines call each other more than %d deep: %s",
+		u.report.Error(template, "Call it from an outer routine.", "routine calls are nested more than %d deep: %s",
 			routineDepthMax, strings.Join(u.chain, " → "))
 		return nil
 	}
@@ -111,6 +115,7 @@ func (u *unit) routine(stepID, name string, call problem.Place) []Step {
 	return out
 }
 
+// findRoutine returns the routine with a name, Waybill's own before others.
 func (u *unit) findRoutine(name string) (source.Source, bool) {
 	if u.b.options.Routine == nil {
 		return source.Source{}, false
@@ -123,10 +128,10 @@ func (u *unit) findRoutine(name string) (source.Source, bool) {
 	return source.Source{}, false
 }
 
-// enter is the unit of a routine. What the routine says of itself as a whole goes
-// with its steps: the role to steps without one, the metaGuidance and the inputs to
-// each. What it asks before it begins (preconditions, questions, references) is its
-// caller's to say, who hands it the arguments.
+// enter returns the unit of a routine. Workflow-wide members of the routine apply to its
+// steps: the role to steps without one, the metaGuidance and the inputs to each step.
+// Preconditions, clarification prompts and references of the routine are dropped; the calling
+// workflow has its own.
 func (u *unit) enter(src source.Source, stepID string, call problem.Place) *unit {
 	r := &unit{
 		b: u.b, src: src,
@@ -138,7 +143,8 @@ func (u *unit) enter(src source.Source, stepID string, call problem.Place) *unit
 		used:       map[string]bool{},
 		inputs:     src.Inputs,
 	}
-	// Places in the routine are not in the author's file: the call stands for them.
+	// Places in the routine are not in the author's file, so its problems are reported at the
+	// call, with the pointer into the routine in the message.
 	at := call.Member("templateId")
 	r.report = func(p source.Problem) {
 		where := r.where

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// routines makes options of routines in short: "id | more keys | steps".
+// routines returns options with routines in a short form: "id | more keys | steps".
 func routines(t *testing.T, short ...string) Options {
 	t.Helper()
 	known := map[string]source.Source{}
@@ -26,7 +26,7 @@ func routines(t *testing.T, short ...string) Options {
 	return optionsOf(known)
 }
 
-// call is a step that calls a routine, with more keys.
+// call returns a step that calls a routine, with more keys.
 func call(id, routine, more string) string {
 	return `{"id": "` + id + `", "title": "T"` + more + `, "templateCall": {"templateId": "wr.templates.routine.` +
 		routine + `"}}`
@@ -83,8 +83,8 @@ func TestRoutineInRoutine(t *testing.T) {
 	}
 }
 
-// TestRoutineIsFound: Waybill's own before others of the name.
-func TestRoutineIsFound(t *testing.T) {
+// TestRoutinePrecedence: Waybill's own routines take precedence over others of the name.
+func TestRoutinePrecedence(t *testing.T) {
 	own, other := "wr.routine-r |  | "+step("own", ""), "routine-r |  | "+step("other", "")
 	for want, o := range map[string]Options{"c_own": routines(t, own, other), "c_other": routines(t, other)} {
 		_, c, found := FileWith("x.json", source.SourceProject, sourceText("", call("c", "r", "")), o)
@@ -94,7 +94,7 @@ func TestRoutineIsFound(t *testing.T) {
 	}
 }
 
-func TestRoutinesThatCannotBe(t *testing.T) {
+func TestInvalidRoutineCalls(t *testing.T) {
 	assessed := func(level string) string {
 		return `, "assessments": [{"id": "g", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "` + level + `"]}]}]`
 	}
@@ -114,13 +114,13 @@ func TestRoutinesThatCannotBe(t *testing.T) {
 		{[]string{`routine-a | , "broken": 1 | ` + step("x", "")}, "", call("c", "a", ""),
 			[]string{"does not validate"}},
 		{[]string{"routine-a |  | " + step("x", "")}, "", call("c", "a", "") + "," + step("c_x", ""),
-			[]string{"/steps/1/id", `"c_x"`, "taken by routine routine-a"}},
+			[]string{"/steps/1/id", `"c_x"`, "already used by routine routine-a"}},
 		{[]string{"routine-a |  | " + step("b_c", ""), "routine-b |  | " + step("c", "")}, "", call("a", "a", "") +
 			"," + call("a_b", "b", ""), []string{"/steps/1/templateCall/templateId", `"a_b_c"`}},
 		{[]string{"routine-a |  | " + step("x", `, "outputContract": {"contractRef": "wr.contracts.nothing"}`)}, "",
 			call("c", "a", ""),
 			[]string{"/steps/0/templateCall/templateId",
-				"routine routine-a, /steps/0/outputContract/contractRef: there is no contract"}},
+				"routine routine-a, /steps/0/outputContract/contractRef: contract \"wr.contracts.nothing\" does not exist"}},
 		{[]string{"routine-a | " + assessed("high") + " | " + step("x", `, "assessmentRefs": ["g"]`)}, assessed("good"),
 			step("m", `, "assessmentRefs": ["g"]`) + "," + call("c", "a", ""),
 			[]string{`assessment "g" is defined in two ways`}},
@@ -130,13 +130,13 @@ func TestRoutinesThatCannotBe(t *testing.T) {
 			call("c", "a", ""), []string{`slot "ss" is filled with "x" here and with "y" elsewhere`}},
 		{[]string{`routine-a | , "capabilities": {"required": ["delegation"]} | ` + step("x", "")},
 			`, "capabilities": {"disabled": ["delegation"]}`, call("c", "a", ""),
-			[]string{`capability "delegation" is required here, and the workflow disables it`}},
+			[]string{`capability "delegation" is required here, but the workflow disables it`}},
 	} {
 		wantProblem(t, routines(t, row.routines...), row.more, row.steps, row.words...)
 	}
 }
 
-// TestRoutineDepth: eight deep is allowed, nine are not.
+// TestRoutineDepth: eight nested calls are allowed, nine are not.
 func TestRoutineDepth(t *testing.T) {
 	chain := func(n int) Options {
 		var all []string
@@ -152,7 +152,7 @@ func TestRoutineDepth(t *testing.T) {
 	wantProblem(t, chain(9), "", call("c", "r1", ""), "more than 8 deep")
 }
 
-// TestExpansionIsBounded: what a hostile file could blow up ends with one error, soon.
+// TestExpansionIsBounded: a hostile file that expands without limit gives one error quickly.
 func TestExpansionIsBounded(t *testing.T) {
 	calls := func(to string) string {
 		var all []string
@@ -201,7 +201,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesOfRoutines: what a routine cannot do without, the workflow cannot.
+// TestCapabilitiesOfRoutines: the capabilities that a routine requires, the workflow requires.
 func TestCapabilitiesOfRoutines(t *testing.T) {
 	o := routines(t, `routine-a | , "capabilities": {"required": ["delegation"], "preferred": ["web_browsing"]} | `+
 		step("x", ""),

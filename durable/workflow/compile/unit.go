@@ -8,28 +8,32 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// unit is one source while it becomes steps: the workflow itself, or a routine in
-// the place of a call. Functions, conditions, assessments and slots are looked up in
-// the unit in which they are named.
+// unit is one source that is being compiled: the workflow itself, or a routine for one call.
+// Functions, conditions, assessments and slots are resolved in the unit that refers to them.
 type unit struct {
-	b          *builder
-	src        source.Source
-	report     problem.Report // of a routine: at the call, which is in the author's file
-	where      string         // for messages
+	b   *builder
+	src source.Source
+	// report reports a problem; for a routine, at the call in the author's file.
+	report problem.Report
+	// where names the unit in messages.
+	where      string
 	provenance Provenance
-	features   []builtin.FeatureDef // by id
+	features   []builtin.FeatureDef // sorted by id
 
-	chain []string // the ids of the sources around it and its own, outermost first
-	// Of a routine only.
-	prefix   string // in front of its step ids
-	args     map[string]string
-	used     map[string]bool // args that a text asked for
-	role     string          // for steps without one
-	guidance []string        // for every step
-	inputs   []source.Input
+	// chain holds the ids of the calling sources and its own, outermost first. It detects
+	// recursive calls.
+	chain []string
+
+	// The following fields are set for a routine only.
+	prefix   string            // of its step ids
+	args     map[string]string // the arguments of the call, as texts
+	used     map[string]bool   // the arguments that a text used
+	role     string            // for steps without one
+	guidance []string          // prepended to the guidance of every step
+	inputs   []source.Input    // added to every step
 }
 
-// author is the unit of the file that is compiled.
+// author returns the unit of the file that is compiled.
 func (b *builder) author(src source.Source) *unit {
 	u := &unit{b: b, src: src, report: b.report, where: "the workflow", provenance: Provenance{Source: Authored},
 		chain: []string{src.ID}}
@@ -37,21 +41,22 @@ func (b *builder) author(src source.Source) *unit {
 	return u
 }
 
-// open prepares what the steps of u ask for. The features of a caller apply to the
-// steps of its routines as well: they are steps of its workflow.
+// open resolves the features, bindings and capabilities of u. It must run before a step is
+// compiled. The features of a caller (outer) also apply to the steps of its routines, which
+// are steps of its workflow.
 func (u *unit) open(outer []builtin.FeatureDef) {
 	u.features = u.resolveFeatures(outer)
 	u.bindings()
 	u.capabilities()
 }
 
-// main compiles the main sequence.
+// main compiles the main sequence of u.
 func (u *unit) main() []Step {
 	return u.sequence(u.src.Main(), functionScopes{workflow: u.src.FunctionDefinitions})
 }
 
-// sequence compiles steps that follow each other, with the functions around them.
-func (u *unit) sequence(steps []source.Placed, fns functionScopes) []Step {
+// sequence compiles a list of steps. fns holds the functions defined around them.
+func (u *unit) sequence(steps []source.PlacedStep, fns functionScopes) []Step {
 	var out []Step
 	for _, s := range steps {
 		out = append(out, u.compile(s, fns)...)
@@ -59,12 +64,13 @@ func (u *unit) sequence(steps []source.Placed, fns functionScopes) []Step {
 	return out
 }
 
-// compile turns one step of the source into what stands in its place.
-func (u *unit) compile(s source.Placed, fns functionScopes) []Step {
+// compile compiles one step of the source. A template call gives any number of steps, others
+// give one, or none when a limit is exceeded.
+func (u *unit) compile(s source.PlacedStep, fns functionScopes) []Step {
 	if s.At.Has("templateCall") && s.Type == "" {
 		return u.call(s)
 	}
-	if !u.b.roomForStep() {
+	if !u.b.reserveStep() {
 		return nil
 	}
 	switch s.Type {
@@ -76,8 +82,8 @@ func (u *unit) compile(s source.Placed, fns functionScopes) []Step {
 	return []Step{u.plain(s, fns)}
 }
 
-// head is what every step has, of whatever type.
-func (u *unit) head(s source.Placed) Step {
+// head returns a step with the members that all types have, and claims its id.
+func (u *unit) head(s source.PlacedStep) Step {
 	id := u.prefix + s.ID
 	u.b.claim(id, u.where, s.At.Member("id"), u.report)
 	return Step{
@@ -89,9 +95,9 @@ func (u *unit) head(s source.Placed) Step {
 	}
 }
 
-// weigh counts what a finished step adds to the document.
-func (u *unit) weigh(s Step) Step {
-	n := len(s.Title) + len(s.Prompt)*2 // once more as promptBlocks
+// chargeSize counts the size of a finished step and returns it unchanged.
+func (u *unit) chargeSize(s Step) Step {
+	n := len(s.Title) + len(s.Prompt)*2 // the prompt may be in promptBlocks as well
 	for _, g := range s.Guidance {
 		n += len(g)
 	}
@@ -105,7 +111,7 @@ func (u *unit) weigh(s Step) Step {
 	return s
 }
 
-// texts is text for lists.
+// texts applies text to a copy of a list.
 func (u *unit) texts(list []string) []string {
 	out := slices.Clone(list)
 	for i, s := range out {
@@ -114,7 +120,7 @@ func (u *unit) texts(list []string) []string {
 	return out
 }
 
-// text is authored text with everything put in that is known when compiling: what
-// fills the slots, and in a routine the arguments of the call. Each is read once;
-// what was put in is not looked at again. {{path}} stays for the run.
+// text returns authored text with bindings and, in a routine, the arguments of the call filled
+// in. Each kind of placeholder is replaced in one pass: bindings first, then arguments.
+// {{path}} remains for the run.
 func (u *unit) text(s string) string { return u.fillArgs(u.fillBindings(s)) }

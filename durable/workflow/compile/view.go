@@ -7,10 +7,10 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// View is what a pinned workflow says to whoever only looks: what it is called and
-// which steps it has. It is made of a Compiled or, with DecodeForeign, of what another
-// program pinned, and there is no way from it to a Compiled: nothing runs a View (R14).
-// The zero View is of a workflow that cannot be read.
+// View is a read-only summary of a pinned workflow: its name and its steps. It is made from a
+// Compiled or, by DecodeForeign, from a workflow that WorkRail pinned. A View cannot be
+// converted into a Compiled, so that foreign workflows are never run
+// (docs/design.md#foreign-stores). The zero View represents a workflow that cannot be read.
 type View struct {
 	name   string
 	steps  []StepView
@@ -24,7 +24,7 @@ type StepView struct {
 	Title  string
 }
 
-// View shows a workflow that can be run.
+// View returns the summary of a compiled workflow.
 func (c Compiled) View() View {
 	v := View{name: c.Name, loops: len(c.Loops) > 0, steps: make([]StepView, len(c.Steps)),
 		titles: func(stepID string) (string, bool) {
@@ -37,14 +37,13 @@ func (c Compiled) View() View {
 	return v
 }
 
-// Name is what people call the workflow, "" where that cannot be read.
+// Name returns the title of the workflow, "" if it cannot be read.
 func (v View) Name() string { return v.name }
 
-// Steps are the main sequence, loops standing in it as steps; callers must not change
-// it.
+// Steps returns the main sequence, with a loop as one step. Callers must not modify it.
 func (v View) Steps() []StepView { return v.steps }
 
-// Total is how many steps a run has, 0 where loops leave it open or the workflow
+// Total returns the number of steps of a run, 0 if loops make it variable or the workflow
 // cannot be read.
 func (v View) Total() int64 {
 	if v.loops {
@@ -53,8 +52,8 @@ func (v View) Total() int64 {
 	return int64(len(v.steps))
 }
 
-// Title is that of a step, in the main sequence or in a loop; of a step that the
-// workflow does not name, its id.
+// Title returns the title of a step, in the main sequence or in a loop; the id itself for an
+// unknown step.
 func (v View) Title(stepID string) string {
 	if v.titles != nil {
 		if title, ok := v.titles(stepID); ok {
@@ -64,12 +63,13 @@ func (v View) Title(stepID string) string {
 	return stepID
 }
 
-// sourceKinds are the forms in which WorkRail pins: the whole source after expansion,
-// or of an early version one step to look at.
+// sourceKinds are the forms of workflows pinned by WorkRail: the whole expanded source, or in
+// an early version a preview of one step.
 var sourceKinds = []string{"v1_pinned", "v1_preview"}
 
-// DecodeForeign reads what WorkRail pinned: name, and the titles of the steps and of
-// what stands in the bodies of loops. What is of no form that is known is STORE_FOREIGN.
+// DecodeForeign decodes a workflow pinned by WorkRail: its name and the titles of steps,
+// those in loops included. It fails with STORE_FOREIGN for an unknown form and STORE_CORRUPT
+// for text that is not JSON. Members that it does not need are not checked.
 func DecodeForeign(data []byte) (View, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -86,7 +86,8 @@ func DecodeForeign(data []byte) (View, error) {
 	if preview, ok := doc.Get("preview"); ok {
 		f.titles[textIn(preview, "stepId")] = textIn(preview, "title")
 	}
-	// A body that is a name takes that step out of the main sequence (R22).
+	// A step that a loop names as its body is not part of the main sequence
+	// (docs/design.md#loops).
 	main = slices.DeleteFunc(main, func(s StepView) bool { return slices.Contains(f.bodies, s.StepID) })
 	v := View{name: textIn(doc, "name"), steps: main, loops: f.loops, titles: func(stepID string) (string, bool) {
 		title, ok := f.titles[stepID]
@@ -98,14 +99,15 @@ func DecodeForeign(data []byte) (View, error) {
 	return v, nil
 }
 
-// foreignSteps collects what is said about steps.
+// foreignSteps collects the steps of a WorkRail workflow.
 type foreignSteps struct {
-	titles map[string]string
-	bodies []string // steps that are the body of a loop elsewhere
-	loops  bool
+	titles map[string]string // by step id
+	bodies []string          // ids of steps that a loop names as its body
+	loops  bool              // the workflow contains a loop
 }
 
-// sequence reads a list of steps. How deep they nest is bounded by what Parse accepts.
+// sequence reads a list of steps and the bodies in it. canon.Parse bounds the depth of
+// nesting, and so the recursion.
 func (f *foreignSteps) sequence(list canon.Value) (out []StepView) {
 	for i := 0; list.Kind() == canon.Array && i < list.Len(); i++ {
 		step := list.Item(i)
@@ -131,6 +133,7 @@ func (f *foreignSteps) sequence(list canon.Value) (out []StepView) {
 	return out
 }
 
+// textIn returns the text of a member, "" if it is absent or not a string.
 func textIn(v canon.Value, name string) string {
 	m, _ := v.Get(name)
 	return m.Text()

@@ -1,46 +1,52 @@
-// Package condition is the small language in which a workflow asks about its
-// context: comparisons of one variable, or the variable alone, joined by and, or,
-// not. A condition is data; it has no expressions, no functions and no way to fail when it is read.
+// Package condition implements the conditions of workflows: comparisons of one context
+// variable with a constant, or the variable alone, combined with and, or and not. A
+// condition is a JSON value without expressions or functions, and evaluating a parsed
+// condition cannot fail.
 //
-// It evaluates and says which variables are absent. What follows from an answer
-// (a step passed over, a loop left) is decided by whoever asks.
+// The package parses, evaluates and analyses conditions. It does not decide what follows
+// from the result, such as skipping a step or leaving a loop. Start reading at Condition
+// and Parse; operators are listed in operator.go.
 package condition
 
 import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Condition is a parsed condition. The zero Condition holds always.
+// Condition is a parsed condition. The zero Condition is always true. Conditions are
+// immutable and safe to copy.
 type Condition struct {
 	kind  kind
-	path  string // of a test
-	tests []test // of a test, at least one; all must hold
-	parts []Condition
+	path  string      // of kindCompare: the variable
+	tests []test      // of kindCompare: at least one; all must be true
+	parts []Condition // of kindAnd and kindOr: at least two; of kindNot: one
 }
 
+// kind is the form of a Condition.
 type kind uint8
 
 const (
-	always kind = iota
-	compare
-	all
-	some
-	none
+	kindAlways kind = iota // the zero Condition
+	kindCompare
+	kindAnd
+	kindOr
+	kindNot
 )
 
-// test is one operator beside a variable, or truthy where none is written.
+// test is one operator with its operand, or truthy if the source has no operator.
 type test struct {
 	op      operator
 	operand canon.Value
 }
 
-// IsZero reports the Condition that nobody wrote and that holds always.
-func (c Condition) IsZero() bool { return c.kind == always }
+// IsZero reports whether c is the zero Condition, which represents an absent condition.
+// Callers use it to tell an absent condition from one that the author wrote.
+func (c Condition) IsZero() bool { return c.kind == kindAlways }
 
-// Eval reports whether c holds over vars. An absent variable reads as null.
+// Eval reports whether c is true for vars, an object of context variables. An absent
+// variable has the value null.
 func (c Condition) Eval(vars canon.Value) bool {
 	switch c.kind {
-	case compare:
+	case kindCompare:
 		v, _ := Lookup(vars, c.path)
 		for _, t := range c.tests {
 			if !t.op.holds(v, t.operand) {
@@ -48,28 +54,28 @@ func (c Condition) Eval(vars canon.Value) bool {
 			}
 		}
 		return true
-	case all:
+	case kindAnd:
 		for _, p := range c.parts {
 			if !p.Eval(vars) {
 				return false
 			}
 		}
 		return true
-	case some:
+	case kindOr:
 		for _, p := range c.parts {
 			if p.Eval(vars) {
 				return true
 			}
 		}
 		return false
-	case none:
+	case kindNot:
 		return !c.parts[0].Eval(vars)
 	}
-	return true
+	return true // kindAlways
 }
 
-// Missing lists the variables that c asks about and vars does not hold, each once,
-// in the order in which they are written. A variable that is null is held.
+// Missing returns the paths of the variables that c refers to and that vars does not
+// contain, each once, in source order. A variable whose value is null is not missing.
 func (c Condition) Missing(vars canon.Value) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -82,11 +88,10 @@ func (c Condition) Missing(vars canon.Value) []string {
 	return out
 }
 
-// visit goes over all comparisons in the order in which they are written, also
-// over those that an evaluation would not reach: what is missing must not depend on
-// what is there.
+// visit calls each for all comparisons in source order, including those that evaluation
+// would not reach: the result of Missing must not depend on the values of other variables.
 func (c Condition) visit(each func(path string)) {
-	if c.kind == compare {
+	if c.kind == kindCompare {
 		each(c.path)
 	}
 	for _, p := range c.parts {
@@ -94,35 +99,37 @@ func (c Condition) visit(each func(path string)) {
 	}
 }
 
-// Value is c in its normal form: what a compiled workflow embeds. A list of one
-// is its only member; all else stays as it was written. Null for the zero Condition.
+// Value returns c in its normal form, which a compiled workflow embeds and hashes: the
+// operators of a comparison are in the order of the table, and an and or or of one part is
+// that part. Parsing the result gives the same condition. Null for the zero Condition.
 func (c Condition) Value() canon.Value {
 	switch c.kind {
-	case compare:
+	case kindCompare:
 		members := []canon.Member{{Name: "var", Value: canon.OfString(c.path)}}
 		for _, t := range c.tests {
-			if t.op.name != "" {
+			if t.op.name != "" { // truthy has no member
 				members = append(members, canon.Member{Name: t.op.name, Value: t.operand})
 			}
 		}
 		return canon.OfMembers(members...)
-	case all, some:
+	case kindAnd, kindOr:
 		items := make([]canon.Value, len(c.parts))
 		for i, p := range c.parts {
 			items[i] = p.Value()
 		}
 		name := "and"
-		if c.kind == some {
+		if c.kind == kindOr {
 			name = "or"
 		}
 		return canon.OfMembers(canon.Member{Name: name, Value: canon.OfList(items...)})
-	case none:
+	case kindNot:
 		return canon.OfMembers(canon.Member{Name: "not", Value: c.parts[0].Value()})
 	}
 	return canon.Value{}
 }
 
-// String is the normal form as JSON, for traces; "always" for the zero Condition.
+// String returns the normal form as JCS, for decision traces; "always" for the zero
+// Condition.
 func (c Condition) String() string {
 	if c.IsZero() {
 		return "always"
@@ -130,6 +137,5 @@ func (c Condition) String() string {
 	return string(c.Value().JCS())
 }
 
-// Variables lists the paths that c asks about, each once, in the order in which
-// they are written.
+// Variables returns the paths that c refers to, each once, in source order.
 func (c Condition) Variables() []string { return c.Missing(canon.Value{}) }

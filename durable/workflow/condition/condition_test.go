@@ -115,7 +115,7 @@ func TestEval(t *testing.T) {
 		}
 	}
 	if !(Condition{}).Eval(over) {
-		t.Error("the zero condition must hold")
+		t.Error("the zero Condition is not true")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := (Condition{}).Missing(value(t, vars)); got != nil {
-		t.Errorf("the zero condition misses %q", got)
+		t.Errorf("the zero Condition misses %q", got)
 	}
 }
 
@@ -176,14 +176,14 @@ func TestProblems(t *testing.T) {
 		{`{"var": "a. b", "equals": 1}`, "/var", "path of names", "riskLevel"},
 		{`{"var": "x", "gt": "1"}`, "/gt", "gt takes a value of kind number, got string", "equals"},
 		{`{"var": "x", "in": "a"}`, "/in", "kind array", "that kind"},
-		{`{"var": "x", "in": []}`, "/in", "never hold", "List"},
+		{`{"var": "x", "in": []}`, "/in", "never be true", "List"},
 		{`{"var": "x", "contains": null}`, "/contains", "string or number or boolean, got null", "that kind"},
 		{`{"and": []}`, "/and", "at least one condition", "and: [ … ] with at least one condition, or leave it out"},
 		{`{"or": []}`, "/or", "at least one condition", "or: [ … ]"},
 		{`{"var": ""}`, "/var", "path of names", "riskLevel"},
 		{`{"or": {"var": "x", "equals": 1}}`, "/or", "or must be a list", "or: ["},
-		{`{"and": [{"var": "x", "equals": 1}], "var": "y"}`, "", `and beside var in one object`, "Nest"},
-		{`{"or": [{"var": "x", "equals": 1}], "equals": 2}`, "", "comparisons need var", "own"},
+		{`{"and": [{"var": "x", "equals": 1}], "var": "y"}`, "", `and, var in one object`, "Nest"},
+		{`{"or": [{"var": "x", "equals": 1}], "equals": 2}`, "", "comparisons need var", "separate object"},
 		{`{"not": []}`, "/not", "must be an object", "var"},
 		{`{"and": [{"var": "x", "equals": 1}, {"or": [{"not": {"var": " "}}]}]}`, "/and/1/or/0/not/var",
 			"path of names", "riskLevel"},
@@ -201,12 +201,12 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: found %+v", row.condition, p)
 		}
 		if _, err := Of(value(t, row.condition)); err == nil || !strings.Contains(err.Error(), row.message) {
-			t.Errorf("%s: Of says %v", row.condition, err)
+			t.Errorf("%s: Of fails with %v", row.condition, err)
 		}
 	}
 }
 
-// TestAllProblemsAtOnce: one bad part does not hide the next.
+// TestAllProblemsAtOnce: a problem in one part does not hide those of other parts.
 func TestAllProblemsAtOnce(t *testing.T) {
 	var lines []int
 	text := "{\"and\": [\n{\"var\": \"x \"},\n{\"var\": \"\", \"gt\": \"a\"},\n" +

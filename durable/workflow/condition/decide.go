@@ -2,40 +2,41 @@ package condition
 
 import "github.com/waybill/waybill/durable/canon"
 
-// Decide is Eval with a second answer: whether it would be the same whatever the
-// absent variables turn out to be. A comparison of an absent variable is not
-// decided; and, or, not follow Kleene's logic, so that one part that is false
-// decides an "and" whatever its other parts lack. held is what Eval says, with or
-// without a decision. The zero Condition holds and is decided.
+// Decide evaluates c like Eval and also reports whether the result is independent of the
+// values of absent variables. A comparison of an absent variable is not decided; and, or
+// and not follow Kleene's three-valued logic, so that one false part decides an "and"
+// regardless of the others. held equals the result of Eval, decided or not. The zero
+// Condition is true and decided.
 //
-// A loop asks it at the end of an iteration: an answer that nobody gave must not
-// end the loop (R22).
+// A loop uses it at the end of an iteration: a variable that was never set must not end the
+// loop (docs/design.md#loops).
 func (c Condition) Decide(vars canon.Value) (held, decided bool) {
 	switch c.kind {
-	case compare:
+	case kindCompare:
+		// Eval reads an absent variable as null, which is a result but not a decision.
 		_, decided = Lookup(vars, c.path)
 		return c.Eval(vars), decided
-	case all, some:
+	case kindAnd, kindOr:
 		return c.decideList(vars)
-	case none:
+	case kindNot:
 		held, decided = c.parts[0].Decide(vars)
 		return !held, decided
 	}
 	return true, true
 }
 
-// decideList is "and" and "or": one decided part of the value that settles the list
-// is enough, else all parts must be decided.
+// decideList decides "and" and "or". One decided part with the dominant value decides the
+// list; otherwise all parts must be decided.
 func (c Condition) decideList(vars canon.Value) (held, decided bool) {
-	settles := c.kind == some // true settles an "or", false an "and"
-	held, decided = !settles, true
+	dominant := c.kind == kindOr // true decides an "or", false an "and"
+	held, decided = !dominant, true
 	for _, p := range c.parts {
 		h, d := p.Decide(vars)
-		if h == settles && d {
-			return settles, true
+		if h == dominant && d {
+			return dominant, true
 		}
-		if h == settles {
-			held = settles
+		if h == dominant {
+			held = dominant
 		}
 		decided = decided && d
 	}

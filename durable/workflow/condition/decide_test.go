@@ -49,13 +49,13 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	if held, decided := (Condition{}).Decide(over); !held || !decided {
-		t.Error("the zero condition must hold, decided")
+		t.Error("the zero Condition is not true and decided")
 	}
 }
 
-// TestWhatIsDecidedStays: no value of an absent variable changes a decision, and
-// without a decision Decide says what Eval says.
-func TestWhatIsDecidedStays(t *testing.T) {
+// TestDecisionIsStable: no value of an absent variable changes a decided result, and an
+// undecided result equals that of Eval.
+func TestDecisionIsStable(t *testing.T) {
 	decisions := 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := must(t, anyCondition(3).Draw(t, "condition"))
@@ -130,10 +130,10 @@ func TestNever(t *testing.T) {
 		}
 	}
 	if (Condition{}).Never() || !(Condition{}).Always() {
-		t.Error("the zero condition holds always")
+		t.Error("the zero Condition is not always true")
 	}
 	if c := parsed(t, `{"or": [`+a+`, {"not": `+a+`}]}`); !c.Always() || c.Never() {
-		t.Error("one or the other holds always")
+		t.Error("a tautology is not always true")
 	}
 	if c := parsed(t, `{"or": [`+alone+`, {"not": `+alone+`}]}`); !c.Always() {
 		t.Error("a variable is truthy or not")
@@ -143,7 +143,7 @@ func TestNever(t *testing.T) {
 	}
 }
 
-// TestNeverIsSound: what never holds does not, and what always holds does.
+// TestNeverIsSound: a condition that Never or Always reports has that result in every context.
 func TestNeverIsSound(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,11 +159,11 @@ func TestNeverIsSound(t *testing.T) {
 		}
 	})
 	if found == 0 {
-		t.Error("no condition was found out")
+		t.Error("no condition was reported")
 	}
 }
 
-// TestSchema: every operator and form stands in the schema, which is JSON.
+// TestSchema: the schema is JSON and contains every operator and form.
 func TestSchema(t *testing.T) {
 	schema := Schema("#/$defs/condition")
 	var out struct {
@@ -177,12 +177,12 @@ func TestSchema(t *testing.T) {
 	}
 	for _, op := range operators {
 		if _, ok := out.AnyOf[0].Properties[op.name]; !ok || op.text == "" {
-			t.Errorf("operator %s is not in the schema, or says nothing", op.name)
+			t.Errorf("operator %s is not in the schema, or has no description", op.name)
 		}
 	}
 	// type, properties, required, additionalProperties
 	if comparison, _ := schema.Get("anyOf"); comparison.Item(0).Len() != 4 {
-		t.Errorf("a var alone is refused by %s", comparison.Item(0).JCS())
+		t.Errorf("a var alone is rejected by %s", comparison.Item(0).JCS())
 	}
 	for i, form := range []string{"var", "and", "or", "not"} {
 		if !slices.Equal(out.AnyOf[i].Required, []string{form}) {

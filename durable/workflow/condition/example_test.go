@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// A condition is parsed once, with every mistake in it reported, and asked of any
+// A condition is parsed once, with all of its problems reported, and evaluated for any
 // context.
 func ExampleParse() {
 	source, _ := canon.Parse([]byte(

@@ -95,7 +95,7 @@ func TestDeMorgan(t *testing.T) {
 	})
 }
 
-// TestNormalFormIsStable: the normal form means the same and is its own normal form.
+// TestNormalFormIsStable: the normal form is equivalent and is its own normal form.
 func TestNormalFormIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anyCondition(3).Draw(t, "condition")
@@ -114,8 +114,8 @@ func TestNormalFormIsStable(t *testing.T) {
 	})
 }
 
-// TestMissingExplainsNulls: giving every missing variable as null changes nothing.
-func TestMissingExplainsNulls(t *testing.T) {
+// TestMissingEqualsNull: setting every missing variable to null does not change the result.
+func TestMissingEqualsNull(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := must(t, anyCondition(2).Draw(t, "condition"))
 		vars := anyVars().Draw(t, "vars")
@@ -129,8 +129,8 @@ func TestMissingExplainsNulls(t *testing.T) {
 	})
 }
 
-// FuzzCondition: nothing panics; what is accepted has a normal form that is
-// accepted and means the same; what is refused says why.
+// FuzzCondition checks that nothing panics, that the normal form of an accepted condition is
+// accepted and equivalent, and that a rejected one has a problem.
 func FuzzCondition(f *testing.F) {
 	for _, seed := range []string{
 		`{"var": "a.b.0", "equals": {"x": [1]}}`,

@@ -7,9 +7,10 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Lookup finds what a dotted path names: a.b.c descends objects, digits index
-// arrays from 0. A top-level key that is spelled like the whole path is found
-// first, because a context key may itself contain dots (R20).
+// Lookup returns the value at a dotted path: a.b.c descends into objects, and digits index
+// arrays from 0. A top-level key equal to the whole path takes precedence, because a
+// context key may itself contain dots (docs/design.md#requirements-on-the-caller). False
+// if the path leads to no value.
 func Lookup(vars canon.Value, path string) (canon.Value, bool) {
 	if v, ok := vars.Get(path); ok {
 		return v, true
@@ -24,8 +25,8 @@ func Lookup(vars canon.Value, path string) (canon.Value, bool) {
 	return v, true
 }
 
-// member takes one step of a path. An index has one spelling: "01" and "+1" name
-// nothing, as they would in a JSON pointer.
+// member resolves one name of a path. Array indexes have one spelling: "01" and "+1" name
+// no item, as in a JSON pointer.
 func member(v canon.Value, name string) (canon.Value, bool) {
 	if v.Kind() != canon.Array {
 		return v.Get(name)
@@ -37,7 +38,8 @@ func member(v canon.Value, name string) (canon.Value, bool) {
 	return v.Item(i), true
 }
 
-// validPath reports whether a condition's var can name anything.
+// validPath reports whether path can be the var of a condition: names joined by dots, none
+// of them empty or surrounded by white space.
 func validPath(path string) bool {
 	for name := range strings.SplitSeq(path, ".") {
 		if name == "" || strings.TrimSpace(name) != name {

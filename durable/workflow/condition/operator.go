@@ -7,17 +7,17 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// operator is one comparison. It is total: values of a kind that it does not
-// compare make it false, never an error.
+// operator is one comparison. It is defined for all values: for a kind that it does not
+// compare, the result is false, never an error.
 type operator struct {
-	name  string
-	text  string       // what it asks, for editors
-	want  []canon.Kind // kinds that its operand may have; none means any
+	name  string       // the key in the source; "" for truthy
+	text  string       // the description of the key, for editors
+	want  []canon.Kind // the kinds that its operand may have; none means any
 	holds func(v, operand canon.Value) bool
 }
 
-// operators lists the comparisons once, in the order in which several beside one
-// variable are evaluated and written.
+// operators is the closed set of comparisons, in the order in which several operators of
+// one variable are evaluated and written in the normal form.
 var operators = []operator{
 	{"equals", "The variable has this value", nil, canon.Value.Equal},
 	{"not_equals", "The variable has another value than this, or none", nil,
@@ -31,31 +31,32 @@ var operators = []operator{
 		func(v, list canon.Value) bool { return isItem(v, list) }},
 }
 
-// truthy is what a variable without an operator is asked for: that it is there and
-// neither null, false, 0 nor "". Lists and objects are, empty or not, as in the
-// language of the engine for which such conditions were first written. It has no
-// name: in the source and in the normal form it is the operator that is not there.
+// truthy is the test of a variable without an operator: it is true for all values but null,
+// false, 0 and "". Lists and objects are truthy, empty ones included, as in JavaScript, for
+// which such conditions were first written. It has no name, because the source and the
+// normal form contain no operator for it.
 var truthy = operator{holds: func(v, _ canon.Value) bool { return !slices.ContainsFunc(falsy, v.Equal) }}
 
-// falsy is all that does not hold by itself. An absent variable reads as null.
+// falsy lists the values that are not truthy. An absent variable has the value null.
 var falsy = []canon.Value{{}, canon.OfBool(false), canon.OfInt(0), canon.OfString("")}
 
-// Kinds of operands. An operand of another kind could never match and is refused
-// when the workflow is read; what the variable holds is only known in a run.
+// Kinds of operands. An operand of another kind could never match and is rejected when the
+// workflow is parsed. The kind of the variable is known only during a run.
 var (
 	number = []canon.Kind{canon.Number}
 	scalar = []canon.Kind{canon.String, canon.Number, canon.Bool}
 )
 
-// ordered compares numbers only: "10" is not less than 9, it is not comparable.
+// ordered compares numbers only. A string such as "10" is not comparable, so the result is
+// false in both directions.
 func ordered(less func(a, b float64) bool) func(v, operand canon.Value) bool {
 	return func(v, operand canon.Value) bool {
 		return v.Kind() == canon.Number && operand.Kind() == canon.Number && less(v.Float(), operand.Float())
 	}
 }
 
-// contains looks for text in text, or for an item in a list. Objects contain
-// nothing: whether keys or values were meant would be a guess.
+// contains searches for a text in a text, or for an item in a list. It is false for
+// objects, for which it would be ambiguous whether keys or values are searched.
 func contains(v, operand canon.Value) bool {
 	switch v.Kind() {
 	case canon.String:
@@ -66,7 +67,7 @@ func contains(v, operand canon.Value) bool {
 	return false
 }
 
-// isItem compares deeply, as equals does.
+// isItem reports whether list has an item equal to v, compared deeply as by equals.
 func isItem(v, list canon.Value) bool {
 	if list.Kind() != canon.Array {
 		return false

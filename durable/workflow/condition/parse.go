@@ -9,7 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// Parse reads the condition at a place. It is false when something was reported.
+// Parse parses the condition at a place and reports its problems, all of them errors. The
+// second result is false, and the Condition zero, if a problem was reported.
 func Parse(at problem.Place, report problem.Report) (Condition, bool) {
 	p := parser{report: report, ok: true}
 	c := p.condition(at)
@@ -19,8 +20,8 @@ func Parse(at problem.Place, report problem.Report) (Condition, bool) {
 	return c, true
 }
 
-// Of is Parse for a condition that was compiled before, where nothing can be wrong
-// unless the file was not written by Waybill.
+// Of parses the normal form of a condition, from a compiled workflow. It fails with the
+// first problem, which means that the document was not written by Waybill or is damaged.
 func Of(v canon.Value) (Condition, error) {
 	var first error
 	c, _ := Parse(problem.Place{Value: v}, func(found problem.Problem) {
@@ -31,21 +32,24 @@ func Of(v canon.Value) (Condition, error) {
 	return c, first
 }
 
+// parser parses one condition and records whether a problem was reported.
 type parser struct {
 	report problem.Report
 	ok     bool
 }
 
-// fail reports and remembers; parsing goes on with the zero Condition in that place.
+// fail reports an error and clears ok. Parsing continues, with the zero Condition at that
+// place, so that all problems are reported at once.
 func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
 	p.ok = false
 	p.report.Error(at, fix, format, args...)
 }
 
+// example is a condition for messages.
 const example = `{"var": "name", "equals": "value"}`
 
-// condition reads one object. It has one form: a comparison, and, or, not. Several
-// in one object are refused, since engines differ in which of them counts.
+// condition parses one object, which has one form: a comparison, and, or, or not. Several
+// forms in one object are rejected, since other engines differ in which of them they use.
 func (p *parser) condition(at problem.Place) Condition {
 	if at.Value.Kind() != canon.Object {
 		p.fail(at, "Write a condition like "+example+".", "a condition must be an object, got %s", at.Value.Kind())
@@ -63,35 +67,35 @@ func (p *parser) condition(at problem.Place) Condition {
 	}
 	switch {
 	case len(forms) == 0:
-		p.fail(at, "Write a condition like "+example+"; leave it out where none is meant.",
+		p.fail(at, "Write a condition like "+example+", or leave it out.",
 			"a condition needs var, and, or, or not")
 	case len(forms) > 1:
 		p.fail(at, "Nest them: put each into a list under and.",
-			"a condition has %s in one object, expected one of them", strings.Join(forms, " beside "))
+			"a condition has %s in one object, expected one of them", strings.Join(forms, ", "))
 	case forms[0] == "var":
 		return p.comparison(at)
 	case at.Value.Len() > 1:
-		p.fail(at, "Put the comparison into an object of its own inside the list.",
-			"comparisons need var, but stand beside %s", forms[0])
+		p.fail(at, "Put the comparison into a separate object inside the list.",
+			"comparisons need var, but are in the same object as %s", forms[0])
 	case forms[0] == "not":
-		return Condition{kind: none, parts: []Condition{p.condition(at.Member("not"))}}
+		return Condition{kind: kindNot, parts: []Condition{p.condition(at.Member("not"))}}
 	default:
 		return p.list(at.Member(forms[0]), forms[0])
 	}
 	return Condition{}
 }
 
-// list reads the parts of and, or. An empty list is refused: it would hold always
-// or never, and neither is what someone who left it empty meant.
+// list parses the parts of and, or. An empty list is rejected: it would always be true or
+// always be false, and the author can have intended neither.
 func (p *parser) list(at problem.Place, name string) Condition {
 	if at.Value.Kind() != canon.Array || at.Value.Len() == 0 {
 		p.fail(at, "Write "+name+": [ … ] with at least one condition, or leave it out.",
 			"%s must be a list of at least one condition", name)
 		return Condition{}
 	}
-	c := Condition{kind: all}
+	c := Condition{kind: kindAnd}
 	if name == "or" {
-		c.kind = some
+		c.kind = kindOr
 	}
 	for _, item := range at.Items() {
 		c.parts = append(c.parts, p.condition(item))
@@ -102,11 +106,11 @@ func (p *parser) list(at problem.Place, name string) Condition {
 	return c
 }
 
-// comparison reads var and the operators beside it. A var alone asks whether the
+// comparison parses var and its operators. A var without an operator tests whether the
 // variable is truthy.
 func (p *parser) comparison(at problem.Place) Condition {
 	name := at.Member("var")
-	c := Condition{kind: compare, path: name.Value.Text()}
+	c := Condition{kind: kindCompare, path: name.Value.Text()}
 	if name.Value.Kind() != canon.String || !validPath(c.path) {
 		p.fail(name, `Name a context variable, such as "riskLevel" or "review.count".`,
 			"var must be a path of names joined by dots")
@@ -125,7 +129,7 @@ func (p *parser) comparison(at problem.Place) Condition {
 	return c
 }
 
-// operand refuses what would make a comparison false for ever.
+// operand rejects operands with which a comparison could never be true.
 func (p *parser) operand(at problem.Place, op operator) {
 	if len(op.want) > 0 && !slices.Contains(op.want, at.Value.Kind()) {
 		var kinds []string
@@ -136,16 +140,16 @@ func (p *parser) operand(at problem.Place, op operator) {
 		p.fail(at, "Write a value of that kind; use equals to compare other values.",
 			"%s takes a value of kind %s, got %s", op.name, want, at.Value.Kind())
 	} else if op.name == "in" && at.Value.Len() == 0 {
-		p.fail(at, "List the values that are accepted.", "in has an empty list and would never hold")
+		p.fail(at, "List the values that are accepted.", "in has an empty list and would never be true")
 	}
 }
 
-// isOperator asks the one table.
+// isOperator reports whether name is a key of the table of operators.
 func isOperator(name string) bool {
 	return slices.ContainsFunc(operators, func(op operator) bool { return op.name == name })
 }
 
-// operatorNames is for messages, in the order of the table.
+// operatorNames returns the names for messages, in the order of the table.
 func operatorNames() string {
 	names := make([]string, len(operators))
 	for i, op := range operators {

@@ -2,8 +2,9 @@ package condition
 
 import "github.com/waybill/waybill/durable/canon"
 
-// Schema is the JSON Schema (draft 2020-12) of a condition, from the table of
-// operators. self is where the schema will stand, such as "#/$defs/condition".
+// Schema returns the JSON Schema (draft 2020-12) of a condition, derived from the table of
+// operators. self is the reference to the schema itself, such as "#/$defs/condition", which
+// nested conditions use.
 func Schema(self string) canon.Value {
 	again := named("$ref", canon.OfString(self))
 	list := canon.OfMembers(named("type", canon.OfString("array")), named("items", canon.OfMembers(again)),
@@ -11,13 +12,14 @@ func Schema(self string) canon.Value {
 	comparison := []canon.Member{named("var", canon.OfMembers(named("type", canon.OfString("string")),
 		named("minLength", canon.OfInt(1)),
 		named("description", canon.OfString(
-			`The context variable, a path of names joined by dots; without a comparison it must be there and not null, false, 0 or ""`))))}
+			`The context variable, a path of names joined by dots; without a comparison it must be set and not be `+
+				`null, false, 0 or ""`))))}
 	for _, op := range operators {
 		comparison = append(comparison, named(op.name, op.schema()))
 	}
 	return canon.OfMembers(
 		named("title", canon.OfString("a condition")),
-		named("description", canon.OfString(`Asks about the run's context: a comparison such as `+example+
+		named("description", canon.OfString(`Tests the run's context: a comparison such as `+example+
 			`, a var alone, or and, or, not`)),
 		named("anyOf", canon.OfList(
 			closed(canon.OfMembers(comparison...), "var"),
@@ -26,7 +28,7 @@ func Schema(self string) canon.Value {
 			closed(canon.OfMembers(named("not", canon.OfMembers(again))), "not"))))
 }
 
-// schema is that of the operand.
+// schema returns the schema of the operator's operand.
 func (op operator) schema() canon.Value {
 	kinds := make([]canon.Value, len(op.want))
 	for i, k := range op.want {
@@ -45,11 +47,11 @@ func (op operator) schema() canon.Value {
 	return out
 }
 
-// closed is an object with these properties only.
+// closed returns the schema of an object with these properties only.
 func closed(properties canon.Value, required string) canon.Value {
 	return canon.OfMembers(named("type", canon.OfString("object")), named("properties", properties),
 		named("required", canon.OfList(canon.OfString(required))), named("additionalProperties", canon.OfBool(false)))
 }
 
-// named is a member of a schema.
+// named returns a member of a schema.
 func named(name string, v canon.Value) canon.Member { return canon.Member{Name: name, Value: v} }

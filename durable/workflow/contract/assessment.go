@@ -9,36 +9,40 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// AssessmentKind is the kind of an artifact that carries an assessment.
+// AssessmentKind is the kind of assessment artifacts.
 const AssessmentKind = "wr.assessment"
 
-// Bounds of what comes with the levels, in characters.
+// Bounds of the texts in an assessment artifact, in characters.
 const (
 	assessmentSummaryMax = 1024
 	rationaleMax         = 512
 )
 
-// Assessment is a set of dimensions that a step asks to be judged, as the workflow
-// declares it. An artifact answers it with one level for each dimension:
+// Assessment is a set of dimensions to be graded, as declared by the workflow. A step
+// requires an artifact that gives one level for each dimension:
 //
-//	{"kind":"wr.assessment","assessmentId":ID,"dimensions":{"risk":"low","scope":{"level":"high","rationale":"…"}},"summary":"…"}
+//	{"kind":"wr.assessment","assessmentId":ID,"summary":"…",
+//	 "dimensions":{"risk":"low","scope":{"level":"high","rationale":"…"}}}
 type Assessment struct {
 	ID         string      `json:"id"`
 	Purpose    string      `json:"purpose"`
 	Dimensions []Dimension `json:"dimensions"` // in the order of the workflow
 }
 
-// Dimension is one question with the levels that answer it.
+// Dimension is one question of an assessment, with the levels that are its possible answers.
 type Dimension struct {
-	ID       string   `json:"id"`
-	Purpose  string   `json:"purpose"`
-	Levels   []string `json:"levels"`
-	Required bool     `json:"required"`
+	// ID is the member name under which an artifact gives the level.
+	ID      string `json:"id"`
+	Purpose string `json:"purpose"`
+	// Levels are in the order of the workflow, which defines no ranking.
+	Levels []string `json:"levels"`
+	// Required reports whether an artifact must contain the dimension.
+	Required bool `json:"required"`
 }
 
-// Check judges an artifact as Pack.Check does. With no mismatch, levels has the
-// level of every dimension that was answered; else it is nil, so that nothing can
-// follow from an assessment that was refused.
+// Check checks an artifact like Pack.Check. Without mismatches, levels maps the id of each
+// dimension that the artifact contains to its level; otherwise levels is nil, so that a
+// rejected assessment has no consequences.
 func (a Assessment) Check(artifact canon.Value) (levels map[string]string, wrong []Mismatch) {
 	p := Pack{ContractRef: assessmentRef, ArtifactKind: AssessmentKind, Shape: a.shape()}
 	if wrong = p.Check(artifact); len(wrong) > 0 {
@@ -56,7 +60,7 @@ func (a Assessment) Check(artifact canon.Value) (levels map[string]string, wrong
 	return levels, nil
 }
 
-// shape is what an artifact must be to answer a.
+// shape returns the shape of artifacts for this assessment.
 func (a Assessment) shape() Shape {
 	var dimensions []Field
 	for _, d := range a.Dimensions {
@@ -68,20 +72,23 @@ func (a Assessment) shape() Shape {
 		object(dimensions...))
 }
 
-// answered is a level alone, or a level with the reason for it.
+// answered returns the shape of a dimension's value: a level, or an object of a level and
+// its rationale.
 func answered(level Shape) Shape {
 	return Shape{Type: Any, AnyOf: []Shape{level,
 		object(must("level", level), may("rationale", text(1, rationaleMax)))}}
 }
 
-// assessmentShape is shared with the pack, which knows no ids and no levels.
+// assessmentShape returns the members of an assessment artifact. The pack uses it with
+// shapes that accept all ids and levels.
 func assessmentShape(id, dimensions Shape) Shape {
 	return object(may("assessmentId", id), must("dimensions", dimensions),
 		may("summary", text(0, assessmentSummaryMax)))
 }
 
-// Requirements are the lines, without bullets, that tell whoever sends the artifact
-// what is asked, with an example as JSON on the last one.
+// Requirements returns the lines, without bullets, that describe the required artifact in a
+// prompt; the last is an example as JSON. If they exceed requirementsBytesMax, the purposes
+// of the dimensions are left out. The words must not change: prompts contain them.
 func (a Assessment) Requirements() []string {
 	full := a.lines(func(d Dimension) string { return ". " + d.Purpose })
 	if len(strings.Join(full, "\n")) <= requirementsBytesMax {
@@ -90,6 +97,7 @@ func (a Assessment) Requirements() []string {
 	return a.lines(func(Dimension) string { return "" })
 }
 
+// lines renders Requirements, with purpose appended to the line of each dimension.
 func (a Assessment) lines(purpose func(Dimension) string) []string {
 	lines := []string{"Assessment: " + a.ID + ". " + a.Purpose, "kind: " + quote(AssessmentKind)}
 	for _, d := range a.Dimensions {
@@ -105,8 +113,9 @@ func (a Assessment) lines(purpose func(Dimension) string) []string {
 		"Example: "+string(a.Example().JCS()))
 }
 
-// Example satisfies a. It has the first level of each dimension: where one is
-// copied unread, the lowest is what workflows tend to list first and to ask after.
+// Example returns an artifact that satisfies the assessment. It has the first level of each
+// dimension, which in most workflows is the lowest one: an example that is copied unread
+// then triggers the consequences.
 func (a Assessment) Example() canon.Value {
 	var dimensions []canon.Member
 	for _, d := range a.Dimensions {
@@ -120,8 +129,8 @@ func (a Assessment) Example() canon.Value {
 		canon.Member{Name: "dimensions", Value: canon.OfMembers(dimensions...)})
 }
 
-// Validate refuses an assessment that no artifact could answer, and one whose
-// answer would mean nothing. It does not repeat the lengths that a source is held to.
+// Validate fails for an assessment that no artifact can satisfy, or that leaves no choice.
+// It does not check the lengths that package source checks.
 func (a Assessment) Validate() error {
 	if a.ID == "" || len(a.Dimensions) == 0 {
 		return errors.New("an assessment has an id and at least one dimension")
@@ -135,10 +144,11 @@ func (a Assessment) Validate() error {
 				quote(d.ID))
 		}
 	}
-	// They become member names, and no JSON that Waybill reads has two that differ only in case.
+	// Ids become member names, and the JSON that Waybill reads cannot contain two names that
+	// differ in letter case only.
 	dimensions, _ := a.Example().Get("dimensions")
 	if dimensions.Len() != len(a.Dimensions) || dimensions.Strict(1) != nil {
-		return fmt.Errorf("assessment %s: two dimensions have the same id, letter case aside", quote(a.ID))
+		return fmt.Errorf("assessment %s: two dimensions have the same id, ignoring letter case", quote(a.ID))
 	}
 	return nil
 }

@@ -38,13 +38,13 @@ func TestAssessmentCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		levels, wrong := readiness().Check(parse(t, tt.artifact))
-		if told(wrong) != tt.want || fmt.Sprint(levels) != tt.levels || (levels == nil) != (tt.want != "") {
-			t.Errorf("%s\ngot  %v %s\nwant %s %s", tt.artifact, levels, told(wrong), tt.levels, tt.want)
+		if mismatchLines(wrong) != tt.want || fmt.Sprint(levels) != tt.levels || (levels == nil) != (tt.want != "") {
+			t.Errorf("%s\ngot  %v %s\nwant %s %s", tt.artifact, levels, mismatchLines(wrong), tt.levels, tt.want)
 		}
 	}
 }
 
-func TestAssessmentSaysWhatItAsks(t *testing.T) {
+func TestAssessmentRequirements(t *testing.T) {
 	a := readiness()
 	want := `Assessment: ready. Whether it can be handed on
 kind: "wr.assessment"
@@ -56,7 +56,7 @@ Example: {"assessmentId":"ready","dimensions":{"cost":"1","risk":"high"},"kind":
 		t.Errorf("got:\n%s", got)
 	}
 	if levels, wrong := a.Check(a.Example()); len(wrong) > 0 || levels["risk"] != "high" {
-		t.Errorf("the example: %v %s", levels, told(wrong))
+		t.Errorf("the example: %v %s", levels, mismatchLines(wrong))
 	}
 	a.Dimensions[0].Purpose = strings.Repeat("x", requirementsBytesMax)
 	if got := strings.Join(a.Requirements(), "\n"); strings.Contains(got, "xxx") ||
@@ -64,7 +64,7 @@ Example: {"assessmentId":"ready","dimensions":{"cost":"1","risk":"high"},"kind":
 		t.Errorf("with a long purpose:\n%s", got)
 	}
 	if wrong := pack(t, "assessment").Check(a.Example()); len(wrong) > 0 {
-		t.Errorf("the pack refuses it: %s", told(wrong))
+		t.Errorf("the pack rejects it: %s", mismatchLines(wrong))
 	}
 }
 

@@ -6,30 +6,31 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// What the packs are written with.
-
+// must and may return a required and an optional field.
 func must(name string, s Shape) Field { return Field{name, true, s} }
 func may(name string, s Shape) Field  { return Field{name, false, s} }
 
-// object is closed: members that no field names are refused.
+// object returns a closed Object with the fields in JCS order; other members are rejected.
 func object(fields ...Field) Shape {
 	slices.SortStableFunc(fields, func(a, b Field) int { return canon.CompareKeys(a.Name, b.Name) })
 	return Shape{Type: Object, Fields: fields}
 }
 
-// open keeps further members. Agents enrich what lies inside an artifact: what
-// decides a run lies at its top.
+// open returns an Object that accepts further members. It is used for nested objects only:
+// agents add members there, while the members that decide a run are at the top.
 func open(fields ...Field) Shape {
 	s := object(fields...)
 	s.Open = true
 	return s
 }
 
-// text has from least to most characters; 0 is no bound.
+// text returns a Text of least to most characters; 0 is no bound.
 func text(least, most int) Shape { return Shape{Type: Text, MinChars: least, MaxChars: most} }
 
+// oneOf returns a Text that is one of words.
 func oneOf(words ...string) Shape { return Shape{Type: Text, Enum: words} }
 
+// exactly returns the shape of a constant, a whole number or a text.
 func exactly(v canon.Value) Shape {
 	if v.Kind() == canon.Number {
 		return Shape{Type: Integer, Const: v}
@@ -37,18 +38,20 @@ func exactly(v canon.Value) Shape {
 	return Shape{Type: Text, Const: v}
 }
 
-// listOf has at most so many items; 0 is no bound.
+// listOf returns an Array of at most most items; 0 is no bound.
 func listOf(most int, items Shape) Shape { return Shape{Type: Array, MaxItems: most, Items: &items} }
 
-// whole is a whole number from least on.
+// whole returns an Integer of at least least.
 func whole(least float64) Shape { return Shape{Type: Integer, Min: &least} }
 
+// as returns a copy of s with a description.
 func (s Shape) as(description string) Shape { s.Description = description; return s }
 
-// version1 is the only version of the handoffs so far.
+// version1 is the member version of the handoffs, which have one version so far.
 func version1() Shape { return exactly(canon.OfInt(1)) }
 
-// example is a JSON text of ours, so one that does not parse is our bug.
+// example parses the example of a pack. It panics on invalid JSON, which is a bug in this
+// package.
 func example(text string) canon.Value {
 	v, err := canon.Parse([]byte(text))
 	if err != nil {

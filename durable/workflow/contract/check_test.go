@@ -21,13 +21,13 @@ func pack(t testing.TB, name string) Pack {
 	t.Helper()
 	p, ok := Builtin("wr.contracts." + name)
 	if !ok {
-		t.Fatalf("there is no contract %s", name)
+		t.Fatalf("contract %s does not exist", name)
 	}
 	return p
 }
 
-// told is a list of mismatches as text.
-func told(list []Mismatch) string {
+// mismatchLines renders mismatches, one per line.
+func mismatchLines(list []Mismatch) string {
 	out := make([]string, len(list))
 	for i, m := range list {
 		out[i] = m.String()
@@ -35,7 +35,7 @@ func told(list []Mismatch) string {
 	return strings.Join(out, "\n")
 }
 
-func TestCheckSaysWhatDoesNotFit(t *testing.T) {
+func TestCheckMismatches(t *testing.T) {
 	tests := []struct{ contract, artifact, want string }{
 		{"loop_control", `{"kind":"wr.loop_control","decision":"continue"}`, ``},
 		{"loop_control", `{"kind":"wr.loop_control","decision":"stop","loopId":"a-b_1","summary":"","metadata":{"confidence":99.5,"more":[1]}}`, ``},
@@ -97,11 +97,11 @@ func TestCheckSaysWhatDoesNotFit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p, artifact := pack(t, tt.contract), parse(t, tt.artifact)
-		if got := told(p.Check(artifact)); got != tt.want {
+		if got := mismatchLines(p.Check(artifact)); got != tt.want {
 			t.Errorf("%s\ngot:\n%s\nwant:\n%s", tt.artifact, got, tt.want)
 		}
 		if accepts(p.Schema(), artifact) != (tt.want == "") {
-			t.Errorf("the schema says otherwise of %s", tt.artifact)
+			t.Errorf("the schema disagrees about %s", tt.artifact)
 		}
 	}
 }
@@ -138,8 +138,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Bounds count characters: a text that a writer who counts UTF-16 units keeps
-// within them is never refused for its script.
+// TestLengthsCountCharacters: lengths are in characters, so that a text within a bound in
+// UTF-16 units is always accepted.
 func TestLengthsCountCharacters(t *testing.T) {
 	artifact := func(shape string) canon.Value {
 		return pack(t, "shaping_handoff").Example.With("selectedShape", canon.OfString(shape))
@@ -156,14 +156,14 @@ func TestLengthsCountCharacters(t *testing.T) {
 		strings.Repeat("é", 5000): `/selectedShape: expected text of 1 to 200 characters, got "` +
 			strings.Repeat("é", 30) + `…" (5000 characters)`,
 	} {
-		if got := told(p.Check(artifact(text))); got != want {
+		if got := mismatchLines(p.Check(artifact(text))); got != want {
 			t.Errorf("%d bytes: %s", len(text), got)
 		}
 	}
 }
 
-// Whatever is sent, what is said about it stays short.
-func TestWhatIsSaidIsBounded(t *testing.T) {
+// TestMismatchesAreBounded: the report stays short for every artifact.
+func TestMismatchesAreBounded(t *testing.T) {
 	var many []canon.Value
 	for range 1000 {
 		many = append(many, canon.OfString(strings.Repeat("\x00", 10_000)))
@@ -202,7 +202,7 @@ func TestWhatIsSaidIsBounded(t *testing.T) {
 	}
 }
 
-func TestWordsAreOneSentencePart(t *testing.T) {
+func TestWordsJoinsMismatches(t *testing.T) {
 	many := []Mismatch{{Expected: "a", Got: "b"}}
 	for range MismatchesMax - 1 {
 		many = append(many, Mismatch{Pointer: "/x", Expected: "c", Got: "d"})

@@ -1,31 +1,36 @@
-// Package contract is the closed set of artifact contracts (locks section 9): what
-// an artifact of a kind must look like, as typed data that a compiled workflow
-// embeds, and the judgement of a value against it. The packs are Waybill's own;
-// a workflow names them and never writes one.
+// Package contract defines artifact contracts (docs/design.md#authoring): the members that
+// an artifact of a kind must have, as data that a compiled workflow embeds, and the check
+// of a value against them. The packs are a closed set; a workflow refers to them by name
+// and cannot define its own.
 //
-// It judges one value. Which artifact counts, and what follows from a mismatch, is
-// decided by packages interpreter and advance.
+// The package checks one value. Packages interpreter and advance decide which artifact is
+// used and what follows from a mismatch. Packs are hashed as part of compiled workflows, and
+// messages and requirements are stored or rendered into prompts: their words must not
+// change. Start reading at Pack, Shape and Pack.Check.
 package contract
 
 import "github.com/waybill/waybill/durable/canon"
 
-// Pack is one contract: an artifact kind and the shape of its value. Packs that
-// Builtin gives are shared and must not be changed; one that was read from a
-// document is believed only after Validate.
+// Pack is one contract: an artifact kind and the shape of its value. Packs returned by
+// Builtin are shared and must not be modified. A pack from a document must pass Validate
+// before it is used.
 type Pack struct {
-	ContractRef  string `json:"contractRef"`  // wr.contracts.*
-	ArtifactKind string `json:"artifactKind"` // the artifact's "kind" member
+	// ContractRef is the name by which workflows refer to it, wr.contracts.*.
+	ContractRef string `json:"contractRef"`
+	// ArtifactKind is the text of the artifact's member kind.
+	ArtifactKind string `json:"artifactKind"`
 	Title        string `json:"title"`
-	Shape        Shape  `json:"shape"` // an object; its members beside kind
-	// Example satisfies the contract; it is shown to whoever did not.
+	// Shape is of type Object: the members of the artifact, without kind.
+	Shape Shape `json:"shape"`
+	// Example satisfies the contract. Requirements shows it to the sender.
 	Example canon.Value `json:"example"`
 }
 
-// Type is the closed set of what a value can be.
+// Type is the type of a value, a closed set.
 type Type string
 
-// The types. A Map is an object with names of the sender's choosing; Any with
-// AnyOf is one of several shapes, without it every value.
+// The types. A Map is an object whose member names the sender chooses. Any accepts the
+// shapes of AnyOf, or every value if AnyOf is empty.
 const (
 	Any     Type = "any"
 	Text    Type = "text"
@@ -37,45 +42,55 @@ const (
 	Map     Type = "map"
 )
 
-// Format is the closed set of spellings that a Text can be held to.
+// Format is a syntax that a Text can be required to have, a closed set.
 type Format string
 
-// The formats: RFC 3339 with seconds and a zone, and the 36 characters of RFC 9562.
+// The formats: a date-time of RFC 3339 with seconds and a zone, and a UUID of RFC 9562 in
+// its form of 36 characters.
 const (
 	DateTime Format = "date-time"
 	UUID     Format = "uuid"
 )
 
-// Shape is what one value must be. Bounds of zero are none.
+// Shape is the form that one value must have. A bound of zero is no bound. Validate reports
+// members that do not belong to the type.
 //
-// Lengths of texts are counted in characters (Unicode code points), unlike the
-// budgets of the locks: the agents that send these artifacts count in UTF-16 units,
-// of which there are never fewer, so no text that is within their upper bounds is
-// refused here. It is also how JSON Schema counts.
+// Lengths of texts are in characters (Unicode code points), as in JSON Schema, unlike the
+// byte limits of docs/design.md#limits. The agents that send artifacts count UTF-16 units,
+// of which a text has at least as many, so a text within an agent's upper bound is never
+// rejected here.
 type Shape struct {
-	Type        Type        `json:"type"`
-	Description string      `json:"description,omitzero"`
-	Enum        []string    `json:"enum,omitzero"`     // of a Text, in the order it is shown
-	MinChars    int         `json:"minChars,omitzero"` // of a Text
-	MaxChars    int         `json:"maxChars,omitzero"`
-	Pattern     string      `json:"pattern,omitzero"` // of a Text, RE2; anchors are its own
-	Format      Format      `json:"format,omitzero"`  // of a Text
-	Const       canon.Value `json:"const,omitzero"`
-	Min         *float64    `json:"min,omitzero"` // of a number, inclusive
-	Max         *float64    `json:"max,omitzero"`
-	MinItems    int         `json:"minItems,omitzero"` // of an Array or a Map
-	MaxItems    int         `json:"maxItems,omitzero"`
-	Items       *Shape      `json:"items,omitzero"`  // of an Array or a Map; nil is any value
-	Fields      []Field     `json:"fields,omitzero"` // of an Object, in the JCS order of names
-	Open        bool        `json:"open,omitzero"`   // of an Object: further members are kept
-	// ExactlyOne names optional Fields of an Object of which one and only one is there.
+	Type        Type   `json:"type"`
+	Description string `json:"description,omitzero"`
+	// Enum to Format belong to Text. Enum is in the order in which it is shown.
+	Enum     []string `json:"enum,omitzero"`
+	MinChars int      `json:"minChars,omitzero"`
+	MaxChars int      `json:"maxChars,omitzero"`
+	// Pattern is an RE2 expression that may match anywhere in the text; it contains anchors
+	// if it must not.
+	Pattern string `json:"pattern,omitzero"`
+	Format  Format `json:"format,omitzero"`
+	// Const is the only accepted value, of any type; null accepts all.
+	Const canon.Value `json:"const,omitzero"`
+	// Min and Max belong to Integer and Number and are inclusive.
+	Min *float64 `json:"min,omitzero"`
+	Max *float64 `json:"max,omitzero"`
+	// MinItems, MaxItems and Items belong to Array and Map; Items nil accepts every value.
+	MinItems int    `json:"minItems,omitzero"`
+	MaxItems int    `json:"maxItems,omitzero"`
+	Items    *Shape `json:"items,omitzero"`
+	// Fields belongs to Object and is sorted in the JCS order of names.
+	Fields []Field `json:"fields,omitzero"`
+	// Open belongs to Object: members that are not in Fields are accepted.
+	Open bool `json:"open,omitzero"`
+	// ExactlyOne lists optional Fields of an Object of which exactly one must be present.
 	ExactlyOne []string `json:"exactlyOne,omitzero"`
-	// AnyOf belongs to Any. No two of the shapes take the same kind of JSON value: the
-	// kind chooses, so that a mistake is reported once, by the shape that was meant.
+	// AnyOf belongs to Any. No two of its shapes accept the same JSON kind: the kind selects
+	// the shape, so that a mismatch is reported by one shape only.
 	AnyOf []Shape `json:"anyOf,omitzero"`
 }
 
-// Field is one member of an object.
+// Field is one member of an Object.
 type Field struct {
 	Name     string `json:"name"`
 	Required bool   `json:"required,omitzero"`

@@ -6,16 +6,18 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
+// The patterns of the formats. dateTime captures year, month and day for isDateTime.
 var (
 	dateTime = pattern.New(`^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 	uuid     = pattern.New(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// formatBytesMax is more than any format needs: nothing longer meets a pattern.
+// formatBytesMax bounds a text of a format, in bytes. Longer texts are rejected before a
+// pattern is applied.
 const formatBytesMax = 64
 
-// fits reports whether text is spelled so. No format fits everything, an unknown
-// one nothing.
+// fits reports whether text has the format. The empty format accepts every text, an unknown
+// one accepts none.
 func (f Format) fits(text string) bool {
 	switch f {
 	case "":
@@ -28,8 +30,8 @@ func (f Format) fits(text string) bool {
 	return false
 }
 
-// isDateTime adds the calendar to what the pattern knows: a reader of the artifact
-// must not be the first to find out that there is no 30th of February.
+// isDateTime checks the pattern and that the day exists in its month. Without that check, a
+// reader of the artifact would fail on a date such as 30 February.
 func isDateTime(text string) bool {
 	parts := dateTime.FindStringSubmatch(text)
 	if parts == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// anyValue draws any JSON value. Names and words of the packs come up often, so that
-// it comes close to fitting.
+// anyValue draws any JSON value. Names and words of the packs are frequent, so that many
+// values nearly satisfy a contract.
 func anyValue(t *rapid.T, depth int) canon.Value {
 	names := []string{"kind", "decision", "metadata", "dimensions", "level", "version", "findings", "shapingHandoff",
 		"Kind", "", "a/~", "\x00"}
@@ -108,25 +108,25 @@ func fitting(t *rapid.T, s *Shape) canon.Value {
 	return out
 }
 
-// TestWhatFitsIsAccepted: the shape is all that is asked.
-func TestWhatFitsIsAccepted(t *testing.T) {
+// TestMatchingArtifactIsAccepted: every value drawn from a shape satisfies the contract.
+func TestMatchingArtifactIsAccepted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyPack(t)
 		artifact := fitting(t, &p.Shape).With("kind", canon.OfString(p.ArtifactKind))
 		if wrong := p.Check(artifact); len(wrong) > 0 {
-			t.Fatalf("%s refuses %s: %s", p.ContractRef, artifact.JCS(), told(wrong))
+			t.Fatalf("%s rejects %s: %s", p.ContractRef, artifact.JCS(), mismatchLines(wrong))
 		}
 	})
 }
 
-// TestAnythingCanBeSent: no value makes Check fail, or say too much, or say two
-// things about the same value.
-func TestAnythingCanBeSent(t *testing.T) {
+// TestCheckAcceptsAnyInput: for every value, Check returns a bounded list without two
+// mismatches of the same value.
+func TestCheckAcceptsAnyInput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, v := anyPack(t), anyValue(t, 4)
 		found := p.Check(v)
-		if len(found) > MismatchesMax+1 || told(found) != told(p.Check(v)) {
-			t.Fatalf("%d mismatches: %s", len(found), told(found))
+		if len(found) > MismatchesMax+1 || mismatchLines(found) != mismatchLines(p.Check(v)) {
+			t.Fatalf("%d mismatches: %s", len(found), mismatchLines(found))
 		}
 		for i, m := range found {
 			if (m.More > 0) != (i == MismatchesMax) || m.More == 0 && (m.Expected == "" || m.Got == "") ||
@@ -135,14 +135,14 @@ func TestAnythingCanBeSent(t *testing.T) {
 			}
 		}
 		if levels, wrong := readiness().Check(v); (levels == nil) == (len(wrong) == 0) {
-			t.Fatalf("levels %v beside %s", levels, told(wrong))
+			t.Fatalf("levels %v with mismatches %s", levels, mismatchLines(wrong))
 		}
 	})
 }
 
-// TestSchemaSaysTheSame: a value that is close to fitting is accepted by Check just
-// when a validator that knows only the schema accepts it.
-func TestSchemaSaysTheSame(t *testing.T) {
+// TestSchemaAgreesWithCheck: Check accepts a value exactly if a validator that uses only the
+// schema accepts it.
+func TestSchemaAgreesWithCheck(t *testing.T) {
 	schemas := map[string]canon.Value{}
 	for _, ref := range Refs() {
 		p, _ := Builtin(ref)
@@ -157,7 +157,7 @@ func TestSchemaSaysTheSame(t *testing.T) {
 		}
 		fits := len(p.Check(v)) == 0
 		if fits != accepts(schemas[p.ContractRef], v) {
-			t.Fatalf("%s: Check says %v of %+v: %s", p.ContractRef, fits, v, told(p.Check(v)))
+			t.Fatalf("%s: Check gives %v for %+v: %s", p.ContractRef, fits, v, mismatchLines(p.Check(v)))
 		}
 		agreed[fits]++
 	})
@@ -166,7 +166,7 @@ func TestSchemaSaysTheSame(t *testing.T) {
 	}
 }
 
-// spoiled changes one thing somewhere in v.
+// spoiled returns v with one change.
 func spoiled(t *rapid.T, v canon.Value) canon.Value {
 	if v.Len() > 0 && rapid.IntRange(0, 3).Draw(t, "deeper") > 0 {
 		i := rapid.IntRange(0, v.Len()-1).Draw(t, "which")
@@ -192,7 +192,7 @@ func spoiled(t *rapid.T, v canon.Value) canon.Value {
 	return anyValue(t, 2)
 }
 
-// accepts is the part of JSON Schema that Schema uses, written from its definition.
+// accepts implements the part of JSON Schema that Schema uses, independently of Check.
 func accepts(schema, v canon.Value) bool {
 	get := func(name string) canon.Value { m, _ := schema.Get(name); return m }
 	each := func(name string, ok func(canon.Value) bool) (n int) {
@@ -256,8 +256,7 @@ func accepts(schema, v canon.Value) bool {
 	return true
 }
 
-// FuzzCheck: a pack out of a document that somebody made, and an artifact that
-// somebody sent, cost nothing but their size.
+// FuzzCheck: forged packs and artifacts are checked without panics and in bounded time.
 func FuzzCheck(f *testing.F) {
 	for _, ref := range Refs() {
 		p, _ := Builtin(ref)
@@ -279,7 +278,7 @@ func FuzzCheck(f *testing.F) {
 		p.Requirements()
 		p.Schema()
 		if data, err := canon.Marshal(p); err != nil || canon.UnmarshalExact(data, &p) != nil || p.Validate() != nil {
-			t.Errorf("%s is another pack once it was stored", data)
+			t.Errorf("%s is a different pack after encoding", data)
 		}
 	})
 }

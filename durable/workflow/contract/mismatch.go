@@ -8,29 +8,34 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Bounds of what is said about one artifact: its sender, and the log, get a list
-// that can be read, whatever was sent.
+// Bounds of the report about one artifact. They keep the answer to the sender, and the
+// event in the log, small for every artifact.
 const (
-	// MismatchesMax is how many mismatches are listed; more are counted.
+	// MismatchesMax is the number of mismatches that are listed; others are counted.
 	MismatchesMax = 20
-	// shownBytesMax is about how much of a wrong text is shown.
+	// shownBytesMax is about how much of a wrong text is quoted, in bytes.
 	shownBytesMax = 60
-	// tokenBytesMax is where a name is cut in a pointer: only names of a sender's own
-	// choosing are ever longer.
+	// tokenBytesMax is the length to which a name in a pointer is cut, in bytes. Only names
+	// that the sender chose are longer.
 	tokenBytesMax = 64
 )
 
-// Mismatch is one thing that does not fit.
+// Mismatch is one part of an artifact that does not satisfy the contract.
 type Mismatch struct {
-	Pointer  string // JSON pointer into the artifact, "" for the whole; names over 64 bytes are cut
-	Expected string // e.g. `one of "continue", "stop"`
-	Got      string // e.g. `"maybe"`, "nothing"
-	// More is 0, but for the last of a list that is too long: that stands for so many
-	// further ones and has no other members.
+	// Pointer is a JSON pointer into the artifact, "" for the whole. Names over 64 bytes are
+	// cut, so it may not resolve.
+	Pointer string
+	// Expected is the shape in words, such as `one of "continue", "stop"`.
+	Expected string
+	// Got is the value in words, such as `"maybe"` or "nothing".
+	Got string
+	// More is 0, except in the last Mismatch of a list that is too long: there it is the
+	// number of further mismatches, and the other fields are empty.
 	More int
 }
 
-// String is the mismatch as one line: `/decision: expected one of "continue", "stop", got "maybe"`.
+// String renders the mismatch on one line:
+// `/decision: expected one of "continue", "stop", got "maybe"`.
 func (m Mismatch) String() string {
 	switch {
 	case m.More > 0:
@@ -41,19 +46,22 @@ func (m Mismatch) String() string {
 	return fmt.Sprintf("%s: expected %s, got %s", m.Pointer, m.Expected, m.Got)
 }
 
-// place is the way to a value. It becomes text only when something is wrong there.
+// place is the path to a value, as a linked list from the value to the root. The pointer is
+// built only for a mismatch, so that checking a correct artifact costs little.
 type place struct {
 	up   *place
-	name string
-	item int // the index in a list, notAnItem below an object
+	name string // the member name; "" for an item of a list
+	item int    // the index of an item; notAnItem for a member
 }
 
+// notAnItem is the item of a place that is a member of an object.
 const notAnItem = -1
 
+// member and nth return the place of a member and of an item below p.
 func (p *place) member(name string) *place { return &place{p, name, notAnItem} }
 func (p *place) nth(i int) *place          { return &place{p, "", i} }
 
-// pointer is the JSON pointer of p; nil is the whole artifact.
+// pointer returns the JSON pointer of p; a nil place is the root.
 func (p *place) pointer() string {
 	if p == nil {
 		return ""
@@ -65,7 +73,7 @@ func (p *place) pointer() string {
 	return p.up.pointer() + "/" + token
 }
 
-// cut shortens s to at most size bytes and a mark, between two characters.
+// cut shortens s to at most size bytes plus an ellipsis, at a character boundary.
 func cut(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -76,8 +84,8 @@ func cut(s string, size int) string {
 	return s[:size] + "…"
 }
 
-// show says what a value is in a few words. Lists and objects are counted, not
-// spelled out: they may be of any size.
+// show describes a value in a few words. For lists and objects it gives the number of
+// members only, since they may be of any size.
 func show(v canon.Value) string {
 	switch v.Kind() {
 	case canon.String:
@@ -95,8 +103,8 @@ func show(v canon.Value) string {
 	return string(v.JCS())
 }
 
-// quote is a text as JSON, cut where it is long. Escapes make it longer than what
-// it stands for, so it is measured after them.
+// quote returns a text as a JSON string, shortened to about shownBytesMax. The length is
+// measured after escaping, which can make a text several times longer.
 func quote(s string) string {
 	short := cut(s, shownBytesMax)
 	for {
@@ -108,7 +116,7 @@ func quote(s string) string {
 	}
 }
 
-// quoteAll lists texts for a sentence.
+// quoteAll joins quoted texts with commas.
 func quoteAll(texts []string) string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -117,7 +125,7 @@ func quoteAll(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// count is a number with its noun.
+// count renders a number with its noun, in the plural unless n is 1.
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

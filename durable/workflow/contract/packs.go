@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// The contracts that the engine itself reads answers from. The refs are for ever:
-// workflows name them.
+// The contracts whose artifacts the engine itself reads. Refs are never renamed, because
+// workflows refer to them.
 const (
 	LoopControlRef = "wr.contracts.loop_control"
 	CapabilityRef  = "wr.contracts.capability_observation"
 	assessmentRef  = "wr.contracts.assessment"
 )
 
-// The kinds of their artifacts.
+// The artifact kinds of these contracts.
 const (
 	LoopControlKind = "wr.loop_control"
 	CapabilityKind  = "wr.capability_observation"
 )
 
-// builtin is made on first use: most commands need no contract.
+// builtin holds all packs by ref. It is built on first use: most commands need no contract.
 var builtin = sync.OnceValue(func() map[string]Pack {
 	packs := map[string]Pack{}
 	for _, p := range []Pack{
@@ -32,13 +32,13 @@ var builtin = sync.OnceValue(func() map[string]Pack {
 	return packs
 })
 
-// Builtin finds one of Waybill's contracts by its ref, wr.contracts.*.
+// Builtin returns the pack with a ref, wr.contracts.*; false for an unknown ref.
 func Builtin(ref string) (Pack, bool) {
 	p, ok := builtin()[ref]
 	return p, ok
 }
 
-// Refs lists the refs of all contracts, sorted.
+// Refs returns the refs of all contracts, sorted.
 func Refs() []string {
 	refs := make([]string, 0, len(builtin()))
 	for ref := range builtin() {

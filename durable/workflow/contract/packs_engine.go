@@ -1,7 +1,8 @@
 package contract
 
-// loopControl is what decides after an iteration of a loop (locks section 9, R22).
-// An artifact without loopId is meant for the loop that asked.
+// loopControl decides after an iteration whether a loop continues
+// (docs/design.md#loops). An artifact without loopId applies to the loop whose step required
+// it.
 func loopControl() Pack {
 	percent, none := 100.0, 0.0
 	id := text(1, 64)
@@ -24,8 +25,9 @@ func loopControl() Pack {
 	}
 }
 
-// capabilityObservation is what a probe, or somebody without one, found out (R21).
-// How strong it is as evidence depends on the step it comes from, not on what it says.
+// capabilityObservation reports whether a capability is available, tested or only claimed
+// (docs/design.md#capabilities). Its strength as evidence depends on the step that it comes
+// from, not on its content.
 func capabilityObservation() Pack {
 	shape := object(
 		must("capability", oneOf("delegation", "web_browsing")),
@@ -36,7 +38,7 @@ func capabilityObservation() Pack {
 		may("attemptContext", oneOf("workflow_step", "system_probe")),
 		may("summary", text(0, 1024).as("What was tried, and what happened")),
 	)
-	// An observation that was tried and also only claimed would have two strengths.
+	// A test result and a claim in one artifact would be evidence of two strengths.
 	shape.ExactlyOne = []string{"claim", "result"}
 	return Pack{
 		ContractRef: CapabilityRef, ArtifactKind: CapabilityKind,
@@ -46,8 +48,8 @@ func capabilityObservation() Pack {
 	}
 }
 
-// assessment is the form of every assessment. Which dimensions there are, and which
-// levels, is the workflow's: Assessment.Check judges that.
+// assessment is the general form of assessment artifacts. The workflow declares the
+// dimensions and levels, which Assessment.Check checks.
 func assessment() Pack {
 	level := answered(text(1, 0))
 	return Pack{

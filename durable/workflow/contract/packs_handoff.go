@@ -2,11 +2,13 @@ package contract
 
 import "github.com/waybill/waybill/durable/canon"
 
-// Handoffs carry what the next phase of a piece of work must know. Their bounds are
-// those that existing agents are told; each list item is one line.
+// Handoffs transfer the results of one phase of work to the next. Their bounds are those in
+// the instructions of existing agents, so they cannot be lowered.
 
+// lines returns a list of at most most texts, each short enough for one line.
 func lines(most int) Shape { return listOf(most, text(1, 200)) }
 
+// discoveryHandoff is sent after a direction was selected, for the phase that shapes it.
 func discoveryHandoff() Pack {
 	return Pack{
 		ContractRef: "wr.contracts.discovery_handoff", ArtifactKind: "wr.discovery_handoff",
@@ -25,6 +27,7 @@ func discoveryHandoff() Pack {
 	}
 }
 
+// shapingHandoff is sent after a change was shaped, for the phase that builds it.
 func shapingHandoff() Pack {
 	return Pack{
 		ContractRef: "wr.contracts.shaping_handoff", ArtifactKind: "wr.shaping_handoff",
@@ -43,6 +46,7 @@ func shapingHandoff() Pack {
 	}
 }
 
+// codingHandoff is sent after a change was built, for the phase that reviews it.
 func codingHandoff() Pack {
 	return Pack{
 		ContractRef: "wr.contracts.coding_handoff", ArtifactKind: "wr.coding_handoff",
@@ -61,6 +65,8 @@ func codingHandoff() Pack {
 	}
 }
 
+// differentiationHandoff is sent after a product was compared with others, for the phase
+// that shapes it. It has a schemaVersion besides version, as existing agents send it.
 func differentiationHandoff() Pack {
 	when := Shape{Type: Text, Format: DateTime}
 	claim := open(

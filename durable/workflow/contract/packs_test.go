@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-func TestTheContracts(t *testing.T) {
+func TestBuiltinContracts(t *testing.T) {
 	want := []string{"assessment", "capability_observation", "coding_handoff", "differentiation_handoff",
 		"discovery_handoff",
 		"gate_verdict", "loop_control", "review_verdict", "shaping_handoff"}
@@ -32,8 +32,8 @@ func TestTheContracts(t *testing.T) {
 	}
 }
 
-// A pinned workflow holds the pack: it must read back as the same bytes.
-func TestPacksSurviveADocument(t *testing.T) {
+// TestPackRoundTrip: a pack in a pinned workflow decodes and encodes to the same bytes.
+func TestPackRoundTrip(t *testing.T) {
 	for _, ref := range Refs() {
 		p, _ := Builtin(ref)
 		data, err := canon.Marshal(p)
@@ -47,30 +47,30 @@ func TestPacksSurviveADocument(t *testing.T) {
 		if err := again.Validate(); err != nil {
 			t.Error(err)
 		}
-		if told(again.Check(canon.OfMembers())) != told(p.Check(canon.OfMembers())) {
-			t.Errorf("%s judges otherwise once it was stored", ref)
+		if mismatchLines(again.Check(canon.OfMembers())) != mismatchLines(p.Check(canon.OfMembers())) {
+			t.Errorf("%s gives other results after it was decoded", ref)
 		}
 	}
 }
 
-// TestEveryFieldCounts takes each member of each pack out of an artifact that has
-// all of them, and puts in something else.
-func TestEveryFieldCounts(t *testing.T) {
+// TestEveryFieldIsChecked removes and replaces each member of an artifact that has all members
+// of its pack.
+func TestEveryFieldIsChecked(t *testing.T) {
 	for _, ref := range Refs() {
 		p, _ := Builtin(ref)
 		full := fullest(&p.Shape).With("kind", canon.OfString(p.ArtifactKind))
 		if wrong := p.Check(full); len(wrong) > 0 {
-			t.Fatalf("%s: the fullest artifact: %s", ref, told(wrong))
+			t.Fatalf("%s: the fullest artifact: %s", ref, mismatchLines(wrong))
 		}
 		eachField(&p.Shape, "", func(at string, f Field) {
 			missing := p.Check(change(full, at, nil))
 			needed := at
 			if slices.Contains(p.Shape.ExactlyOne, f.Name) {
-				needed = "" // the whole says which one of them is missing
+				needed = "" // the mismatch of the whole artifact names the missing member
 			}
 			if asked := f.Required || needed == ""; asked != (len(missing) == 1) || asked &&
 				missing[0].Pointer != needed {
-				t.Errorf("%s without %s: %s", ref, at, told(missing))
+				t.Errorf("%s without %s: %s", ref, at, mismatchLines(missing))
 			}
 			for _, other := range []canon.Value{{}, canon.OfBool(true), canon.OfInt(-7), canon.OfString(""),
 				canon.OfList(canon.OfBool(true)), canon.OfMembers()} {
@@ -80,27 +80,27 @@ func TestEveryFieldCounts(t *testing.T) {
 				wrong := p.Check(change(full, at, &other))
 				if len(wrong) == 0 ||
 					!slices.ContainsFunc(wrong, func(m Mismatch) bool { return strings.HasPrefix(m.Pointer, at) }) {
-					t.Errorf("%s with %s %s: %s", ref, at, other.JCS(), told(wrong))
+					t.Errorf("%s with %s %s: %s", ref, at, other.JCS(), mismatchLines(wrong))
 				}
 			}
 			if f.Shape.Type == Object && !f.Shape.Open {
 				extra := p.Check(change(full, at+"/zzzz", ptr(canon.OfInt(1))))
 				if len(extra) != 1 || extra[0].Pointer != at+"/zzzz" {
-					t.Errorf("%s with one member more in %s: %s", ref, at, told(extra))
+					t.Errorf("%s with one member more in %s: %s", ref, at, mismatchLines(extra))
 				}
 			}
 		})
 		if extra := p.Check(full.With("zzzz", canon.OfInt(1))); len(extra) != 1 || extra[0].Pointer != "/zzzz" {
-			t.Errorf("%s with one member more: %s", ref, told(extra))
+			t.Errorf("%s with one member more: %s", ref, mismatchLines(extra))
 		}
 	}
 }
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// TestTheFactsOfEachField pins what agents have been told: a change that refuses an
-// artifact which used to pass shows in the diff of this file.
-func TestTheFactsOfEachField(t *testing.T) {
+// TestGoldenFields compares the fields of all packs with a golden file: a change that rejects
+// an artifact which used to pass shows in its diff.
+func TestGoldenFields(t *testing.T) {
 	const file = "testdata/fields.txt"
 	var out strings.Builder
 	for _, ref := range Refs() {
@@ -134,7 +134,7 @@ func fitsAlone(s *Shape, v canon.Value) bool {
 	return len(c.found) == 0
 }
 
-// fullest is a value with every field that there is, each list with one item.
+// fullest returns a value with every field, each list with one item.
 func fullest(s *Shape) canon.Value {
 	switch {
 	case len(s.AnyOf) > 0:
@@ -170,7 +170,7 @@ func fullest(s *Shape) canon.Value {
 	return out
 }
 
-// eachField visits the fields of s and of what is in it, with pointers into fullest.
+// eachField calls visit for the fields of s and of nested shapes, with pointers into fullest.
 func eachField(s *Shape, at string, visit func(at string, f Field)) {
 	for _, f := range s.Fields {
 		if len(s.ExactlyOne) == 0 || f.Name != s.ExactlyOne[len(s.ExactlyOne)-1] {
@@ -189,7 +189,7 @@ func eachField(s *Shape, at string, visit func(at string, f Field)) {
 	}
 }
 
-// change sets a member that is named by a pointer, or with nil takes it out.
+// change sets the member at a pointer, or removes it if to is nil.
 func change(v canon.Value, at string, to *canon.Value) canon.Value {
 	name, rest, deeper := strings.Cut(at[1:], "/")
 	if v.Kind() == canon.Array {
@@ -223,18 +223,18 @@ func TestRequirementsFitAPrompt(t *testing.T) {
 		eachField(&p.Shape, "", func(at string, f Field) {
 			if strings.Count(at, "/") == 1 && !strings.Contains(text, f.Name+":") &&
 				!strings.Contains(text, f.Name+" (optional):") {
-				t.Errorf("%s does not ask for %s", ref, f.Name)
+				t.Errorf("the requirements of %s lack %s", ref, f.Name)
 			}
 			for _, word := range f.Shape.Enum {
 				if !strings.Contains(text, `"`+word+`"`) {
-					t.Errorf("%s does not offer %s for %s", ref, word, at)
+					t.Errorf("the requirements of %s lack %s for %s", ref, word, at)
 				}
 			}
 		})
 	}
 }
 
-func TestRequirementsOfAHugePackStayShort(t *testing.T) {
+func TestRequirementsAreBounded(t *testing.T) {
 	p := pack(t, "loop_control")
 	for _, name := range []string{"a", "b"} {
 		for i := range 26 {

@@ -1,5 +1,6 @@
 package contract
 
+// reviewVerdict is the result of a review with its findings.
 func reviewVerdict() Pack {
 	return Pack{
 		ContractRef: "wr.contracts.review_verdict", ArtifactKind: "wr.review_verdict",
@@ -19,7 +20,8 @@ func reviewVerdict() Pack {
 	}
 }
 
-// gateVerdict also passes without a version: agents have been told to leave it out.
+// gateVerdict is the decision whether work passes a gate. version is optional, because the
+// instructions of existing agents leave it out.
 func gateVerdict() Pack {
 	return Pack{
 		ContractRef: "wr.contracts.gate_verdict", ArtifactKind: "wr.gate_verdict",

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// requirementsBytesMax bounds what a contract adds to a prompt: a text that is read
-// with every attempt must stay shorter than the instruction. It is soft where an
-// example alone is longer, which none of ours is.
+// requirementsBytesMax bounds what a contract adds to a prompt, in bytes: the performer
+// reads it in every attempt, so it should be shorter than the instruction. A pack whose
+// example alone is longer exceeds it; none of Waybill's packs does.
 const requirementsBytesMax = 1280
 
-// Requirements are the lines, without bullets, that tell whoever sends the artifact
-// what it must be: the contract, the kind, one line for each member with the
-// required ones first, and last an example as JSON on one line (locks 18.3). They
-// come to 1280 bytes at most: what nested values hold, then the lines of
-// single members, are shortened first, and the example never is.
+// Requirements returns the lines, without bullets, that describe the required artifact in a
+// prompt: the contract, the kind, one line for each member with required ones first, and an
+// example as JSON on one line (docs/design.md#output-requirements). If they exceed
+// requirementsBytesMax, descriptions are dropped first, then the details of nested values,
+// then the lines of single members; the example is never shortened. The words must not
+// change: rendered prompts contain them.
 func (p Pack) Requirements() []string {
 	head := []string{"Artifact contract: " + p.ContractRef, "kind: " + quote(p.ArtifactKind)}
 	last := "Example: " + string(p.Example.JCS())
@@ -35,17 +36,17 @@ func (p Pack) Requirements() []string {
 	return lines
 }
 
-// detail is how much is said about a member.
+// detail is how much Requirements describes of a member, from least to most.
 type detail int
 
 const (
-	named      detail = iota // nested members by name
-	choices                  // with the words to choose from: an example does not show the others
-	spelledOut               // with what each must be
-	described                // and with the descriptions
+	named      detail = iota // nested members by name only
+	choices                  // plus the words of enums, which an example cannot show
+	spelledOut               // plus the shape of each nested member
+	described                // plus the descriptions
 )
 
-// memberLines is a line for each member of an object.
+// memberLines renders one line for each member of an object, required ones first.
 func memberLines(s *Shape, d detail) []string {
 	var required, optional []string
 	for i := range s.Fields {
@@ -67,13 +68,14 @@ func memberLines(s *Shape, d detail) []string {
 	return lines
 }
 
-// memberNames is what remains to be said of an object with very many members.
+// memberNames renders the names of the required members only, for an object with very many
+// members.
 func memberNames(s *Shape) []string {
 	return []string{fmt.Sprintf("%s, of which required: %s", count(len(s.Fields), "member"),
 		cut(strings.Join(requiredNames(s), ", "), requirementsBytesMax/2))}
 }
 
-// detailed is want with what is inside.
+// detailed is want extended by the nested shapes.
 func (s *Shape) detailed(d detail) string {
 	if len(s.AnyOf) > 0 {
 		parts := make([]string, len(s.AnyOf))
@@ -103,13 +105,13 @@ func (s *Shape) detailed(d detail) string {
 	return text + " with " + strings.Join(parts, ", ")
 }
 
-// chooses reports a closed set of words in s.
+// chooses reports whether s contains an enum.
 func (s *Shape) chooses() bool {
 	return len(s.Enum) > 0 || s.Items != nil && s.Items.chooses() ||
 		slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Shape.chooses() })
 }
 
-// requiredNames lists the fields that must be there.
+// requiredNames returns the names of the required fields.
 func requiredNames(s *Shape) []string {
 	var out []string
 	for _, f := range s.Fields {

@@ -12,12 +12,12 @@ import (
 
 const samplesDir = "../../../../shared/data/workrail/workflows"
 
-// TestWhatPublishedPromptsShowPasses: agents send what a prompt shows them, so every
-// artifact that a workflow in use shows must satisfy its contract.
-func TestWhatPublishedPromptsShowPasses(t *testing.T) {
+// TestPublishedArtifactExamples: agents copy the artifacts that prompts show, so every
+// artifact in the published workflows must satisfy its contract.
+func TestPublishedArtifactExamples(t *testing.T) {
 	names, _ := filepath.Glob(filepath.Join(samplesDir, "*.json"))
 	if len(names) == 0 {
-		t.Skip("no sample workflows at ../shared/data beside the checkout")
+		t.Skip("the sample workflows at ../shared/data are not available")
 	}
 	seen := map[string]int{}
 	for _, name := range names {
@@ -30,31 +30,31 @@ func TestWhatPublishedPromptsShowPasses(t *testing.T) {
 			continue // another test's business
 		}
 		eachText(workflow, func(text string) {
-			for _, artifact := range shownIn(text) {
+			for _, artifact := range artifactsIn(text) {
 				kind, _ := artifact.Get("kind")
 				p, ok := Builtin(strings.Replace(kind.Text(), "wr.", "wr.contracts.", 1))
 				if !ok {
-					t.Errorf("%s shows an artifact of kind %s, for which there is no contract", filepath.Base(name),
+					t.Errorf("%s contains an artifact of kind %s, which has no contract", filepath.Base(name),
 						kind.JCS())
 					continue
 				}
 				seen[kind.Text()]++
 				if wrong := p.Check(artifact); len(wrong) > 0 {
-					t.Errorf("%s shows %s: %s", filepath.Base(name), artifact.JCS(), told(wrong))
+					t.Errorf("%s shows %s: %s", filepath.Base(name), artifact.JCS(), mismatchLines(wrong))
 				}
 			}
 		})
 	}
 	if seen["wr.loop_control"] < 4 || seen["wr.shaping_handoff"] < 1 {
-		t.Errorf("prompts show artifacts, and only these were found: %v", seen)
+		t.Errorf("too few artifacts were found in prompts: %v", seen)
 	}
 }
 
-// andSoOn stands in lists of prompts for further items.
+// andSoOn matches the ellipsis that prompts use for further items of a list.
 var andSoOn = regexp.MustCompile(`,\s*\.\.\.`)
 
-// shownIn finds the artifacts in a prompt: objects with a kind of the namespace wr.
-func shownIn(prompt string) []canon.Value {
+// artifactsIn returns the artifacts in a prompt: objects with a kind of the namespace wr.
+func artifactsIn(prompt string) []canon.Value {
 	var out []canon.Value
 	rest := andSoOn.ReplaceAllString(prompt, "")
 	for {

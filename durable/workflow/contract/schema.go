@@ -2,13 +2,13 @@ package contract
 
 import "github.com/waybill/waybill/durable/canon"
 
-// Dialect is the JSON Schema version that Schema is written in.
+// Dialect is the JSON Schema version of the result of Schema.
 const Dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Schema is the contract as a JSON Schema, for documentation and for tools that can
-// check a document before it is sent. It uses a small part of draft 2020-12. Check
-// stays what decides: a validator may take "format" as a mere remark, and knows a
-// pattern in another dialect than RE2.
+// Schema returns the contract as a JSON Schema, for documentation and for tools that check
+// an artifact before it is sent. It uses a small part of draft 2020-12. Check is
+// authoritative: a validator may ignore "format" and may use another regular expression
+// dialect than RE2.
 func (p Pack) Schema() canon.Value {
 	kind := Field{kindMember, true, Shape{Type: Text, Const: canon.OfString(p.ArtifactKind)}}
 	whole := p.Shape
@@ -20,10 +20,12 @@ func (p Pack) Schema() canon.Value {
 		With("examples", canon.OfList(p.Example))
 }
 
-// schemaTypes are the words of JSON Schema; Any says nothing.
+// schemaTypes maps types to those of JSON Schema; Any has no type keyword.
 var schemaTypes = map[Type]string{Text: "string", Integer: "integer", Number: "number", Boolean: "boolean",
 	Array: "array", Object: "object", Map: "object"}
 
+// schema returns the JSON Schema of one shape. The order in which keywords are added does
+// not matter, since canon sorts members.
 func (s *Shape) schema() canon.Value {
 	out := members{}
 	out.text("type", schemaTypes[s.Type])
@@ -59,6 +61,7 @@ func (s *Shape) schema() canon.Value {
 	return canon.OfMembers(out.list...)
 }
 
+// schemaOfMembers adds the keywords of an Object.
 func (s *Shape) schemaOfMembers(out *members) {
 	var properties members
 	for i := range s.Fields {
@@ -74,15 +77,17 @@ func (s *Shape) schemaOfMembers(out *members) {
 	out.set("oneOf", canon.OfList(one...), len(one) > 0)
 }
 
-// members collects what an object says; what has nothing to say is left out.
+// members collects the keywords of a schema and leaves out those without a value.
 type members struct{ list []canon.Member }
 
-func (m *members) set(name string, v canon.Value, said bool) {
-	if said {
+// set adds a member if present is true.
+func (m *members) set(name string, v canon.Value, present bool) {
+	if present {
 		m.list = append(m.list, canon.Member{Name: name, Value: v})
 	}
 }
 
+// text, number and texts add a member unless it is empty or zero.
 func (m *members) text(name, s string)       { m.set(name, canon.OfString(s), s != "") }
 func (m *members) number(name string, n int) { m.set(name, canon.OfInt(int64(n)), n != 0) }
 

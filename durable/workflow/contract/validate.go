@@ -10,23 +10,25 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// Bounds of a pack. A pack of our own stays far below; one in a document that
-// somebody made must not cost more than its size.
+// Bounds of a pack. Waybill's own packs are far below them. They limit the cost of a forged
+// pack in an imported document.
 const (
-	// depthMax is how deep shapes may nest: three levels of JSON each, within limits.JSONDepthMax.
+	// depthMax bounds the nesting of shapes. A shape takes three levels of JSON, which keeps
+	// packs within limits.JSONDepthMax.
 	depthMax = 16
 	// patternBytesMax bounds a pattern: RE2 repeats a part at most 1000 times.
 	patternBytesMax = 256
 )
 
+// The forms of refs and kinds.
 var (
 	contractRef  = pattern.New(`^wr\.contracts\.[a-z0-9_]+$`)
 	artifactKind = pattern.New(`^wr\.[a-z0-9_]+$`)
 )
 
-// Validate refuses a pack that cannot have been written by Waybill: it is for packs
-// out of a pinned document, which a bundle may have brought from anywhere. The
-// error says where in the pack, and is for whoever made it.
+// Validate fails for a pack that Waybill cannot have written. It is called for the packs of
+// a pinned document, which may come from an imported bundle. The error names the place in
+// the pack.
 func (p Pack) Validate() error {
 	switch {
 	case !contractRef.MatchString(p.ContractRef):
@@ -41,8 +43,9 @@ func (p Pack) Validate() error {
 	if err := p.Shape.validate(nil, 1); err != nil {
 		return fmt.Errorf("%s: shape%w", p.ContractRef, err)
 	}
+	// Check removes kind from the artifact, so a field of that name would always be missing.
 	if slices.ContainsFunc(p.Shape.Fields, func(f Field) bool { return f.Name == kindMember }) {
-		return fmt.Errorf("%s: shape/kind: artifactKind says it already", p.ContractRef)
+		return fmt.Errorf("%s: shape/kind: artifactKind already defines it", p.ContractRef)
 	}
 	if wrong := p.Check(p.Example); len(wrong) > 0 {
 		return fmt.Errorf("%s: example: %s", p.ContractRef, wrong[0])
@@ -50,13 +53,13 @@ func (p Pack) Validate() error {
 	return nil
 }
 
-// validate judges one shape and what is in it.
+// validate checks one shape and those nested in it. depth is 1 for the outermost.
 func (s *Shape) validate(at *place, depth int) error {
 	if depth > depthMax {
 		return fmt.Errorf("%s: nested deeper than %d shapes", at.pointer(), depthMax)
 	}
-	for _, judge := range []func() error{s.validType, s.validBounds, s.validText, s.validFields, s.validAnyOf} {
-		if err := judge(); err != nil {
+	for _, check := range []func() error{s.validType, s.validBounds, s.validText, s.validFields, s.validAnyOf} {
+		if err := check(); err != nil {
 			return fmt.Errorf("%s: %w", at.pointer(), err)
 		}
 	}
@@ -78,7 +81,7 @@ func (s *Shape) validate(at *place, depth int) error {
 	return s.validConst(at)
 }
 
-// validType refuses members that belong to another type: they would be passed over.
+// validType rejects members that belong to another type, because Check ignores them.
 func (s *Shape) validType() error {
 	of := func(types ...Type) bool { return slices.Contains(types, s.Type) }
 	if !of(Any, Text, Integer, Number, Boolean, Array, Object, Map) {
@@ -109,6 +112,7 @@ func (s *Shape) validType() error {
 	return nil
 }
 
+// validBounds rejects bounds that no value satisfies.
 func (s *Shape) validBounds() error {
 	apart := func(least, most int) bool { return least < 0 || most < 0 || most > 0 && least > most }
 	if apart(s.MinChars, s.MaxChars) || apart(s.MinItems, s.MaxItems) || s.Min != nil && s.Max != nil &&
@@ -118,6 +122,7 @@ func (s *Shape) validBounds() error {
 	return nil
 }
 
+// validText checks pattern, format and enum.
 func (s *Shape) validText() error {
 	if len(s.Pattern) > patternBytesMax {
 		return fmt.Errorf("a pattern has at most %d bytes", patternBytesMax)
@@ -134,7 +139,7 @@ func (s *Shape) validText() error {
 	return nil
 }
 
-// repeats reports a text that stands twice, in time that grows with the list.
+// repeats reports whether a text occurs twice, in linear time.
 func repeats(texts []string) bool {
 	seen := make(map[string]bool, len(texts))
 	for _, t := range texts {
@@ -143,7 +148,8 @@ func repeats(texts []string) bool {
 	return len(seen) < len(texts)
 }
 
-// validFields wants the one order that Check walks in.
+// validFields requires the JCS order of fields, on which checker.members relies, and checks
+// the names of ExactlyOne.
 func (s *Shape) validFields() error {
 	optional := map[string]bool{}
 	for i, f := range s.Fields {
@@ -157,13 +163,13 @@ func (s *Shape) validFields() error {
 	}
 	for _, name := range s.ExactlyOne {
 		if !optional[name] {
-			return fmt.Errorf("exactlyOne: %s is no optional field", quote(name))
+			return fmt.Errorf("exactlyOne: %s is not an optional field", quote(name))
 		}
 	}
 	return nil
 }
 
-// validAnyOf lets the kind of a value tell the shapes apart.
+// validAnyOf requires that the JSON kind of a value selects one shape at most.
 func (s *Shape) validAnyOf() error {
 	if len(s.AnyOf) == 1 {
 		return errors.New("anyOf: want two or more shapes")
@@ -186,11 +192,12 @@ func (s *Shape) validAnyOf() error {
 	return nil
 }
 
-// validConst wants a constant that the rest of its shape allows.
+// validConst requires a constant that satisfies the rest of its shape.
 func (s *Shape) validConst(at *place) error {
 	if s.Const.IsNull() {
 		return nil
 	}
+	// Check the constant against its own shape.
 	var c checker
 	c.value(at, s, s.Const)
 	if len(c.found) > 0 {

@@ -8,8 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Each row is a pack with this shape; it has an example without members beside kind.
-func TestValidateRefusesWhatWaybillDoesNotWrite(t *testing.T) {
+// TestValidateRejectsForgedPacks: each row is a pack with this shape, whose example has the
+// member kind only.
+func TestValidateRejectsForgedPacks(t *testing.T) {
 	deep := strings.Repeat(`{"type":"array","items":`, 16) + `{"type":"text"}` + strings.Repeat(`}`, 16)
 	tests := []struct{ shape, want string }{
 		{`{"type":"object"}`, ``},
@@ -21,7 +22,7 @@ func TestValidateRefusesWhatWaybillDoesNotWrite(t *testing.T) {
 			`/items/items: nested deeper than 16 shapes`},
 		{`{"type":"array"}`, `shape: want type object`},
 		{`{"type":"object","fields":[{"name":"kind","shape":{"type":"text"}}]}`,
-			`shape/kind: artifactKind says it already`},
+			`shape/kind: artifactKind already defines it`},
 		{`{"type":"object","fields":[{"name":"a","required":true,"shape":{"type":"text"}}]}`,
 			`example: /a: expected text, got nothing`},
 		{`{"type":"object","fields":[{"name":"a","shape":{"type":"date"}}]}`, `shape/a: unknown type "date"`},
@@ -71,7 +72,7 @@ func TestValidateRefusesWhatWaybillDoesNotWrite(t *testing.T) {
 		{`{"type":"object","fields":[{"name":"a","shape":{"type":"any","anyOf":[{"type":"text","pattern":"("},{"type":"object"}]}}]}`, `shape/a/0: pattern`},
 		{`{"type":"object","fields":[{"name":"a","shape":{"type":"text","anyOf":[{"type":"text"},{"type":"object"}]}}]}`, `anyOf belongs to type any`},
 		{`{"type":"object","exactlyOne":["a","b"],"fields":[{"name":"a","shape":{"type":"any"}}]}`,
-			`exactlyOne: "b" is no optional field`},
+			`exactlyOne: "b" is not an optional field`},
 		{`{"type":"object","exactlyOne":["a"],"fields":[{"name":"a","shape":{"type":"any"}}]}`, `two or more names`},
 	}
 	for _, tt := range tests {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// want says the shape in a few words, to stand behind "expected".
+// want describes the shape in a few words that follow "expected". The texts are stored in
+// blockers and rendered into prompts: they must not change.
 func (s *Shape) want() string {
 	switch {
 	case len(s.AnyOf) > 0:
@@ -39,9 +40,11 @@ func (s *Shape) want() string {
 	return "any value"
 }
 
-// wantOne is want for the members of which one may be there.
+// wantOne describes ExactlyOne.
 func (s *Shape) wantOne() string { return "exactly one of the members " + quoteAll(s.ExactlyOne) }
 
+// wantText describes a Text without Enum and Const. A format takes precedence over lengths
+// and pattern.
 func (s *Shape) wantText() string {
 	switch s.Format {
 	case DateTime:
@@ -59,7 +62,7 @@ func (s *Shape) wantText() string {
 	return text
 }
 
-// sized is how many there may be, with its noun; a bound of zero is none.
+// sized describes bounds of a count, with its noun; "" without bounds.
 func sized(least, most int, noun string) string {
 	switch {
 	case least > 0 && most > 0:
@@ -72,6 +75,7 @@ func sized(least, most int, noun string) string {
 	return ""
 }
 
+// between describes bounds of a number; "" without bounds.
 func between(least, most *float64) string {
 	number := func(f *float64) string { return strconv.FormatFloat(*f, 'f', -1, 64) }
 	switch {

@@ -2,10 +2,11 @@ package contract
 
 import "strings"
 
-// wordsMax is how many mismatches a sentence names; the rest is counted.
+// wordsMax is the number of mismatches that Words lists; the others are counted.
 const wordsMax = 5
 
-// Words says mismatches in one sentence part: "/decision: expected …, got …; …".
+// Words joins mismatches into one part of a sentence: "/decision: expected …, got …; …".
+// The result is stored in blockers, so its form must not change.
 func Words(all []Mismatch) string {
 	var out []string
 	rest := Mismatch{}

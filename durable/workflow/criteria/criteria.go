@@ -1,9 +1,13 @@
-// Package criteria checks a step's notes against the validationCriteria that its
-// author wrote, and says the same criteria as sentences, so that whoever works on
-// the step reads beforehand what will be checked (locks 18.3 and 19).
+// Package criteria checks the notes of a step against the validationCriteria of its
+// workflow: rules of type contains, regex, length and schema, combined with and, or and
+// not. Requirements renders the same rules as sentences for the step's prompt, so that the
+// performer knows beforehand what is checked (docs/design.md#output-requirements,
+// docs/design.md#authoring).
 //
-// It judges text only; artifacts are judged by contracts, and what a failure
-// leads to is decided by package advance.
+// The package checks text only: package contract checks artifacts, and package advance
+// decides what follows from a failure. Messages and sentences of rules are stored in
+// blockers and rendered into prompts, so their words must not change.
+// Start reading at Criteria and Parse.
 package criteria
 
 import (
@@ -13,85 +17,90 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// Criteria is a parsed set of rules. The zero Criteria accepts everything.
+// Criteria is a parsed set of rules. The zero Criteria accepts all notes.
 type Criteria struct{ root *node }
 
-// node is a rule, or a composition of nodes.
+// node is a rule, or a combination of nodes.
 type node struct {
 	kind  kind
-	rule  rule
-	when  condition.Condition // of a rule
-	parts []node
+	rule  rule                // of kindRule
+	when  condition.Condition // of kindRule: the rule applies only if it is true
+	parts []node              // of kindAnd and kindOr: at least two; of kindNot: one
 }
 
+// kind is the form of a node.
 type kind uint8
 
 const (
-	single kind = iota
-	all
-	some
-	none
+	kindRule kind = iota
+	kindAnd
+	kindOr
+	kindNot
 )
 
-// Failure is one thing that the notes lack.
+// Failure is one requirement that the notes do not meet.
 type Failure struct {
-	// the author's words, or what was checked where there are none; behind those of a schema rule
-	// what does not fit, and where
+	// Message is the author's message, or the requirement if the author wrote none. For a
+	// schema rule, the first mismatch and its place follow in parentheses.
 	Message     string
-	Requirement string // what was checked, as Requirements says it
+	Requirement string // what was checked, as in Requirements
 }
 
-// IsZero reports criteria that nobody wrote.
+// IsZero reports whether c is the zero Criteria, for a step without validationCriteria.
 func (c Criteria) IsZero() bool { return c.root == nil }
 
-// Check lists what notes lack, in the order in which the rules are written; none
-// means that notes are accepted. The cost is linear in the length of notes. vars
-// is the context that the rules' own conditions ask about.
+// Check returns the failures of notes, in source order; an empty result means that the
+// notes are accepted. vars is the context in which the rules' conditions are evaluated. The
+// cost is linear in the length of notes.
 func (c Criteria) Check(notes string, vars canon.Value) []Failure {
 	if c.root == nil {
 		return nil
 	}
+	// A verdict of notApplicable accepts the notes, and has no failures.
 	_, failures := c.root.check(notes, vars)
 	return failures
 }
 
-// verdict is what a node says of a text. A rule whose condition does not hold
-// says nothing: it neither fulfils an "or" nor breaks a "not".
+// verdict is the result of a node for a text. A rule whose condition is false does not
+// apply: it neither satisfies an "or" nor violates a "not". The order of the constants
+// matters: the verdict of an "and" is the maximum of its parts.
 type verdict uint8
 
 const (
-	silent verdict = iota
+	notApplicable verdict = iota
 	passed
 	failed
 )
 
-// check judges notes by one node. Failures are only kept by who needs them: a failed
-// part of an "or" that passes is no failure.
+// check evaluates one node. Callers drop failures that do not count, such as those of an
+// "or" of which another part passes.
 func (n *node) check(notes string, vars canon.Value) (verdict, []Failure) {
+	// parts of a rule are nil, so the cases below do not apply to it.
 	switch n.kind {
-	case all:
-		return n.checkAll(notes, vars)
-	case some:
-		return n.checkSome(notes, vars)
-	case none:
-		return n.checkNone(notes, vars)
+	case kindAnd:
+		return n.checkAnd(notes, vars)
+	case kindOr:
+		return n.checkOr(notes, vars)
+	case kindNot:
+		return n.checkNot(notes, vars)
 	}
+	// A single rule.
 	switch {
 	case !n.when.Eval(vars):
-		return silent, nil
+		return notApplicable, nil
 	case n.rule.accepts(notes):
 		return passed, nil
 	}
-	f := Failure{said(n.rule.message()).or(n.rule.requires()), n.sentence(vars)}
+	f := Failure{authorMessage(n.rule.message()).or(n.rule.requires()), n.sentence(vars)}
 	if r, ok := n.rule.(schemaRule); ok {
-		f.Message += " (" + r.lacks(notes) + ")" // the schema alone does not say which part
+		f.Message += " (" + r.mismatch(notes) + ")" // names the part that does not match
 	}
 	return failed, []Failure{f}
 }
 
-// checkAll lists every failure, so that one more try is enough.
-func (n *node) checkAll(notes string, vars canon.Value) (verdict, []Failure) {
-	out, failures := silent, []Failure(nil)
+// checkAnd returns every failure, so that all can be corrected in one attempt.
+func (n *node) checkAnd(notes string, vars canon.Value) (verdict, []Failure) {
+	out, failures := notApplicable, []Failure(nil)
 	for i := range n.parts {
 		v, f := n.parts[i].check(notes, vars)
 		out = max(out, v)
@@ -100,10 +109,10 @@ func (n *node) checkAll(notes string, vars canon.Value) (verdict, []Failure) {
 	return out, failures
 }
 
-// checkSome passes with the first part that does. When none does, its failures
-// become one: listed singly they would read as if all were demanded.
-func (n *node) checkSome(notes string, vars canon.Value) (verdict, []Failure) {
-	out, failures := silent, []Failure(nil)
+// checkOr passes with the first part that passes. If none does, the failures are joined
+// into one: separate failures would read as if all of them had to be corrected.
+func (n *node) checkOr(notes string, vars canon.Value) (verdict, []Failure) {
+	out, failures := notApplicable, []Failure(nil)
 	for i := range n.parts {
 		v, f := n.parts[i].check(notes, vars)
 		if v == passed {
@@ -112,6 +121,7 @@ func (n *node) checkSome(notes string, vars canon.Value) (verdict, []Failure) {
 		out = max(out, v)
 		failures = append(failures, f...)
 	}
+	// A single failure needs no "one of": it keeps its own message.
 	if out == failed && len(failures) > 1 {
 		messages := make([]string, len(failures))
 		for i, f := range failures {
@@ -122,25 +132,28 @@ func (n *node) checkSome(notes string, vars canon.Value) (verdict, []Failure) {
 	return out, failures
 }
 
-// checkNone turns the verdict around. A single rule keeps its author's message,
-// which was written for the place under "not".
-func (n *node) checkNone(notes string, vars canon.Value) (verdict, []Failure) {
+// checkNot inverts the verdict. For a single rule the failure has the author's message,
+// which was written for its place under "not".
+func (n *node) checkNot(notes string, vars canon.Value) (verdict, []Failure) {
 	switch v, _ := n.parts[0].check(notes, vars); v {
-	case silent:
-		return silent, nil
+	case notApplicable:
+		return notApplicable, nil
 	case failed:
 		return passed, nil
 	}
+	// The negated part passed. The author's message of a combination's parts would describe
+	// what is missing, not what is forbidden, so a combination has the requirement only.
 	f := Failure{Requirement: n.sentence(vars)}
-	if f.Message = f.Requirement; n.parts[0].kind == single {
+	if f.Message = f.Requirement; n.parts[0].kind == kindRule {
 		inner := n.parts[0].rule
-		f.Message = said(inner.message()).or(inner.forbidden())
+		f.Message = authorMessage(inner.message()).or(inner.forbidden())
 	}
 	return failed, []Failure{f}
 }
 
-// Value is c in its normal form: what a compiled workflow embeds. A list of rules
-// is an "and", a composition of one is its only part. Null for the zero Criteria.
+// Value returns c in its normal form, which a compiled workflow embeds and hashes: a list of
+// rules is an "and", and a combination of one part is that part. Null for the zero
+// Criteria.
 func (c Criteria) Value() canon.Value {
 	if c.root == nil {
 		return canon.Value{}
@@ -148,9 +161,9 @@ func (c Criteria) Value() canon.Value {
 	return c.root.value()
 }
 
-// value spells a node; parsing the spelling gives the same node.
+// value returns the normal form of a node; parsing it gives the same node.
 func (n *node) value() canon.Value {
-	if n.kind == single {
+	if n.kind == kindRule {
 		v := n.rule.value()
 		if !n.when.IsZero() {
 			v = v.With("condition", n.when.Value())
@@ -161,9 +174,10 @@ func (n *node) value() canon.Value {
 	for i := range n.parts {
 		items[i] = n.parts[i].value()
 	}
-	if n.kind == none {
+	if n.kind == kindNot {
 		return canon.OfMembers(canon.Member{Name: "not", Value: items[0]})
 	}
-	name := map[kind]string{all: "and", some: "or"}[n.kind]
+	// A list at the top of the source is written as an "and".
+	name := map[kind]string{kindAnd: "and", kindOr: "or"}[n.kind]
 	return canon.OfMembers(canon.Member{Name: name, Value: canon.OfList(items...)})
 }

@@ -27,7 +27,7 @@ func parsed(t testing.TB, text string) Criteria {
 	return c
 }
 
-// Rules that the tables put together.
+// Rules that the tables combine.
 const (
 	hasA    = `{"type": "contains", "value": "A", "message": "no a"}`
 	hasB    = `{"type": "contains", "value": "B", "message": "no b"}`
@@ -72,7 +72,7 @@ func TestCheck(t *testing.T) {
 		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "AB", nil},
 		{`{"or": [{"and": [` + hasA + "," + hasB + "]}, {\"not\": " + hasA + "}]}", "A",
 			[]string{"One of these must hold: no b; no a"}},
-		// A message that says nothing leaves it to the rule.
+		// A blank message is replaced by the rule's sentence.
 		{`{"type": "contains", "value": "A", "message": ""}`, "", []string{"Must contain 'A'"}},
 		{`{"type": "contains", "value": "A", "message": " "}`, "", []string{"Must contain 'A'"}},
 		{`{"not": {"type": "contains", "value": "A", "message": ""}}`, "A", []string{"Must not contain 'A'"}},
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 				"(the JSON value: expected number, got true)"}},
 		{`{"or": [{"type": "length", "min": 3, "message": ""}, ` + hasA + `]}`, "",
 			[]string{"One of these must hold: Length: ≥3 chars; no a"}},
-		// Rules that do not apply say nothing, wherever they stand; x is true here.
+		// Rules that do not apply have no effect in any combination; x is true here.
 		{unlessX, "", nil},
 		{ifX, "", []string{"no x"}},
 		{`{"not": ` + unlessX + "}", "N", nil},
@@ -94,7 +94,7 @@ func TestCheck(t *testing.T) {
 		for _, f := range parsed(t, row.criteria).Check(row.notes, value(t, `{"x": true}`)) {
 			got = append(got, f.Message)
 			if f.Requirement == "" {
-				t.Errorf("%s: failure %q does not say what was checked", row.criteria, f.Message)
+				t.Errorf("%s: failure %q has no requirement", row.criteria, f.Message)
 			}
 		}
 		if !slices.Equal(got, row.messages) {
@@ -102,7 +102,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	if (Criteria{}).Check("", canon.Value{}) != nil || !(Criteria{}).IsZero() {
-		t.Error("the zero criteria refuse something")
+		t.Error("the zero Criteria rejects notes")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestRequirements(t *testing.T) {
 		}
 	}
 	if (Criteria{}).Requirements(canon.Value{}) != nil {
-		t.Error("the zero criteria require something")
+		t.Error("the zero Criteria has requirements")
 	}
 }
 
@@ -170,7 +170,7 @@ func TestNormalForm(t *testing.T) {
 		}
 		again, err := Of(c.Value())
 		if err != nil || !again.Value().Equal(c.Value()) {
-			t.Errorf("%s: the normal form is not its own: %v", in, err)
+			t.Errorf("%s: the normal form is not stable: %v", in, err)
 		}
 	}
 	if !(Criteria{}).Value().IsNull() {
@@ -185,7 +185,7 @@ func TestProblems(t *testing.T) {
 		{`{"and": []}`, "/and", "at least one validation rule", "leave it out"},
 		{`{"or": {}}`, "/or", "expected a list", "at least one"},
 		{`{"not": [` + hasA + `]}`, "/not", "must be an object, got array", "contains"},
-		{`{"and": [` + hasA + `], "message": "m"}`, "", `"and" must stand alone`, "list"},
+		{`{"and": [` + hasA + `], "message": "m"}`, "", `"and" must be the only key`, "list"},
 		{`{"message": "m", "value": "x"}`, "/type", "needs a type", "contains, regex, length or schema"},
 		{`{"type": "equals", "message": "m"}`, "/type", "needs a type", "contains, regex, length or schema"},
 		{`{"type": "schema", "message": "m"}`, "/schema", `needs "schema"`, "findings"},
@@ -195,7 +195,7 @@ func TestProblems(t *testing.T) {
 		{`{"type": "contains", "value": "x", "message": null}`, "/message", `needs "message", a string, got null`,
 			"sentence"},
 		{`{"type": "contains", "value": "x", "message": "m", "minimum": 3}`, "/minimum",
-			"means nothing in a rule of type contains", "reads value"},
+			"has no effect in a rule of type contains", "reads value"},
 		{`{"type": "length", "message": "m"}`, "", "needs min or max", `"min"`},
 		{`{"type": "length", "min": 9, "max": 3, "message": "m"}`, "", "min 9 is more than max 3", "Exchange"},
 		{`{"type": "length", "min": 1, "max": 0, "message": "m"}`, "", "min 1 is more than max 0", "Exchange"},
@@ -205,8 +205,8 @@ func TestProblems(t *testing.T) {
 		{`{"type": "length", "max": "9", "message": "m"}`, "/max", "whole number", "200"},
 		{`{"type": "regex", "message": "m"}`, "/pattern", `needs "pattern"`, "regular expression"},
 		{`{"type": "regex", "pattern": "x", "flags": "v", "message": "m"}`, "/flags", "flag 'v'", "i (ignore case)"},
-		{`{"type": "regex", "pattern": "x", "flags": "iyy", "message": "m"}`, "/flags", "stands twice", "each once"},
-		{`{"type": "regex", "pattern": "x", "flags": "ii", "message": "m"}`, "/flags", "stands twice", "each once"},
+		{`{"type": "regex", "pattern": "x", "flags": "iyy", "message": "m"}`, "/flags", "unknown or repeated", "each once"},
+		{`{"type": "regex", "pattern": "x", "flags": "ii", "message": "m"}`, "/flags", "unknown or repeated", "each once"},
 		{`{"type": "regex", "pattern": "x", "flags": null, "message": "m"}`, "/flags", "string of i, m, s, got null",
 			"Remove"},
 		{`{"type": "contains", "value": "x", "message": "m", "condition": {}}`, "/condition", "needs var",
@@ -229,18 +229,18 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestWarnings: what other engines' files say beside a rule does not stop them.
+// TestWarnings: keys and flags that have no effect are warnings, not errors.
 func TestWarnings(t *testing.T) {
 	for _, row := range []struct{ criteria, pointer, message, fix string }{
 		{`{"type": "contains", "value": "x", "message": "m", "flags": "i"}`, "/flags",
-			`"flags" means nothing in a rule of type contains`, "reads value"},
+			`"flags" has no effect in a rule of type contains`, "reads value"},
 		{`{"type": "schema", "schema": {}, "pattern": "x", "message": "m"}`, "/pattern",
-			"means nothing in a rule of type schema", "reads schema"},
+			"has no effect in a rule of type schema", "reads schema"},
 		{`{"not": {"type": "length", "min": 3, "schema": {"type": "x"}, "message": "m"}}`, "/not/schema",
-			"means nothing in a rule of type length", "reads min and max"},
-		{`{"type": "regex", "pattern": "x", "flags": "ig", "message": "m"}`, "/flags", "flag 'g' changes nothing",
+			"has no effect in a rule of type length", "reads min and max"},
+		{`{"type": "regex", "pattern": "x", "flags": "ig", "message": "m"}`, "/flags", "flag 'g' has no effect",
 			"Remove"},
-		{`{"type": "regex", "pattern": "x", "flags": "u", "message": "m"}`, "/flags", "flag 'u' changes nothing",
+		{`{"type": "regex", "pattern": "x", "flags": "u", "message": "m"}`, "/flags", "flag 'u' has no effect",
 			"Remove"},
 		{`{"type": "regex", "pattern": "x", "flags": "y", "message": "m"}`, "/flags",
 			"flag 'y' lets the pattern match at the start only", `\A`},

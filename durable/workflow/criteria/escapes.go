@@ -10,22 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// spelling is a pattern as RE2 reads it: its \u escapes are written as \x{…}.
-// Everything that is shown or stored keeps the author's spelling.
-type spelling struct {
+// translation is a pattern in RE2's syntax: \u escapes are rewritten as \x{…}. It is used
+// for compiling only; messages and stored values keep the author's pattern.
+type translation struct {
 	expr string
-	from []int // for each byte of expr, and for its end, where it comes from in the pattern
+	from []int // for each byte of expr, and its end: the byte offset in the pattern
 }
 
-// spell translates a pattern. An escape that names no character stays, and is
-// refused by RE2.
-func spell(pattern string) spelling {
+// translate rewrites a pattern for RE2. An escape that does not encode a character remains,
+// and RE2 rejects it.
+func translate(pattern string) translation {
 	var expr strings.Builder
 	var from []int
 	for i := 0; i < len(pattern); {
-		_, width := foreignAt(pattern[i:], false)
+		// unsupportedAt gives the width of \Q…\E and of escapes, which must not be split: a \u
+		// after an escaped backslash is not an escape.
+		_, width := unsupportedAt(pattern[i:], false)
 		if r, length := codePoint(pattern[i:]); length > 0 {
-			n, _ := fmt.Fprintf(&expr, `\x{%X}`, r) // a builder takes everything
+			n, _ := fmt.Fprintf(&expr, `\x{%X}`, r) // writing to a Builder cannot fail
 			from = append(from, slices.Repeat([]int{i}, n)...)
 			width = length
 		} else {
@@ -36,14 +38,16 @@ func spell(pattern string) spelling {
 		}
 		i += width
 	}
-	return spelling{expr.String(), append(from, len(pattern))}
+	return translation{expr.String(), append(from, len(pattern))}
 }
 
-// codePoint is the character that \uXXXX or \u{X…} at the start of a text names,
-// and the length of the escape; 0 when there is none. Two halves of a pair are one
-// character. A half alone is none: RE2 matches characters, and would never find it.
+// codePoint decodes the escape \uXXXX or \u{X…} at the start of text. It returns the
+// character and the length of the escape in bytes, 0 if there is no valid escape. A
+// surrogate pair is one character. A lone surrogate is not valid: RE2 matches characters
+// and would never find it.
 func codePoint(text string) (r rune, width int) {
 	r, width = codeUnit(text)
+	// A high surrogate must be followed by the escape of a low one.
 	if width > 0 && utf16.IsSurrogate(r) {
 		low, n := codeUnit(text[width:])
 		r, width = utf16.DecodeRune(r, low), width+n
@@ -57,16 +61,18 @@ func codePoint(text string) (r rune, width int) {
 	return r, width
 }
 
-// bracedMax bounds what is looked through for the end of \u{X…}, of which there may
-// be many: six digits say everything, a few more may be zeros.
+// bracedMax bounds the search for the end of \u{X…}, in bytes. Six digits suffice, and a few
+// leading zeros are allowed. Without a bound, a pattern of many escapes would take quadratic
+// time.
 const bracedMax = 32
 
-// codeUnit is one escape by itself, whatever its code.
+// codeUnit decodes one escape, surrogates included. The width is 0 if there is none.
 func codeUnit(text string) (r rune, width int) {
 	rest, ok := strings.CutPrefix(text, `\u`)
 	if !ok {
 		return 0, 0
 	}
+	// \uXXXX has six bytes; \u{X…} is measured.
 	digits, width := "", 6
 	if inner, braced := strings.CutPrefix(rest, "{"); braced {
 		end := strings.IndexByte(inner[:min(len(inner), bracedMax)], '}')
@@ -77,7 +83,7 @@ func codeUnit(text string) (r rune, width int) {
 	} else if len(rest) >= 4 {
 		digits = rest[:4]
 	}
-	code, err := strconv.ParseUint(digits, 16, 31) // what is too much for a character is refused above
+	code, err := strconv.ParseUint(digits, 16, 31) // codePoint rejects codes above U+10FFFF
 	if err != nil {
 		return 0, 0
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/criteria"
 )
 
-// What will be checked is announced in the words in which a failure is explained.
+// Requirements and failures use the same sentences.
 func ExampleCriteria_Check() {
 	source, _ := canon.Parse([]byte(`[
 		{"type": "regex", "pattern": "Finding \\d+:", "message": "Number the findings"},

@@ -11,38 +11,52 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// jsonSchema judges one JSON value by the part of JSON Schema that can be judged
-// without looking anything up: no $ref, nothing that depends on another keyword's
-// result. Bounds of -1 are none.
+// jsonSchema is a parsed schema in a subset of JSON Schema (draft 2020-12) that needs no
+// resolution: no $ref and no keyword that depends on the result of another. Schemas are
+// data of one workflow, so recursion is bounded by the depth of its file. A count of -1 is
+// no bound. Messages are stored in blockers: their words must not change.
 type jsonSchema struct {
-	refuses              bool // the schema false
-	types                []string
-	enum                 []canon.Value // nil: any
-	minimum, maximum     *float64
+	// rejectsAll is set for the schema false.
+	rejectsAll bool
+	// types and enum are the accepted types and values; empty and nil accept all. const is
+	// read as an enum of one value.
+	types []string
+	enum  []canon.Value
+	// minimum and maximum apply to numbers and are inclusive; nil is no bound.
+	minimum, maximum *float64
+	// The lengths apply to strings, in characters.
 	minLength, maxLength int
-	minItems, maxItems   int
-	minMembers           int // minProperties
-	maxMembers           int // maxProperties
-	unique               bool
-	pattern              *regexp.Regexp
-	written              string // the pattern in the author's spelling
-	required             []string
-	properties           []property  // by name
-	additional, items    *jsonSchema // nil: anything
-	anyOf, oneOf, allOf  []jsonSchema
-	not                  *jsonSchema
+	// The numbers of items, and unique, apply to arrays.
+	minItems, maxItems int
+	// minProperties and maxProperties apply to objects.
+	minMembers int
+	maxMembers int
+	unique     bool
+	// pattern is the compiled form of patternText, which is as the author wrote it. It may
+	// match anywhere in a string.
+	pattern     *regexp.Regexp
+	patternText string
+	// required and properties apply to objects; properties is sorted by name.
+	required   []string
+	properties []property
+	// additional (additionalProperties) and items accept everything if nil.
+	additional, items *jsonSchema
+	// The schemas of the combining keywords; empty or nil if the keyword is absent.
+	anyOf, oneOf, allOf []jsonSchema
+	not                 *jsonSchema
 }
 
-// property is a member with the schema of its value.
+// property is the name of a member and the schema of its value.
 type property struct {
 	name   string
 	schema jsonSchema
 }
 
-// mismatch is the first thing found that does not fit; "" says that all does. One
-// is enough: it is shown to someone who will try again.
+// mismatch returns a description of the first mismatch, "" if v matches. pointer is the
+// place of v in the value that is checked. One mismatch is sufficient: the performer
+// corrects it and tries again.
 func (s *jsonSchema) mismatch(v canon.Value, pointer string) string {
-	if s.refuses {
+	if s.rejectsAll {
 		return differs(pointer, "nothing there", v)
 	}
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(v, t) }) {
@@ -55,15 +69,16 @@ func (s *jsonSchema) mismatch(v canon.Value, pointer string) string {
 		}
 		return differs(pointer, strings.Join(words, " or "), v)
 	}
-	for _, judge := range []func(canon.Value, string) string{s.number, s.text, s.array, s.object, s.composed} {
-		if m := judge(v, pointer); m != "" {
+	for _, check := range []func(canon.Value, string) string{s.number, s.text, s.array, s.object, s.combined} {
+		if m := check(v, pointer); m != "" {
 			return m
 		}
 	}
 	return ""
 }
 
-// number judges bounds; like all keywords of one kind it passes over other kinds.
+// number checks the bounds of numbers. As in JSON Schema, the keywords of one kind do not
+// apply to values of other kinds.
 func (s *jsonSchema) number(v canon.Value, pointer string) string {
 	switch {
 	case v.Kind() != canon.Number:
@@ -75,7 +90,7 @@ func (s *jsonSchema) number(v canon.Value, pointer string) string {
 	return ""
 }
 
-// text counts characters, as JSON Schema does.
+// text checks the keywords of strings. Lengths are in characters, as in JSON Schema.
 func (s *jsonSchema) text(v canon.Value, pointer string) string {
 	if v.Kind() != canon.String {
 		return ""
@@ -86,11 +101,12 @@ func (s *jsonSchema) text(v canon.Value, pointer string) string {
 	case s.maxLength >= 0 && n > s.maxLength:
 		return differs(pointer, fmt.Sprintf("at most %d characters", s.maxLength), v)
 	case s.pattern != nil && !s.pattern.MatchString(v.Text()):
-		return differs(pointer, "text that matches "+s.written, v)
+		return differs(pointer, "text that matches "+s.patternText, v)
 	}
 	return ""
 }
 
+// array checks the keywords of arrays, then the items in order.
 func (s *jsonSchema) array(v canon.Value, pointer string) string {
 	if v.Kind() != canon.Array {
 		return ""
@@ -115,7 +131,8 @@ func (s *jsonSchema) array(v canon.Value, pointer string) string {
 	return ""
 }
 
-// repeated judges uniqueItems by canonical forms, which are the same for equal values.
+// repeated checks uniqueItems. Equal values have the same canonical form, so a set of these
+// finds repetitions in linear time.
 func (s *jsonSchema) repeated(v canon.Value, pointer string) string {
 	first := map[string]int{}
 	for i := range v.Len() {
@@ -131,6 +148,8 @@ func (s *jsonSchema) repeated(v canon.Value, pointer string) string {
 	return ""
 }
 
+// object checks the keywords of objects, then the members in the order of the value. A
+// member without a schema in properties is checked against additionalProperties.
 func (s *jsonSchema) object(v canon.Value, pointer string) string {
 	if v.Kind() != canon.Object {
 		return ""
@@ -162,19 +181,19 @@ func (s *jsonSchema) object(v canon.Value, pointer string) string {
 	return ""
 }
 
-// composed judges the keywords that join schemas.
-func (s *jsonSchema) composed(v canon.Value, pointer string) string {
+// combined checks the keywords that combine schemas: allOf, anyOf, oneOf and not.
+func (s *jsonSchema) combined(v canon.Value, pointer string) string {
 	for i := range s.allOf {
 		if m := s.allOf[i].mismatch(v, pointer); m != "" {
 			return m
 		}
 	}
-	if fits, nearest := fitting(s.anyOf, v, pointer); len(s.anyOf) > 0 && fits == 0 {
-		return "no alternative of anyOf fits; " + nearest
+	if fits, first := countMatches(s.anyOf, v, pointer); len(s.anyOf) > 0 && fits == 0 {
+		return "no alternative of anyOf fits; " + first
 	}
-	switch fits, nearest := fitting(s.oneOf, v, pointer); {
+	switch fits, first := countMatches(s.oneOf, v, pointer); {
 	case len(s.oneOf) > 0 && fits == 0:
-		return "no alternative of oneOf fits; " + nearest
+		return "no alternative of oneOf fits; " + first
 	case fits > 1:
 		return differs(pointer, "what fits one alternative of oneOf", v) + fmt.Sprintf(", which fits %d", fits)
 	}
@@ -184,8 +203,9 @@ func (s *jsonSchema) composed(v canon.Value, pointer string) string {
 	return ""
 }
 
-// fitting counts the schemas that v fits, and says what the first lacks.
-func fitting(list []jsonSchema, v canon.Value, pointer string) (fits int, first string) {
+// countMatches returns how many schemas v matches, and the mismatch with the first one that
+// it does not match.
+func countMatches(list []jsonSchema, v canon.Value, pointer string) (fits int, first string) {
 	for i := range list {
 		switch m := list[i].mismatch(v, pointer); {
 		case m == "":
@@ -197,7 +217,7 @@ func fitting(list []jsonSchema, v canon.Value, pointer string) (fits int, first 
 	return fits, first
 }
 
-// isType takes 3.0 for an integer, as JSON Schema does.
+// isType reports whether v has a JSON Schema type. As there, 3.0 is an integer.
 func isType(v canon.Value, name string) bool {
 	if name == "integer" {
 		return v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float())
@@ -205,10 +225,11 @@ func isType(v canon.Value, name string) bool {
 	return v.Kind().String() == name
 }
 
-// shownMax bounds how much of a value a message repeats, in characters.
+// shownMax bounds how much of a value a message quotes, in characters.
 const shownMax = 60
 
-// differs is one sentence; the value is shortened, since it may be all there is.
+// differs renders a mismatch as a sentence. The value is shortened to shownMax, since it may
+// be as long as the notes.
 func differs(pointer, want string, v canon.Value) string {
 	where := "the JSON value"
 	if pointer != "" {

@@ -10,26 +10,27 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// annotations say something to people and decide nothing. format is one of them:
-// programs differ in what they check for it.
+// annotations are the keywords that are accepted and have no effect. format is one of them,
+// because implementations differ in what they check for it.
 var annotations = []string{"$comment", "$id", "$schema", "default", "description", "examples", "format", "title"}
 
-// schemaKeywords are those that are judged.
+// schemaKeywords are the keywords that are checked.
 var schemaKeywords = []string{"additionalProperties", "allOf", "anyOf", "const", "enum", "items", "maxItems",
 	"maxLength",
 	"maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "not", "oneOf", "pattern",
 	"properties",
 	"required", "type", "uniqueItems"}
 
-// schemaTypes are JSON Schema's.
+// schemaTypes are the values of the keyword type.
 var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// schema reads one schema. A keyword that is not judged is refused: it would be
-// taken for a demand that someone checks.
+// schema parses one schema. Unsupported keywords are errors: the author would expect them
+// to be checked.
 func (p *parser) schema(at problem.Place) jsonSchema {
 	s := jsonSchema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMembers: -1}
+	// true accepts every value, as the empty schema does; false rejects every value.
 	if at.Value.Kind() == canon.Bool {
-		s.refuses = !at.Value.True()
+		s.rejectsAll = !at.Value.True()
 		return s
 	}
 	if at.Value.Kind() != canon.Object {
@@ -51,8 +52,10 @@ func (p *parser) schema(at problem.Place) jsonSchema {
 	return s
 }
 
-// schemaValues reads what names values: type, const, enum, pattern.
+// schemaValues parses type, const, enum and pattern. When both const and enum are present,
+// only values of both are accepted.
 func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
+	// type is one name or a list of names.
 	types := []problem.Place{at.Member("type")}
 	if at.Member("type").Value.Kind() == canon.Array {
 		types = at.Member("type").Items()
@@ -68,12 +71,13 @@ func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
 		s.types = append(s.types, t.Value.Text())
 	}
 	if at.Has("type") && len(types) == 0 {
-		p.fail(at.Member("type"), "Name a type, or leave it out.", "an empty list of types refuses everything")
+		p.fail(at.Member("type"), "Name a type, or leave it out.", "an empty list of types rejects every value")
 	}
 	if at.Has("const") {
 		s.enum = []canon.Value{at.Member("const").Value}
 	}
 	if at.Has("enum") {
+		// With const present, keep the values that are in both; none is an error below.
 		var listed []canon.Value
 		for _, item := range at.Member("enum").Items() {
 			if s.enum == nil || slices.ContainsFunc(s.enum, item.Value.Equal) {
@@ -86,12 +90,13 @@ func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
 		}
 	}
 	if at.Has("pattern") {
-		s.pattern, s.written = p.compile(at.Member("pattern"), ""), at.Member("pattern").Value.Text()
+		s.pattern, s.patternText = p.compile(at.Member("pattern"), ""), at.Member("pattern").Value.Text()
 	}
 }
 
-// schemaBounds reads the numbers.
+// schemaBounds parses the numeric bounds. Contradictory bounds are errors.
 func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
+	// The order of map iteration does not matter: problems are sorted by place later.
 	for name, bound := range map[string]**float64{"minimum": &s.minimum, "maximum": &s.maximum} {
 		if !at.Has(name) {
 			continue
@@ -122,7 +127,7 @@ func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
 	}
 }
 
-// schemaCount is a bound that counts, -1 when it is not given.
+// schemaCount parses a bound that is a count, -1 if it is absent.
 func (p *parser) schemaCount(at problem.Place, name string) int {
 	member := at.Member(name)
 	f := member.Value.Float()
@@ -136,7 +141,8 @@ func (p *parser) schemaCount(at problem.Place, name string) int {
 	return int(f)
 }
 
-// schemaMembers reads what describes members and items.
+// schemaMembers parses the keywords about members and items. properties are sorted by name,
+// for the binary search in object.
 func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
 	properties := at.Member("properties")
 	if at.Has("properties") && properties.Value.Kind() != canon.Object {
@@ -165,7 +171,7 @@ func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
 	s.additional, s.items = p.inner(at, "additionalProperties"), p.inner(at, "items")
 }
 
-// inner is a schema under a keyword, nil when there is none.
+// inner parses the schema of a keyword, nil if it is absent.
 func (p *parser) inner(at problem.Place, name string) *jsonSchema {
 	if !at.Has(name) {
 		return nil
@@ -174,7 +180,7 @@ func (p *parser) inner(at problem.Place, name string) *jsonSchema {
 	return &s
 }
 
-// schemas is a list of them under a keyword.
+// schemas parses the list of schemas of a keyword, nil if it is absent.
 func (p *parser) schemas(at problem.Place, name string) []jsonSchema {
 	list := at.Member(name)
 	if at.Has(name) && len(list.Items()) == 0 {
@@ -188,14 +194,14 @@ func (p *parser) schemas(at problem.Place, name string) []jsonSchema {
 	return out
 }
 
-// compile makes an expression of a pattern, or reports everything in it that RE2
-// does not have.
+// compile compiles a pattern. On failure it reports every construct that RE2 does not
+// support and returns nil.
 func (p *parser) compile(at problem.Place, flags string) *regexp.Regexp {
 	if at.Value.Kind() != canon.String {
 		p.fail(at, "Write a regular expression (RE2).", "a pattern must be a string, got %s", at.Value.Kind())
 		return nil
 	}
-	expr := spell(at.Value.Text()).expr
+	expr := translate(at.Value.Text()).expr
 	if flags != "" {
 		expr = "(?" + flags + ")" + expr
 	}
@@ -203,7 +209,7 @@ func (p *parser) compile(at problem.Place, flags string) *regexp.Regexp {
 	if err == nil {
 		return re
 	}
-	for _, c := range explain(at.Value.Text(), err) {
+	for _, c := range explainPattern(at.Value.Text(), err) {
 		p.fail(at, c.fix, "the pattern is not valid: %s", c.what)
 	}
 	return nil

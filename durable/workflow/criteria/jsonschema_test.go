@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// schemaCriteria is one rule with a schema.
+// schemaCriteria returns criteria of one schema rule.
 func schemaCriteria(t testing.TB, schema string) Criteria {
 	t.Helper()
 	return parsed(t, `{"type": "schema", "message": "Give data", "schema": `+schema+`}`)
@@ -88,7 +88,7 @@ func TestJSONSchema(t *testing.T) {
 		{`{"title": "t", "description": "d", "$schema": "s", "$id": "i", "examples": [1], "default": 1, "format": "date", "$comment": "c"}`, `"no date"`, ``},
 		{`{"type": "number"}`, `"` + strings.Repeat("ä", 100) + `"`, `the JSON value: expected number, got "` +
 			strings.Repeat("ä", 59) + `…`},
-		// Where the value stands.
+		// Where the value is found.
 		{`{"type": "number"}`, "  12\n", ``},
 		{`{"type": "number"}`, "Here it is:\n\n```json\n12\n```\nand\n```json\n\"x\"\n```\n", ``},
 		{`{"type": "number"}`, "- list\n  ```JSON\r\n  12\r\n  ```\r\n", ``},
@@ -134,7 +134,7 @@ func TestJSONSchemaProblems(t *testing.T) {
 		{`{"pattern": "\\u00e9(b"}`, `/pattern`, `missing closing ): \u00e9(b at character 1`, "RE2"},
 		{`{"type": "int"}`, `/type`, `one of JSON's, got "int"`, "integer"},
 		{`{"type": ["string", 1]}`, `/type/1`, "one of JSON's, got 1", "integer"},
-		{`{"type": []}`, `/type`, "refuses everything", "Name a type"},
+		{`{"type": []}`, `/type`, "rejects every value", "Name a type"},
 		{`{"type": null}`, `/type`, "got null", "integer"},
 		{`{"enum": []}`, `/enum`, "at least one value", "List"},
 		{`{"enum": ["a"], "const": "b"}`, `/enum`, "with const among them", "List"},
@@ -169,12 +169,11 @@ func TestJSONSchemaProblems(t *testing.T) {
 	}
 }
 
-// TestKeywordLists: a keyword is judged or an annotation, never both, and the lists
-// are in order for the message.
+// TestKeywordLists: no keyword is in both lists, and the lists are sorted, for messages.
 func TestKeywordLists(t *testing.T) {
 	for _, name := range annotations {
 		if slices.Contains(schemaKeywords, name) {
-			t.Errorf("%s stands in both lists", name)
+			t.Errorf("%s is in both lists", name)
 		}
 	}
 	if !slices.IsSorted(schemaTypes) || !slices.IsSorted(annotations) {

@@ -66,9 +66,9 @@ func anyContext(t *rapid.T) canon.Value {
 	return canon.OfMembers(canon.Member{Name: "x", Value: canon.OfBool(rapid.Bool().Draw(t, "x"))})
 }
 
-// TestLaws: all of a list is each of it; one of a list is any of it that applies; and
-// what is demanded twice over a negation is demanded.
-func TestLaws(t *testing.T) {
+// TestCombinationLaws: an "and" is the conjunction of its parts, an "or" the disjunction of
+// those that apply, and a double negation changes nothing.
+func TestCombinationLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyCriteria(2).Draw(t, "a"), anyCriteria(2).Draw(t, "b")
 		notes, vars := anyNotes().Draw(t, "notes"), anyContext(t)
@@ -84,10 +84,10 @@ func TestLaws(t *testing.T) {
 		}
 		not := canon.OfMembers(canon.Member{Name: "not", Value: a})
 		if applies(a) && accepts(not) == accepts(a) {
-			t.Fatal("not does not turn the verdict around")
+			t.Fatal("not does not invert the verdict")
 		}
 		if !applies(a) && !accepts(not) {
-			t.Fatal("the negation of what does not apply is demanded")
+			t.Fatal("the negation of a rule that does not apply fails")
 		}
 		if accepts(canon.OfMembers(canon.Member{Name: "not", Value: not})) != accepts(a) {
 			t.Fatal("a double negation changes the verdict")
@@ -95,9 +95,9 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// TestFailuresAreAnnounced: every failure names a requirement that a reader was
-// shown, and lists of rules fail in the order in which they were shown.
-func TestFailuresAreAnnounced(t *testing.T) {
+// TestFailuresMatchRequirements: the Requirement of every failure is among Requirements, and
+// failures are in the same order.
+func TestFailuresMatchRequirements(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := rapid.SliceOfN(anyRule(), 1, 5).Draw(t, "rules")
 		notes, vars := anyNotes().Draw(t, "notes"), anyContext(t)
@@ -113,7 +113,7 @@ func TestFailuresAreAnnounced(t *testing.T) {
 	})
 }
 
-// TestNormalFormIsStable: the normal form judges the same and is its own normal form.
+// TestNormalFormIsStable: the normal form gives the same failures and is its own normal form.
 func TestNormalFormIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := must(t, anyCriteria(3).Draw(t, "criteria"))

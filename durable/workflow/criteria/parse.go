@@ -11,15 +11,17 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
+// example is a validationCriteria for messages.
 const example = `[{"type": "contains", "value": "Findings", "message": "List the findings"}]`
 
-// Parse reads validationCriteria: a list of rules, of which all must hold, one
-// rule, or a composition by and, or, not. It is false when an error was reported.
+// Parse parses validationCriteria: one rule, a combination by and, or, not, or a list of
+// these, all of which must pass. It reports problems with their places. The second result
+// is false, and the Criteria zero, if an error was reported; warnings do not matter.
 func Parse(at problem.Place, report problem.Report) (Criteria, bool) {
 	p := parser{report: report, ok: true}
 	var root node
 	if at.Value.Kind() == canon.Array {
-		root = p.list(at, all)
+		root = p.list(at, kindAnd)
 	} else {
 		root = p.node(at)
 	}
@@ -29,8 +31,8 @@ func Parse(at problem.Place, report problem.Report) (Criteria, bool) {
 	return Criteria{&root}, true
 }
 
-// Of is Parse for criteria that were compiled before. What there is
-// to warn of was said then.
+// Of parses the normal form of criteria, from a compiled workflow. It fails with the first
+// error; warnings were reported when the workflow was compiled.
 func Of(v canon.Value) (Criteria, error) {
 	var first error
 	c, _ := Parse(problem.Place{Value: v}, func(found problem.Problem) {
@@ -41,19 +43,21 @@ func Of(v canon.Value) (Criteria, error) {
 	return c, first
 }
 
+// parser parses one validationCriteria value and records whether an error was reported.
 type parser struct {
 	report problem.Report
 	ok     bool
 }
 
-// fail reports and remembers; a node that failed is never run.
+// fail reports an error and clears ok. Parsing continues, so that all problems are reported
+// at once; the incomplete node is discarded by Parse.
 func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
 	p.ok = false
 	p.report.Error(at, fix, format, args...)
 }
 
-// node reads a rule or a composition. What stands beside and, or, not is refused:
-// it would be ignored.
+// node parses a rule or a combination. Other keys in the object of and, or, not are
+// rejected, since they would be ignored.
 func (p *parser) node(at problem.Place) node {
 	if at.Value.Kind() != canon.Object {
 		p.fail(at, "Write "+example+".", "a validation rule must be an object, got %s", at.Value.Kind())
@@ -63,24 +67,25 @@ func (p *parser) node(at problem.Place) node {
 		if !at.Has(name) {
 			continue
 		}
+		// Also catches two of and, or, not in one object.
 		if at.Value.Len() > 1 {
-			p.fail(at, "Put what stands beside it into its list.", "%q must stand alone in its object", name)
+			p.fail(at, "Move the other keys into its list.", "%q must be the only key of its object", name)
 			return node{}
 		}
 		inner := at.Member(name)
 		switch name {
 		case "not":
-			return node{kind: none, parts: []node{p.node(inner)}}
+			return node{kind: kindNot, parts: []node{p.node(inner)}}
 		case "or":
-			return p.list(inner, some)
+			return p.list(inner, kindOr)
 		}
-		return p.list(inner, all)
+		return p.list(inner, kindAnd)
 	}
-	return p.single(at)
+	return p.parseRule(at)
 }
 
-// list reads the parts of a composition; a list of one is its only part, so that
-// two spellings of one demand have one hash.
+// list parses the parts of a combination. A list of one part becomes that part, so that
+// equivalent spellings have the same workflow hash.
 func (p *parser) list(at problem.Place, k kind) node {
 	items := at.Items()
 	if len(items) == 0 {
@@ -97,7 +102,8 @@ func (p *parser) list(at problem.Place, k kind) node {
 	return n
 }
 
-// ruleKeys are the keys that each type of rule reads beside type, message and condition.
+// ruleKeys lists the keys of each type of rule besides type, message and condition. The
+// first key is required, except in a length rule, which needs one of its two.
 var ruleKeys = map[string][]string{
 	"contains": {"value"},
 	"regex":    {"pattern", "flags"},
@@ -105,10 +111,10 @@ var ruleKeys = map[string][]string{
 	"schema":   {"schema"},
 }
 
-// single reads one rule. Keys of another type are dropped with a warning: a "min" on
-// a contains rule is a demand that nobody checks. Keys of no type are refused: they
-// may be one that is misspelled.
-func (p *parser) single(at problem.Place) node {
+// parseRule parses one rule. Keys of another rule type are dropped with a warning, because
+// they are not checked: a "min" in a contains rule has no effect. Unknown keys are errors,
+// because they may be misspelled.
+func (p *parser) parseRule(at problem.Place) node {
 	kind := at.Member("type")
 	keys, ok := ruleKeys[kind.Value.Text()]
 	if !ok {
@@ -117,22 +123,24 @@ func (p *parser) single(at problem.Place) node {
 		return node{}
 	}
 	for _, name := range at.Names() {
-		tell := p.fail
+		report := p.fail
 		switch {
 		case name == "type" || name == "message" || name == "condition" || slices.Contains(keys, name):
 			continue
 		case isRuleKey(name):
-			tell = p.report.Warn
+			report = p.report.Warn
 		}
-		tell(at.Member(name), "Remove it; "+kind.Value.Text()+" reads "+strings.Join(keys, " and ")+".",
-			"key %q means nothing in a rule of type %s", name, kind.Value.Text())
+		report(at.Member(name), "Remove it; "+kind.Value.Text()+" reads "+strings.Join(keys, " and ")+".",
+			"key %q has no effect in a rule of type %s", name, kind.Value.Text())
 	}
+	// Reading continues after an error in one key, so that all are reported.
 	var n node
 	message := p.message(at)
 	if at.Has("condition") {
 		when, ok := condition.Parse(at.Member("condition"), p.report)
 		n.when, p.ok = when, p.ok && ok
 	}
+	// The type was checked above, so the default case is length.
 	switch kind.Value.Text() {
 	case "contains":
 		n.rule = containsRule{message, p.text(at, "value", "Write the text that the notes must contain.")}
@@ -146,7 +154,7 @@ func (p *parser) single(at problem.Place) node {
 	return n
 }
 
-// isRuleKey tells keys that some type of rule reads.
+// isRuleKey reports whether name is a key of some type of rule.
 func isRuleKey(name string) bool {
 	for _, keys := range ruleKeys {
 		if slices.Contains(keys, name) {
@@ -156,19 +164,19 @@ func isRuleKey(name string) bool {
 	return false
 }
 
-// message may be empty, but is always there: whoever left it out may have meant
-// another key.
-func (p *parser) message(at problem.Place) said {
+// message parses the author's message. It may be empty but must be present: a missing one
+// is often a misspelled key.
+func (p *parser) message(at problem.Place) authorMessage {
 	member := at.Member("message")
 	if member.Value.Kind() != canon.String {
-		p.fail(member, "Say in one sentence what is missing when the rule fails.",
+		p.fail(member, "Describe in one sentence what is missing when the rule fails.",
 			`a validation rule needs "message", a string, got %s`, member.Value.Kind())
 	}
-	return said(member.Value.Text())
+	return authorMessage(member.Value.Text())
 }
 
-// schemaRule keeps the schema as it was written, and as what judges.
-func (p *parser) schemaRule(at problem.Place, message said) rule {
+// schemaRule parses a schema rule; see jsonSchema for the supported keywords.
+func (p *parser) schemaRule(at problem.Place, message authorMessage) rule {
 	member := at.Member("schema")
 	if !at.Has("schema") {
 		p.fail(member, `Add "schema", such as {"type": "object", "required": ["findings"]}.`,
@@ -178,7 +186,7 @@ func (p *parser) schemaRule(at problem.Place, message said) rule {
 	return schemaRule{message, member.Value, p.schema(member)}
 }
 
-// text is a required string that is not empty.
+// text parses a required string that must not be empty.
 func (p *parser) text(at problem.Place, name, fix string) string {
 	member := at.Member(name)
 	if member.Value.Text() == "" {
@@ -187,24 +195,25 @@ func (p *parser) text(at problem.Place, name, fix string) string {
 	return member.Value.Text()
 }
 
-// length reads the bounds; bounds that no text meets are refused.
-func (p *parser) length(at problem.Place, message said) rule {
+// length parses the bounds of a length rule. Bounds that no text can meet are an error.
+func (p *parser) length(at problem.Place, message authorMessage) rule {
 	r := lengthRule{message, p.count(at, "min"), p.count(at, "max")}
 	switch {
 	case !at.Has("min") && !at.Has("max"):
 		p.fail(at, `Add "min" or "max", a number of characters.`, "a length rule needs min or max")
-	case r.max >= 0 && r.min > r.max:
+	case r.max >= 0 && r.min > r.max: // an absent min is -1, which is never greater
 		p.fail(at, "Exchange the two.", "min %d is more than max %d", r.min, r.max)
 	}
 	return r
 }
 
-// count is a bound in characters, -1 when it is not given.
+// count parses a bound in characters, -1 if it is absent.
 func (p *parser) count(at problem.Place, name string) int {
 	if !at.Has(name) {
 		return -1
 	}
 	member := at.Member(name)
+	// MaxInt32 keeps the conversion to int exact on all platforms.
 	f := member.Value.Float()
 	if member.Value.Kind() != canon.Number || f != math.Trunc(f) || f < 0 || f > math.MaxInt32 {
 		p.fail(member, "Write a number of characters, such as 200.", "%s must be a whole number from 0", name)

@@ -7,23 +7,25 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// regex compiles the pattern once, when the workflow is read: an invalid one is found
-// before a run can depend on it.
-func (p *parser) regex(at problem.Place, message said) rule {
-	r := regexRule{said: message, pattern: p.text(at, "pattern", "Write a regular expression (RE2)."),
+// regex parses a regex rule. The pattern is compiled when the workflow is parsed, so that an
+// invalid one is reported before a run depends on it.
+func (p *parser) regex(at problem.Place, message authorMessage) rule {
+	r := regexRule{authorMessage: message, pattern: p.text(at, "pattern", "Write a regular expression (RE2)."),
 		flags: p.flags(at)}
 	if r.pattern != "" {
+		// RE2 has no flag y; regexRule.accepts implements it.
 		r.re = p.compile(at.Member("pattern"), strings.ReplaceAll(r.flags, "y", ""))
 	}
 	return r
 }
 
-// idleFlags are those of other engines that make no difference here: a check needs
-// one match, and RE2 always reads whole characters.
-const idleFlags = "gu"
+// ignoredFlags are the flags of JavaScript that have no effect here: g, because a check
+// needs one match only, and u, because RE2 always matches whole characters.
+const ignoredFlags = "gu"
 
-// flags are those that change what is matched. Idle ones are dropped with a warning,
-// so that nobody relies on them; y works, but is easily overlooked behind a pattern.
+// flags parses the flags of a regex rule and returns those that have an effect. Ignored
+// flags are dropped with a warning. The flag y is accepted with a warning, because readers
+// easily overlook it after a long pattern.
 func (p *parser) flags(at problem.Place) string {
 	if !at.Has("flags") {
 		return ""
@@ -37,12 +39,12 @@ func (p *parser) flags(at problem.Place) string {
 	var out strings.Builder
 	for i, c := range flags {
 		switch {
-		case !strings.ContainsRune("imsy"+idleFlags, c) || strings.ContainsRune(flags[:i], c):
+		case !strings.ContainsRune("imsy"+ignoredFlags, c) || strings.ContainsRune(flags[:i], c):
 			p.fail(member, "Use any of i (ignore case), m (lines), s (dot matches newline), each once.",
-				"flag %q is not known or stands twice", c)
+				"flag %q is unknown or repeated", c)
 			return ""
-		case strings.ContainsRune(idleFlags, c):
-			p.report.Warn(member, "Remove the flag.", "flag %q changes nothing in a check", c)
+		case strings.ContainsRune(ignoredFlags, c):
+			p.report.Warn(member, "Remove the flag.", "flag %q has no effect in a check", c)
 			continue
 		case c == 'y':
 			p.report.Warn(member, `Start the pattern with \A instead.`,

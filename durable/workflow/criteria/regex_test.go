@@ -9,8 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// TestWhatRE2Lacks: patterns of other engines are explained, with their place.
-func TestWhatRE2Lacks(t *testing.T) {
+// TestUnsupportedConstructs: constructs of other regular expression engines are reported with
+// their position.
+func TestUnsupportedConstructs(t *testing.T) {
 	for pattern, want := range map[string][2]string{
 		`foo(?=bar)`:            {"lookahead ((?= at character 4) is not in RE2", "several rules"},
 		`é(?!bar)`:              {"lookahead ((?! at character 2) is not in RE2", "under not"},
@@ -23,8 +24,8 @@ func TestWhatRE2Lacks(t *testing.T) {
 		`a\u00e`:                {`a \u escape of no whole character (\u at character 2)`, `\uXXXX or \u{X…}`},
 		`é\u{110000}`:           {`a \u escape of no whole character (\u at character 2)`, `\u{X…}`},
 		`\u{}`:                  {`a \u escape of no whole character (\u at character 1)`, `\u{X…}`},
-		`\ud83d`:                {`a \u escape of no whole character (\u at character 1)`, `two halves`},
-		`\ude00\u00e9`:          {`a \u escape of no whole character (\u at character 1)`, `two halves`},
+		`\ud83d`:                {`a \u escape of no whole character (\u at character 1)`, `surrogate pair`},
+		`\ude00\u00e9`:          {`a \u escape of no whole character (\u at character 1)`, `surrogate pair`},
 		`\u00e9(?=bar)`:         {"lookahead ((?= at character 7) is not in RE2", "several rules"},
 		`\u00e9[\u00ff-\u{1}](`: {`invalid character class range: \u00ff-\u{1} at character 8`, "RE2"},
 		`a(b`:                   {"missing closing ): a(b at character 1", "RE2"},
@@ -37,7 +38,7 @@ func TestWhatRE2Lacks(t *testing.T) {
 		`x(?R)?`:                {"recursion ((?R at character 2)", "each level"},
 		`(?&word)`:              {"a subroutine call ((?& at character 1)", "Write the repeated pattern"},
 		`a(?#why)b`:             {"a comment ((?# at character 2)", "message"},
-		`(?x) a`:                {"the flag x ((?x at character 1)", "without blanks"},
+		`(?x) a`:                {"the flag x ((?x at character 1)", "without spaces"},
 		`(?|a|b)`:               {"a branch reset", "plain group"},
 		`(?(1)a|b)`:             {"a condition ((?( at character 1)", "under or"},
 		`(?'q'a)`:               {"a group named in quotes", "(?<name>"},
@@ -47,7 +48,7 @@ func TestWhatRE2Lacks(t *testing.T) {
 		`end\Z`:                 {`the anchor \Z (\Z at character 4)`, `\z`},
 		`[a\h]`:                 {`a horizontal blank (\h at character 3)`, `[ \t]`},
 		`a\Rb`:                  {`any line break (\R at character 2)`, `\r?\n`},
-		// What only looks foreign is not blamed for another mistake.
+		// A construct that only resembles an unsupported one is not reported for another error.
 		`\\1(b`:        {"missing closing )", "RE2"},
 		`[(?=]+(b`:     {"missing closing )", "RE2"},
 		`[]a++](b`:     {"missing closing )", "RE2"},
@@ -72,8 +73,8 @@ func TestWhatRE2Lacks(t *testing.T) {
 	}
 }
 
-// TestEverythingThatRE2Lacks: one more try must be enough.
-func TestEverythingThatRE2Lacks(t *testing.T) {
+// TestAllUnsupportedConstructsAtOnce: all unsupported constructs of a pattern are reported.
+func TestAllUnsupportedConstructsAtOnce(t *testing.T) {
 	at := problem.Place{Value: canon.OfMembers(
 		canon.Member{Name: "type", Value: canon.OfString("regex")},
 		canon.Member{Name: "message", Value: canon.OfString("m")},
@@ -88,8 +89,8 @@ func TestEverythingThatRE2Lacks(t *testing.T) {
 	}
 }
 
-// TestWhatRE2Has: what only looks foreign is accepted.
-func TestWhatRE2Has(t *testing.T) {
+// TestSupportedConstructs: constructs that resemble unsupported ones are accepted.
+func TestSupportedConstructs(t *testing.T) {
 	for pattern, text := range map[string]string{
 		`(?<year>\d{4})-\d{2}`:           "2024-05",
 		`(?i)severity: (high|low)`:       "Severity: HIGH",
@@ -115,7 +116,7 @@ func TestWhatRE2Has(t *testing.T) {
 	}
 }
 
-// TestLinearTime: a pattern that takes backtracking engines for ever.
+// TestLinearTime uses a pattern that takes exponential time in backtracking engines.
 func TestLinearTime(t *testing.T) {
 	c := parsed(t, `{"type": "regex", "pattern": "^(a+)+$", "message": "m"}`)
 	start := time.Now()
@@ -166,6 +167,6 @@ func TestFlagOnly(t *testing.T) {
 		}
 	}
 	if (Criteria{}).FlagOnly() {
-		t.Error("no criteria are no flag")
+		t.Error("the zero Criteria is flag-only")
 	}
 }

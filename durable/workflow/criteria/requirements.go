@@ -6,14 +6,16 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Requirements says the criteria as sentences for a prompt, in the order in which
-// the rules are written (locks 18.3). Rules whose condition does not hold over
-// vars are left out: they will not be checked.
+// Requirements returns the criteria as sentences for a prompt, in source order
+// (docs/design.md#output-requirements). Rules whose condition is false for vars are left
+// out, since Check would not apply them. The sentences are part of rendered prompts: their
+// words must not change.
 func (c Criteria) Requirements(vars canon.Value) []string {
 	if c.root == nil {
 		return nil
 	}
-	if c.root.kind != all {
+	// The parts of an "and" at the top become separate sentences, one per line of the prompt.
+	if c.root.kind != kindAnd {
 		return nonEmpty(c.root.sentence(vars))
 	}
 	var out []string
@@ -23,7 +25,7 @@ func (c Criteria) Requirements(vars canon.Value) []string {
 	return out
 }
 
-// nonEmpty leaves out the rules that do not apply.
+// nonEmpty returns s as a list, which is empty for a node that does not apply.
 func nonEmpty(s string) []string {
 	if s == "" {
 		return nil
@@ -31,45 +33,48 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// sentence is what n asks for, "" when none of its rules applies.
+// sentence renders a node, "" if none of its rules applies.
 func (n *node) sentence(vars canon.Value) string {
 	switch n.kind {
-	case single:
+	case kindRule:
 		if !n.when.Eval(vars) {
 			return ""
 		}
 		return withMessage(n.rule.requires(), n.rule)
-	case none:
+	case kindNot:
 		return n.forbidden(vars)
 	}
 	var parts []string
 	for i := range n.parts {
 		parts = append(parts, nonEmpty(n.parts[i].sentence(vars))...)
 	}
+	// One applicable part needs no "One of" or "All of".
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
 	}
-	if n.kind == some {
+	if n.kind == kindOr {
 		return "One of: " + strings.Join(parts, "; or ")
 	}
 	return "All of (" + strings.Join(parts, "; ") + ")"
 }
 
-// forbidden is the sentence of a "not".
+// forbidden renders a "not": the rule's own negative sentence, or "Not allowed: " and the
+// sentence of a combination.
 func (n *node) forbidden(vars canon.Value) string {
+	// The sentence of the part is "" if none of its rules applies; then "not" is dropped too.
 	inner := &n.parts[0]
 	s := inner.sentence(vars)
 	if s == "" {
 		return ""
 	}
-	if inner.kind == single {
+	if inner.kind == kindRule {
 		return withMessage(inner.rule.forbidden(), inner.rule)
 	}
 	return "Not allowed: " + s
 }
 
-// withMessage adds the author's words where they say more than the rule does. A
-// message that quotes the operand is taken to repeat it.
+// withMessage appends the author's message in parentheses, unless it contains the operand
+// and so probably repeats the sentence.
 func withMessage(sentence string, r rule) string {
 	if m := strings.TrimSpace(r.message()); m != "" && !strings.Contains(m, r.operand()) {
 		return sentence + " (" + m + ")"

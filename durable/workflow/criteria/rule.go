@@ -9,44 +9,53 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// rule is one check of a text. The types are closed: contains, regex, length, schema. Each
-// says what it asks for itself, so that a prompt and a failure use the same words.
+// rule is one check of a text, a closed set: contains, regex, length, schema. Each type
+// renders its own sentences, so that prompts and failures use the same words. The sentences
+// are stored in blockers and shown in prompts: they must not change.
 type rule interface {
+	// accepts reports whether the notes pass. It is linear in the length of text.
 	accepts(text string) bool
-	message() string   // the author's
-	requires() string  // what is checked, as a sentence
-	operand() string   // the part of the sentence that a message may already hold
-	forbidden() string // requires under a "not"
+	// message returns the author's message, which may be empty.
+	message() string
+	// requires returns the check as a sentence, such as "Must contain 'x'".
+	requires() string
+	// operand returns the part of the sentence that an author's message often repeats.
+	operand() string
+	// forbidden returns the sentence for the rule under "not".
+	forbidden() string
+	// value returns the rule in its normal form, without its condition.
 	value() canon.Value
 }
 
-// said is the author's message, which every rule carries. It may be empty: the rule
-// then speaks for itself.
-type said string
+// authorMessage is the message that every rule has. If it is empty, the rule's own sentence
+// is shown instead.
+type authorMessage string
 
-// or is the message, or what stands in for one that says nothing.
-func (s said) or(sentence string) string {
+// or returns the message, or sentence if the message is blank.
+func (s authorMessage) or(sentence string) string {
 	if strings.TrimSpace(string(s)) == "" {
 		return sentence
 	}
 	return string(s)
 }
 
-// message is the author's sentence.
-func (s said) message() string { return string(s) }
+// message returns the message as the author wrote it.
+func (s authorMessage) message() string { return string(s) }
 
-// fields are a rule in the source's own spelling.
-func (s said) fields(kind string, more ...canon.Member) canon.Value {
+// fields returns the normal form of a rule: its type, its message and the given members.
+func (s authorMessage) fields(kind string, more ...canon.Member) canon.Value {
 	return canon.OfMembers(append(more, member("type", kind), member("message", string(s)))...)
 }
 
-// member is a member of kind string, which most are.
+// member returns a string member.
 func member(name, text string) canon.Member {
 	return canon.Member{Name: name, Value: canon.OfString(text)}
 }
 
+// containsRule requires a text in the notes, compared exactly.
 type containsRule struct {
-	said
+	authorMessage
+	// text is not empty and is compared byte by byte, without regard to Unicode forms.
 	text string
 }
 
@@ -57,13 +66,17 @@ func (r containsRule) operand() string          { return r.text }
 
 func (r containsRule) value() canon.Value { return r.fields("contains", member("value", r.text)) }
 
+// regexRule requires a match of a regular expression.
 type regexRule struct {
-	said
-	pattern, flags string         // as the author wrote them, without flags of no effect
-	re             *regexp.Regexp // RE2: linear in the text whatever the pattern
+	authorMessage
+	// pattern and flags are as the author wrote them, without flags that have no effect.
+	pattern, flags string
+	// re is the compiled pattern. RE2 matches every pattern in linear time.
+	re *regexp.Regexp
 }
 
-// accepts looks for the first match: if any starts where the text does, that one does.
+// accepts uses the leftmost match: with the flag y, it must start at the start of the text,
+// and if any match starts there, the leftmost one does.
 func (r regexRule) accepts(text string) bool {
 	at := r.re.FindStringIndex(text)
 	return at != nil && (at[0] == 0 || !r.sticky())
@@ -73,9 +86,10 @@ func (r regexRule) requires() string  { return "Must match pattern" + r.where() 
 func (r regexRule) forbidden() string { return "Must not match pattern" + r.where() + ": " + r.pattern }
 func (r regexRule) operand() string   { return r.pattern }
 
-// sticky is the flag y, which RE2 does not have.
+// sticky reports the flag y, which RE2 does not support; accepts implements it.
 func (r regexRule) sticky() bool { return strings.Contains(r.flags, "y") }
 
+// where is the part of the sentences that describes the flag y.
 func (r regexRule) where() string {
 	if r.sticky() {
 		return " at the start"
@@ -91,10 +105,12 @@ func (r regexRule) value() canon.Value {
 	return r.fields("regex", fields...)
 }
 
-// lengthRule counts characters, so that a text is as long in every script.
+// lengthRule bounds the length of the notes in characters, not bytes, so that the same
+// bound means the same amount of text in every script.
 type lengthRule struct {
-	said
-	min, max int // -1: no bound
+	authorMessage
+	// min and max are inclusive; -1 is no bound. At least one is set.
+	min, max int
 }
 
 func (r lengthRule) accepts(text string) bool {
@@ -106,7 +122,7 @@ func (r lengthRule) requires() string  { return "Length: " + r.bounds() }
 func (r lengthRule) forbidden() string { return "Length must not be: " + r.bounds() }
 func (r lengthRule) operand() string   { return r.bounds() }
 
-// bounds is written as the locks show it (18.3).
+// bounds renders the bounds for the sentences (docs/design.md#output-requirements).
 func (r lengthRule) bounds() string {
 	var parts []string
 	if r.min >= 0 {

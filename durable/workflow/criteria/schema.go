@@ -6,13 +6,14 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of one rule or composition, from the
-// table of rule types. validationCriteria is one, or a list of them. self and
-// condition are where this schema and that of a condition will stand, such as
+// Schema returns the JSON Schema (draft 2020-12) of one rule or combination, derived from
+// the table of rule types. validationCriteria is one of these, or a list. self and
+// condition are the references to this schema and to that of a condition, such as
 // "#/$defs/condition".
 func Schema(self, condition string) canon.Value {
 	again, str := object("$ref", canon.OfString(self)), object("type", canon.OfString("string"))
 	count := object("type", canon.OfString("integer")).With("minimum", canon.OfInt(0))
+	// The schema of every key of ruleKeys; a key that is missing here would be null.
 	keys := map[string]canon.Value{
 		"value": str.With("minLength", canon.OfInt(1)).
 			With("description", canon.OfString("The text that the notes must contain")),
@@ -35,7 +36,7 @@ func Schema(self, condition string) canon.Value {
 		properties := object("type", object("const", canon.OfString(kind))).
 			With("condition", object("$ref", canon.OfString(condition))).
 			With("message", str.With("description",
-				canon.OfString("What is said when the rule fails; an empty one leaves it to the rule")))
+				canon.OfString("The message shown when the rule fails; if empty, the rule itself is described")))
 		required := []canon.Value{canon.OfString("type"), canon.OfString("message")}
 		for i, key := range ruleKeys[kind] {
 			if properties = properties.With(key, keys[key]); i == 0 && kind != "length" {
@@ -43,6 +44,7 @@ func Schema(self, condition string) canon.Value {
 			}
 		}
 		form := closed(properties, required...)
+		// A length rule requires one of its two keys, the other types their first key.
 		if kind == "length" {
 			form = form.With("anyOf", canon.OfList(object("required", canon.OfList(canon.OfString("min"))),
 				object("required", canon.OfList(canon.OfString("max")))))
@@ -55,10 +57,10 @@ func Schema(self, condition string) canon.Value {
 	forms = append(forms, closed(object("not", again), canon.OfString("not")))
 	return object("title", canon.OfString("a validation rule")).With("anyOf", canon.OfList(forms...)).
 		With("description", canon.OfString(
-			"What the notes of a step are checked for: one rule, or rules joined by and, or, not"))
+			"A check of a step's notes: one rule, or rules combined with and, or, not"))
 }
 
-// ruleTypes are the keys of ruleKeys in a fixed order.
+// ruleTypes returns the types of rules in sorted order.
 func ruleTypes() []string {
 	var out []string
 	for kind := range ruleKeys {
@@ -68,12 +70,12 @@ func ruleTypes() []string {
 	return out
 }
 
-// object is an object with one member.
+// object returns an object with one member.
 func object(name string, v canon.Value) canon.Value {
 	return canon.OfMembers(canon.Member{Name: name, Value: v})
 }
 
-// closed is the schema of an object with these properties only.
+// closed returns the schema of an object with these properties only.
 func closed(properties canon.Value, required ...canon.Value) canon.Value {
 	return object("type", canon.OfString("object")).With("properties", properties).
 		With("required", canon.OfList(required...)).With("additionalProperties", canon.OfBool(false))

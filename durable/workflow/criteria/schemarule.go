@@ -7,20 +7,22 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// schemaRule wants a JSON value in the notes: all of them, or the first block that
-// is marked as JSON. Artifacts are the better place for data; the rule is there for
-// workflows that were written before they were (locks section 19).
+// schemaRule requires a JSON value in the notes that matches a JSON Schema: the notes as a
+// whole, or their first block marked as JSON. New workflows should use artifacts for data;
+// the rule exists for workflows that are older than artifacts (docs/design.md#authoring).
 type schemaRule struct {
-	said
+	authorMessage
+	// source is the schema as the author wrote it, for sentences and the workflow hash.
 	source canon.Value
+	// schema is the parsed form of source.
 	schema jsonSchema
 }
 
-func (r schemaRule) accepts(text string) bool { return r.lacks(text) == "" }
+func (r schemaRule) accepts(text string) bool { return r.mismatch(text) == "" }
 
-// lacks says what keeps the notes from passing.
-func (r schemaRule) lacks(text string) string {
-	v, err := jsonIn(text)
+// mismatch returns why the notes do not pass, "" if they do.
+func (r schemaRule) mismatch(text string) string {
+	v, err := findJSON(text)
 	if err != nil {
 		return err.Error()
 	}
@@ -40,9 +42,9 @@ func (r schemaRule) value() canon.Value {
 	return r.fields("schema", canon.Member{Name: "schema", Value: r.source})
 }
 
-// jsonIn finds the JSON value of notes. Notes that are JSON as a whole need no
-// marks; in all others the marks say which part is meant.
-func jsonIn(notes string) (canon.Value, error) {
+// findJSON returns the JSON value of notes: the notes themselves if they are JSON, else the
+// content of the first ```json block.
+func findJSON(notes string) (canon.Value, error) {
 	if v, err := canon.Parse([]byte(strings.TrimSpace(notes))); err == nil {
 		return v, nil
 	}
@@ -57,16 +59,17 @@ func jsonIn(notes string) (canon.Value, error) {
 	return v, nil
 }
 
-// firstBlock is the content of the first fenced block whose language is json.
+// firstBlock returns the content of the first closed fenced block whose language is json.
 func firstBlock(notes string) (string, bool) {
 	var lines []string
 	inside := false
+	// A block that is not closed is ignored: the notes may have been truncated inside it.
 	for line := range strings.SplitSeq(notes, "\n") {
 		mark := strings.TrimSpace(line)
 		switch {
 		case !inside:
 			inside = strings.EqualFold(mark, "```json")
-		case mark == "```":
+		case mark == "```": // end of the block
 			return strings.Join(lines, "\n"), true
 		default:
 			lines = append(lines, line)

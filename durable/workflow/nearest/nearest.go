@@ -1,35 +1,36 @@
-// Package nearest guesses which of some names somebody meant who typed another. It
-// is for suggestions only: nothing is looked up by a guess.
+// Package nearest finds the known name that is most similar to a misspelled one, for
+// suggestions in messages ("Did you mean …?"). It is not a lookup: a caller never acts on
+// the result without the user.
 package nearest
 
 import "strings"
 
-// Of is the candidate that someone who typed word most likely meant, "" when
-// none is close: at most a third of the letters are wrong, or one is the start of the
-// other. Of equally close ones the first counts.
+// Of returns the candidate nearest to word, or "" when none is similar. A candidate is
+// similar if its edit distance is at most a third of the length of word (at least 1), or if
+// one of the two is a prefix of the other. Letter case is ignored. Among equally near
+// candidates the first is returned. Words longer than 64 bytes have no similar name.
 func Of(word string, candidates []string) string {
-	// A third of the letters may be wrong; in short words one.
 	best, budget := "", max(1, len(word)/3)
 	if word == "" || len(word) > 64 {
 		return ""
 	}
 	for _, c := range candidates {
 		if gap := len(word) - len(c); gap > budget || -gap > budget {
-			continue // cannot be close; a hostile file may ask a million times
+			continue // too far by length alone; avoids the cost of distance
 		}
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d <= budget {
 			best, budget = c, d-1
 		}
 	}
 	if best == "" {
-		return begun(strings.ToLower(word), candidates)
+		return sharesPrefix(strings.ToLower(word), candidates)
 	}
 	return best
 }
 
-// begun is the first candidate that begins with word, or word with it: somebody wrote
-// part of a name, or more than it.
-func begun(word string, candidates []string) string {
+// sharesPrefix returns the first candidate that starts with word or that word starts with,
+// "" for none. Both must be longer than 3 bytes.
+func sharesPrefix(word string, candidates []string) string {
 	for _, c := range candidates {
 		low := strings.ToLower(c)
 		if min(len(word), len(low)) > 3 && (strings.HasPrefix(low, word) || strings.HasPrefix(word, low)) {
@@ -39,8 +40,8 @@ func begun(word string, candidates []string) string {
 	return ""
 }
 
-// distance counts the letters to insert, delete, replace or exchange with their
-// neighbour to turn a into b.
+// distance is the optimal string alignment distance in bytes: the number of insertions,
+// deletions, replacements and exchanges of neighbours that turn a into b.
 func distance(a, b string) int {
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {

@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestOfPartsOfNames(t *testing.T) {
+func TestOfPrefixes(t *testing.T) {
 	names := []string{"decision", "loopId", "metadata", "summary"}
 	for word, want := range map[string]string{
 		"decison": "decision", "Decision": "decision", "loop_id": "loopId", "loopid": "loopId", "meta": "metadata",
@@ -48,7 +48,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// FuzzDistance: it is a distance.
+// FuzzDistance checks that distance is 0 for equal words only, symmetric and bounded.
 func FuzzDistance(f *testing.F) {
 	f.Add("steps", "stpes")
 	f.Fuzz(func(t *testing.T, a, b string) {

@@ -7,14 +7,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// Library is the templates at hand. The zero Library has none.
+// Library holds the templates that references can resolve to. The zero Library is empty.
 type Library struct {
 	byID map[string][]Template // newest first
 	ids  []string              // sorted
 }
 
-// NewLibrary holds exactly these. Of two with one id, version and pack the first
-// counts: whoever hands them over puts what is nearer in front.
+// NewLibrary returns a library of exactly these templates. When several have one id,
+// version and pack, the first is used, so callers pass them in order of precedence.
 func NewLibrary(templates []Template) Library {
 	l := Library{byID: map[string][]Template{}}
 	for _, t := range templates {
@@ -33,23 +33,24 @@ func NewLibrary(templates []Template) Library {
 	return l
 }
 
-// Refusal says why a reference leads to no template, and what to write instead.
+// Refusal explains why a reference cannot be resolved, and how to correct it.
 type Refusal struct {
 	Message string
 	Fix     string
 }
 
+// refuse returns a Refusal with a formatted message.
 func refuse(fix, format string, args ...any) *Refusal {
 	return &Refusal{fmt.Sprintf(format, args...), fix}
 }
 
-// Find is the template that a reference means: of the version that it names exactly,
-// else the newest. A nil Refusal says that it was found.
+// Find resolves a reference: to the version that it names, else to the newest. The Refusal
+// is nil if the template was found.
 func (l Library) Find(ref Ref) (Template, *Refusal) {
 	if len(l.byID[ref.TemplateID]) == 0 {
 		return Template{}, l.unknown(ref.TemplateID)
 	}
-	found, refused := l.meant(ref)
+	found, refused := l.candidates(ref)
 	switch {
 	case refused != nil:
 		return Template{}, refused
@@ -65,16 +66,16 @@ func (l Library) Find(ref Ref) (Template, *Refusal) {
 	}
 	fix := "Installed are " + listed(versions) + "."
 	if near := nearest.Of(ref.Version, versions); near != "" {
-		fix = fmt.Sprintf("Did you mean %s? Without a version the newest is taken.",
+		fix = fmt.Sprintf("Did you mean %s? Without a version the newest is used.",
 			Ref{TemplateID: ref.TemplateID, Version: near})
 	}
 	return Template{}, refuse(fix, "prompt template %q has no version %q", ref.TemplateID, ref.Version)
 }
 
-// meant are the versions in the library that the reference names. A template that was
-// installed by itself is meant before those of packs; where two packs have one of the
-// id the reference has to say which (RFC 0028 B).
-func (l Library) meant(ref Ref) ([]Template, *Refusal) {
+// candidates returns the versions that a reference can resolve to, newest first. A template
+// that was installed by itself takes precedence over templates of packs. When two packs
+// contain the id, the reference has to name one of them (docs/design.md#prompt-templates).
+func (l Library) candidates(ref Ref) ([]Template, *Refusal) {
 	all := l.byID[ref.TemplateID]
 	found := slices.DeleteFunc(slices.Clone(all), func(t Template) bool { return t.LibraryID() != ref.LibraryID })
 	if len(found) > 0 {
@@ -91,12 +92,12 @@ func (l Library) meant(ref Ref) ([]Template, *Refusal) {
 	case len(packs) > 1:
 		return nil, refuse(fmt.Sprintf(`Write {"templateId": %q, "libraryId": …} with one of %s.`, ref.TemplateID,
 			listed(packs)),
-			"prompt template %q is in several packs, so that it is not clear which is meant", ref.TemplateID)
+			"prompt template %q is in several packs, so the reference is ambiguous", ref.TemplateID)
 	}
 	return all, nil
 }
 
-// unknown guesses at what was meant.
+// unknown returns the refusal for an unknown template id, with a similar id if there is one.
 func (l Library) unknown(id string) *Refusal {
 	fix := "Installed are " + listed(l.ids) + "."
 	if near := nearest.Of(id, l.ids); near != "" {
@@ -104,10 +105,10 @@ func (l Library) unknown(id string) *Refusal {
 	} else if len(l.ids) == 0 {
 		fix = "Install it first: no prompt template is installed here."
 	}
-	return refuse(fix, "there is no prompt template %q", id)
+	return refuse(fix, "prompt template %q does not exist", id)
 }
 
-// packsOf names the packs that templates came in, each once.
+// packsOf returns the names of the packs that contain the templates, each once, sorted.
 func packsOf(found []Template) []string {
 	var out []string
 	for _, t := range found {

@@ -20,7 +20,7 @@ func value(t testing.TB, text string) canon.Value {
 	return v
 }
 
-// TestReferences: what the shape accepts is read, and nothing else is accepted.
+// TestReferences: RefOf decodes everything that RefShape accepts.
 func TestReferences(t *testing.T) {
 	for text, want := range map[string]Ref{
 		`"prompt:review"`: {TemplateID: "review"},
@@ -65,7 +65,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestVersionOrder is the example of Semantic Versioning, and what it leaves open.
+// TestVersionOrder checks the example of Semantic Versioning, and build metadata.
 func TestVersionOrder(t *testing.T) {
 	order := []string{"0.9.10", "1.0.0-1", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta",
 		"1.0.0-beta.2", "1.0.0-beta.11",
@@ -79,8 +79,8 @@ func TestVersionOrder(t *testing.T) {
 	}
 }
 
-// The published pattern lets numbers begin with zeros.
-func TestVersionsWithZerosInFront(t *testing.T) {
+// TestVersionsWithLeadingZeros: the published pattern allows leading zeros.
+func TestVersionsWithLeadingZeros(t *testing.T) {
 	if CompareVersions("1.02.0", "1.1.0") != 1 || CompareVersions("1.009.0", "1.10.0") != -1 ||
 		CompareVersions("1.02.0", "1.2.0") == 0 {
 		t.Error("numbers are compared as texts")
@@ -97,7 +97,7 @@ func compareInts(a, b int) int {
 	return 0
 }
 
-func TestVersionsAreInOneOrder(t *testing.T) {
+func TestVersionOrderIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.StringMatching(`0?[0-9]\.[0-9]\.[0-2](-[01a]{1,2}(\.[01a]{1,2})?)?(\+[01])?`), 3,
 			3).Draw(t, "versions")
@@ -139,8 +139,8 @@ func TestFind(t *testing.T) {
 		{Ref{TemplateID: "write"}, "", "in several packs", "one of vendor.x.y, vendor.x.z"},
 		{Ref{TemplateID: "write", LibraryID: "vendor.x"}, "", `library "vendor.x" has no prompt template "write"`,
 			"It is in vendor.x.y, vendor.x.z."},
-		{Ref{TemplateID: "reveiw"}, "", `no prompt template "reveiw"`, `Did you mean "review"?`},
-		{Ref{TemplateID: "unlike"}, "", `no prompt template "unlike"`, "Installed are lone, review, write."},
+		{Ref{TemplateID: "reveiw"}, "", `prompt template "reveiw" does not exist`, `Did you mean "review"?`},
+		{Ref{TemplateID: "unlike"}, "", `prompt template "unlike" does not exist`, "Installed are lone, review, write."},
 		{Ref{TemplateID: "review", Version: "1.2.1"}, "", `no version "1.2.1"`, "Did you mean prompt:review@1.2.0?"},
 		{Ref{TemplateID: "review", Version: "44.55.66"}, "", `no version "44.55.66"`,
 			"Installed are 1.10.0-rc.1, 1.2.0, 1.0.0."},
@@ -159,19 +159,19 @@ func TestFind(t *testing.T) {
 	}
 	if _, refused := (Library{}).Find(Ref{TemplateID: "a"}); refused == nil ||
 		!strings.Contains(refused.Fix, "no prompt template is installed") {
-		t.Errorf("nothing at hand: %+v", refused)
+		t.Errorf("an empty library: %+v", refused)
 	}
 }
 
 func TestFill(t *testing.T) {
-	room := func(int) bool { return true }
+	reserve := func(int) bool { return true }
 	for text, want := range map[string]string{
 		"{{a}} {{ a }}, {{b}}!":  "x {{b}} x {{b}}, [1]!",
 		"{{a.b}} {{c}} {a} {{}}": "{{a.b}} {{c}} {a} {{}}",
 		"{{{a}}}":                "{x {{b}}}",
 		"{{a b}} {{1}}":          "{{a b}} {{1}}",
 	} {
-		if got := (Template{Text: text}).Fill(map[string]string{"a": "x {{b}}", "b": "[1]"}, room); got != want {
+		if got := (Template{Text: text}).Fill(map[string]string{"a": "x {{b}}", "b": "[1]"}, reserve); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -179,15 +179,16 @@ func TestFill(t *testing.T) {
 	got := Template{Text: "{{a}}{{a}}{{a}}"}.Fill(map[string]string{"a": "xx"},
 		func(n int) bool { left -= n; return left >= 0 })
 	if got != "xx{{a}}{{a}}" {
-		t.Errorf("without room: %q", got)
+		t.Errorf("at the limit: %q", got)
 	}
 	if got := Placeholders("{{b}} {{a}} {{ b }} {{a.c}} {{wr.x"); !slices.Equal(got, []string{"b", "a", "a.c"}) {
 		t.Errorf("names: %q", got)
 	}
 }
 
-// TestTemplateIsRead: what was published is held, an explicit null among it.
-func TestTemplateIsRead(t *testing.T) {
+// TestTemplateRoundTrip: a published template decodes and encodes to the same bytes, explicit
+// nulls included.
+func TestTemplateRoundTrip(t *testing.T) {
 	const text = `{"kind":"user","meta":{"packName":"vendor.x.y","packVersion":"1.0.0","source":"pack"},"modelHints":{"temperature":0.5},"tags":["t"],"templateId":"a","text":"x",` +
 		`"variables":[{"defaultValue":null,"name":"n","required":false,"type":"string"},{"name":"m","required":true,"type":"object"}],"version":"1.0.0"}`
 	got, err := TemplateOf(value(t, text))
@@ -207,7 +208,7 @@ func TestTemplateIsRead(t *testing.T) {
 		t.Error("a variable that is not declared")
 	}
 	if _, err := TemplateOf(value(t, `{"templateId":"a"}`)); err == nil {
-		t.Error("half a template is read")
+		t.Error("an incomplete template is accepted")
 	}
 	for _, kind := range Kinds() {
 		if Kind(kind).Prompts() != (kind == "user" || kind == "system") {
@@ -225,7 +226,7 @@ func TestTemplateIsRead(t *testing.T) {
 			t.Errorf("%s for %s: %v", row.value, row.typed, got)
 		}
 	}
-	if Spelled(value(t, `"a b"`)) != "a b" || Spelled(value(t, `{"b": 1, "a": [true]}`)) != `{"a":[true],"b":1}` {
-		t.Error("spelling")
+	if ValueText(value(t, `"a b"`)) != "a b" || ValueText(value(t, `{"b": 1, "a": [true]}`)) != `{"a":[true],"b":1}` {
+		t.Error("ValueText")
 	}
 }

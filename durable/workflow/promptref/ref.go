@@ -1,9 +1,9 @@
-// Package promptref is prompt templates and the references to them (RFC 0027): what a
-// step names in place of a prompt, which of the templates at hand that is, and what
-// the template's text becomes with values in it.
+// Package promptref implements prompt templates and references to them
+// (docs/design.md#prompt-templates): Ref is a parsed reference, Library finds the template
+// it refers to, and Template.Fill replaces the placeholders in the template's text.
 //
-// It installs nothing and looks nothing up beyond the templates that it is handed: a
-// template that nobody hands over cannot be referred to.
+// The package does not install templates and performs no I/O. A Library contains exactly
+// the templates that its caller passes to NewLibrary.
 package promptref
 
 import (
@@ -15,22 +15,23 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// The patterns of the published schemas (RFC 0027 A and B).
+// The patterns of the published schemas of templates and references
+// (docs/design.md#prompt-templates).
 const (
 	idText      = `[a-z0-9][a-z0-9._-]{0,127}`
 	versionText = `\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?`
 	scheme      = "prompt:"
 )
 
-// What templates and references have in common, for the tables of both.
+// Shapes that templates and references have in common.
 var (
 	IDShape = shape.Text{Pattern: pattern.New(`^` + idText + `$`),
 		Like: `an id of lowercase letters, digits, . _ - such as "review.strict"`}
 	VersionShape = shape.Text{Pattern: pattern.New(`^` + versionText + `$`), Like: `a semantic version such as "1.0.0"`}
 )
 
-// RefShape is a reference as it is written: a text, or an object where variables are
-// given values or a library is named.
+// RefShape is the shape of a reference in a workflow file: a string, or an object, which
+// can also give values for variables and name a library.
 var RefShape = shape.ByKind{
 	canon.String: shape.Text{Pattern: pattern.New(`^` + scheme + idText + `(@` + versionText + `)?$`),
 		Like: `a reference such as "prompt:review" or "prompt:review@1.0.0"`},
@@ -41,17 +42,18 @@ var RefShape = shape.ByKind{
 		shape.May("variableOverrides", shape.AnyObject)),
 }
 
-// Ref names a template. Without a version the newest is meant.
+// Ref refers to a template. Without a version it refers to the newest.
 type Ref struct {
 	TemplateID string `json:"templateId"`
 	Version    string `json:"version,omitzero"`
-	// LibraryID narrows it to the templates of one pack.
+	// LibraryID restricts the reference to the templates of one pack.
 	LibraryID string `json:"libraryId,omitzero"`
-	// Overrides are values for the template's variables, by name; null for none.
+	// Overrides is an object of values for the template's variables, by name; null for none.
 	Overrides canon.Value `json:"variableOverrides,omitzero"`
 }
 
-// RefOf reads a reference that RefShape found nothing wrong with, in either form.
+// RefOf decodes a reference in either form. The value must have passed RefShape; RefOf
+// checks only what it needs.
 func RefOf(v canon.Value) (Ref, error) {
 	if v.Kind() != canon.String {
 		var r Ref
@@ -62,12 +64,13 @@ func RefOf(v canon.Value) (Ref, error) {
 	if !ok {
 		return Ref{}, fmt.Errorf("a reference starts with %s, got %q", scheme, v.Text())
 	}
-	// No id holds an @, so that the first one begins the version.
+	// Ids do not contain @, so the first one starts the version.
 	id, version, _ := strings.Cut(name, "@")
 	return Ref{TemplateID: id, Version: version}, nil
 }
 
-// String is the short form, without library and values.
+// String returns the short form, prompt:id or prompt:id@version, without library and
+// values.
 func (r Ref) String() string {
 	if r.Version == "" {
 		return scheme + r.TemplateID

@@ -8,10 +8,10 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// Kind is the closed set of roles that a template plays (RFC 0027).
+// Kind is the role of a template (docs/design.md#prompt-templates), a closed set.
 type Kind string
 
-// The kinds.
+// The kinds of templates.
 const (
 	System     Kind = "system"
 	User       Kind = "user"
@@ -19,17 +19,17 @@ const (
 	SchemaHint Kind = "schema-hint"
 )
 
-// Kinds are all of them, as words of a schema.
+// Kinds returns all kinds as strings, for the shape of a template.
 func Kinds() []string {
 	return []string{string(System), string(User), string(FewShot), string(SchemaHint)}
 }
 
-// Prompts reports whether a step may show a template of the kind as its prompt. The
-// others are parts of one.
+// Prompts reports whether a step may use a template of the kind as its prompt. The other
+// kinds are parts of a prompt.
 func (k Kind) Prompts() bool { return k == System || k == User }
 
-// Template is a prompt with a name, a version and variables, in the published shape.
-// What only programs that show lists read stays a value.
+// Template is a prompt text with an id, a version and variables, in its published JSON
+// form. Members that only other programs read are kept as canon values.
 type Template struct {
 	ID          string      `json:"templateId"`
 	Version     string      `json:"version"`
@@ -43,7 +43,7 @@ type Template struct {
 	Meta        canon.Value `json:"meta,omitzero"`
 }
 
-// Variable is a slot of the text, written {{name}} there.
+// Variable declares a placeholder of the text, which has the form {{name}}.
 type Variable struct {
 	Name        string      `json:"name"`
 	Type        string      `json:"type"` // string, number, boolean, array or object
@@ -54,26 +54,29 @@ type Variable struct {
 	Description string      `json:"description,omitzero"`
 }
 
-// SecretSource is the source of variables that hold secrets.
+// SecretSource is the Source of variables whose values are secret. The compiler rejects
+// references to templates with such variables, since prompts are stored permanently.
 const SecretSource = "secret"
 
-// TemplateOf reads a template that was checked when it was installed.
+// TemplateOf decodes a template, which was validated when it was installed. It fails if a
+// required member is missing or has another type.
 func TemplateOf(v canon.Value) (Template, error) {
 	var t Template
 	err := canon.Decode(v, &t)
 	return t, err
 }
 
-// Ref names exactly this version.
+// Ref returns a reference to exactly this version.
 func (t Template) Ref() Ref { return Ref{TemplateID: t.ID, Version: t.Version} }
 
-// LibraryID is the pack that the template came in, "" when it came by itself.
+// LibraryID returns the name of the pack that contained the template, "" when it was
+// installed by itself.
 func (t Template) LibraryID() string {
 	name, _ := t.Meta.Get("packName")
 	return name.Text()
 }
 
-// Variable finds a declaration by its name.
+// Variable returns the declaration with a name; false for an undeclared name.
 func (t Template) Variable(name string) (Variable, bool) {
 	i := slices.IndexFunc(t.Variables, func(v Variable) bool { return v.Name == name })
 	if i < 0 {
@@ -82,7 +85,8 @@ func (t Template) Variable(name string) (Variable, bool) {
 	return t.Variables[i], true
 }
 
-// Fits reports whether a value is of the declared type.
+// Fits reports whether a value has the declared type; false for every value if the type is
+// unknown.
 func (v Variable) Fits(value canon.Value) bool {
 	kinds := map[string]canon.Kind{"string": canon.String, "number": canon.Number, "boolean": canon.Bool,
 		"array": canon.Array, "object": canon.Object}
@@ -90,11 +94,11 @@ func (v Variable) Fits(value canon.Value) bool {
 	return known && value.Kind() == kind
 }
 
-// placeholder is what a prompt fills while a run goes on: a dotted path in double
-// braces, with blanks or without (R22).
+// placeholder matches a dotted path in double braces, with or without spaces: the form that
+// prompts are filled with during a run (docs/design.md#loops).
 var placeholder = pattern.New(`\{\{ *([A-Za-z_][A-Za-z0-9_.-]*) *\}\}`)
 
-// Placeholders are the names that a text asks for, each once, in its order.
+// Placeholders returns the names of the placeholders in a text, each once, in text order.
 func Placeholders(text string) []string {
 	var out []string
 	placeholder.ReplaceAllStringFunc(text, func(token string) string {
@@ -106,29 +110,31 @@ func Placeholders(text string) []string {
 	return out
 }
 
-// Fill is the text with values in the place of their names. It is read once from left
-// to right: what a value brings is not read again, and a name without a value stays
-// for the run's context. room is asked before bytes are copied, since a text may name
-// one value ten thousand times; where it says no the name stays.
-func (t Template) Fill(values map[string]string, room func(bytes int) bool) string {
+// Fill returns the text with placeholders replaced by their values, in one pass from left
+// to right: placeholders inside values are not replaced. A placeholder without a value
+// remains and is filled from the run's context. reserve is called with the length of each
+// value before it is copied, since a text may use one value ten thousand times; when it
+// returns false, the placeholder remains.
+func (t Template) Fill(values map[string]string, reserve func(bytes int) bool) string {
 	return placeholder.ReplaceAllStringFunc(t.Text, func(token string) string {
 		value, ok := values[placeholder.FindStringSubmatch(token)[1]]
-		if !ok || !room(len(value)) {
+		if !ok || !reserve(len(value)) {
 			return token
 		}
 		return value
 	})
 }
 
-// Spelled is how a value stands in a text: strings as they are, all else as JCS.
-func Spelled(v canon.Value) string {
+// ValueText returns the text that replaces a placeholder: a string's content, or the JCS
+// encoding of any other value.
+func ValueText(v canon.Value) string {
 	if v.Kind() == canon.String {
 		return v.Text()
 	}
 	return string(v.JCS())
 }
 
-// listed names a few of many.
+// listed joins the first five names, for messages.
 func listed(all []string) string {
 	const shown = 5
 	if len(all) > shown {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// CompareVersions orders versions as Semantic Versioning does: by their numbers, a
-// prerelease below its release. What follows a + counts only between versions that are
-// otherwise equal, so that the order never depends on who comes first.
+// CompareVersions orders versions as Semantic Versioning does: by their numbers, with a
+// prerelease below its release. Build metadata (after +) is compared, as text, only between
+// versions that are otherwise equal, which makes the order total: different versions are
+// never equal.
 func CompareVersions(a, b string) int {
 	coreA, preA := parts(a)
 	coreB, preB := parts(b)
@@ -23,15 +24,15 @@ func CompareVersions(a, b string) int {
 	return cmp.Or(compareDotted(preA, preB), cmp.Compare(a, b))
 }
 
-// parts are the numbers of a version and its prerelease.
+// parts splits a version into its numbers and its prerelease, without build metadata.
 func parts(version string) (core, prerelease string) {
 	version, _, _ = strings.Cut(version, "+")
 	core, prerelease, _ = strings.Cut(version, "-")
 	return core, prerelease
 }
 
-// compareDotted goes over identifiers between dots; of two that begin alike the
-// longer one is newer.
+// compareDotted compares dot-separated identifiers. If one list is a prefix of the other,
+// the longer one is greater.
 func compareDotted(a, b string) int {
 	listA, listB := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(listA), len(listB)) {
@@ -42,8 +43,8 @@ func compareDotted(a, b string) int {
 	return cmp.Compare(len(listA), len(listB))
 }
 
-// compareIdentifiers: numbers by their value, below words. A number may have more
-// digits than any integer type holds.
+// compareIdentifiers compares numbers by value and orders them below words. Numbers are
+// compared as text without leading zeros, because they may exceed every integer type.
 func compareIdentifiers(a, b string) int {
 	numA, numB := digits(a), digits(b)
 	switch {
@@ -58,5 +59,5 @@ func compareIdentifiers(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// digits reports a number.
+// digits reports whether s consists of ASCII digits only.
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

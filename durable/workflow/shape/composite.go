@@ -10,15 +10,15 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// List is an array of one shape.
+// List is an array whose items have one shape.
 type List struct {
 	Of       Shape
-	Min, Max int    // Max 0: no bound
+	Min, Max int    // numbers of items; Max 0: no bound
 	Unique   bool   // no two items are equal
-	Key      string // no two items have this member in common
+	Key      string // no two items have the same text in this member
 }
 
-// Want says only whether it may be empty.
+// Want mentions only whether the list may be empty.
 func (s List) Want() string {
 	if s.Min > 0 {
 		return "a list that is not empty"
@@ -26,8 +26,8 @@ func (s List) Want() string {
 	return "a list"
 }
 
-// Check reports the items after the list itself, and repeated items where they
-// stand again.
+// Check reports problems of the list's length first, then those of its items. A repeated
+// item is reported at its second place.
 func (s List) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Array {
 		mismatch(at, report, s)
@@ -54,7 +54,8 @@ func (s List) Check(at problem.Place, report problem.Report) {
 	}
 }
 
-// identity is what must not stand in a list twice.
+// identity returns what must be unique among the items; false if nothing must be, or if
+// the item has no such member.
 func (s List) identity(item problem.Place) (string, bool) {
 	switch {
 	case s.Key != "":
@@ -66,33 +67,33 @@ func (s List) identity(item problem.Place) (string, bool) {
 	return "", false
 }
 
-// Field is one key of an object.
+// Field is one key of an Object.
 type Field struct {
 	Name     string
 	Shape    Shape
 	Required bool
 }
 
-// Need is a key without which the object says nothing.
+// Need returns a required field.
 func Need(name string, s Shape) Field { return Field{name, s, true} }
 
-// May is a key that can be left out.
+// May returns an optional field.
 func May(name string, s Shape) Field { return Field{name, s, false} }
 
-// Object is a closed set of keys.
+// Object is an object with a closed set of keys.
 type Object struct {
-	What   string // what it describes, for messages
-	Fields []Field
+	What   string  // what it describes, such as "a step"; used in messages and schemas
+	Fields []Field // in the order of the schema
 }
 
-// ObjectOf is for the tables.
+// ObjectOf returns an Object with these fields.
 func ObjectOf(what string, fields ...Field) Object { return Object{what, fields} }
 
-// Want says what it describes.
+// Want returns what the object describes.
 func (s Object) Want() string { return "an object that describes " + s.What }
 
-// Check refuses keys it does not know, because an ignored key is a wish that nobody
-// hears: most are typing errors, so the nearest known key is the fix.
+// Check reports missing keys and unknown keys. Unknown keys are errors because they would
+// be ignored silently; most are typing errors, so the nearest known key is suggested.
 func (s Object) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
@@ -122,14 +123,14 @@ func (s Object) Check(at problem.Place, report problem.Report) {
 
 // Dictionary is an object whose keys the author chooses.
 type Dictionary struct {
-	Key   Shape // of the names; nil: any
+	Key   Shape // of the names; nil: any name
 	Value Shape
 }
 
-// Want leaves out the kind: the values are judged one by one.
+// Want does not describe the values; Check reports each value by itself.
 func (s Dictionary) Want() string { return "an object with values of one kind" }
 
-// Check judges each name and each value.
+// Check checks each name and each value.
 func (s Dictionary) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
@@ -138,7 +139,7 @@ func (s Dictionary) Check(at problem.Place, report problem.Report) {
 	for _, name := range at.Names() {
 		member := at.Member(name)
 		if s.Key != nil {
-			// The key is judged as a string that stands where its value stands.
+			// The key is checked as a string at the place of its value.
 			key := problem.Place{Value: canon.OfString(name).AtLine(member.Value.Line()), Pointer: member.Pointer}
 			s.Key.Check(key, report)
 		}
@@ -146,7 +147,7 @@ func (s Dictionary) Check(at problem.Place, report problem.Report) {
 	}
 }
 
-// Names lists the keys of a table in a fixed order, without the empty one.
+// Names returns the keys of m in sorted order, without the empty one.
 func Names[V any](m map[string]V) []string {
 	out := slices.Sorted(maps.Keys(m))
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })

@@ -14,14 +14,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// Text is a string. Lengths are counted in characters, as JSON Schema does.
+// Text is a string. Lengths are counted in characters, as in JSON Schema.
 type Text struct {
-	Min, Max int // Max 0: no bound
-	Pattern  *pattern.Pattern
-	Like     string // what the pattern asks for, in words
+	Min, Max int              // in characters; Max 0: no bound
+	Pattern  *pattern.Pattern // nil: any text
+	Like     string           // the pattern in words, for messages
 }
 
-// Want says the length only where there is a bound.
+// Want includes the bounds, if the shape has any.
 func (s Text) Want() string {
 	out := "a string"
 	if s.Like != "" {
@@ -38,7 +38,7 @@ func (s Text) Want() string {
 	return out
 }
 
-// Check names the length that it found: a text that is too long shows little else.
+// Check reports a text of the wrong length with its length, which helps more than the text.
 func (s Text) Check(at problem.Place, report problem.Report) {
 	value := at.Value.Text()
 	n := utf8.RuneCountInString(value)
@@ -53,10 +53,10 @@ func (s Text) Check(at problem.Place, report problem.Report) {
 // Words is a closed set of strings.
 type Words struct{ Set []string }
 
-// OneOf is for the tables.
+// OneOf returns the Words of a set, which Want lists in the given order.
 func OneOf(set ...string) Words { return Words{set} }
 
-// Want lists the words.
+// Want lists the words in quotes.
 func (s Words) Want() string {
 	quoted := make([]string, len(s.Set))
 	for i, word := range s.Set {
@@ -68,7 +68,7 @@ func (s Words) Want() string {
 	return strings.Join(quoted, "")
 }
 
-// Check suggests the word that was probably meant.
+// Check suggests the most similar word.
 func (s Words) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() == canon.String && slices.Contains(s.Set, at.Value.Text()) {
 		return
@@ -80,13 +80,13 @@ func (s Words) Check(at problem.Place, report problem.Report) {
 	report.Error(at, fix, "expected %s, got %s", s.Want(), Got(at))
 }
 
-// Amount is a number within bounds.
+// Amount is a number within inclusive bounds.
 type Amount struct {
-	Min, Max float64 // Max 0: no bound
-	Whole    bool
+	Min, Max float64 // Max 0: no upper bound
+	Whole    bool    // without a fraction
 }
 
-// Want says the bounds.
+// Want includes the bounds.
 func (s Amount) Want() string {
 	kind := "a number"
 	if s.Whole {
@@ -98,10 +98,10 @@ func (s Amount) Want() string {
 	return fmt.Sprintf("%s from %v", kind, s.Min)
 }
 
-// wholeMax is where doubles stop to hold every whole number.
+// wholeMax is 2^53: above it a double cannot represent every whole number.
 const wholeMax = 1 << 53
 
-// Check accepts 3.0 as a whole number, as JSON does.
+// Check accepts 3.0 as a whole number, as JSON Schema does.
 func (s Amount) Check(at problem.Place, report problem.Report) {
 	f := at.Value.Float()
 	switch {

@@ -1,9 +1,9 @@
-// Package shape is what a JSON value must look like, written as data: a table of keys
-// says what is accepted, and what is said about a value that does not fit, and the
-// JSON Schema that editors read, are both derived from it.
+// Package shape describes the form of JSON values as data: types such as Object, List and
+// Text, combined into tables. Each Shape can check a value, describe itself in a message
+// and produce the JSON Schema that editors use, so that the three cannot diverge.
 //
-// It knows no document of ours. Rules that bind several places together belong to
-// whoever has the table.
+// The package contains no table of its own. Rules that involve several places of a
+// document are checked by the package that defines the table. Start reading at Shape.
 package shape
 
 import (
@@ -15,21 +15,25 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// Shape is what a value must look like.
+// Shape is the form that a value must have.
 type Shape interface {
-	// Want says the shape in a few words, to stand behind "expected".
+	// Want describes the shape in a few words that follow "expected" in a message.
 	Want() string
-	// Check reports everything about the value that does not fit.
+	// Check reports the parts of the value that do not have the shape. It never fails
+	// otherwise and does not modify the value. The order of reports is not significant:
+	// callers sort problems by place.
 	Check(at problem.Place, report problem.Report)
-	// Schema is the same in JSON Schema, as far as it can be said there.
-	Schema(say Describe) canon.Value
+	// Schema returns the equivalent JSON Schema. Constraints that JSON Schema cannot
+	// express are left out, so it may accept more than Check.
+	Schema(describe Describe) canon.Value
 }
 
-// Describe is what an editor shows for a key of an object, by what the object
-// describes and the key; "" for nothing.
+// Describe returns the description of a key for editors, or "" for none. what is the What
+// of the Object that has the key.
 type Describe func(what, key string) string
 
-// Got says what stands at a place, short enough for one line.
+// Got describes the value at a place for messages: its kind, or a string in quotes,
+// shortened to 40 characters.
 func Got(at problem.Place) string {
 	if at.Value.Kind() != canon.String {
 		return at.Value.Kind().String()
@@ -41,43 +45,43 @@ func Got(at problem.Place) string {
 	return fmt.Sprintf("%q", string(text))
 }
 
-// mismatch is the report that every shape shares.
+// mismatch reports that the value does not have shape s.
 func mismatch(at problem.Place, report problem.Report, s Shape) {
 	report.Error(at, "Write "+s.Want()+".", "expected %s, got %s", s.Want(), Got(at))
 }
 
-// Anything is a value that only its reader understands, such as a default.
+// Anything accepts every value, such as the default of a parameter.
 type Anything struct{}
 
-// Want is for a missing key; no value is ever refused.
+// Want is used in messages about a missing key only.
 func (Anything) Want() string { return "any value" }
 
-// Check accepts.
+// Check reports nothing.
 func (Anything) Check(problem.Place, problem.Report) {}
 
-// OneKind is true or false, or an object that is passed on as it is.
+// OneKind accepts every value of one JSON kind.
 type OneKind struct {
 	Kind canon.Kind
-	Text string // in words
+	Text string // the kind in words, for messages
 }
 
-// The kinds that tables ask for by themselves.
+// Boolean and AnyObject are the kinds that tables use most.
 var (
 	Boolean   = OneKind{canon.Bool, "true or false"}
 	AnyObject = OneKind{canon.Object, "an object"}
 )
 
-// Want is the kind in words.
+// Want returns the kind in words.
 func (s OneKind) Want() string { return s.Text }
 
-// Check looks at the kind only.
+// Check checks the kind only, not the content.
 func (s OneKind) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != s.Kind {
 		mismatch(at, report, s)
 	}
 }
 
-// ByKind lets the kind of the value choose its shape.
+// ByKind selects the shape by the JSON kind of the value.
 type ByKind map[canon.Kind]Shape
 
 // Want lists the alternatives in the order of JSON's kinds.
@@ -91,8 +95,8 @@ func (s ByKind) Want() string {
 	return strings.Join(parts, " or ")
 }
 
-// Check never tries one shape after the other: the messages of a wrong guess would
-// hide the mistake.
+// Check applies the shape of the value's kind only. Trying all alternatives would report
+// problems of a form that the author did not use.
 func (s ByKind) Check(at problem.Place, report problem.Report) {
 	if inner, ok := s[at.Value.Kind()]; ok {
 		inner.Check(at, report)
@@ -101,18 +105,19 @@ func (s ByKind) Check(at problem.Place, report problem.Report) {
 	mismatch(at, report, s)
 }
 
-// ByTag lets one member of an object choose its shape. The case "" is for objects
-// that do not have the member.
+// ByTag selects the shape of an object by the text of one member. The case "" applies to
+// objects without that member.
 type ByTag struct {
-	Key   string
-	Text  string // the objects in words
+	Key   string // the member that selects
+	Text  string // the objects in words, for messages
 	Cases map[string]Shape
 }
 
-// Want is the objects in words.
+// Want returns the objects in words.
 func (s ByTag) Want() string { return s.Text }
 
-// Check judges by the tag alone, and says so when the tag is what is wrong.
+// Check applies the shape that the tag selects. An unknown tag is the only problem
+// reported for an object, since its other members cannot be checked.
 func (s ByTag) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
@@ -127,7 +132,8 @@ func (s ByTag) Check(at problem.Place, report problem.Report) {
 	inner.Check(at, report)
 }
 
-// unknown refuses the tag. Where it may be left out, that is the first advice.
+// unknown reports an unknown tag. Where the tag is optional and no known one is similar,
+// the suggestion is to remove it.
 func (s ByTag) unknown(tag problem.Place, report problem.Report) {
 	known := Words{Names(s.Cases)}
 	if _, optional := s.Cases[""]; optional && nearest.Of(tag.Value.Text(), known.Set) == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// judge lists what a shape says of a JSON text, one line a problem.
-func judge(t *testing.T, s Shape, text string) string {
+// checkText returns the problems of a JSON text, one per line.
+func checkText(t *testing.T, s Shape, text string) string {
 	t.Helper()
 	v, err := canon.Parse([]byte(text))
 	if err != nil {
@@ -23,8 +23,7 @@ func judge(t *testing.T, s Shape, text string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestShapes pins every word of the messages: they are the interface of whoever
-// mends a file.
+// TestShapes checks the full text of the messages, which authors of files rely on.
 func TestShapes(t *testing.T) {
 	name := Text{Pattern: pattern.New(`^[a-z]+$`), Like: "a lowercase name"}
 	pair := Object{What: "a pair", Fields: []Field{Need("left", Text{Min: 1}), May("right", Boolean)}}
@@ -126,7 +125,7 @@ func TestShapes(t *testing.T) {
 		{ByTag{Key: "k", Text: "a thing", Cases: map[string]Shape{"": Anything{}, "abc": Anything{}}}, `{"k": 1}`,
 			`/at/k: expected "abc" or no k, got number | Remove it, or write "abc".`},
 	} {
-		if got := judge(t, row.shape, row.text); got != row.want {
+		if got := checkText(t, row.shape, row.text); got != row.want {
 			t.Errorf("%+v of %s:\n got %s\nwant %s", row.shape, row.text, got, row.want)
 		}
 	}

@@ -7,25 +7,29 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// taking is how loops take steps of the main sequence: by naming one as their body.
-type taking struct {
-	// byStep leads from the pointer of a step that was taken to the loop that took it.
-	byStep map[string]problem.Place
-	// refused are bodies that name nothing that can be taken, with the reason.
-	refused []refusal
+// namedBodies holds the steps of the main sequence that loops name as their body. A
+// named step leaves the main sequence and belongs to the loop
+// (docs/design.md#loops).
+type namedBodies struct {
+	// loopOf maps the JSON pointer of a named step to the loop that names it.
+	loopOf map[string]problem.Place
+	// invalid holds the references that cannot be resolved, in file order.
+	invalid []invalidBody
 }
 
-type refusal struct {
-	at        problem.Place // the body
-	name, fix string
-	why       string
+// invalidBody is a body that names a step which the loop cannot use.
+type invalidBody struct {
+	at        problem.Place // the body member
+	name, fix string        // the id it names, and the suggested correction
+	why       string        // continues a message that starts with the name
 }
 
-// bodies goes over all loops of a file in its order, so that of two that name one
-// step the first has it, and of a circle the last loop is the one at fault.
-func bodies(root problem.Place) taking {
+// resolveNamedBodies resolves the named body of every loop, in file order. When two
+// loops name the same step, the first gets it; in a cycle, the last loop is reported.
+func resolveNamedBodies(root problem.Place) namedBodies {
 	steps := root.Member("steps")
-	t := taking{byStep: map[string]problem.Place{}}
+	named := namedBodies{loopOf: map[string]problem.Place{}}
+	// Of several steps with one id only the first can be named; checkStepID reports the others.
 	top, known := map[string]problem.Place{}, map[string]bool{}
 	for _, at := range steps.Items() {
 		id := at.Member("id").Value.Text()
@@ -33,48 +37,52 @@ func bodies(root problem.Place) taking {
 			top[id], known[id] = at, true
 		}
 	}
-	inner := map[string]bool{} // ids that stand inside a loop
+	inner := map[string]bool{} // ids of the steps inside loops
 	eachLoop(steps, problem.Place{}, func(loop, _ problem.Place) {
 		for _, at := range loop.Member("body").Items() {
 			inner[at.Member("id").Value.Text()] = true
 		}
 	})
-	within := map[string]string{} // of a taken step: the top-level step around its taker
+	within := map[string]string{} // named step → the top-level step around the loop that names it
 	eachLoop(steps, problem.Place{}, func(loop, around problem.Place) {
 		body := loop.Member("body")
 		name := body.Value.Text()
-		if name == "" {
+		if name == "" { // a list of steps, or a body that the shape check reports
 			return
 		}
+		// The order of the cases is the order in which the reasons are most helpful.
 		target, ok := top[name]
-		refuse := func(why, fix string) { t.refused = append(t.refused, refusal{body, name, fix, why}) }
-		switch first, twice := t.byStep[target.Pointer]; {
+		refuse := func(why, fix string) {
+			named.invalid = append(named.invalid, invalidBody{body, name, fix, why})
+		}
+		switch first, twice := named.loopOf[target.Pointer]; {
 		case !ok && inner[name]:
-			refuse("stands inside of a loop; a body can name a step of the main sequence only",
-				"Write the body out, or move the step to the main sequence.")
+			refuse("is inside a loop; a body can only name a step of the main sequence",
+				"Write the body out as a list, or move the step to the main sequence.")
 		case !ok:
 			fix := "Name a step of the main sequence, or write the body out as a list."
 			if near := nearest.Of(name, shape.Names(known)); near != "" {
 				fix = `Did you mean "` + near + `"?`
 			}
-			refuse("is not there", fix)
+			refuse("does not exist", fix)
 		case target.Pointer == loop.Pointer:
 			refuse("is the loop itself", "Name another step, or write the body out as a list.")
 		case twice:
-			refuse(`is the body of loop "`+first.Member("id").Value.Text()+`" already; a step stands in one loop only`,
-				"Write one of the two bodies out, with a step id of its own.")
-		case closes(within, around.Pointer, target.Pointer):
-			refuse("holds this loop itself, in a circle", "Name another step, or write the body out as a list.")
+			refuse(`is already the body of loop "`+first.Member("id").Value.Text()+`"; a step belongs to one loop only`,
+				"Write one of the two bodies out as a list, with its own step id.")
+		case encloses(within, around.Pointer, target.Pointer):
+			refuse("contains this loop, which makes a cycle", "Name another step, or write the body out as a list.")
 		default:
-			t.byStep[target.Pointer] = loop
+			named.loopOf[target.Pointer] = loop
 			within[target.Pointer] = around.Pointer
 		}
 	})
-	return t
+	return named
 }
 
-// closes reports whether target is around the place that wants to take it.
-func closes(within map[string]string, around, target string) bool {
+// encloses reports whether target is around, or contains it through steps that were
+// resolved before. Naming such a step as a body would make a cycle.
+func encloses(within map[string]string, around, target string) bool {
 	for around != target {
 		outer, ok := within[around]
 		if !ok {
@@ -85,8 +93,10 @@ func closes(within map[string]string, around, target string) bool {
 	return true
 }
 
-// eachLoop visits the loops of a list and those inside of them, with the step of
-// the main sequence that each stands in, which may be itself.
+// eachLoop calls visit for the loops of a list and those nested in written-out bodies,
+// outer loops first. around is the step of the main sequence that contains the loop,
+// which may be the loop itself; callers pass the zero Place. Named bodies are not
+// followed: the caller resolves them.
 func eachLoop(steps, around problem.Place, visit func(loop, around problem.Place)) {
 	for _, at := range steps.Items() {
 		outer := around

@@ -13,9 +13,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// fits judges a value by a JSON Schema, as an editor would: "" or the first misfit.
-// It knows what Schema writes and fails on everything else.
-func fits(t *testing.T, root, s, v canon.Value, at string) string {
+// validate validates a value against a JSON Schema, as an editor would, and returns the first
+// mismatch, "" for none. It supports the keywords that Schema uses and fails on others.
+func validate(t *testing.T, root, s, v canon.Value, at string) string {
 	for i := range s.Len() {
 		arg := s.Item(i)
 		if bad := keyword(t, root, s, s.Key(i), arg, v, at); bad != "" {
@@ -36,9 +36,9 @@ func keyword(t *testing.T, root, s canon.Value, name string, arg, v canon.Value,
 		defs, _ := root.Get("$defs")
 		target, ok := defs.Get(strings.TrimPrefix(arg.Text(), "#/$defs/"))
 		if !ok {
-			t.Fatalf("%s leads nowhere", arg.Text())
+			t.Fatalf("%s does not resolve", arg.Text())
 		}
-		return fits(t, root, target, v, at)
+		return validate(t, root, target, v, at)
 	case "type":
 		kinds := []canon.Value{arg}
 		if arg.Kind() == canon.Array {
@@ -73,7 +73,7 @@ func keyword(t *testing.T, root, s canon.Value, name string, arg, v canon.Value,
 	case "items":
 		for i := range v.Len() {
 			if isArray {
-				if m := fits(t, root, arg, v.Item(i), at+"/"+string(rune('0'+i%10))); m != "" {
+				if m := validate(t, root, arg, v.Item(i), at+"/"+string(rune('0'+i%10))); m != "" {
 					return m
 				}
 			}
@@ -94,7 +94,7 @@ func keyword(t *testing.T, root, s canon.Value, name string, arg, v canon.Value,
 			switch {
 			case name == "propertyNames":
 				inner = arg
-				if m := fits(t, root, inner, canon.OfString(v.Key(i)), at+" key"); m != "" {
+				if m := validate(t, root, inner, canon.OfString(v.Key(i)), at+" key"); m != "" {
 					return m
 				}
 				continue
@@ -108,14 +108,14 @@ func keyword(t *testing.T, root, s canon.Value, name string, arg, v canon.Value,
 			case name == "additionalProperties":
 				inner = arg
 			}
-			if m := fits(t, root, inner, v.Item(i), at+"/"+v.Key(i)); m != "" {
+			if m := validate(t, root, inner, v.Item(i), at+"/"+v.Key(i)); m != "" {
 				return m
 			}
 		}
 	case "anyOf", "allOf":
 		var all []string
 		for _, inner := range items(arg) {
-			if m := fits(t, root, inner, v, at); m != "" {
+			if m := validate(t, root, inner, v, at); m != "" {
 				all = append(all, m)
 			}
 		}
@@ -123,8 +123,8 @@ func keyword(t *testing.T, root, s canon.Value, name string, arg, v canon.Value,
 			return strings.Join(all, "; ")
 		}
 	case "if":
-		if then, _ := s.Get("then"); fits(t, root, arg, v, at) == "" {
-			return fits(t, root, then, v, at)
+		if then, _ := s.Get("then"); validate(t, root, arg, v, at) == "" {
+			return validate(t, root, then, v, at)
 		}
 	default:
 		t.Fatalf("the schema uses %q", name)
@@ -143,8 +143,8 @@ func items(v canon.Value) []canon.Value {
 	return out
 }
 
-// TestSchemaAcceptsWhatParseDoes, over all files at hand.
-func TestSchemaAcceptsWhatParseDoes(t *testing.T) {
+// TestSchemaAcceptsValidFiles: the schema accepts all example files that Parse accepts.
+func TestSchemaAcceptsValidFiles(t *testing.T) {
 	schema, seen := Schema(), 0
 	for _, pattern := range []string{"testdata/valid/*.yaml", "testdata/problems/warnings.yaml",
 		"../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml",
@@ -159,7 +159,7 @@ func TestSchemaAcceptsWhatParseDoes(t *testing.T) {
 			if !src.Valid {
 				t.Errorf("%s is not valid", name)
 			}
-			if bad := fits(t, schema, schema, src.Root.Value, ""); bad != "" {
+			if bad := validate(t, schema, schema, src.Root.Value, ""); bad != "" {
 				t.Errorf("%s: %s", name, bad)
 			}
 			seen++
@@ -170,8 +170,8 @@ func TestSchemaAcceptsWhatParseDoes(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses: a schema that accepts everything would pass the other test.
-func TestSchemaRefuses(t *testing.T) {
+// TestSchemaRejectsInvalidFiles: the schema finds the mistakes that it can express.
+func TestSchemaRejectsInvalidFiles(t *testing.T) {
 	schema := Schema()
 	loop := func(config string) string {
 		return `, {"id": "l", "type": "loop", "title": "L", "loop": {` + config +
@@ -196,16 +196,16 @@ func TestSchemaRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if src, _ := parse(text); fits(t, schema, schema, v, "") == "" || src.Valid {
+		if src, _ := parse(text); validate(t, schema, schema, v, "") == "" || src.Valid {
 			t.Errorf("accepted: %s", text)
 		}
 	}
 }
 
-func TestSchemaIsDescribed(t *testing.T) {
+func TestSchemaDescribesEveryKey(t *testing.T) {
 	schema := Schema()
 	if !json.Valid(schema.JCS()) || !schema.Equal(Schema()) {
-		t.Fatal("the schema is no JSON, or changes from call to call")
+		t.Fatal("the schema is not JSON, or differs between calls")
 	}
 	used := map[string]bool{}
 	var visit func(s shape.Shape)
@@ -214,8 +214,8 @@ func TestSchemaIsDescribed(t *testing.T) {
 		case object:
 			for _, f := range s.Fields {
 				key := s.What + "." + f.Name
-				if said := descriptions[key]; said == "" || strings.HasSuffix(said, ".") {
-					t.Errorf("%s is described as %q", key, said)
+				if text := descriptions[key]; text == "" || strings.HasSuffix(text, ".") {
+					t.Errorf("%s is described as %q", key, text)
 				}
 				used[key] = true
 				visit(f.Shape)
@@ -241,13 +241,13 @@ func TestSchemaIsDescribed(t *testing.T) {
 	visit(workflowShape)
 	for key := range descriptions {
 		if !used[key] {
-			t.Errorf("%s is described and is no key", key)
+			t.Errorf("%s has a description but is not a key", key)
 		}
 	}
 }
 
-// TestPublishedKeysAreInTheSchema: whatever others may write, an editor knows.
-func TestPublishedKeysAreInTheSchema(t *testing.T) {
+// TestSchemaHasPublishedKeys: the schema contains every key of the published schema.
+func TestSchemaHasPublishedKeys(t *testing.T) {
 	data, err := os.ReadFile(published(t, "workflow.schema.json")[0])
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestPublishedKeysAreInTheSchema(t *testing.T) {
 		}
 	})
 	if n < 100 {
-		t.Errorf("only %d keys were looked for", n)
+		t.Errorf("only %d keys were checked", n)
 	}
 }
 

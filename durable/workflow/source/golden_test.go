@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the .want files")
 
-// TestProblemFiles pins every problem of the files under testdata/problems: line,
-// place, severity, words and advice.
+// TestProblemFiles checks every problem of the files in testdata/problems: line, place,
+// severity, message and fix.
 func TestProblemFiles(t *testing.T) {
 	names, _ := filepath.Glob("testdata/problems/*.yaml")
 	if len(names) < 3 {
@@ -44,7 +44,7 @@ func TestProblemFiles(t *testing.T) {
 	}
 }
 
-// TestValidFiles: nothing is said of files in which nothing is wrong.
+// TestValidFiles: valid files have no problems.
 func TestValidFiles(t *testing.T) {
 	names, _ := filepath.Glob("testdata/valid/*")
 	if len(names) == 0 {

@@ -9,10 +9,11 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// SourceKind says where a workflow file came from (locks section 7).
+// SourceKind is where a workflow file came from. It decides which namespaces its id may
+// use (docs/design.md#workflow-ids).
 type SourceKind string
 
-// The source kinds of the locks, and SourceInstalled: what an applied proposal brought.
+// The source kinds. SourceInstalled marks a workflow that an applied proposal installed.
 const (
 	SourceBundled SourceKind = "bundled"
 	SourceUser    SourceKind = "user"
@@ -23,7 +24,7 @@ const (
 	SourceInstalled SourceKind = "installed"
 )
 
-// namespace is where workflows of a kind belong when they have to be renamed.
+// namespace returns the namespace that SuggestID proposes for workflows of this kind.
 func (k SourceKind) namespace() string {
 	switch k {
 	case SourceBundled:
@@ -36,15 +37,19 @@ func (k SourceKind) namespace() string {
 	return "project"
 }
 
+// idLengthMax bounds a workflow id, in bytes; ids are ASCII.
 const idLengthMax = 64
 
+// Workflow ids: namespaced ones are current, legacy ones are accepted with a warning.
 var (
 	namespaced = pattern.New(`^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$`)
 	legacyID   = pattern.New(`^[a-z0-9_-]+$`)
 	notInName  = pattern.New(`[^a-z0-9_]+`)
 )
 
-// IDStatus is "namespaced" or "legacy"; "" for a text that is no workflow id.
+// IDStatus returns "namespaced" for an id of the form namespace.name, "legacy" for an id
+// without a namespace, and "" for a text that is not a workflow id
+// (docs/design.md#workflow-ids).
 func IDStatus(id string) string {
 	switch {
 	case namespaced.MatchString(id):
@@ -55,14 +60,17 @@ func IDStatus(id string) string {
 	return ""
 }
 
-// SuggestID is the id that a workflow of this kind should have in place of id. It
-// depends on nothing else, so that everyone is told the same.
+// SuggestID returns the namespaced id that a workflow of this kind should have instead of
+// id, at most 64 bytes long. The result depends on the arguments only, so that every
+// machine suggests the same id for the same file.
 func SuggestID(kind SourceKind, id string) string {
+	// Keep the part after an existing namespace, which may be the wrong one.
 	name := id
 	if ns, rest, ok := strings.Cut(id, "."); ok && strings.Trim(rest, ".") != "" && ns != "" {
 		name = rest
 	}
 	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "_"), "_")
+	// The name of a namespaced id starts with a letter.
 	if name == "" || name[0] < 'a' || name[0] > 'z' {
 		name = "w_" + name
 	}
@@ -70,26 +78,28 @@ func SuggestID(kind SourceKind, id string) string {
 	return strings.TrimRight(suggested[:min(len(suggested), idLengthMax)], "_")
 }
 
-// SuggestApart is a suggestion that is taken already, told apart by four digits of
-// the digest of its source, and never by a time (locks section 7).
-func SuggestApart(suggested string, source []byte) string {
+// SuggestUniqueID makes a suggested id that is already in use unique: it appends four
+// hexadecimal digits of the digest of the workflow's source, never a time, so that the
+// suggestion is reproducible (docs/design.md#workflow-ids).
+func SuggestUniqueID(suggested string, source []byte) string {
 	suffix := "_" + strings.TrimPrefix(canon.Sum(source).String(), "sha256:")[:4]
 	return suggested[:min(len(suggested), idLengthMax-len(suffix))] + suffix
 }
 
-// checkID judges the id of a file by the namespaces of the locks.
+// checkID checks the workflow id against the namespace rules
+// (docs/design.md#workflow-ids). Legacy ids are a warning: existing files use them.
 func checkID(root problem.Place, kind SourceKind, report problem.Report) {
 	at := root.Member("id")
 	id := at.Value.Text()
 	if id == "" {
-		return // the shape has said so
+		return // the shape check reports it
 	}
 	fix := fmt.Sprintf("Write %q.", SuggestID(kind, id))
 	switch {
 	case strings.HasPrefix(id, "wr.") && kind != SourceBundled:
 		report.Error(at, fix, "workflow ids that start with wr. are reserved for bundled workflows, got %q", id)
 	case IDStatus(id) == "legacy":
-		report.Warn(at, fix, "workflow id %q has no namespace; it runs, but other files may use the same", id)
+		report.Warn(at, fix, "workflow id %q has no namespace; it works, but other files may use the same id", id)
 	case IDStatus(id) == "":
 		report.Error(at, fix, "expected a workflow id of the form namespace.name in lowercase letters, digits, _ and "+
 			"-, got %q", id)

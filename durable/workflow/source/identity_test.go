@@ -52,8 +52,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestSuggestionsHold: what is suggested is accepted, for the same kind, without a word.
-func TestSuggestionsHold(t *testing.T) {
+// TestSuggestedIDsAreValid: a suggested id is accepted for its source kind without problems.
+func TestSuggestedIDsAreValid(t *testing.T) {
 	for _, kind := range []SourceKind{SourceBundled, SourceUser, SourceProject, SourceRemote, SourcePlugin, "other"} {
 		for _, id := range []string{"x", "wr.x", "A.B.C", "", ".", "-", "9", "Ünï çode", strings.Repeat("long-", 40),
 			"wr.wr", "user.a"} {

@@ -8,17 +8,21 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// loopShape is a step that repeats others. Its body is written out, or names a step
-// of the main sequence that then belongs to the loop. How often is said by loop, or
-// in the locks' spelling by while and maxIterations beside it (locks section 9; R22).
+// loopShape is a step that repeats other steps. Its body is a list of steps, or the id of
+// a step of the main sequence, which then belongs to the loop. The number of iterations
+// is controlled by the loop object, or in the short form by while and maxIterations on
+// the step itself (docs/design.md#loops).
 var loopShape = object{What: "a loop", Fields: []field{
 	need("id", stepID),
 	need("type", oneOf("loop")),
 	need("title", title),
 	may("loop", loopConfig{}),
+	// loopId must be equal to id; it exists for compatibility.
 	may("loopId", stepID),
+	// maxIterations and while are the short form; see checkLoop.
 	may("maxIterations", iterations),
 	may("while", loopWhile{}),
+	// A list of steps, or the id of a step of the main sequence.
 	need("body", byKind{canon.String: stepID, canon.Array: list{Of: anyStep{}, Min: 1}}),
 	may("functionDefinitions", functionsShape),
 	may("notesOptional", boolean),
@@ -26,15 +30,16 @@ var loopShape = object{What: "a loop", Fields: []field{
 	may("runCondition", conditional{}),
 }}
 
-// iterations is a count. It is always required: a loop that never ends must be
-// impossible to write.
+// iterations is maxIterations. It is required in every loop, so that a file cannot
+// describe a loop without end.
 var iterations = amount{Min: 1, Max: limits.LoopIterationsMax, Whole: true}
 
-// conditionID is delimiter-safe, as it stands in traces (locks section 1).
+// conditionID contains no delimiter characters, because ids appear in decision traces
+// (docs/design.md#events).
 var conditionID = text{Min: 1, Max: 64, Pattern: pattern.New(`^[a-z0-9_-]+$`),
 	Like: "lowercase letters, digits, _ and -"}
 
-// conditionRefShape names a member of the workflow's conditions.
+// conditionRefShape refers to a member of the workflow's conditions by its id.
 var conditionRefShape = byTag{Key: "kind", Text: "a condition reference with kind and conditionId",
 	Cases: map[string]shape.Shape{
 		"condition_ref": object{What: "a condition reference", Fields: []field{
@@ -42,8 +47,8 @@ var conditionRefShape = byTag{Key: "kind", Text: "a condition reference with kin
 			need("conditionId", conditionID),
 		}}}}
 
-// conditionsShape is the closed set of conditions that loops name. Either spelling
-// of the id is read; the rules see to it that there is one.
+// conditionsShape lists the conditions that loops refer to. The id is written as id or as
+// conditionId; checkConditions requires exactly one of them.
 var conditionsShape = list{Of: byTag{Key: "kind", Text: "a condition of kind loop_control or context_variable",
 	Cases: map[string]shape.Shape{
 		"loop_control": object{What: "a loop control", Fields: []field{
@@ -60,11 +65,13 @@ var conditionsShape = list{Of: byTag{Key: "kind", Text: "a condition of kind loo
 		}},
 	}}}
 
-// contextPath is how loops name what they read: no expression, no braces.
+// contextPath is a dotted path into the run's context, such as "review.open". It is not
+// an expression and contains no braces.
 var contextPath = text{Min: 1, Pattern: pattern.New(`^[^\s.{}]+(?:\.[^\s.{}]+)*$`),
 	Like: `a context path such as "files" or "review.open"`}
 
-// loopConfigShape says how often.
+// loopConfigShape is the loop object: the kind of loop, its limit and what it reads.
+// Which members a kind requires is checked by loopConfig.Check.
 var loopConfigShape = object{What: "loop", Fields: []field{
 	need("type", oneOf("while", "until", "for", "forEach")),
 	need("maxIterations", iterations),
@@ -81,6 +88,7 @@ var loopConfigShape = object{What: "loop", Fields: []field{
 			need("condition", conditional{}),
 		}},
 	}}),
+	// Which of the following members apply depends on type; see loopReads.
 	may("count", byKind{canon.Number: amount{Min: 0, Max: limits.LoopIterationsMax, Whole: true},
 		canon.String: contextPath}),
 	may("items", contextPath),
@@ -89,28 +97,33 @@ var loopConfigShape = object{What: "loop", Fields: []field{
 	may("indexVar", identifier),
 }}
 
-// loopWhile is the locks' while: a name, never the condition itself.
+// loopWhile is the shape of while in the short form of a loop: a reference to a named
+// condition, never the condition itself.
 type loopWhile struct{}
 
+// Want describes a condition reference.
 func (loopWhile) Want() string { return conditionRefShape.Want() }
 
-// check knows what those write who expect a condition there.
+// Check detects the frequent mistake of writing a condition there and explains it;
+// otherwise it checks the reference.
 func (loopWhile) Check(at problem.Place, report problem.Report) {
 	if !at.Has("kind") && (at.Has("var") || at.Has("and") || at.Has("or") || at.Has("not")) {
-		report.Error(at, `List it under the workflow's conditions and write {"kind": "condition_ref", "conditionId": "its-id"}, or use "loop" with a condition.`,
+		report.Error(at, `List it under the workflow's conditions and write `+
+			`{"kind": "condition_ref", "conditionId": "its-id"}, `+
+			`or use "loop" with a condition.`,
 			"while takes the name of a condition, got a condition")
 		return
 	}
 	conditionRefShape.Check(at, report)
 }
 
-// loopCondition is a condition, or the name of one.
+// loopCondition is a condition, or a reference to a named one.
 type loopCondition struct{}
 
-// want is that of a condition: the reference is for those who know it.
+// Want describes a condition, the more frequent of the two forms.
 func (loopCondition) Want() string { return conditional{}.Want() }
 
-// check tells the two apart by kind, which no condition has.
+// Check distinguishes the two forms by the member kind, which no condition has.
 func (loopCondition) Check(at problem.Place, report problem.Report) {
 	if at.Has("kind") {
 		conditionRefShape.Check(at, report)
@@ -119,14 +132,14 @@ func (loopCondition) Check(at problem.Place, report problem.Report) {
 	conditional{}.Check(at, report)
 }
 
-// loopConfig is loopConfigShape and what each type of loop needs beside it.
+// loopConfig is loopConfigShape plus the members that each type of loop requires.
 type loopConfig struct{}
 
-// want is that of the keys.
+// Want describes the loop object.
 func (loopConfig) Want() string { return loopConfigShape.Want() }
 
-// loopReads lists what each type of loop reads beside what all do. What stands
-// there for another type would be a wish that nobody hears.
+// loopReads lists the members that each type of loop reads, besides type and
+// maxIterations. checkConfig warns of other members, since they have no effect.
 var loopReads = map[string][]string{
 	"while":   {"condition", "conditionSource", "iterationVar"},
 	"until":   {"condition", "conditionSource", "iterationVar"},
@@ -134,7 +147,8 @@ var loopReads = map[string][]string{
 	"forEach": {"items", "iterationVar", "itemVar", "indexVar"},
 }
 
-// check adds what JSON Schema writes as if and then.
+// Check checks the members, then the requirements of the loop's type, which JSON Schema
+// expresses with if and then.
 func (loopConfig) Check(at problem.Place, report problem.Report) {
 	loopConfigShape.Check(at, report)
 	kind := at.Member("type").Value.Text()
@@ -157,7 +171,7 @@ func (loopConfig) Check(at problem.Place, report problem.Report) {
 	}
 }
 
-// parallelShape is one step whose prompt hands out several tasks.
+// parallelShape is a step whose prompt delegates several tasks to be done at once.
 var parallelShape = object{What: "a parallel step", Fields: []field{
 	need("id", stepID),
 	need("type", oneOf("parallel")),
@@ -166,13 +180,15 @@ var parallelShape = object{What: "a parallel step", Fields: []field{
 	may("notesOptional", boolean),
 	may("requireConfirmation", confirmationShape),
 	may("runCondition", conditional{}),
+	// synthesis describes what to do with the results; its contract is that of the step.
 	may("synthesis", object{What: "a synthesis", Fields: []field{
 		may("prompt", text{Min: 1, Max: 4096}),
 		may("outputContract", contractShape),
 	}}),
 }}
 
-// delegationShape is one such task.
+// delegationShape is one task of a parallel step. workflowId names a routine for the
+// performer; it is not resolved when the file is validated.
 var delegationShape = object{What: "a delegation", Fields: []field{
 	need("workflowId", title),
 	may("allowedTools", list{Min: 1, Of: text{Pattern: pattern.New(`^[a-zA-Z][a-zA-Z0-9_:-]*$`),

@@ -6,7 +6,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// promptBlocksShape is the structured alternative to prompt.
+// promptBlocksShape is a prompt in named parts, the structured alternative to prompt.
+// The compiler renders the parts as sections in a fixed order.
 var promptBlocksShape = object{What: "prompt blocks", Fields: []field{
 	may("goal", promptValue),
 	may("constraints", list{Of: promptValue}),
@@ -15,28 +16,31 @@ var promptBlocksShape = object{What: "prompt blocks", Fields: []field{
 	may("verify", list{Of: promptValue}),
 }}
 
-// refID is in the reserved namespace; whether there is such a text is for the
-// compiler to say (locks section 9).
+// refID names a reference text in the reserved namespace wr.refs. Whether the text exists
+// is checked by the compiler (docs/design.md#authoring).
 var refID = text{Min: 1, Pattern: pattern.New(`^wr\.refs\.[a-z][a-z0-9_]*$`),
 	Like: `the name of a reference such as "wr.refs.notes_first_durability"`}
 
-// promptValue is text, or text and references in turn.
+// promptValue is a string, or a list of text parts and reference parts that the compiler
+// concatenates.
 var promptValue = byKind{canon.String: text{}, canon.Array: list{Of: byTag{
 	Key: "kind", Text: "a prompt part with kind text or ref", Cases: map[string]shape.Shape{
 		"text": object{What: "a text part", Fields: []field{need("kind", oneOf("text")), need("text", text{})}},
 		"ref":  object{What: "a reference part", Fields: []field{need("kind", oneOf("ref")), need("refId", refID)}},
 	}}}}
 
-// fragmentShape adds text to a prompt while a condition holds.
+// fragmentShape is a text that is appended to the prompt when its condition is true, or
+// always when it has none.
 var fragmentShape = object{What: "a prompt fragment", Fields: []field{
 	need("id", text{Min: 1, Max: 64, Pattern: lowerID, Like: "a lowercase name"}),
 	need("text", text{Min: 1, Max: 4096}),
 	may("when", conditional{}),
 }}
 
-// assessmentShape grades something along dimensions. Two levels are the least that
-// tell anything apart.
+// assessmentShape grades work along dimensions, each with a list of levels. A
+// dimension has at least two levels: with one level there would be nothing to decide.
 var assessmentShape = object{What: "an assessment", Fields: []field{
+	// Ids and levels appear in artifacts, so that they have no prefix in routines.
 	need("id", text{Min: 1, Max: 64}),
 	need("purpose", shortText),
 	need("dimensions", list{Min: 1, Key: "id", Of: object{What: "a dimension", Fields: []field{
@@ -47,12 +51,14 @@ var assessmentShape = object{What: "an assessment", Fields: []field{
 	}}}),
 }}
 
-// consequenceShape keeps a step pending while a grade is too low.
+// consequenceShape keeps a step pending when an assessment has the given level. The guidance
+// describes the follow-up that is required.
 var consequenceShape = object{What: "an assessment consequence", Fields: []field{
 	need("when", object{What: "a trigger", Fields: []field{
 		need("anyEqualsLevel", text{Min: 1, Max: 64}),
 		may("forAssessment", text{Min: 1, Max: 128}),
 	}}),
+	// The only effect so far. A closed set, so that programs can implement all effects.
 	need("effect", object{What: "an effect", Fields: []field{
 		need("kind", oneOf("require_followup")),
 		need("guidance", text{Min: 1, Max: 512}),

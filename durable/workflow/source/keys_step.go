@@ -9,26 +9,32 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// stepID is only text here: its alphabet is the locks', not the published
-// schema's, and is judged with a suggestion by the rules.
+// stepID is any short text here. Its alphabet is narrower than that of the published
+// schema; checkStepID checks it and suggests a valid id (docs/design.md#workflow-ids).
 var stepID = text{Min: 1, Max: 64}
 
-// agentRole is a stance, not a name: the lower bound keeps out "reviewer".
+// agentRole is a sentence that describes a role. The minimum length rejects single words
+// such as "reviewer".
 var agentRole = text{Min: 10, Max: 1024}
 
-// stepShape is what the main sequence holds, and what a loop holds: loops nest.
+// stepShape is a step of the main sequence or of a loop's body, chosen by type. Without a
+// type it is a plain step. Loops nest.
 var stepShape = byTag{Key: "type", Text: "an object that describes a step", Cases: map[string]shape.Shape{
 	"": standardShape, "loop": loopShape, "parallel": parallelShape,
 }}
 
-// anyStep is stepShape inside of itself: a table cannot name itself.
+// anyStep refers to stepShape from within its own table: a Go variable cannot be used in
+// its own initializer.
 type anyStep struct{}
 
-func (anyStep) Want() string                                  { return stepShape.Want() }
+// Want describes a step.
+func (anyStep) Want() string { return stepShape.Want() }
+
+// Check checks a step, at any nesting depth.
 func (anyStep) Check(at problem.Place, report problem.Report) { stepShape.Check(at, report) }
 
-// standardShape is a step that someone carries out: what is shown, what is asked
-// for in return, and whether it is shown at all.
+// standardShape is a plain step: its prompt, the output it requires, and the condition
+// under which it runs.
 var standardShape = object{What: "a step", Fields: []field{
 	need("id", stepID),
 	need("title", title),
@@ -38,15 +44,17 @@ var standardShape = object{What: "a step", Fields: []field{
 	may("promptRef", promptref.RefShape),
 	may("promptFragments", list{Of: fragmentShape, Min: 1, Key: "id"}),
 	may("action", actionShape),
-	// The rest in alphabetical order, as nothing depends on another.
+	// The other members are independent of each other and in alphabetical order.
 	may("agentRole", agentRole),
 	may("askForFiles", boolean),
 	may("assessmentConsequences", list{Of: consequenceShape, Min: 1, Max: 10}),
 	may("assessmentRefs", list{Of: text{Min: 1, Max: 64}, Min: 1, Unique: true}),
+	// audit and verification are accepted for compatibility and have no effect.
 	may("audit", object{What: "an audit", Fields: []field{
 		may("prompt", text{Min: 1, Max: 4096}),
 		may("rubric", list{Of: text{}, Min: 1}),
 	}}),
+	// The functions that a step refers to must be visible to it; see scopes.resolve.
 	may("functionCalls", list{Of: object{What: "a function call", Fields: []field{
 		need("name", identifier),
 		need("args", anyObject),
@@ -63,6 +71,7 @@ var standardShape = object{What: "a step", Fields: []field{
 	may("outputContract", contractShape),
 	may("requireConfirmation", confirmationShape),
 	may("runCondition", conditional{}),
+	// The compiler replaces the step by those of the template.
 	may("templateCall", object{What: "a template call", Fields: []field{
 		need("templateId", title),
 		may("args", anyObject),
@@ -74,46 +83,51 @@ var standardShape = object{What: "a step", Fields: []field{
 	}}),
 }}
 
-// contractRef is in the reserved namespace; whether there is such a contract is for
-// the compiler to say.
+// contractRef names a contract pack in the reserved namespace wr.contracts. Whether the
+// pack exists is checked by the compiler.
 var contractRef = text{Min: 1, Pattern: pattern.New(`^wr\.contracts\.[a-z][a-z0-9_]*$`),
 	Like: `the name of a contract such as "wr.contracts.loop_control"`}
 
-// contractShape names a contract pack; schemas are never written into a workflow
-// (locks section 9).
+// contractShape refers to a contract pack. Workflows cannot contain schemas of their own
+// (docs/design.md#authoring).
 var contractShape = object{What: "an output contract", Fields: []field{
 	need("contractRef", contractRef),
 	may("required", boolean),
 }}
 
-// confirmationShape is true, a gate {kind, condition}, or a condition.
+// confirmationShape is requireConfirmation: a boolean, a gate {kind, condition}, or a
+// condition under which a confirmation is required.
 var confirmationShape = byKind{canon.Bool: boolean, canon.Object: byTag{
 	Key: "kind", Text: "a condition or a gate with a kind", Cases: map[string]shape.Shape{
 		"": conditional{}, "coordinator_eval": gateShape, "human_approval": gateShape,
 	}}}
 
-// gateShape is checked by its kind already when it is reached.
+// gateShape is a gate. Its kind was already matched by confirmationShape, so any text is
+// accepted here.
 var gateShape = object{What: "a confirmation", Fields: []field{
 	need("kind", text{}),
 	may("condition", conditional{}),
 }}
 
-// noNUL keeps out the one character that no operating system takes in an argument.
+// noNUL rejects the NUL character, which operating systems do not accept in arguments,
+// environment variables or paths.
 var noNUL = pattern.New(`^[^\x00]*$`)
 
-// actionShape is what a trusted command step runs (R24). Arguments are passed as
-// they stand: there is no shell between.
+// actionShape is the command that a trusted command step runs
+// (docs/design.md#commands-and-trust). Arguments are passed unchanged; no shell
+// interprets them.
 var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
 	Cases: map[string]shape.Shape{"command": object{What: "a command", Fields: []field{
 		need("kind", oneOf("command")),
 		need("argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1}),
-		// Relative to where the run was started; absolute paths are the author's risk.
-		may("cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a folder"}),
+		// Relative to the directory in which the run was started. Absolute paths are
+		// accepted, but make the workflow depend on one machine.
+		may("cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a directory"}),
 		may("env", dictionary{
 			Key:   text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`), Like: "the name of an environment variable"},
 			Value: text{Pattern: noNUL, Like: "a string without NUL"},
 		}),
-		// Seconds, Whole: nobody means the fractions, and every program reads them alike.
+		// Whole seconds: fractions are not needed, and programs differ in how they parse them.
 		may("timeoutSeconds", amount{Min: 1, Max: limits.CommandTimeoutSecondsMax, Whole: true}),
 		may("retry", object{What: "a retry", Fields: []field{
 			need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),

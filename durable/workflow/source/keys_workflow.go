@@ -6,24 +6,28 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Shapes that stand in several places.
+// Shapes and patterns that several tables use.
 var (
-	title      = text{Min: 1, Max: 128}
-	shortText  = text{Min: 1, Max: 256}
-	lowerID    = pattern.New(`^[a-z][a-z0-9_-]*$`)
+	title     = text{Min: 1, Max: 128}
+	shortText = text{Min: 1, Max: 256}
+	// lowerID is the form of ids that only this file uses, such as those of references.
+	lowerID = pattern.New(`^[a-z][a-z0-9_-]*$`)
+	// identifier is the form of names that prompts use without quotes: functions, variables.
 	identifier = text{Pattern: pattern.New(`^[a-zA-Z_][a-zA-Z0-9_]*$`), Like: "a name of letters, digits and _"}
-	semver     = pattern.New(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+	// semver is the pattern that semver.org recommends, with unnamed groups.
+	semver = pattern.New(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 		`(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?` +
 		`(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$`)
 	modelTier = oneOf("lightweight", "mid", "heavy")
 )
 
-// shortTexts is a list of distinct lines such as metaGuidance.
+// shortTexts is a list of distinct lines, such as metaGuidance.
 var shortTexts = list{Of: shortText, Unique: true}
 
-// workflowShape is the whole file. What the published schema requires stands first;
-// the rest is in alphabetical order, Waybill's own keys among it.
+// workflowShape is the root of a workflow file. The required members come first; the
+// others follow in alphabetical order, Waybill's own keys included.
 var workflowShape = object{What: "a workflow", Fields: []field{
+	// The form of the id depends on the source kind; see checkID.
 	need("id", text{Min: 3, Max: 64}),
 	need("name", title),
 	need("description", text{Min: 1, Max: 512}),
@@ -52,7 +56,8 @@ var workflowShape = object{What: "a workflow", Fields: []field{
 	may("validatedAgainstSpecVersion", amount{Min: 1, Whole: true}),
 }}
 
-// extensionPointShape is a slot that a project may fill with a routine of its own.
+// extensionPointShape is a slot that a project can bind to its own routine. The default
+// applies where the project binds nothing.
 var extensionPointShape = object{What: "an extension point", Fields: []field{
 	need("slotId", text{Min: 2, Max: 64, Pattern: pattern.New(`^[a-z][a-z0-9_]*$`), Like: "a lowercase name"}),
 	need("purpose", shortText),
@@ -60,8 +65,8 @@ var extensionPointShape = object{What: "an extension point", Fields: []field{
 	may("acceptedKinds", list{Of: oneOf("routine", "workflow"), Unique: true}),
 }}
 
-// referenceShape points at a document. It is never read when compiling, so that a
-// hash depends on the workflow alone.
+// referenceShape names a document. The document is never read when compiling, so that the
+// workflow hash depends on the workflow alone.
 var referenceShape = object{What: "a reference", Fields: []field{
 	need("id", text{Min: 2, Max: 64, Pattern: lowerID, Like: "a lowercase name"}),
 	need("title", title),
@@ -71,18 +76,20 @@ var referenceShape = object{What: "a reference", Fields: []field{
 	may("resolveFrom", oneOf("workspace", "package")),
 }}
 
-// capabilitiesShape is the locks' closed set, by how much a workflow wants each.
+// capabilitiesShape lists capabilities by how strongly the workflow needs each
+// (docs/design.md#capabilities).
 var capabilitiesShape = object{What: "capabilities", Fields: []field{
 	may("required", capabilityList),
 	may("preferred", capabilityList),
 	may("disabled", capabilityList),
 }}
 
-// capabilityList is closed: a capability that nobody can observe cannot be asked for.
+// capabilityList is a closed set: a workflow can only require capabilities for which a
+// probe exists, or the run would wait for an observation that never arrives.
 var capabilityList = list{Of: oneOf("delegation", "web_browsing"), Unique: true}
 
-// functionsShape stands on workflows, loops and steps; the nearest definition of a
-// name counts, so that only one list may not hold it twice.
+// functionsShape is functionDefinitions of a workflow, a loop or a step. The definition
+// nearest to the reference applies, so a name must be unique within one list only.
 var functionsShape = list{Key: "name", Of: object{What: "a function", Fields: []field{
 	need("name", identifier),
 	need("definition", text{}),
@@ -90,7 +97,7 @@ var functionsShape = list{Key: "name", Of: object{What: "a function", Fields: []
 	may("scope", oneOf("workflow", "loop", "step")),
 }}}
 
-// parameterShape tells whoever follows a function what to fill in. Nothing is
+// parameterShape describes a parameter of a function for the performer. Arguments are not
 // checked against it.
 var parameterShape = object{What: "a parameter", Fields: []field{
 	need("name", identifier),
@@ -102,8 +109,9 @@ var parameterShape = object{What: "a parameter", Fields: []field{
 	may("default", anything{}),
 }}
 
-// inputsShape declares what only the caller can give (R20). The reason is what the
-// run will say when it has to stop for it.
+// inputsShape declares context that only the caller can provide
+// (docs/design.md#requirements-on-the-caller). The reason is recorded when the run has
+// to stop for a missing input.
 var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Fields: []field{
 	need("contextKey", text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`),
 		Like: "a context key: a letter or _, then letters, digits, _ . -"}),

@@ -12,12 +12,12 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// junk are values that stand where others belong.
+// junk are values of wrong kinds, to be put in place of others.
 var junk = []string{`null`, `true`, `0`, `-1.5`, `1e300`, `""`, `"x"`, `"wr.x"`, `"{{wr.x}}"`, `[]`, `[null]`, `[[]]`,
 	`{}`, `{"": 1}`,
 	`{"kind": "ref"}`, `{"var": "x"}`, `{"type": "loop"}`, `[{"id": "a"}]`, `{"and": [{"var": "x", "equals": 1}]}`}
 
-// damaged is v with one value replaced, removed or doubled, somewhere.
+// damaged returns v with one value replaced, removed or duplicated.
 func damaged(t *rapid.T, v canon.Value) canon.Value {
 	if v.Len() == 0 || rapid.IntRange(0, 4).Draw(t, "here") == 0 {
 		out, err := canon.Parse([]byte(rapid.SampledFrom(junk).Draw(t, "junk")))
@@ -52,8 +52,8 @@ func damaged(t *rapid.T, v canon.Value) canon.Value {
 	return canon.OfList(items...)
 }
 
-// TestDamagedFiles: whatever is wrong with a file, it is either used as it stands
-// or refused at a place that exists, and never turns out to be a bug of ours.
+// TestDamagedFiles: a damaged file is either accepted, or rejected with problems at places
+// that exist, none of which is an internal error.
 func TestDamagedFiles(t *testing.T) {
 	var originals []canon.Value
 	for _, pattern := range []string{"../../../testdata/workflows/*.json", "../../../testdata/workflows/*.y*ml",
@@ -84,16 +84,16 @@ func TestDamagedFiles(t *testing.T) {
 			if strings.Contains(p.Fix, "bug of Waybill") {
 				t.Fatalf("%s: %+v", v.JCS(), p)
 			}
-			if !stands(src.Root, p.Pointer) {
-				t.Fatalf("%s: nothing stands at %q", v.JCS(), p.Pointer)
+			if !pointerExists(src.Root, p.Pointer) {
+				t.Fatalf("%s: no value at %q", v.JCS(), p.Pointer)
 			}
 		}
 	})
 }
 
-// stands reports whether a pointer leads to a value, or to a member that an object
-// lacks.
-func stands(root problem.Place, pointer string) bool {
+// pointerExists reports whether a pointer resolves to a value, or to a missing member of an
+// existing object.
+func pointerExists(root problem.Place, pointer string) bool {
 	at := root
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		switch at.Value.Kind() {
@@ -117,9 +117,9 @@ func stands(root problem.Place, pointer string) bool {
 	return true
 }
 
-// TestReadTwice: what is read is the file and nothing else; reading it again, from
-// its canonical spelling, gives the same problems at the same places.
-func TestReadTwice(t *testing.T) {
+// TestParseCanonicalForm: parsing the canonical form of a file gives the same problems at the
+// same places.
+func TestParseCanonicalForm(t *testing.T) {
 	names, _ := filepath.Glob("../../../testdata/workflows/invalid/*.y*ml")
 	for _, name := range names {
 		data, err := os.ReadFile(name)

@@ -11,11 +11,12 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// checkReached warns of what can never be shown or done. It says only what follows
-// from the conditions alone.
-func (r *stepRules) checkReached(step problem.Place) {
+// checkReachability warns of steps, fragments, confirmations and delegations whose
+// condition is false in every context. It considers each condition alone, not what earlier
+// steps may set, so it has no false positives.
+func (r *stepRules) checkReachability(step problem.Place) {
 	never := func(at problem.Place, fix, format string, args ...any) {
-		if c, ok := parsedSilently(at); ok && !c.IsZero() && c.Never() {
+		if c, ok := parseSilently(at); ok && !c.IsZero() && c.Never() {
 			r.report.Warn(at, fix, format, args...)
 		}
 	}
@@ -33,7 +34,7 @@ func (r *stepRules) checkReached(step problem.Place) {
 		if at.Has("kind") {
 			at = at.Member("condition")
 		}
-		never(at, "Correct the condition.", "the condition contradicts itself, so that nobody is asked")
+		never(at, "Correct the condition.", "the condition contradicts itself, so that no confirmation is requested")
 	}
 	for _, delegation := range step.Member("parallelDelegations").Items() {
 		if delegation.Has("runCondition") {
@@ -43,13 +44,15 @@ func (r *stepRules) checkReached(step problem.Place) {
 	}
 }
 
-// checkExit warns of loops that hardly end where they should: nobody is asked for
-// the decision, or it hangs on context that nobody sets (R22).
+// checkExit warns of while and until loops that are unlikely to end as intended: no step
+// of the body requires the artifact that decides, or the condition depends on context that
+// the body never mentions (docs/design.md#loops).
 func (r *stepRules) checkExit(loop problem.Place) {
 	l, _ := r.src.LoopAt(loop)
 	if l.Control == nil {
 		return
 	}
+	// Report at the member that defines the control.
 	where := loop.Member("loop").Member("conditionSource")
 	switch {
 	case loop.Has("while"):
@@ -59,25 +62,28 @@ func (r *stepRules) checkExit(loop problem.Place) {
 	}
 	body := bodyTexts{}
 	for _, step := range r.bodyOf(loop) {
-		r.gather(step, &body, limits.LoopDepthMax)
+		r.collectTexts(step, &body, limits.LoopDepthMax)
 	}
 	if l.Control.Kind == ByArtifact {
 		if !body.decides && !body.template {
 			r.report.Warn(where, fmt.Sprintf(`Add "outputContract": {"contractRef": %q} to the step that decides.`,
 				LoopControlContract),
-				"no step of the body asks for the decision, so that every iteration ends blocked")
+				"no step of the body requires the deciding artifact, so that every iteration ends blocked")
 		}
 		return
 	}
 	r.checkContextExit(l, where, body)
 }
 
-// variablesMax bounds how many variables of one condition are looked for.
+// variablesMax bounds how many variables of one condition are searched for in the body's
+// texts. Above it the loop counts as mentioned, so that no warning is made up.
 const variablesMax = 20
 
-// checkContextExit is the half about context.
+// checkContextExit warns of a loop that is controlled by a condition over the context:
+// a condition that is constant, one whose variables the body never mentions, or one that
+// depends on a step setting context, for which an artifact is more reliable.
 func (r *stepRules) checkContextExit(l Loop, where problem.Place, body bodyTexts) {
-	c, ok := parsedSilently(l.Control.Condition)
+	c, ok := parseSilently(l.Control.Condition)
 	if !ok || c.IsZero() {
 		return
 	}
@@ -87,6 +93,8 @@ func (r *stepRules) checkContextExit(l Loop, where problem.Place, body bodyTexts
 		better = fmt.Sprintf(`Let a step of the body decide: list %q with "kind": "loop_control".`,
 			l.Control.ConditionID)
 	}
+	// mentioned: a text contains the first name of a variable's path, or the loop sets it.
+	// own counts the variables that the loop sets itself.
 	variables := c.Variables()
 	mentioned, own := len(variables) > variablesMax, 0
 	for _, path := range variables[:min(len(variables), variablesMax)] {
@@ -101,37 +109,38 @@ func (r *stepRules) checkContextExit(l Loop, where problem.Place, body bodyTexts
 	switch holds := c.Always(); {
 	case l.Kind == "while" && c.Never(), l.Kind == "until" && holds:
 		r.report.Warn(where, "Correct the condition.",
-			"the condition is the same in every context: the loop never goes on")
+			"the condition is the same in every context: the loop never starts another iteration")
 	case l.Kind == "while" && holds, l.Kind == "until" && c.Never():
 		r.report.Warn(where, "Correct the condition.",
 			"the condition is the same in every context: the loop never ends before maxIterations")
 	case !mentioned && !body.template:
-		r.report.Warn(where, "Tell a step of the body to set it. "+better,
-			"nothing in the body mentions %s, on which the end of the loop depends", shownList(variables))
+		r.report.Warn(where, "Make a step of the body set it. "+better,
+			"nothing in the body mentions %s, on which the end of the loop depends", abbreviated(variables))
 	case own < len(variables):
 		r.report.Warn(where, better,
-			"the loop ends by context (%s), which a step may forget to set; an artifact that is asked for is better",
-			shownList(variables))
+			"the loop ends by context (%s), which a step may forget to set; a required artifact is more reliable",
+			abbreviated(variables))
 	}
 }
 
-// shownList names a few of many.
-func shownList(all []string) string {
+// abbreviated joins the first three names and counts the others.
+func abbreviated(all []string) string {
 	if len(all) > 3 {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:3], ", "), len(all)-3)
 	}
 	return strings.Join(all, ", ")
 }
 
-// bodyTexts is what a loop's body says, and whether it asks for the decision.
+// bodyTexts holds all texts of a loop's body, to search for variable names.
 type bodyTexts struct {
 	text     strings.Builder
-	decides  bool
-	template bool // what a template brings is not known here
+	decides  bool // a step requires an artifact of LoopControlContract
+	template bool // the body uses a template, whose texts are not known here
 }
 
-// gather goes over a step of a body and what is in it.
-func (r *stepRules) gather(step problem.Place, out *bodyTexts, depth int) {
+// collectTexts adds the texts of a step and of the bodies nested in it. runCondition is
+// skipped: reading a variable there does not set it. depth bounds the recursion.
+func (r *stepRules) collectTexts(step problem.Place, out *bodyTexts, depth int) {
 	for _, contract := range []problem.Place{step.Member("outputContract"), step.Member("synthesis").
 		Member("outputContract")} {
 		out.decides = out.decides || contract.Member("contractRef").Value.Text() == LoopControlContract
@@ -144,13 +153,13 @@ func (r *stepRules) gather(step problem.Place, out *bodyTexts, depth int) {
 	}
 	if step.Member("type").Value.Text() == "loop" && depth > 0 {
 		for _, inner := range r.bodyOf(step) {
-			r.gather(inner, out, depth-1)
+			r.collectTexts(inner, out, depth-1)
 		}
 	}
 }
 
-// add collects the texts of a value, names of members included: outputs are named
-// by them.
+// add appends all strings of a value, member names included: the members of
+// outputRequired name outputs.
 func (b *bodyTexts) add(v canon.Value) {
 	b.text.WriteString(v.Text())
 	b.text.WriteByte('\n')
@@ -163,12 +172,12 @@ func (b *bodyTexts) add(v canon.Value) {
 	}
 }
 
-// Absolute paths, in the spelling of any system.
+// absolutePath matches absolute paths of Unix and Windows, home directories and file URLs.
 var absolutePath = pattern.New(`^(?:[/\\~]|[A-Za-z]:[/\\]|(?i:file:))`)
 
-// checkReferences warns of documents that other people have elsewhere: what is not
-// below the workspace or the package (locks section 9). It is no error, since a
-// reference is shown and never read.
+// checkReferences warns of documents outside the workspace or the package, which other
+// machines may not have at the same path (docs/design.md#authoring). It is not an error,
+// since references are shown and never read.
 func checkReferences(list problem.Place, report problem.Report) {
 	for _, at := range list.Items() {
 		source := at.Member("source")
@@ -176,9 +185,10 @@ func checkReferences(list problem.Place, report problem.Report) {
 		switch {
 		case absolutePath.MatchString(source.Value.Text()):
 			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.",
-				"a reference is a path that holds for everyone, got the absolute path %s", shape.Got(source))
-		case strings.Contains(path, "://"):
+				"a reference must be valid on every machine, got the absolute path %s", shape.Got(source))
+		case strings.Contains(path, "://"): // an address
 		default:
+			// depth is the level below the root; up records that ".." was used.
 			depth, up := 0, false
 			for name := range strings.SplitSeq(path, "/") {
 				switch name {

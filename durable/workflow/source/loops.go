@@ -10,52 +10,53 @@ import (
 // LoopControlContract is the contract of the artifact that decides loops.
 const LoopControlContract = "wr.contracts.loop_control"
 
-// The names under which a body sees where it is, unless the loop says otherwise.
+// The default names of the variables that a loop sets for its body.
 const (
 	IterationVarDefault = "currentIteration" // from 1
 	IndexVarDefault     = "currentIndex"     // from 0
 	ItemVarDefault      = "currentItem"
 )
 
-// ControlKind is what a while or until listens to.
+// ControlKind is what decides whether a while or until loop continues.
 type ControlKind string
 
-// The controls: an artifact of LoopControlContract, or a condition over the context.
+// The control kinds: an artifact of LoopControlContract, or a condition over the context.
 const (
 	ByArtifact ControlKind = "artifact_contract"
 	ByContext  ControlKind = "context_variable"
 )
 
-// Loop is a loop in the one form that both spellings have (R22).
+// Loop describes the control of a loop, in one form for both spellings of the file
+// (docs/design.md#loops).
 type Loop struct {
 	// Kind is while, until, for or forEach.
 	Kind          string
-	MaxIterations int64 // a count, from 1
-	// Control is of a while or until; nil for the others.
+	MaxIterations int64 // at least 1
+	// Control decides a while or until loop; nil for other kinds.
 	Control *Control
-	// Count is of a for: a number, or the context path of one.
+	// Count belongs to a for loop: a number, or the context path of one.
 	Count canon.Value
-	// Items is of a forEach: the context path of a list.
+	// Items belongs to a forEach loop: the context path of a list.
 	Items string
-	// The variables that the body sees, defaults filled in; "" where this kind has none,
-	// or where another variable was given the name of the default.
+	// The names of the variables that the body sees, defaults applied. "" where the kind
+	// has no such variable, or where another variable was given the default's name.
 	IterationVar, ItemVar, IndexVar string
 }
 
-// Control decides after an iteration whether there is another.
+// Control decides after each iteration whether another one follows.
 type Control struct {
 	Kind ControlKind
-	// ContractRef and LoopID are of ByArtifact. LoopID is what an artifact's optional
-	// loopId is matched against, "" matches any.
+	// ContractRef and LoopID belong to ByArtifact. LoopID is compared with an artifact's
+	// optional loopId; "" matches any.
 	ContractRef, LoopID string
-	// ConditionID is set where the workflow's list was named.
+	// ConditionID is set when the control refers to a member of the workflow's conditions.
 	ConditionID string
-	// Condition is of ByContext, and where it stands.
+	// Condition belongs to ByContext: the condition's value and its place in the file.
 	Condition problem.Place
 }
 
-// NamedCondition is a member of the workflow's conditions, in either spelling of
-// its id. Condition is of kind context_variable only, LoopID of loop_control.
+// NamedCondition is a member of the workflow's conditions. The id is written as id or as
+// conditionId. Condition is set for kind context_variable only, LoopID for loop_control.
 type NamedCondition struct {
 	ID          string      `json:"id,omitzero"`
 	ConditionID string      `json:"conditionId,omitzero"`
@@ -64,7 +65,7 @@ type NamedCondition struct {
 	Condition   canon.Value `json:"condition,omitzero"`
 }
 
-// Name is the id in whichever spelling.
+// Name returns the id, from whichever of the two members has it.
 func (c NamedCondition) Name() string {
 	if c.ID != "" {
 		return c.ID
@@ -72,14 +73,15 @@ func (c NamedCondition) Name() string {
 	return c.ConditionID
 }
 
-// LoopAt is the loop that a step of type loop describes; false for a place that
-// holds none. It is meant for a source without errors, and in others leaves out
-// what it cannot read.
+// LoopAt reads the loop that a step of type loop describes; false for other steps. The
+// source should be valid. In an invalid one the members that cannot be read are left
+// empty, and Control may be nil for a while loop.
 func (s Source) LoopAt(step problem.Place) (Loop, bool) {
 	if step.Member("type").Value.Text() != "loop" {
 		return Loop{}, false
 	}
 	config := step.Member("loop")
+	// The short form is a while loop with a named condition.
 	if !step.Has("loop") {
 		l := Loop{Kind: "while", MaxIterations: int64(step.Member("maxIterations").Value.Float()),
 			IterationVar: IterationVarDefault}
@@ -88,13 +90,13 @@ func (s Source) LoopAt(step problem.Place) (Loop, bool) {
 	}
 	l := Loop{Kind: config.Member("type").Value.Text(),
 		MaxIterations: int64(config.Member("maxIterations").Value.Float())}
-	named := func(key, otherwise string) string {
+	nameOr := func(key, fallback string) string {
 		if name := config.Member(key).Value.Text(); name != "" {
 			return name
 		}
-		return otherwise
+		return fallback
 	}
-	l.IterationVar = named("iterationVar", IterationVarDefault)
+	l.IterationVar = nameOr("iterationVar", IterationVarDefault)
 	switch l.Kind {
 	case "while", "until":
 		l.Control = s.control(config)
@@ -102,15 +104,16 @@ func (s Source) LoopAt(step problem.Place) (Loop, bool) {
 		l.Count = config.Member("count").Value
 	case "forEach":
 		l.Items = config.Member("items").Value.Text()
-		l.ItemVar, l.IndexVar = named("itemVar", ItemVarDefault), named("indexVar", IndexVarDefault)
-		l.giveWay(config)
+		l.ItemVar, l.IndexVar = nameOr("itemVar", ItemVarDefault), nameOr("indexVar", IndexVarDefault)
+		l.dropShadowedDefaults(config)
 	}
 	return l, true
 }
 
-// giveWay leaves out each variable that nobody named and whose default is the name
-// that the author gave to another: the author's word counts, and there is no doubt.
-func (l *Loop) giveWay(config problem.Place) {
+// dropShadowedDefaults removes each variable that has its default name while the author
+// gave the same name to another variable. The explicit name takes precedence, so no name
+// has two meanings in the body.
+func (l *Loop) dropShadowedDefaults(config problem.Place) {
 	variables := l.variables()
 	for _, v := range variables {
 		taken := func(other loopVariable) bool { return other.key != v.key && other.name == v.name }
@@ -128,8 +131,8 @@ func (l *Loop) giveWay(config problem.Place) {
 	}
 }
 
-// control reads what stands in a loop's own object. conditionSource is the more
-// explicit of the two and counts where both stand.
+// control reads the control of a while or until from the loop object. When both condition
+// and conditionSource are present, conditionSource decides.
 func (s Source) control(config problem.Place) *Control {
 	source := config.Member("conditionSource")
 	if !config.Has("conditionSource") {
@@ -148,8 +151,8 @@ func (s Source) control(config problem.Place) *Control {
 		LoopID: source.Member("loopId").Value.Text()}
 }
 
-// named follows a reference into the workflow's conditions; nil where it leads
-// nowhere, which is an error of the file.
+// named resolves a condition reference in the workflow's conditions; nil for an unknown
+// id, which checkRef reports as an error of the file.
 func (s Source) named(ref problem.Place) *Control {
 	id := ref.Member("conditionId").Value.Text()
 	for _, at := range s.Root.Member("conditions").Items() {
@@ -165,7 +168,7 @@ func (s Source) named(ref problem.Place) *Control {
 	return nil
 }
 
-// conditionName is where the id of a named condition stands.
+// conditionName returns the place of a named condition's id, in either spelling.
 func conditionName(at problem.Place) problem.Place {
 	if at.Has("id") {
 		return at.Member("id")
@@ -173,41 +176,42 @@ func conditionName(at problem.Place) problem.Place {
 	return at.Member("conditionId")
 }
 
-// Placed is a step and where it stands.
-type Placed struct {
+// PlacedStep is a step together with its place in the file.
+type PlacedStep struct {
 	Step
 	At problem.Place
 }
 
-// Main is the main sequence in running order: the steps of the file less those that
-// a loop has taken by naming them as its body (R22).
-func (s Source) Main() []Placed {
-	taken := bodies(s.Root).byStep
-	var out []Placed
+// Main returns the main sequence in running order: the steps of the file without those
+// that a loop names as its body (docs/design.md#loops). The source must be valid.
+func (s Source) Main() []PlacedStep {
+	named := resolveNamedBodies(s.Root).loopOf
+	var out []PlacedStep
 	for i, at := range s.Root.Member("steps").Items() {
-		if _, ok := taken[at.Pointer]; !ok {
-			out = append(out, Placed{s.Steps[i], at})
+		if _, ok := named[at.Pointer]; !ok {
+			out = append(out, PlacedStep{s.Steps[i], at})
 		}
 	}
 	return out
 }
 
-// Body is what a loop repeats, in running order, whether it is written out or named;
-// nil for a step that is no loop.
-func (s Source) Body(loop Placed) []Placed {
+// Body returns the steps that a loop repeats, in running order, whether the body is a list
+// or the id of a step; nil for a step that is not a loop. The source must be valid.
+func (s Source) Body(loop PlacedStep) []PlacedStep {
 	at := loop.At.Member("body")
+	// A body by name is a step of the top level of the file.
 	if at.Value.Kind() == canon.String {
 		for i, step := range s.Root.Member("steps").Items() {
 			if step.Member("id").Value.Text() == at.Value.Text() {
-				return []Placed{{s.Steps[i], step}}
+				return []PlacedStep{{s.Steps[i], step}}
 			}
 		}
 	}
-	var out []Placed
+	var out []PlacedStep
 	for _, item := range at.Items() {
 		var step Step
-		if canon.Decode(item.Value, &step) == nil { // Parse has seen to it
-			out = append(out, Placed{step, item})
+		if canon.Decode(item.Value, &step) == nil { // a valid source always decodes: see decodeSource
+			out = append(out, PlacedStep{step, item})
 		}
 	}
 	return out

@@ -25,7 +25,7 @@ func everything(t *testing.T) Source {
 	return src
 }
 
-func placedIDs(steps []Placed) (out []string) {
+func placedIDs(steps []PlacedStep) (out []string) {
 	for _, s := range steps {
 		out = append(out, s.ID)
 		if s.At.Member("id").Value.Text() != s.ID {
@@ -35,7 +35,7 @@ func placedIDs(steps []Placed) (out []string) {
 	return out
 }
 
-// TestSequences: a step that a loop has taken is in its body and nowhere else.
+// TestSequences: a step that a loop names as its body is in that body only.
 func TestSequences(t *testing.T) {
 	src := everything(t)
 	main := src.Main()
@@ -57,7 +57,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestLoopAt: both spellings come out in one form.
+// TestLoopAt: both spellings of a loop give the same Loop.
 func TestLoopAt(t *testing.T) {
 	src := everything(t)
 	loops := map[string]string{}
@@ -90,7 +90,7 @@ func TestLoopAt(t *testing.T) {
 		t.Errorf("%d loops", len(loops))
 	}
 	if _, ok := src.LoopAt(src.Main()[0].At); ok {
-		t.Error("a plain step is no loop")
+		t.Error("a plain step has a loop")
 	}
 	for config, want := range map[string]string{
 		`"condition": {"var": "x", "equals": 1}`:                                                  "/steps/1/loop/condition",
@@ -141,12 +141,12 @@ func TestBindingTokens(t *testing.T) {
 	}
 	if BindingSlot("{{wr.bindings.a}}") != "a" || BindingSlot("wr.bindings.a") != "" ||
 		BindingSlot("{{wr.bindings.a}} ") != "" {
-		t.Error("a token is taken for another text")
+		t.Error("a token without a slot has a slot")
 	}
 }
 
-// TestDeepLoops: nesting is bounded, whether it is written out or named, and a long
-// chain of names costs little.
+// TestDeepLoops: nesting is bounded for both kinds of bodies, and a long chain of named
+// bodies is checked in little time.
 func TestDeepLoops(t *testing.T) {
 	nested := func(depth int) string {
 		text := `{"id": "in", "title": "In", "prompt": "p"}`
@@ -181,8 +181,8 @@ func TestDeepLoops(t *testing.T) {
 	}
 }
 
-// TestAnErrorHidesTheWarningAboutIt: advice on what cannot be used is noise.
-func TestAnErrorHidesTheWarningAboutIt(t *testing.T) {
+// TestErrorSupersedesWarning: an error hides the warnings at its place and above it.
+func TestErrorSupersedesWarning(t *testing.T) {
 	checkRows(t, "error", []row{
 		{`, "assessments": [{"id": "a", "purpose": "p", "dimensions": []}]`, "", "/assessments/0/dimensions",
 			"at least 1", "Add"},

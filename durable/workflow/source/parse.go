@@ -14,29 +14,30 @@ import (
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
-// Parse reads a workflow file and finds everything that is wrong with it. The name
-// is never opened; it chooses the language (.json, .yaml, .yml), and with any other
-// name the first character does. Source.Valid tells whether the file can be
-// compiled. Problems are in the order of the file.
+// Parse parses and validates a workflow file. The name is not opened; its extension
+// selects the language (.json, .yaml, .yml), otherwise the first character does: a brace
+// means JSON. Source.Valid reports whether the file can be compiled. Problems are in file
+// order, at most problemsMax of them; a file that is not JSON or YAML has exactly one.
 func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 	root, err := read(name, data)
 	if err != nil {
 		var found collector
 		at := problem.Place{}
+		// A ParseError has a place; other errors concern the whole file.
 		var pe *canon.ParseError
 		if errors.As(err, &pe) {
 			at.Pointer, at.Value = pe.Pointer, at.Value.AtLine(pe.Line)
 			err = errors.New(pe.Reason)
 		}
 		problem.Report(found.add).
-			Error(at, "Correct the text there; nothing behind it was read.", "the file cannot be read: %s", err)
+			Error(at, "Correct the text there; the rest of the file was not read.", "the file cannot be read: %s", err)
 		return Source{Kind: kind}, found.list()
 	}
 	return Of(kind, problem.Place{Value: root})
 }
 
-// Of is Parse for a workflow that was read already and may stand inside another
-// document, such as a pack: problems point from the root of that document.
+// Of validates a workflow that is already parsed and may be part of another document,
+// such as a pack: the pointers of problems start at the root of that document.
 func Of(kind SourceKind, root problem.Place) (Source, []Problem) {
 	var found collector
 	report := problem.Report(found.add)
@@ -44,12 +45,13 @@ func Of(kind SourceKind, root problem.Place) (Source, []Problem) {
 	workflowShape.Check(src.Root, report)
 	checkRules(src, report)
 	if !found.errors {
-		if err := takeOver(root.Value, &src); err != nil {
-			// The shapes let through what the structs do not hold: a bug of ours,
-			// which must not turn into a workflow with parts left out.
-			report.Error(src.Root, "Report this as a bug of Waybill.", "the file cannot be taken over: %s", err)
+		if err := decodeSource(root.Value, &src); err != nil {
+			// The shapes accepted a value that the structs cannot hold. That is a bug in
+			// this package; the file must not become a workflow with members missing.
+			report.Error(src.Root, "Report this as a bug of Waybill.", "the file cannot be decoded: %s", err)
 		}
 	}
+	// Set from the raw values, so that they are also available for a file with errors.
 	src.Valid = !found.errors
 	src.ID = src.Root.Member("id").Value.Text()
 	src.Name = src.Root.Member("name").Value.Text()
@@ -57,9 +59,9 @@ func Of(kind SourceKind, root problem.Place) (Source, []Problem) {
 	return src, found.list()
 }
 
-// takeOver fills the structs. The bodies of loops stay values in them, and are tried
-// here, so that whoever reads them later can rely on it.
-func takeOver(root canon.Value, src *Source) error {
+// decodeSource fills the fields of src. The bodies of loops remain canon values; they are
+// decoded here once to check that Body can decode them later.
+func decodeSource(root canon.Value, src *Source) error {
 	if err := canon.Decode(root, src); err != nil {
 		return err
 	}
@@ -75,17 +77,19 @@ func takeOver(root canon.Value, src *Source) error {
 	return failed
 }
 
-// problemsMax bounds the list for one file: a person mends the first hundred, and a
+// problemsMax bounds the list for one file: a person fixes the first hundred, and a
 // hostile file could have a million.
 const problemsMax = 500
 
+// collector collects the problems of one file, up to problemsMax.
 type collector struct {
 	found  []Problem
-	errors bool
-	more   int
+	errors bool // a problem was an error, listed or not
+	more   int  // problems beyond problemsMax, not listed
 }
 
-// add keeps the problem, or counts it; whether one was an error is never lost.
+// add appends the problem, or only counts it when the list is full. errors is set in both
+// cases, so that a file with a dropped error never counts as valid.
 func (c *collector) add(p Problem) {
 	c.errors = c.errors || p.Severity == problem.Error
 	if len(c.found) == problemsMax {
@@ -95,15 +99,15 @@ func (c *collector) add(p Problem) {
 	c.found = append(c.found, p)
 }
 
-// list is sorted by place. The count of what was dropped stands last and is an
-// error exactly when an error may have been dropped.
+// list returns the problems sorted by place. The count of dropped problems comes last; it
+// is an error exactly when an error was found and so may have been dropped.
 func (c *collector) list() []Problem {
 	all := slices.Clone(c.found)
-	c.found = slices.DeleteFunc(c.found, func(p Problem) bool { return hidden(p, all) })
+	c.found = slices.DeleteFunc(c.found, func(p Problem) bool { return superseded(p, all) })
 	problem.Sort(c.found)
 	if c.more > 0 {
 		rest := Problem{Severity: problem.Warning, Message: fmt.Sprintf("%d more problems are not listed", c.more),
-			Fix: "Mend those listed first."}
+			Fix: "Fix the listed problems first."}
 		if c.errors {
 			rest.Severity = problem.Error
 		}
@@ -112,17 +116,20 @@ func (c *collector) list() []Problem {
 	return c.found
 }
 
-// hidden are warnings about what cannot be used anyway: an error stands at the same
-// place or in it, and correcting it will say whether the warning still holds.
-func hidden(p Problem, all []Problem) bool {
+// superseded reports whether p is a warning at a place that also has an error, at the
+// place itself or below it. Correcting the error decides whether the warning still
+// applies.
+func superseded(p Problem, all []Problem) bool {
 	return p.Severity == problem.Warning && slices.ContainsFunc(all, func(e Problem) bool {
 		rest, inside := strings.CutPrefix(e.Pointer, p.Pointer)
 		return e.Severity == problem.Error && inside && (rest == "" || rest[0] == '/')
 	})
 }
 
-// read chooses the language. A text that starts with a brace is JSON: YAML would read
-// most of it too, but less strictly.
+// read parses data in the language that the name's extension selects. A text that starts
+// with a brace is JSON: YAML would accept most of it too, but less strictly. It fails with
+// a *canon.ParseError for a syntax error, and for more than limits.SourceBytesMax bytes
+// before parsing anything.
 func read(name string, data []byte) (canon.Value, error) {
 	if len(data) > limits.SourceBytesMax {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)

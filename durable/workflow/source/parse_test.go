@@ -13,14 +13,14 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// file is a valid workflow with one step; more stands behind it in the workflow,
-// steps behind it in the list.
+// file returns a valid workflow with one step. more is appended to its members, steps to its
+// list of steps.
 func file(more, steps string) string {
 	return `{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"` + more +
 		`, "steps": [{"id": "only", "title": "Only", "prompt": "Do it."}` + steps + `]}`
 }
 
-// parse reads a JSON source of a project.
+// parse parses a JSON source of a project.
 func parse(text string) (Source, []Problem) { return Parse("x.json", SourceProject, []byte(text)) }
 
 func TestValid(t *testing.T) {
@@ -30,7 +30,7 @@ func TestValid(t *testing.T) {
 	}
 }
 
-func TestEveryFieldIsTakenOver(t *testing.T) {
+func TestParseSetsEveryField(t *testing.T) {
 	src, found := parse(file(`, "about": "a", "agentRole": "You are careful.", "capabilities": {"preferred": ["delegation"]},
 		"clarificationPrompts": ["c?"], "examples": ["An example of it"], "inputs": [{"contextKey": "k", "reason": "needs_user_artifact", "description": "d"}],
 		"metaGuidance": ["m"], "metricsProfile": "none", "modelTier": "mid", "preconditions": ["p"],
@@ -57,12 +57,12 @@ func TestEveryFieldIsTakenOver(t *testing.T) {
 		"three": three.Action.Retry.MaxAttempts == 2 && three.Action.Env["E"] == "v" && len(three.Action.Argv) == 2,
 	} {
 		if !ok {
-			t.Errorf("%s was not taken over: %+v", what, src)
+			t.Errorf("%s was not set: %+v", what, src)
 		}
 	}
 }
 
-// TestLanguages: the name decides, and without one the first character.
+// TestLanguages: the file name selects the language, or else the first character does.
 func TestLanguages(t *testing.T) {
 	yaml := "id: test.one\nname: One\ndescription: A test\nversion: 1.0.0\n" +
 		"steps: [{id: only, title: Only, prompt: Do it.}]\n"
@@ -103,8 +103,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestInvalidIsStillNamed: a file with errors can be listed.
-func TestInvalidIsStillNamed(t *testing.T) {
+// TestInvalidSourceHasName: a file with errors still has an id and a name for lists.
+func TestInvalidSourceHasName(t *testing.T) {
 	src, found := parse(`{"id": "test.bad", "name": "Bad", "description": 3, "steps": 1}`)
 	if src.Valid || !HasErrors(found) || src.ID != "test.bad" || src.Name != "Bad" || src.Description != "" ||
 		src.Steps != nil {
@@ -140,7 +140,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestHostileFile: the list of problems is bounded, and so is the time for it.
+// TestHostileFile: the list of problems and the time to find them are bounded.
 func TestHostileFile(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"id": "test.one"`)
@@ -159,12 +159,12 @@ func TestHostileFile(t *testing.T) {
 	}
 }
 
-// published finds the files of others that the project does not carry.
+// published returns published WorkRail files, which are not part of the repository.
 func published(t *testing.T, pattern string) []string {
 	t.Helper()
 	names, _ := filepath.Glob(filepath.Join("../../../../shared/data/workrail", pattern))
 	if len(names) == 0 {
-		t.Skip("the published WorkRail files are not beside the repository")
+		t.Skip("the published WorkRail files are not available next to the repository")
 	}
 	return names
 }
@@ -180,7 +180,7 @@ func TestPublishedFiles(t *testing.T) {
 			t.Errorf("%s: %v", filepath.Base(name), found)
 		}
 		for _, p := range found {
-			// The one loop that ends by context is told of the better way (R22).
+			// The only loop that ends by context has a warning (docs/design.md#loops).
 			if p.Pointer != "/id" &&
 				(filepath.Base(name) != "simple-search.json" || p.Pointer != "/steps/1/loop/condition") {
 				t.Errorf("%s: %+v", filepath.Base(name), p)
@@ -189,8 +189,8 @@ func TestPublishedFiles(t *testing.T) {
 	}
 }
 
-// FuzzWorkflowParse: nothing panics; a source is valid exactly when no problem is an
-// error; problems are in order and each says where, what and what to do.
+// FuzzWorkflowParse checks that Parse does not panic, that a source is valid exactly when no
+// problem is an error, and that problems are sorted and have a place, a message and a fix.
 func FuzzWorkflowParse(f *testing.F) {
 	for _, pattern := range []string{"../../../testdata/workflows/*.*", "../../../testdata/workflows/invalid/*.*"} {
 		names, _ := filepath.Glob(pattern)
@@ -220,9 +220,9 @@ func FuzzWorkflowParse(f *testing.F) {
 	})
 }
 
-// TestAWorkflowInAnotherDocument: loops and all, it is judged as in a file of its own,
-// and only the places are others.
-func TestAWorkflowInAnotherDocument(t *testing.T) {
+// TestOfInsideDocument: a workflow inside another document has the same problems as in its
+// own file, with pointers from the root of the document.
+func TestOfInsideDocument(t *testing.T) {
 	text := file(`, "abuot": "x"`,
 		`, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 2, "maxIterations": 3}, "body": "in"},
 		{"id": "in", "title": "In", "prompt": "p"}, {"id": "only", "title": "T"}`)

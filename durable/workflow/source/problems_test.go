@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// row is one mistake and the one problem that it must cause.
+// row is one mistake and the only problem that it must cause.
 type row struct{ more, steps, pointer, message, fix string }
 
 func checkRows(t *testing.T, severity problem.Severity, rows []row) {
@@ -105,7 +105,7 @@ func TestStepKeys(t *testing.T) {
 		{"", `, {"title": "A", "prompt": "p"}`, "/steps/1", `a step lacks "id"`, `Add "id"`},
 		{"", `, {"id": "A B", "title": "A", "prompt": "p"}`, "/steps/1/id", "lowercase letters", `Write "a-b".`},
 		{"", `, {"id": "Only", "title": "A", "prompt": "p"}`, "/steps/1/id", "lowercase letters", `Write "only-2".`},
-		{"", `, {"id": "only", "title": "A", "prompt": "p"}`, "/steps/1/id", `"only" stands on line 1 already`,
+		{"", `, {"id": "only", "title": "A", "prompt": "p"}`, "/steps/1/id", `"only" is already used on line 1`,
 			`Write "only-2".`},
 		{"", `, {"id": "a", "title": "A"}`, "/steps/1", "needs a prompt", `Add "prompt"`},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "promptBlocks": {"goal": "g"}}`, "/steps/1/promptBlocks",
@@ -223,7 +223,7 @@ func TestLoopsAndParallels(t *testing.T) {
 		{"", loop(`"type": "for", "count": 1, `+max, "3"), "/steps/1/body", "or a list that is not empty, got number",
 			"Write"},
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "only", "title": "In", "prompt": "p"}]`),
-			"/steps/1/body/0/id", `"only" stands on line 1`, `"only-2"`},
+			"/steps/1/body/0/id", `"only" is already used on line 1`, `"only-2"`},
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "in", "title": "In"}]`), "/steps/1/body/0",
 			"needs a prompt", "prompt"},
 		{"", loop(`"type": "for", "count": 1, `+max, `[{"id": "in", "title": "In", "type": "loops"}]`),
@@ -253,26 +253,26 @@ func TestWarnings(t *testing.T) {
 	checkRows(t, problem.Warning, []row{
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": {"type": "contains", "value": "done = true", "message": "m"}}`, "/steps/1/validationCriteria", "completion flag", "evidence"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "audit": {"rubric": ["r"]}}`, "/steps/1/audit",
-			"no step is added", "step of its own"},
+			"no step is added", "separate step"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "verification": {"command": "make"}}`, "/steps/1/verification",
-			"no step is added", "step of its own"},
+			"no step is added", "separate step"},
 		{`, "functionDefinitions": [{"name": "f", "definition": "d", "scope": "step"}]`, "",
 			"/functionDefinitions/0/scope", "visible where it is defined (workflow)", "Move"},
-		// What existing files have, and what leaves no doubt about the run.
+		// Mistakes of existing files that do not make the meaning of a run ambiguous.
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": []}`, "/steps/1/validationCriteria",
 			"nothing is checked", "leave it out"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionReferences": ["f()"]}`,
 			"/steps/1/functionReferences/0", `"f" is not defined`, "functionDefinitions"},
 		{"", `, {"id": "a", "title": "A", "prompt": "p", "functionDefinitions": [{"name": "f", "definition": "d"}]}, {"id": "b", "title": "B", "prompt": "p", "functionReferences": ["f()"]}`, "/steps/2/functionReferences/0", "not defined for this step", "Define"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "contains", "value": "Findings", "min": 3, "message": ""}]}`, "/steps/1/validationCriteria/0/min", "means nothing in a rule of type contains", "reads value"},
-		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "regex", "pattern": "\\u00e9+", "flags": "g", "message": "m"}]}`, "/steps/1/validationCriteria/0/flags", "flag 'g' changes nothing", "Remove"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "contains", "value": "Findings", "min": 3, "message": ""}]}`, "/steps/1/validationCriteria/0/min", "has no effect in a rule of type contains", "reads value"},
+		{"", `, {"id": "a", "title": "A", "prompt": "p", "validationCriteria": [{"type": "regex", "pattern": "\\u00e9+", "flags": "g", "message": "m"}]}`, "/steps/1/validationCriteria/0/flags", "flag 'g' has no effect", "Remove"},
 		{reference("/etc/hosts"), "", "/references/0/source", "the absolute path", "root of the workspace"},
 		{reference(`C:\\a.md`), "", "/references/0/source", "the absolute path", "root of the workspace"},
 		{reference("../a.md"), "", "/references/0/source", "leads out of its root", "stays below"},
 		{reference("a/../../b.md"), "", "/references/0/source", "leads out of its root", "stays below"},
-		{`, "about": "Explains {{wr.bindings.slot}}."`, "", "/about", "shown as it stands", "{{wr.bindings.slot}}"},
-		{`, "metaGuidance": ["Tokens are {{wr.*}}."]`, "", "/metaGuidance/0", "shown as it stands", "extension point"},
-		{"", `, {"id": "a", "title": "On {{wr.bindings.x}}", "prompt": "p"}`, "/steps/1/title", "shown as it stands",
+		{`, "about": "Explains {{wr.bindings.slot}}."`, "", "/about", "shown unchanged", "{{wr.bindings.slot}}"},
+		{`, "metaGuidance": ["Tokens are {{wr.*}}."]`, "", "/metaGuidance/0", "shown unchanged", "extension point"},
+		{"", `, {"id": "a", "title": "On {{wr.bindings.x}}", "prompt": "p"}`, "/steps/1/title", "shown unchanged",
 			"{{wr.bindings.x}}"},
 	})
 }

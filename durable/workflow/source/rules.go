@@ -11,18 +11,19 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// checkRules finds what no single value shows: parts that contradict each other or
-// name what is not there. It reads the file as it is, so that it also serves files
-// whose shape is wrong elsewhere.
+// checkRules checks the rules that involve several places of the file: members that
+// contradict each other and names that do not resolve. It reads raw values, so that it
+// also works on files whose shape is wrong elsewhere.
 func checkRules(src Source, report problem.Report) {
 	checkID(src.Root, src.Kind, report)
 	checkInputs(src.Root.Member("inputs"), report)
 	checkCapabilities(src.Root.Member("capabilities"), report)
 	checkReferences(src.Root.Member("references"), report)
 	steps := src.Root.Member("steps")
-	r := stepRules{src: src, report: report, ids: map[string]problem.Place{}, taken: bodies(src.Root),
-		assess: assessments(src.Root)}
+	r := stepRules{src: src, report: report, ids: map[string]problem.Place{}, named: resolveNamedBodies(src.Root),
+		assess: newAssessmentRules(src.Root)}
 	r.collect(steps)
+	// Files that exceed a limit get no further checks, which bounds the cost of a hostile file.
 	if r.count > limits.WorkflowStepsMax {
 		report.Error(steps, "Split the workflow.", "a workflow has at most %d steps, got %d", limits.WorkflowStepsMax,
 			r.count)
@@ -35,31 +36,31 @@ func checkRules(src Source, report problem.Report) {
 	}
 	scope := scopes{functions(src.Root, "workflow", report)}
 	for _, at := range steps.Items() {
-		if _, taken := r.taken.byStep[at.Pointer]; !taken {
-			r.one(at, scope)
+		if _, inLoop := r.named.loopOf[at.Pointer]; !inLoop {
+			r.checkStep(at, scope)
 		}
 	}
-	for _, no := range r.taken.refused {
-		report.Error(no.at, no.fix, "the body %q %s", no.name, no.why)
+	for _, body := range r.named.invalid {
+		report.Error(body.at, body.fix, "the body %q %s", body.name, body.why)
 	}
-	r.assess.unused(report)
+	r.assess.warnUnused(report)
 	checkConditions(src.Root, report)
 	checkTokens(src.Root, report)
 }
 
-// stepRules goes over all steps of a file, those in loops included.
+// stepRules checks all steps of a file, those in loops included.
 type stepRules struct {
 	src    Source
 	report problem.Report
-	ids    map[string]problem.Place // where each id stands first
-	count  int
-	taken  taking
-	assess assessing
-	outer  []problem.Place // the loops around, outermost first
+	ids    map[string]problem.Place // step id → its first place, or a zero Place once suggested
+	count  int                      // steps of the file, loops' bodies included
+	named  namedBodies
+	assess assessmentRules
+	outer  []problem.Place // the loops around the current step, outermost first
 }
 
-// collect finds all ids first, so that a suggestion never names one that stands
-// farther down.
+// collect counts the steps and records all ids before any step is checked, so that a
+// suggested id is not one that a later step uses.
 func (r *stepRules) collect(steps problem.Place) {
 	for _, at := range steps.Items() {
 		r.count++
@@ -72,13 +73,15 @@ func (r *stepRules) collect(steps problem.Place) {
 	}
 }
 
-// one checks a step, and the steps in it, with the functions that are visible there.
-func (r *stepRules) one(at problem.Place, scope scopes) {
+// checkStep checks a step and the steps nested in it. scope holds the functions that are
+// visible to the step. Nesting beyond limits.LoopDepthMax is reported and not descended
+// into, which bounds the recursion.
+func (r *stepRules) checkStep(at problem.Place, scope scopes) {
 	if at.Value.Kind() != canon.Object {
 		return
 	}
 	r.checkStepID(at)
-	r.checkReached(at)
+	r.checkReachability(at)
 	switch at.Member("type").Value.Text() {
 	case "":
 		r.checkPrompt(at)
@@ -92,31 +95,33 @@ func (r *stepRules) one(at problem.Place, scope scopes) {
 		inner := scope.add(functions(at, "loop", r.report))
 		if len(r.outer) == limits.LoopDepthMax {
 			r.report.Error(at, "Put what it repeats into one step, or split the workflow.",
-				"loops stand in each other at most %d deep", limits.LoopDepthMax)
+				"loops can be nested at most %d deep", limits.LoopDepthMax)
 			return
 		}
 		r.outer = append(r.outer, at)
 		for _, step := range r.bodyOf(at) {
-			r.one(step, inner)
+			r.checkStep(step, inner)
 		}
 		r.outer = r.outer[:len(r.outer)-1]
 	}
 }
 
-// bodyOf is what a loop repeats: its list, or the step that it has taken.
+// bodyOf returns the steps of a loop's body: its list, or the step that it names; nil for
+// a name that does not resolve.
 func (r *stepRules) bodyOf(loop problem.Place) []problem.Place {
 	body := loop.Member("body")
 	if body.Value.Kind() != canon.String {
 		return body.Items()
 	}
-	if target, ok := r.ids[body.Value.Text()]; ok && r.taken.byStep[target.Pointer].Pointer == loop.Pointer {
+	if target, ok := r.ids[body.Value.Text()]; ok && r.named.loopOf[target.Pointer].Pointer == loop.Pointer {
 		return []problem.Place{target}
 	}
 	return nil
 }
 
-// checkStepID holds ids to the locks' alphabet: they become parts of keys in which
-// @, / and : separate (locks section 9).
+// checkStepID checks the alphabet and uniqueness of a step id. Ids become parts of keys in
+// which @, / and : are delimiters (docs/design.md#snapshots), so they must not contain
+// these.
 func (r *stepRules) checkStepID(step problem.Place) {
 	at := step.Member("id")
 	id := at.Value.Text()
@@ -124,20 +129,21 @@ func (r *stepRules) checkStepID(step problem.Place) {
 		return
 	}
 	if !reason.ValidStepID(id) {
-		r.report.Error(at, fmt.Sprintf("Write %q.", r.free(slug(id))),
+		r.report.Error(at, fmt.Sprintf("Write %q.", r.unusedID(slug(id))),
 			"expected a step id of lowercase letters, digits, _ and -, got %q", id)
 		return
 	}
 	if first := r.ids[id]; first.Pointer != step.Pointer {
-		r.report.Error(at, fmt.Sprintf("Write %q.", r.free(id)),
-			"step id %q stands on line %d already; ids are unique in the whole file, loops included", id,
+		r.report.Error(at, fmt.Sprintf("Write %q.", r.unusedID(id)),
+			"step id %q is already used on line %d; ids are unique in the whole file, loops included", id,
 			first.Value.Line())
 	}
 }
 
+// notInSlug matches runs of characters that a step id cannot contain.
 var notInSlug = pattern.New(`[^a-z0-9_-]+`)
 
-// slug is the step id nearest to a text.
+// slug returns a valid step id that resembles s; "step" if no character of s is usable.
 func slug(s string) string {
 	s = strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if s == "" {
@@ -146,27 +152,29 @@ func slug(s string) string {
 	return s
 }
 
-// free is id, with the first number behind it that makes it new if it must.
-func (r *stepRules) free(id string) string {
+// unusedID returns id, or id with the lowest number from 2 that makes it unused, such as
+// "review-2". It reserves the result, so that two suggestions are never equal.
+func (r *stepRules) unusedID(id string) string {
 	out := id
 	for n := 2; ; n++ {
 		if _, taken := r.ids[out]; !taken {
-			r.ids[out] = problem.Place{} // suggested once is taken
+			r.ids[out] = problem.Place{}
 			return out
 		}
 		out = fmt.Sprintf("%s-%d", id, n)
 	}
 }
 
-// prompts are the members of a step that are shown as its prompt.
-var prompts = []string{"prompt", "promptBlocks", "promptRef"}
+// promptKeys are the members of a step that define its prompt; a step has at most one.
+var promptKeys = []string{"prompt", "promptBlocks", "promptRef"}
 
-// checkPrompt makes sure that there is exactly one thing to show. A command may
-// stand without words: it says what it does.
+// checkPrompt requires exactly one prompt. A command step needs none, because its argv
+// describes it, and a templateCall must not have one, because the template's steps replace
+// the step.
 func (r *stepRules) checkPrompt(at problem.Place) {
 	blocks := at.Member("promptBlocks")
 	var given []string
-	for _, key := range prompts {
+	for _, key := range promptKeys {
 		if at.Has(key) {
 			given = append(given, key)
 		}
@@ -175,11 +183,11 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 	case blocks.Value.Kind() == canon.Object && blocks.Value.Len() == 0:
 		r.report.Error(blocks, `Add "goal": what is to be done.`,
 			"promptBlocks is empty, so that nothing would be shown")
-	case at.Has("templateCall"):
+	case at.Has("templateCall"): // the template's steps replace this one
 		for _, key := range append(given, "action") {
 			if at.Has(key) {
-				r.report.Error(at.Member(key), "Remove it, or make it a step of its own.",
-					"the steps of the template stand in place of this one, so that its %s would not be shown", key)
+				r.report.Error(at.Member(key), "Remove it, or make it a separate step.",
+					"the steps of the template replace this one, so that its %s would not be shown", key)
 			}
 		}
 	case len(given) > 1:
@@ -194,8 +202,8 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 	}
 }
 
-// checkOutputs finds contradictions about notes and output, and warns of the two
-// keys whose injected steps Waybill does not add.
+// checkOutputs reports contradictory requirements for notes and output. It warns of audit
+// and verification, for which other programs insert steps and Waybill does not.
 func (r *stepRules) checkOutputs(at problem.Place) {
 	if at.Member("notesRequired").Value.True() && at.Member("notesOptional").Value.True() {
 		r.report.Error(at.Member("notesOptional"), "Remove one of the two.",
@@ -203,11 +211,12 @@ func (r *stepRules) checkOutputs(at problem.Place) {
 	}
 	if at.Has("outputContract") && at.Has("validationCriteria") {
 		r.report.Warn(at.Member("validationCriteria"), "Keep the contract, and remove the criteria.",
-			"outputContract and validationCriteria both say what must come out; the contract takes precedence")
+			"outputContract and validationCriteria both define the required output; the contract takes precedence")
 	}
+	// Accepted for compatibility with existing files.
 	for _, name := range []string{"audit", "verification"} {
 		if at.Has(name) {
-			r.report.Warn(at.Member(name), "Write a step of its own behind this one if it must happen.",
+			r.report.Warn(at.Member(name), "Add a separate step after this one if it must happen.",
 				"%s is kept as a description; no step is added for it", name)
 		}
 	}

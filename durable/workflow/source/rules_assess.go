@@ -10,16 +10,17 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// assessing knows the assessments of a workflow: by id, the levels that they have.
-type assessing struct {
-	declared []problem.Place
-	levels   map[string][]string
-	used     map[string]bool
+// assessmentRules checks the steps' references to the assessments that the workflow
+// declares. It records which assessments are used, for warnUnused at the end.
+type assessmentRules struct {
+	declared []problem.Place     // in file order
+	levels   map[string][]string // assessment id → the levels of all its dimensions
+	used     map[string]bool     // assessment ids that a step refers to
 }
 
-// assessments reads those that are declared.
-func assessments(root problem.Place) assessing {
-	a := assessing{levels: map[string][]string{}, used: map[string]bool{}}
+// newAssessmentRules reads the declared assessments of a workflow.
+func newAssessmentRules(root problem.Place) assessmentRules {
+	a := assessmentRules{levels: map[string][]string{}, used: map[string]bool{}}
 	for _, at := range root.Member("assessments").Items() {
 		id := at.Member("id").Value.Text()
 		if id == "" {
@@ -39,8 +40,9 @@ func assessments(root problem.Place) assessing {
 	return a
 }
 
-// check holds what a step says of assessments to what is declared.
-func (a assessing) check(step problem.Place, report problem.Report) {
+// check checks that a step's assessmentRefs are declared and that its consequences can
+// occur.
+func (a assessmentRules) check(step problem.Place, report problem.Report) {
 	var refs []string
 	for _, at := range step.Member("assessmentRefs").Items() {
 		id := at.Value.Text()
@@ -57,24 +59,26 @@ func (a assessing) check(step problem.Place, report problem.Report) {
 	consequences := step.Member("assessmentConsequences")
 	if step.Has("assessmentConsequences") && !step.Has("assessmentRefs") {
 		report.Error(consequences, `Add "assessmentRefs": which assessments the step asks for.`,
-			"assessmentConsequences need assessmentRefs: without an assessment none can follow")
+			"assessmentConsequences need assessmentRefs: without an assessment none can occur")
 		return
 	}
 	for _, at := range consequences.Items() {
-		a.consequence(at.Member("when"), refs, report)
+		a.checkTrigger(at.Member("when"), refs, report)
 	}
 }
 
-// consequence finds those that can never follow.
-func (a assessing) consequence(when problem.Place, refs []string, report problem.Report) {
+// checkTrigger reports a trigger that can never match: it names an assessment that the
+// step does not refer to, or a level that no dimension has.
+func (a assessmentRules) checkTrigger(when problem.Place, refs []string, report problem.Report) {
 	only, level := when.Member("forAssessment"), when.Member("anyEqualsLevel")
+	// With forAssessment only that assessment counts, else all that the step refers to.
 	if id := only.Value.Text(); id != "" {
 		if !slices.Contains(refs, id) {
-			fix := "Add it to assessmentRefs, or name one of them."
+			fix := "Add it to assessmentRefs, or name one that is listed there."
 			if near := nearest.Of(id, refs); near != "" {
 				fix = fmt.Sprintf("Did you mean %q?", near)
 			}
-			report.Error(only, fix, "forAssessment %q is none of the step's assessmentRefs", id)
+			report.Error(only, fix, "forAssessment %q is not in the step's assessmentRefs", id)
 			return
 		}
 		refs = []string{id}
@@ -83,7 +87,7 @@ func (a assessing) consequence(when problem.Place, refs []string, report problem
 	for _, id := range refs {
 		levels, ok := a.levels[id]
 		if !ok {
-			return // said already
+			return // check reports the undeclared reference
 		}
 		known = append(known, levels...)
 	}
@@ -94,15 +98,16 @@ func (a assessing) consequence(when problem.Place, refs []string, report problem
 	if near := nearest.Of(level.Value.Text(), known); near != "" {
 		fix = fmt.Sprintf("Did you mean %q?", near)
 	}
-	report.Error(level, fix, "no dimension of %s has a level %q, so that this would never follow",
+	report.Error(level, fix, "no dimension of %s has a level %q, so that this would never occur",
 		strings.Join(refs, ", "), level.Value.Text())
 }
 
-// unused warns of assessments that no step asks for.
-func (a assessing) unused(report problem.Report) {
+// warnUnused warns of declared assessments that no step refers to. It must run after check
+// has seen all steps.
+func (a assessmentRules) warnUnused(report problem.Report) {
 	for _, at := range a.declared {
 		if id := at.Member("id").Value.Text(); !a.used[id] {
-			report.Warn(at, "Name it in a step's assessmentRefs, or remove it.", "no step asks for the assessment %q",
+			report.Warn(at, "Name it in a step's assessmentRefs, or remove it.", "no step refers to the assessment %q",
 				id)
 		}
 	}

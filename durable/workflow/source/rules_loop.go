@@ -11,15 +11,16 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// checkLoop holds a loop to one spelling, to conditions that there are, and to
-// variables that can be told apart.
+// checkLoop checks that a loop uses one of the two spellings, that its condition
+// references resolve and that its variables have distinct names.
 func (r *stepRules) checkLoop(at problem.Place) {
 	id, explicit := at.Member("id").Value.Text(), at.Member("loopId")
 	if explicit.Value.Text() != "" && explicit.Value.Text() != id {
 		r.report.Error(explicit, fmt.Sprintf("Remove it, or write %q.", id),
-			"a loop's id is that of its step, %q; loopId says %q", id, explicit.Value.Text())
+			"the id of a loop is the id of its step, %q, but loopId is %q", id, explicit.Value.Text())
 	}
 	config := at.Member("loop")
+	// Either the loop object, or while with maxIterations.
 	switch {
 	case at.Has("loop") && at.Has("while"):
 		r.report.Error(at.Member("while"), "Keep one of the two.",
@@ -27,11 +28,11 @@ func (r *stepRules) checkLoop(at problem.Place) {
 		return
 	case at.Has("loop") && at.Has("maxIterations"):
 		r.report.Error(at.Member("maxIterations"), "Move it into loop.",
-			"maxIterations stands beside while; with loop it stands inside of it")
+			"maxIterations belongs next to while; with loop it belongs in the loop object")
 	case at.Has("while") && !at.Has("maxIterations"):
 		r.report.Error(at, `Add "maxIterations": `+iterations.Want()+".", `a loop lacks "maxIterations"`)
 	case !at.Has("while") && !at.Has("loop"):
-		r.report.Error(at, `Add "loop": how often, such as {"type": "for", "count": 3, "maxIterations": 3}.`,
+		r.report.Error(at, `Add "loop", such as {"type": "for", "count": 3, "maxIterations": 3}.`,
 			`a loop lacks "loop" or "while"`)
 		return
 	}
@@ -43,7 +44,8 @@ func (r *stepRules) checkLoop(at problem.Place) {
 	r.checkExit(at)
 }
 
-// checkConfig finds what a loop's own object says without effect.
+// checkConfig warns of members of the loop object that have no effect, and reports a
+// control contract that is not LoopControlContract.
 func (r *stepRules) checkConfig(config problem.Place) {
 	kind := config.Member("type").Value.Text()
 	reads, known := loopReads[kind]
@@ -54,8 +56,9 @@ func (r *stepRules) checkConfig(config problem.Place) {
 	}
 	if config.Has("condition") && config.Has("conditionSource") && (kind == "while" || kind == "until") {
 		r.report.Warn(config.Member("condition"), "Keep one of the two.",
-			"conditionSource decides; the condition beside it is not read")
+			"conditionSource decides; condition is not read")
 	}
+	// A contractRef of invalid form is reported by the shape check.
 	if source := config.Member("conditionSource"); source.Member("kind").Value.Text() == "artifact_contract" {
 		ref := source.Member("contractRef")
 		if contractRef.Pattern.MatchString(ref.Value.Text()) && ref.Value.Text() != LoopControlContract {
@@ -67,7 +70,7 @@ func (r *stepRules) checkConfig(config problem.Place) {
 	switch {
 	case kind != "for" || count.Value.Kind() != canon.Number:
 	case count.Value.Float() == 0:
-		r.report.Warn(count, "Write how often, or remove the loop.", "a count of 0 leaves the body out")
+		r.report.Warn(count, "Set the number of iterations, or remove the loop.", "a count of 0 never runs the body")
 	case most.Value.Kind() == canon.Number && count.Value.Float() > most.Value.Float():
 		r.report.Warn(count, fmt.Sprintf("Raise maxIterations to %v, or lower the count.", count.Value.Float()),
 			"the count %v is more than maxIterations %v, at which the loop is stopped", count.Value.Float(),
@@ -75,12 +78,13 @@ func (r *stepRules) checkConfig(config problem.Place) {
 	}
 }
 
-// isLoopKey tells keys of the table from others, of which the shape has spoken.
+// isLoopKey reports whether key is a member of the loop object. The shape reports unknown
+// members, so that checkConfig must not report them again.
 func isLoopKey(key string) bool {
 	return slices.ContainsFunc(loopConfigShape.Fields, func(f field) bool { return f.Name == key })
 }
 
-// conditionRefs are the places of a loop that name a condition.
+// conditionRefs returns the places of the condition ids that a loop refers to.
 func conditionRefs(loop problem.Place) []problem.Place {
 	var out []problem.Place
 	config := loop.Member("loop")
@@ -93,7 +97,7 @@ func conditionRefs(loop problem.Place) []problem.Place {
 	return out
 }
 
-// checkRef resolves one name.
+// checkRef reports a reference to a condition that the workflow does not list.
 func (r *stepRules) checkRef(ref problem.Place) {
 	known := map[string]bool{}
 	for _, at := range r.src.Root.Member("conditions").Items() {
@@ -110,12 +114,13 @@ func (r *stepRules) checkRef(ref problem.Place) {
 	r.report.Error(ref, fix, "no condition %q is listed under conditions", id)
 }
 
-// reservedNames mean something of their own to programs that keep variables in
-// objects; a workflow must mean the same to all.
+// reservedNames have a special meaning in JavaScript objects. A program that stores
+// variables in such an object would treat a workflow that uses them differently.
 var reservedNames = []string{"__proto__", "constructor", "prototype"}
 
-// checkVariables keeps the names apart under which a body sees where it is. Of two
-// that are equal both were written: a default would have given way.
+// checkVariables reports loop variables with equal or reserved names, and warns of a name
+// that hides a variable of an enclosing loop. Two equal names were both written by the
+// author, since dropShadowedDefaults removes a default that is equal to another name.
 func (r *stepRules) checkVariables(at problem.Place) {
 	config := at.Member("loop")
 	for _, key := range []string{"iterationVar", "indexVar", "itemVar"} {
@@ -131,6 +136,7 @@ func (r *stepRules) checkVariables(at problem.Place) {
 				"%s and %s are both %q, so that the body would see one of them only", other, v.key, v.name)
 		}
 		seen[v.name] = v.key
+		// Only explicit names are a warning: nested loops share the default names.
 		for _, around := range r.outer {
 			outer, _ := r.src.LoopAt(around)
 			for _, o := range outer.variables() {
@@ -143,10 +149,11 @@ func (r *stepRules) checkVariables(at problem.Place) {
 	}
 }
 
-// loopVariable is a name that a body sees, and the key that sets it.
+// loopVariable is the name of a variable that a body sees, and the key of the loop object
+// that sets it.
 type loopVariable struct{ key, name string }
 
-// variables are those of a loop's kind, in a fixed order.
+// variables returns the variables that a loop of this kind sets, in a fixed order.
 func (l Loop) variables() []loopVariable {
 	var out []loopVariable
 	for _, v := range []loopVariable{{"iterationVar", l.IterationVar}, {"indexVar", l.IndexVar},
@@ -158,8 +165,8 @@ func (l Loop) variables() []loopVariable {
 	return out
 }
 
-// checkConditions keeps the ids of named conditions apart and warns of those that
-// nothing names.
+// checkConditions requires that each named condition has one id, that the ids are unique,
+// and warns of conditions that no loop refers to.
 func checkConditions(root problem.Place, report problem.Report) {
 	used := map[string]bool{}
 	eachLoop(root.Member("steps"), problem.Place{}, func(loop, _ problem.Place) {
@@ -172,7 +179,7 @@ func checkConditions(root problem.Place, report problem.Report) {
 		name := conditionName(at)
 		id := name.Value.Text()
 		switch other, twice := first[id]; {
-		case at.Value.Kind() != canon.Object:
+		case at.Value.Kind() != canon.Object: // reported by the shape check
 		case !at.Has("id") && !at.Has("conditionId"):
 			report.Error(at, `Add "id": the name under which loops refer to it.`, "a condition lacks an id")
 		case at.Has("id") && at.Has("conditionId"):
@@ -180,7 +187,7 @@ func checkConditions(root problem.Place, report problem.Report) {
 				"a condition has id or conditionId, not both")
 		case id == "":
 		case twice:
-			report.Error(name, "Rename one of the two.", "condition id %q stands on line %d already", id,
+			report.Error(name, "Rename one of the two.", "condition id %q is already used on line %d", id,
 				other.Value.Line())
 		case !used[id]:
 			report.Warn(at, `Write {"kind": "condition_ref", "conditionId": `+fmt.Sprintf("%q", id)+
@@ -192,7 +199,8 @@ func checkConditions(root problem.Place, report problem.Report) {
 	}
 }
 
-// parsedSilently is a condition that was judged elsewhere; false where it has errors.
-func parsedSilently(at problem.Place) (condition.Condition, bool) {
+// parseSilently parses a condition whose problems are reported elsewhere; false if it has
+// errors.
+func parseSilently(at problem.Place) (condition.Condition, bool) {
 	return condition.Parse(at, func(problem.Problem) {})
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// checkInputs holds choiceKind to exactly those inputs that are choices (R20).
+// checkInputs requires choiceKind for inputs whose reason is needs_user_choice, and
+// forbids it for all others (docs/design.md#requirements-on-the-caller).
 func checkInputs(inputs problem.Place, report problem.Report) {
 	for _, at := range inputs.Items() {
 		why := at.Member("reason").Value.Text()
@@ -24,7 +25,7 @@ func checkInputs(inputs problem.Place, report problem.Report) {
 	}
 }
 
-// checkCapabilities keeps each capability in one list.
+// checkCapabilities reports a capability that is in more than one list.
 func checkCapabilities(at problem.Place, report problem.Report) {
 	first := map[string]string{}
 	for _, list := range []string{"required", "preferred", "disabled"} {
@@ -39,7 +40,8 @@ func checkCapabilities(at problem.Place, report problem.Report) {
 	}
 }
 
-// checkAction keeps a workflow from setting what its performer tells the command.
+// checkAction requires a program name, and reserves the environment variables with the
+// prefix WAYBILL_, which the performer sets for the command.
 func checkAction(at problem.Place, report problem.Report) {
 	if argv := at.Member("argv").Items(); len(argv) > 0 && argv[0].Value.Text() == "" {
 		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s",
@@ -54,13 +56,16 @@ func checkAction(at problem.Place, report problem.Report) {
 	}
 }
 
-// scopes are the functions visible at a place, the nearest scope last.
+// scopes holds the names of the functions visible at a place, one set per scope, the
+// nearest scope last.
 type scopes []map[string]bool
 
-// add is s with one nearer scope; s itself is not written to, since siblings share it.
+// add returns s with one nearer scope. It does not modify s, which sibling steps share.
 func (s scopes) add(names map[string]bool) scopes { return append(s[:len(s):len(s)], names) }
 
-// functions are the names that an object defines.
+// functions returns the names that functionDefinitions of an object defines. where is the
+// kind of object (workflow, loop or step); a scope member with another value is a warning,
+// because it has no effect.
 func functions(at problem.Place, where string, report problem.Report) map[string]bool {
 	out := map[string]bool{}
 	for _, f := range at.Member("functionDefinitions").Items() {
@@ -73,27 +78,28 @@ func functions(at problem.Place, where string, report problem.Report) map[string
 	return out
 }
 
-// resolve checks that every function a step names is visible to it. A call that is
-// not is an error, since its arguments were meant for something. A mere reference is
-// a warning: existing files name functions that their prompts explain, and without a
-// definition nothing is written out.
+// resolve checks that every function that a step names is visible to it. An unresolved
+// call is an error, since its arguments would be lost. An unresolved reference is a
+// warning: existing files name functions that only their prompts explain, and the compiler
+// then expands nothing.
 func (s scopes) resolve(at problem.Place, report problem.Report) {
 	var refs, calls []problem.Place
 	for _, ref := range at.Member("functionReferences").Items() {
-		if strings.HasSuffix(ref.Value.Text(), "()") { // others are no references, says the shape
+		if strings.HasSuffix(ref.Value.Text(), "()") { // the shape check reports others
 			refs = append(refs, ref)
 		}
 	}
 	for _, call := range at.Member("functionCalls").Items() {
 		calls = append(calls, call.Member("name"))
 	}
-	s.undefined(refs, report.Warn)
-	s.undefined(calls, report.Error)
+	s.reportUndefined(refs, report.Warn)
+	s.reportUndefined(calls, report.Error)
 }
 
-// undefined tells of each name that is not visible.
-func (s scopes) undefined(named []problem.Place, tell func(at problem.Place, fix, format string, args ...any)) {
-	for _, ref := range named {
+// reportUndefined calls report for each name that is not visible, with a similar visible
+// name as the suggestion.
+func (s scopes) reportUndefined(names []problem.Place, report func(at problem.Place, fix, format string, args ...any)) {
+	for _, ref := range names {
 		name := strings.TrimSuffix(ref.Value.Text(), "()")
 		if name == "" || s.has(name) {
 			continue
@@ -108,11 +114,12 @@ func (s scopes) undefined(named []problem.Place, tell func(at problem.Place, fix
 		if near := nearest.Of(name, shape.Names(known)); near != "" {
 			fix = "Did you mean " + near + "?"
 		}
-		tell(ref, fix, "function %q is not defined for this step", name)
+		report(ref, fix, "function %q is not defined for this step", name)
 	}
 }
 
-// has asks all scopes: which definition counts is decided when compiling.
+// has reports whether any scope defines the name. The compiler selects the definition that
+// applies.
 func (s scopes) has(name string) bool {
 	for _, scope := range s {
 		if scope[name] {

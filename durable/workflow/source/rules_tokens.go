@@ -12,16 +12,18 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// {{wr.…}} is the compiler's; no context key of a run may fill it. The one token
-// that there is names an extension point.
+// Tokens of the form {{wr.…}} are reserved for the compiler and are never filled from a
+// run's context. The only token so far is {{wr.bindings.<slotId>}}. tokens also matches
+// unterminated ones, and malformedBinding those with spaces or other letters, so that the
+// report can suggest the correct form.
 var (
-	tokens       = pattern.New(`\{\{\s*wr\.[^{}]*(?:\}\})?`)
-	bindingToken = pattern.New(`^\{\{wr\.bindings\.([a-z][a-z0-9_]*)\}\}$`)
-	loosely      = pattern.New(`^\{\{\s*wr\.bindings\.\s*([A-Za-z0-9_-]+)\s*(?:\}\})?$`)
+	tokens           = pattern.New(`\{\{\s*wr\.[^{}]*(?:\}\})?`)
+	bindingToken     = pattern.New(`^\{\{wr\.bindings\.([a-z][a-z0-9_]*)\}\}$`)
+	malformedBinding = pattern.New(`^\{\{\s*wr\.bindings\.\s*([A-Za-z0-9_-]+)\s*(?:\}\})?$`)
 )
 
-// BindingSlot is the slot that a token such as {{wr.bindings.review}} names, "" for
-// every other text.
+// BindingSlot returns the slot id that a token such as {{wr.bindings.review}} names, and ""
+// for any other text.
 func BindingSlot(token string) string {
 	if m := bindingToken.FindStringSubmatch(token); m != nil {
 		return m[1]
@@ -29,14 +31,14 @@ func BindingSlot(token string) string {
 	return ""
 }
 
-// bindingKeys are the members of a step in whose texts tokens are accepted, beside
-// the args of a templateCall: what is asked for, and of whom. Of a promptRef those are
-// the values of variables; the template's own text has no extension points.
+// bindingKeys are the members of a step in whose texts tokens are replaced. Tokens are
+// also replaced in the args of a templateCall. For a promptRef they are replaced in the
+// variable overrides only: the text of a prompt template has no extension points.
 var bindingKeys = []string{"prompt", "promptBlocks", "promptRef", "guidance", "parallelDelegations", "synthesis"}
 
-// ReplaceBindings puts what fill gives for each slot in the place of its token.
-// Parse accepts tokens in a step's prompt, promptBlocks, guidance, delegations and
-// synthesis and in the args of a templateCall, and nowhere else.
+// ReplaceBindings replaces each binding token in text by fill(slot); other tokens remain.
+// Parse accepts tokens in a step's prompt, promptBlocks, promptRef, guidance, delegations
+// and synthesis and in the args of a templateCall only.
 func ReplaceBindings(text string, fill func(slot string) string) string {
 	return tokens.ReplaceAllStringFunc(text, func(token string) string {
 		if slot := BindingSlot(token); slot != "" {
@@ -46,14 +48,14 @@ func ReplaceBindings(text string, fill func(slot string) string) string {
 	})
 }
 
-// tokenRules goes over all texts of a file.
+// tokenRules checks the tokens in all texts of a file.
 type tokenRules struct {
 	report problem.Report
-	slots  map[string]bool
+	slots  map[string]bool // declared slot id → whether a token uses it
 }
 
-// checkTokens finds tokens that would reach a reader as they stand, and extension
-// points that nothing names.
+// checkTokens reports tokens that would remain unreplaced in a prompt, and warns of
+// extension points that no token uses.
 func checkTokens(root problem.Place, report problem.Report) {
 	r := tokenRules{report, map[string]bool{}}
 	points := root.Member("extensionPoints").Items()
@@ -62,6 +64,7 @@ func checkTokens(root problem.Place, report problem.Report) {
 			r.slots[slot] = false
 		}
 	}
+	// Outside steps, texts are documentation or are inserted without replacing tokens.
 	for _, name := range root.Names() {
 		if name == "steps" {
 			r.steps(root.Member(name))
@@ -77,7 +80,7 @@ func checkTokens(root problem.Place, report problem.Report) {
 	}
 }
 
-// steps tells the texts in which tokens are replaced from all others.
+// steps checks the texts of a list of steps, each with what happens to tokens in it.
 func (r tokenRules) steps(list problem.Place) {
 	for _, at := range list.Items() {
 		for _, name := range at.Names() {
@@ -98,46 +101,46 @@ func (r tokenRules) steps(list problem.Place) {
 	}
 }
 
-// tokenPlace is what becomes of a token in a text.
-type tokenPlace int
+// tokenUse is what happens to a token in a text.
+type tokenUse int
 
 const (
-	replaced  tokenPlace = iota // a binding may stand there
-	shown                       // it would reach a reader in the place of what it names
-	described                   // the text may speak of tokens: it stays as it is
+	replaced  tokenUse = iota // binding tokens are replaced
+	shown                     // the text is used unchanged: any token is an error
+	described                 // documentation, which may mention tokens: at most a warning
 )
 
-// texts visits all texts of a value.
-func (r tokenRules) texts(at problem.Place, place tokenPlace) {
+// texts checks all strings of a value.
+func (r tokenRules) texts(at problem.Place, use tokenUse) {
 	switch at.Value.Kind() {
 	case canon.String:
 		tokens.ReplaceAllStringFunc(at.Value.Text(), func(token string) string {
-			r.token(at, token, place)
+			r.token(at, token, use)
 			return token
 		})
 	case canon.Array:
 		for _, item := range at.Items() {
-			r.texts(item, place)
+			r.texts(item, use)
 		}
 	case canon.Object:
 		for _, name := range at.Names() {
-			r.texts(at.Member(name), place)
+			r.texts(at.Member(name), use)
 		}
 	}
 }
 
-// token judges one of them.
-func (r tokenRules) token(at problem.Place, token string, place tokenPlace) {
+// token checks one token, and records its slot as used if the token is replaced.
+func (r tokenRules) token(at problem.Place, token string, use tokenUse) {
 	slot := BindingSlot(token)
 	_, known := r.slots[slot]
 	switch {
-	case place == described && !known:
-		// Workflows about workflows explain tokens in what they say of themselves.
-		r.report.Warn(at, otherToken(token), "%q is not replaced here; it is shown as it stands", token)
+	case use == described && !known:
+		// Workflows about workflows mention tokens in their descriptions.
+		r.report.Warn(at, suggestToken(token), "%q is not replaced here; it is shown unchanged", token)
 	case slot == "":
-		r.report.Error(at, otherToken(token), "%q is none of the tokens that are replaced when a workflow is compiled",
+		r.report.Error(at, suggestToken(token), "%q is not a token that is replaced when a workflow is compiled",
 			token)
-	case place != replaced:
+	case use != replaced:
 		r.report.Error(at, "Move it into the step's prompt.",
 			"%s is replaced in a step's %s and in the args of a templateCall only, not here", token,
 			strings.Join(bindingKeys, ", "))
@@ -152,10 +155,10 @@ func (r tokenRules) token(at problem.Place, token string, place tokenPlace) {
 	}
 }
 
-// otherToken is what to write in place of a token that means nothing.
-func otherToken(token string) string {
-	if m := loosely.FindStringSubmatch(token); m != nil {
-		return "Write {{wr.bindings." + strings.ReplaceAll(strings.ToLower(m[1]), "-", "_") + "}}, without blanks."
+// suggestToken returns the correction for an unknown or malformed token.
+func suggestToken(token string) string {
+	if m := malformedBinding.FindStringSubmatch(token); m != nil {
+		return "Write {{wr.bindings." + strings.ReplaceAll(strings.ToLower(m[1]), "-", "_") + "}}, without spaces."
 	}
 	name := strings.TrimSpace(strings.Trim(token, "{} "))
 	if strings.HasPrefix(name, "wr.refs.") {

@@ -7,55 +7,59 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// Where the parts stand that refer to themselves.
+// References to the definitions of the schema that are recursive.
 const (
 	stepRef      = "#/$defs/step"
 	conditionRef = "#/$defs/condition"
 	ruleRef      = "#/$defs/validationRule"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of a workflow file, for editors. It is
-// made from the shapes that Parse checks with and is the same in every call; rules
-// that bind several places together, such as ids that must exist, are Parse's alone.
+// Schema returns the JSON Schema (draft 2020-12) of a workflow file, for editors. It is
+// derived from the shapes with which Parse checks, and every call returns the same value.
+// Rules that involve several places, such as ids that must resolve, are not part of it;
+// only Parse checks them. docs/schema/workflow.schema.json is its output.
 func Schema() canon.Value {
 	return workflowShape.Schema(describe).
 		With("$schema", canon.OfString("https://json-schema.org/draft/2020-12/schema")).
 		With("title", canon.OfString("Waybill workflow")).
 		With("description", canon.OfString(
-			"A workflow: the steps of some work, what each asks for, and when it is shown")).
+			"A workflow: the steps of some work, what each requires, and when it is shown")).
 		With("$defs", canon.OfMembers(
 			canon.Member{Name: "step", Value: stepShape.Schema(describe)},
 			canon.Member{Name: "condition", Value: condition.Schema(conditionRef)},
 			canon.Member{Name: "validationRule", Value: criteria.Schema(ruleRef, conditionRef)}))
 }
 
-// describe finds the sentence about a key.
+// describe returns the description of a key of the object that what names.
 func describe(what, key string) string { return descriptions[what+"."+key] }
 
-// Schema is said once for all places.
+// Schema refers to the definition of a condition.
 func (conditional) Schema(shape.Describe) canon.Value { return shape.JSONOf("$ref", conditionRef) }
 
-// Schema is one rule or a list of them.
+// Schema accepts one rule or a list of rules.
 func (validation) Schema(shape.Describe) canon.Value {
 	rule := shape.JSONOf("$ref", ruleRef)
 	return shape.AnyOf(rule, shape.JSONOf("type", "array").With("items", rule).With("minItems", canon.OfInt(1)))
 }
 
-// Schema is said once for all places.
+// Schema refers to the definition of a step.
 func (anyStep) Schema(shape.Describe) canon.Value { return shape.JSONOf("$ref", stepRef) }
 
-// Schema is that of a name.
-func (loopWhile) Schema(say shape.Describe) canon.Value { return conditionRefShape.Schema(say) }
-
-// Schema is either.
-func (loopCondition) Schema(say shape.Describe) canon.Value {
-	return shape.AnyOf(conditional{}.Schema(say), conditionRefShape.Schema(say))
+// Schema is that of a condition reference.
+func (loopWhile) Schema(describe shape.Describe) canon.Value {
+	return conditionRefShape.Schema(describe)
 }
 
-// Schema adds what each type of loop needs beside the keys that all have.
-func (loopConfig) Schema(say shape.Describe) canon.Value {
-	out := loopConfigShape.Schema(say)
+// Schema accepts a condition or a condition reference.
+func (loopCondition) Schema(describe shape.Describe) canon.Value {
+	return shape.AnyOf(conditional{}.Schema(describe), conditionRefShape.Schema(describe))
+}
+
+// Schema adds the members that each type of loop requires, as if and then.
+func (loopConfig) Schema(describe shape.Describe) canon.Value {
+	out := loopConfigShape.Schema(describe)
 	var rules []canon.Value
+	// when adds a rule: if type is kind, at least one of needs is required.
 	when := func(kind string, needs ...string) {
 		var alternatives []canon.Value
 		for _, key := range needs {

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// jsonSchema is as much of JSON Schema as the published schema uses.
+// jsonSchema holds the JSON Schema keywords that the published schema uses.
 type jsonSchema struct {
 	Ref         string                `json:"$ref"`
 	Type        string                `json:"type"`
@@ -33,11 +33,11 @@ type jsonSchema struct {
 // deviations are the places where a table differs from the published schema on
 // purpose, by the name of the definition and the key.
 var deviations = map[string]string{
-	"workflow.id":                     "judged by the namespaces of the locks",
+	"workflow.id":                     "the namespaces are checked by checkID",
 	"workflow.steps":                  "chosen by type, compared one by one",
-	"standardStep.id":                 "judged by the alphabet of the locks",
-	"loopStep.id":                     "judged by the alphabet of the locks",
-	"parallelStep.id":                 "judged by the alphabet of the locks",
+	"standardStep.id":                 "the alphabet is checked by checkStepID",
+	"loopStep.id":                     "the alphabet is checked by checkStepID",
+	"parallelStep.id":                 "the alphabet is checked by checkStepID",
 	"extensionPoint.default":          "same bounds, another name",
 	"functionParameter.enum":          "chosen by kind",
 	"functionParameter.default":       "any value",
@@ -45,10 +45,10 @@ var deviations = map[string]string{
 	"loopConfig.maxIterations":        "a run may be longer than the published thousand",
 	"loopConfig.items":                "an empty name names nothing",
 	"loopConfig.count":                "chosen by kind",
-	"outputContract.contractRef":      "the reserved namespace of the locks",
+	"outputContract.contractRef":      "restricted to the reserved namespace",
 	"standardStep.outputContract":     "compared by itself",
 	"parallelStep.synthesis":          "holds an output contract",
-	"loopStep.required":               "loop, or the locks' spelling in its place",
+	"loopStep.required":               "loop, or the short form instead",
 	"loopStep.body":                   "chosen by kind",
 	"standardStep.runCondition":       "its own package",
 	"loopStep.runCondition":           "its own package",
@@ -59,7 +59,7 @@ var deviations = map[string]string{
 	"standardStep.validationCriteria": "its own package",
 }
 
-// comparer walks a table and the schema side by side.
+// comparer compares a table with the published schema.
 type comparer struct {
 	t    *testing.T
 	defs map[string]jsonSchema
@@ -72,64 +72,64 @@ func (c comparer) resolve(s jsonSchema) jsonSchema {
 	return s
 }
 
-func (c comparer) object(path string, ours object, theirs jsonSchema, own ...string) {
+func (c comparer) object(path string, table object, want jsonSchema, own ...string) {
 	var required []string
-	for _, f := range ours.Fields {
+	for _, f := range table.Fields {
 		if f.Required {
 			required = append(required, f.Name)
 		}
-		prop, published := theirs.Properties[f.Name]
-		if mine := slices.Contains(own, f.Name); published == mine {
-			c.t.Errorf("%s: key %q is published: %v, our own: %v", path, f.Name, published, mine)
+		prop, published := want.Properties[f.Name]
+		if added := slices.Contains(own, f.Name); published == added {
+			c.t.Errorf("%s: key %q is published: %v, Waybill's own: %v", path, f.Name, published, added)
 		} else if published {
 			c.shape(path+"."+f.Name, f.Shape, c.resolve(prop))
 		}
 	}
-	if len(ours.Fields) != len(theirs.Properties)+len(own) {
-		c.t.Errorf("%s has %d keys, the schema %d and %d of our own", path, len(ours.Fields), len(theirs.Properties),
+	if len(table.Fields) != len(want.Properties)+len(own) {
+		c.t.Errorf("%s has %d keys, the schema %d and Waybill adds %d", path, len(table.Fields), len(want.Properties),
 			len(own))
 	}
 	slices.Sort(required)
 	_, otherwise := deviations[path+".required"]
-	if want := slices.Sorted(slices.Values(theirs.Required)); !otherwise && !slices.Equal(required, want) {
-		c.t.Errorf("%s requires %q, the schema %q", path, required, want)
+	if published := slices.Sorted(slices.Values(want.Required)); !otherwise && !slices.Equal(required, published) {
+		c.t.Errorf("%s requires %q, the schema %q", path, required, published)
 	}
 }
 
-func (c comparer) shape(path string, ours shape.Shape, theirs jsonSchema) {
+func (c comparer) shape(path string, table shape.Shape, want jsonSchema) {
 	if _, ok := deviations[path]; ok {
 		return
 	}
 	same := true
-	switch s := ours.(type) {
+	switch s := table.(type) {
 	case text:
-		same = theirs.Type == "string" && s.Min == theirs.MinLength && s.Max == theirs.MaxLength &&
-			(s.Pattern != nil) == (theirs.Pattern != "")
+		same = want.Type == "string" && s.Min == want.MinLength && s.Max == want.MaxLength &&
+			(s.Pattern != nil) == (want.Pattern != "")
 	case words:
-		want := theirs.Enum
-		if theirs.Const != "" {
-			want = []string{theirs.Const}
+		set := want.Enum
+		if want.Const != "" {
+			set = []string{want.Const}
 		}
-		same = slices.Equal(s.Set, want)
+		same = slices.Equal(s.Set, set)
 	case amount:
-		same = (theirs.Type == "number" || theirs.Type == "integer") && s.Min == theirs.Minimum &&
-			s.Max == theirs.Maximum && s.Whole
+		same = (want.Type == "number" || want.Type == "integer") && s.Min == want.Minimum &&
+			s.Max == want.Maximum && s.Whole
 	case oneKind:
-		same = theirs.Type == s.Kind.String()
+		same = want.Type == s.Kind.String()
 	case list:
-		same = theirs.Type == "array" && s.Min == theirs.MinItems && s.Max == theirs.MaxItems &&
-			(s.Unique || !theirs.UniqueItems || s.Key != "")
-		c.shape(path+"[]", s.Of, c.resolve(*theirs.Items))
+		same = want.Type == "array" && s.Min == want.MinItems && s.Max == want.MaxItems &&
+			(s.Unique || !want.UniqueItems || s.Key != "")
+		c.shape(path+"[]", s.Of, c.resolve(*want.Items))
 	case object:
-		c.object(path, s, theirs)
+		c.object(path, s, want)
 	}
 	if !same {
-		c.t.Errorf("%s is %+v, in the schema %+v", path, ours, theirs)
+		c.t.Errorf("%s is %+v, in the schema %+v", path, table, want)
 	}
 }
 
-// TestPublishedSchema holds the tables to the schema that they were written after:
-// the same keys, bounds and words, and Waybill's own keys beside them.
+// TestPublishedSchema compares the tables with the published schema: keys, bounds and words
+// must be equal, except for Waybill's own keys and the listed deviations.
 func TestPublishedSchema(t *testing.T) {
 	data, err := os.ReadFile(published(t, "workflow.schema.json")[0])
 	if err != nil {
@@ -143,7 +143,7 @@ func TestPublishedSchema(t *testing.T) {
 	c.object("workflow", workflowShape, root, "agentRole", "capabilities", "conditions", "inputs")
 	c.object("loopStep", loopShape, root.Defs["loopStep"], "loopId", "maxIterations", "while")
 	c.object("standardStep", standardShape, root.Defs["standardStep"], "action", "inputs", "notesRequired", "promptRef")
-	for name, ours := range map[string]object{
+	for name, table := range map[string]object{
 		"loopConfig": loopConfigShape, "parallelStep": parallelShape, "parallelDelegation": delegationShape,
 		"promptBlocks": promptBlocksShape, "promptFragment": fragmentShape, "extensionPoint": extensionPointShape,
 		"workflowReference": referenceShape, "functionParameter": parameterShape,
@@ -151,6 +151,6 @@ func TestPublishedSchema(t *testing.T) {
 		"outputContract":     contractShape, "assessmentDefinition": assessmentShape,
 		"assessmentConsequence": consequenceShape,
 	} {
-		c.object(name, ours, root.Defs[name])
+		c.object(name, table, root.Defs[name])
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// The tables in keys_*.go are the published schema, and speak of shapes in every
-// line: these are short names for them.
+// Short names for the types of package shape. The tables in keys_*.go use them in every
+// line.
 type (
 	text       = shape.Text
 	words      = shape.Words
@@ -24,37 +24,39 @@ type (
 	anything   = shape.Anything
 )
 
+// Short names for the constructors and common shapes of package shape.
 var (
 	need, may          = shape.Need, shape.May
 	oneOf              = shape.OneOf
 	boolean, anyObject = shape.Boolean, shape.AnyObject
 )
 
-// conditional is a value of the condition language.
+// conditional is the shape of a condition (package condition).
 type conditional struct{}
 
-// Want shows one: the language is easier shown than told.
+// Want returns an example, which is clearer than a description of the language.
 func (conditional) Want() string { return `a condition such as {"var": "name", "equals": "value"}` }
 
-// Check leaves the language to its package.
+// Check reports the problems that package condition finds.
 func (conditional) Check(at problem.Place, report problem.Report) { condition.Parse(at, report) }
 
-// validation is validationCriteria.
+// validation is the shape of validationCriteria (package criteria).
 type validation struct{}
 
-// Want is the usual spelling.
+// Want describes the usual form, a list.
 func (validation) Want() string { return "a list of validation rules" }
 
-// Check also warns of criteria that only ask for a flag (locks section 19).
+// Check reports the problems that package criteria finds, and warns of criteria that check
+// a completion flag only (docs/design.md#authoring).
 func (validation) Check(at problem.Place, report problem.Report) {
 	if at.Value.Kind() == canon.Array && at.Value.Len() == 0 {
-		// The published schema allows it, and what it means is plain.
+		// Not an error: the published schema allows an empty list.
 		report.Warn(at, "Write at least one rule, or leave it out.",
 			"the list of validation rules is empty, so that nothing is checked")
 		return
 	}
 	if c, ok := criteria.Parse(at, report); ok && c.FlagOnly() {
 		report.Warn(at, "Ask for evidence as well: numbered findings, file names, a minimum length.",
-			"the criteria only check a completion flag, which can be written without doing the work")
+			"the criteria only check a completion flag, which can be set without doing the work")
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// TestShapesExplainThemselves: every shape of the tables can stand behind "expected".
-func TestShapesExplainThemselves(t *testing.T) {
+// TestShapesHaveDescriptions checks that Want of every shape of the tables can follow
+// "expected", and that keys are unique.
+func TestShapesHaveDescriptions(t *testing.T) {
 	seen := 0
 	var visit func(path string, s shape.Shape)
 	visit = func(path string, s shape.Shape) {
@@ -21,7 +22,7 @@ func TestShapesExplainThemselves(t *testing.T) {
 			names := map[string]bool{}
 			for _, f := range s.Fields {
 				if names[f.Name] {
-					t.Errorf("%s: key %q stands twice in the table", path, f.Name)
+					t.Errorf("%s: key %q is in the table twice", path, f.Name)
 				}
 				names[f.Name] = true
 				visit(path+"."+f.Name, f.Shape)

@@ -6,23 +6,25 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Problem is one thing wrong with a workflow file.
+// Problem is an error or a warning about a workflow file.
 type Problem = problem.Problem
 
-// HasErrors reports whether a file with these problems cannot be used.
+// HasErrors reports whether ps contains an error, so that the file cannot be compiled.
 func HasErrors(ps []Problem) bool { return problem.HasErrors(ps) }
 
-// Source is a workflow file that was read. Its fields are those of the file. When
-// the file has errors only ID, Name, Description and Kind are filled, as far as they
-// could be read, so that it can be listed.
+// Source is a parsed workflow file. Its JSON members are those of the file. When the file
+// has errors, only ID, Name, Description and Kind are set, as far as they could be read, so
+// that the file can be listed; check Valid before using other fields.
 type Source struct {
-	// Kind is where the file came from; it decides which ids it may have.
+	// Kind is where the file came from; it decides which ids are accepted.
 	Kind SourceKind `json:"-"`
-	// Root is the file as it was read, for pointers and lines.
+	// Root is the parsed file, for JSON pointers and line numbers.
 	Root problem.Place `json:"-"`
-	// Valid says that there were no errors and everything below is filled.
+	// Valid reports that the file had no errors and all fields below are set.
 	Valid bool `json:"-"`
 
+	// The members of the file, required ones first, then in alphabetical order. Values that
+	// another package parses, or that only other programs read, are kept as canon values.
 	ID                          string           `json:"id"`
 	Name                        string           `json:"name"`
 	Description                 string           `json:"description"`
@@ -48,38 +50,43 @@ type Source struct {
 	ValidatedAgainstSpecVersion int              `json:"validatedAgainstSpecVersion,omitzero"`
 }
 
-// Recommended are the preferences that the author recommends (locks section 5).
+// Recommended holds the preferences that the author recommends
+// (docs/design.md#preferences). An empty field recommends nothing.
 type Recommended struct {
 	Autonomy   string `json:"recommendedAutonomy,omitzero"`
 	RiskPolicy string `json:"recommendedRiskPolicy,omitzero"`
 }
 
-// Capabilities are what a workflow wants of its performer, by how much.
+// Capabilities lists the capabilities that a workflow requires, prefers or disables
+// (docs/design.md#capabilities).
 type Capabilities struct {
 	Required  []string `json:"required,omitzero"`
 	Preferred []string `json:"preferred,omitzero"`
 	Disabled  []string `json:"disabled,omitzero"`
 }
 
-// Reference points at a document outside; it is shown, never read.
+// Reference names a document outside the workflow. It is shown, never read.
 type Reference struct {
 	ID            string `json:"id"`
 	Title         string `json:"title"`
 	Source        string `json:"source"`
 	Purpose       string `json:"purpose"`
 	Authoritative bool   `json:"authoritative"`
-	ResolveFrom   string `json:"resolveFrom,omitzero"` // workspace, which is the default, or package
+	// ResolveFrom is the root of a relative Source: workspace, the default, or package.
+	ResolveFrom string `json:"resolveFrom,omitzero"`
 }
 
-// Function is an instruction that is written once and named in several steps.
+// Function is an instruction that is defined once and referred to by several steps.
 type Function struct {
 	Name       string      `json:"name"`
 	Definition string      `json:"definition"`
 	Parameters []Parameter `json:"parameters,omitzero"`
-	Scope      string      `json:"scope,omitzero"` // workflow, loop or step
+	// Scope is workflow, loop or step. It has no effect: the place of the definition counts.
+	Scope string `json:"scope,omitzero"`
 }
 
-// Parameter describes one parameter of a function.
+// Parameter describes one parameter of a function, for the performer; arguments are not
+// checked against it.
 type Parameter struct {
 	Name        string        `json:"name"`
 	Type        string        `json:"type"`
@@ -89,17 +96,20 @@ type Parameter struct {
 	Default     canon.Value   `json:"default,omitzero"`
 }
 
-// Input is something that only the caller can give: a context key that must be
-// there before a step is left (R20).
+// Input is a context key that only the caller can provide and that must be set before a
+// step is completed (docs/design.md#requirements-on-the-caller).
 type Input struct {
-	ContextKey  string   `json:"contextKey"`
-	Reason      string   `json:"reason"` // a UserOnlyDependencyReason
-	Description string   `json:"description"`
-	ChoiceKind  string   `json:"choiceKind,omitzero"` // exactly with needs_user_choice
-	Choices     []string `json:"choices,omitzero"`
+	ContextKey string `json:"contextKey"`
+	// Reason is a detail of reason.UserOnlyDependency, such as needs_user_choice.
+	Reason      string `json:"reason"`
+	Description string `json:"description"`
+	// ChoiceKind is set if and only if Reason is needs_user_choice. Choices are the answers
+	// to choose from; empty if any text is accepted.
+	ChoiceKind string   `json:"choiceKind,omitzero"`
+	Choices    []string `json:"choices,omitzero"`
 }
 
-// Code is the reason under which the missing input blocks.
+// Code returns the reason with which the run blocks while the input is missing.
 func (i Input) Code() reason.Code {
 	return reason.Code{Category: reason.UserOnlyDependency, Detail: i.Reason}
 }

@@ -2,9 +2,9 @@ package source
 
 import "github.com/waybill/waybill/durable/canon"
 
-// Step is one member of steps or of a loop's body, of any type: a plain step, a
-// loop, or a parallel step. What a type does not have is empty. Parts that are
-// parsed elsewhere, or that no compiler of this version reads, stay values.
+// Step is one member of steps or of a loop's body, of any type: a plain step, a loop or a
+// parallel step. Fields that a type does not have are empty. Members that another package
+// parses, or that the compiler does not read, are kept as canon values.
 type Step struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -12,7 +12,7 @@ type Step struct {
 	Type         string        `json:"type,omitzero"`
 	Prompt       string        `json:"prompt,omitzero"`
 	PromptBlocks *PromptBlocks `json:"promptBlocks,omitzero"`
-	// PromptRef names a prompt template; package promptref reads it.
+	// PromptRef refers to a prompt template; package promptref parses it.
 	PromptRef              canon.Value    `json:"promptRef,omitzero"`
 	PromptFragments        canon.Value    `json:"promptFragments,omitzero"`
 	Action                 *Action        `json:"action,omitzero"`
@@ -30,8 +30,8 @@ type Step struct {
 	HasValidation      bool        `json:"hasValidation,omitzero"`
 	Inputs             []Input     `json:"inputs,omitzero"`
 	Loop               canon.Value `json:"loop,omitzero"`
-	// LoopID, MaxIterations and While are the locks' spelling of a loop; Source.LoopOf
-	// reads both.
+	// LoopID, MaxIterations and While are the short form of a loop; Source.LoopAt reads
+	// both forms.
 	LoopID              string      `json:"loopId,omitzero"`
 	MaxIterations       int64       `json:"maxIterations,omitzero"`
 	ModelTier           string      `json:"modelTier,omitzero"`
@@ -49,8 +49,8 @@ type Step struct {
 	While               canon.Value `json:"while,omitzero"`
 }
 
-// PromptBlocks is a prompt in parts. A part is a string, or a list of text and
-// reference parts.
+// PromptBlocks is a prompt in named parts. The value of a part is a string, or a list of
+// text parts and reference parts.
 type PromptBlocks struct {
 	Goal           canon.Value       `json:"goal,omitzero"`
 	Constraints    []canon.Value     `json:"constraints,omitzero"`
@@ -59,24 +59,32 @@ type PromptBlocks struct {
 	Verify         []canon.Value     `json:"verify,omitzero"`
 }
 
-// FunctionCall names a function with arguments to follow it with.
+// FunctionCall refers to a function and gives arguments for its parameters.
 type FunctionCall struct {
 	Name string      `json:"name"`
 	Args canon.Value `json:"args"`
 }
 
-// Action is a command that a trusted performer runs in place of a person (R24).
+// Action is a command that a trusted performer runs instead of showing the step to a
+// person (docs/design.md#commands-and-trust).
 type Action struct {
-	Kind           string            `json:"kind"` // command
-	Argv           []string          `json:"argv"`
-	Cwd            string            `json:"cwd,omitzero"`
-	Env            map[string]string `json:"env,omitzero"`
-	TimeoutSeconds int               `json:"timeoutSeconds,omitzero"` // 0: none
-	Retry          *Retry            `json:"retry,omitzero"`
+	Kind string `json:"kind"` // always "command"
+	// Argv is the program and its arguments, passed without a shell.
+	Argv []string `json:"argv"`
+	// Cwd is relative to the directory in which the run was started; "" is that directory.
+	Cwd string `json:"cwd,omitzero"`
+	// Env is added to the environment of the performer.
+	Env map[string]string `json:"env,omitzero"`
+	// TimeoutSeconds limits each execution; 0 is no limit.
+	TimeoutSeconds int `json:"timeoutSeconds,omitzero"`
+	// Retry applies to failing commands; nil means a single execution.
+	Retry *Retry `json:"retry,omitzero"`
 }
 
-// Retry says how often a failing command is tried, within one attempt.
+// Retry limits how often a failing command is run within one attempt.
 type Retry struct {
-	MaxAttempts    int `json:"maxAttempts"` // tries in all
+	// MaxAttempts is the total number of executions, at least 1.
+	MaxAttempts int `json:"maxAttempts"`
+	// BackoffSeconds is the pause between two executions.
 	BackoffSeconds int `json:"backoffSeconds,omitzero"`
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
-// starter is what a new workflow starts from: notes that are checked, an input, a step that
-// is passed over on a condition, and a confirmation. JSON has no comments, so the
-// texts say what each part does.
+// starter is the template of a new workflow file. It demonstrates checked notes, an input,
+// a step with a condition and a confirmation. JSON has no comments, so the prompts explain
+// each part.
 const starter = `{
   "id": %s,
   "name": %s,
@@ -58,14 +58,14 @@ const starter = `{
 }
 `
 
-// Starter is the file of a new workflow with this id and name: JSON that validates
-// without a problem, given a namespaced id and a name of 1 to 128 characters.
+// Starter returns a new workflow file with this id and name, as JSON. It validates without
+// problems if the id is namespaced and the name has 1 to 128 characters.
 func Starter(id, name string) []byte {
 	return fmt.Appendf(nil, starter, canon.AppendString(nil, id), canon.AppendString(nil, name))
 }
 
-// NewIDProblem says why a file that is about to be written may not have this id, ""
-// if it may: legacy ids are read but not created (locks section 7).
+// NewIDProblem returns why a new workflow file cannot have this id, or "" if it can.
+// Legacy ids are accepted in existing files only (docs/design.md#workflow-ids).
 func NewIDProblem(kind SourceKind, id string) string {
 	switch {
 	case IDStatus(id) != "namespaced":
@@ -79,18 +79,18 @@ func NewIDProblem(kind SourceKind, id string) string {
 	return ""
 }
 
-// Copy is the same workflow file with another id. All else keeps its bytes where the
-// id can be exchanged in the text, which is checked by reading the result; where it
-// cannot, the copy is JSON with two blanks of indentation. It fails on a file that
-// cannot be read or is no object. Whether newID may be used is NewIDProblem's to say.
+// Copy returns the workflow file with another id. All other bytes are preserved where the
+// id can be replaced in the text, which Copy verifies by parsing the result; otherwise the
+// copy is JSON with two spaces of indentation. It fails on a file that cannot be parsed or
+// is not an object. It does not check newID; see NewIDProblem.
 func Copy(source []byte, newID string) ([]byte, error) {
 	if len(source) > limits.SourceBytesMax {
 		return nil, fmt.Errorf("it has %d bytes, at most %d are accepted", len(source), limits.SourceBytesMax)
 	}
-	parse, exchange := canon.Parse, exchangeJSON
+	parse, replaceID := canon.Parse, replaceIDJSON
 	root, err := canon.Parse(source)
 	if start := bytes.TrimLeft(source, " \t\r\n"); err != nil && (len(start) == 0 || start[0] != '{') {
-		parse, exchange = yaml.Parse, exchangeYAML
+		parse, replaceID = yaml.Parse, replaceIDYAML
 		root, err = yaml.Parse(source)
 	}
 	if err != nil {
@@ -99,8 +99,9 @@ func Copy(source []byte, newID string) ([]byte, error) {
 	if root.Kind() != canon.Object {
 		return nil, errors.New("a workflow file is an object, got " + root.Kind().String())
 	}
+	// The edited text is used only if it parses to exactly the same document with the new id.
 	want := root.With("id", canon.OfString(newID))
-	if out, ok := exchange(source, root, newID); ok {
+	if out, ok := replaceID(source, root, newID); ok {
 		if again, err := parse(out); err == nil && again.Equal(want) {
 			return out, nil
 		}
@@ -112,9 +113,10 @@ func Copy(source []byte, newID string) ([]byte, error) {
 	return append(out.Bytes(), '\n'), nil
 }
 
-// exchangeJSON finds the value of the root's id by the brackets around it. The text
-// is known to be JSON.
-func exchangeJSON(source []byte, _ canon.Value, newID string) ([]byte, bool) {
+// replaceIDJSON replaces the value of the root's id in a text that is known to be JSON. It
+// finds the value by counting brackets; the second result is false if it does not.
+func replaceIDJSON(source []byte, _ canon.Value, newID string) ([]byte, bool) {
+	// depth counts open brackets; name is the last member name read at depth 1.
 	depth, name := 0, ""
 	for i := 0; i < len(source); {
 		switch source[i] {
@@ -144,7 +146,7 @@ func exchangeJSON(source []byte, _ canon.Value, newID string) ([]byte, bool) {
 	return nil, false
 }
 
-// stringEnd is behind the quote that closes the string at i.
+// stringEnd returns the index after the quote that closes the string starting at i.
 func stringEnd(source []byte, i int) int {
 	for i++; i < len(source) && source[i] != '"'; i++ {
 		if source[i] == '\\' {
@@ -154,19 +156,20 @@ func stringEnd(source []byte, i int) int {
 	return min(i+1, len(source))
 }
 
-// splice puts something in the place of source[from:to].
+// splice returns a copy of source in which with replaces source[from:to].
 func splice(source []byte, from, to int, with []byte) []byte {
 	out := append([]byte(nil), source[:from]...)
 	return append(append(out, with...), source[to:]...)
 }
 
-// idLine is a member id that has a line of its own: what stands before the value,
-// and a comment behind it. An id that was found valid has neither quotes nor # in it.
+// idLine matches a line that contains only the member id: the text before the value, and
+// an optional comment after it. A valid id contains neither quotes nor #.
 var idLine = pattern.New(`^((?:id|"id"|'id')\s*:\s+)(?:"[^"]*"|'[^']*'|[^\s#"']+)(\s*(?:\s#.*)?)$`)
 
-// exchangeYAML writes the line of the id again. A namespaced id needs no quotes; what
-// else may be an id could mean a number or a date to YAML.
-func exchangeYAML(source []byte, root canon.Value, newID string) ([]byte, bool) {
+// replaceIDYAML replaces the value on the line of the id; false if the line has another
+// form than idLine. A namespaced id needs no quotes; other ids are quoted, since YAML could
+// parse them as a number or a date.
+func replaceIDYAML(source []byte, root canon.Value, newID string) ([]byte, bool) {
 	id, ok := root.Get("id")
 	lines := strings.SplitAfter(string(source), "\n")
 	if !ok || id.Line() < 1 || id.Line() > len(lines) {

@@ -19,7 +19,7 @@ func TestStarter(t *testing.T) {
 		t.Errorf("%v\n%s", found, text)
 	}
 	if !src.Steps[0].NotesRequired || src.Steps[1].RunCondition.IsNull() || !src.Steps[2].RequireConfirmation.True() {
-		t.Error("the starter lacks what it says it shows")
+		t.Error("the starter lacks a construct that its description mentions")
 	}
 }
 
@@ -54,8 +54,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCopyKeepsTheRest: all files at hand differ from their copies in one line.
-func TestCopyKeepsTheRest(t *testing.T) {
+// TestCopyChangesOneLine: copies of all example files differ from them in one line only.
+func TestCopyChangesOneLine(t *testing.T) {
 	for _, pattern := range []string{"testdata/*/*.yaml", "../../../testdata/workflows/*.json",
 		"../../../testdata/workflows/*.y*ml", "../../../../shared/data/workrail/workflows/*.json"} {
 		files, _ := filepath.Glob(pattern)
@@ -82,7 +82,7 @@ func TestCopyKeepsTheRest(t *testing.T) {
 	}
 }
 
-// FuzzCopy: a copy is the same file with another id, or there is none.
+// FuzzCopy: a copy is the same document with another id, or Copy fails.
 func FuzzCopy(f *testing.F) {
 	for _, seed := range []string{`{"id": "a.b", "x": ["id", {"id": 1}]}`, "id: a.b # c\nx: [1]\n", "id: >\n  a\n",
 		`{"a": "\"", "id": "\u0041"}`} {
@@ -125,11 +125,11 @@ func TestNewIDs(t *testing.T) {
 			t.Errorf("%s %q: got %q", row.kind, row.id, got)
 		}
 	}
-	one, two := SuggestApart("user.x", []byte("a")), SuggestApart("user.x", []byte("b"))
+	one, two := SuggestUniqueID("user.x", []byte("a")), SuggestUniqueID("user.x", []byte("b"))
 	if one != "user.x_ca97" || two == one || IDStatus(one) != "namespaced" {
 		t.Errorf("got %q and %q", one, two)
 	}
-	if long := SuggestApart("user."+strings.Repeat("x", 59), []byte("a")); len(long) != idLengthMax ||
+	if long := SuggestUniqueID("user."+strings.Repeat("x", 59), []byte("a")); len(long) != idLengthMax ||
 		!strings.HasSuffix(long, "x_ca97") {
 		t.Errorf("got %q", long)
 	}

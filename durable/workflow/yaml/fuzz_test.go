@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// FuzzYAML: nothing panics; what is accepted is a JSON value like any other, and
-// its JSON text reads as the same value.
+// FuzzYAML checks that Parse does not panic, that an accepted document is a valid JSON value,
+// and that parsing its JSON text as YAML or JSON gives the same value.
 func FuzzYAML(f *testing.F) {
 	files, _ := filepath.Glob("../../../testdata/workflows/*.y*ml")
 	more, _ := filepath.Glob("../../../testdata/workflows/invalid/*.y*ml")
@@ -29,14 +29,14 @@ func FuzzYAML(f *testing.F) {
 		}
 		jcs, err := v.AppendJCS(nil)
 		if err != nil {
-			t.Fatalf("accepted what has no JSON: %v", err)
+			t.Fatalf("accepted a document that is not JSON: %v", err)
 		}
 		again, err := canon.Parse(jcs)
 		if err != nil || !again.Equal(v) {
 			t.Fatalf("read again as JSON: %v, %v; want %s", again, err, jcs)
 		}
-		// YAML refuses some characters and long keys that JSON has, but it never
-		// reads JSON as something else.
+		// YAML rejects some characters and long keys that JSON allows, but it never gives
+		// JSON text another meaning.
 		if twice, err := Parse(jcs); err == nil && !twice.Equal(v) {
 			t.Fatalf("read again as YAML: %s; want %s", twice.JCS(), jcs)
 		}

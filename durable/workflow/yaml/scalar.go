@@ -8,8 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// The core schema of YAML 1.2.2, section 10.3.2. The library resolves by a mixture
-// of 1.1 and 1.2, under which "012" is ten and "2024-01-01" a date.
+// The core schema of YAML 1.2.2, section 10.3.2. The library resolves scalars by a mixture
+// of YAML 1.1 and 1.2, in which "012" is ten and "2024-01-01" a date, so its resolution is
+// not used.
 var (
 	coreNull  = pattern.New(`^(null|Null|NULL|~|)$`)
 	coreBool  = pattern.New(`^(true|True|TRUE|false|False|FALSE)$`)
@@ -21,15 +22,16 @@ var (
 	coreNaN   = pattern.New(`^(\.nan|\.NaN|\.NAN)$`)
 )
 
-// Reasons for numbers that JSON cannot hold; the second is canon's own wording.
+// Errors for numbers that JSON cannot represent. The text of errTooBig is that of package
+// canon for the same error.
 var (
 	errNotANumber = errors.New("JSON has no infinities and no NaN; quote it to make it a string")
 	errTooBig     = errors.New("number is not exactly a double; send it as a string")
 )
 
-// resolve is the JSON literal that a plain scalar stands for, "" when it is a
-// string. Whether a number is exactly a double is judged by canon, which reads
-// the literal next.
+// resolve returns the JSON literal for a plain scalar, or "" when the scalar is a string.
+// It does not check that a number is exactly a double; canon does when it parses the
+// literal.
 func resolve(plain string) (string, error) {
 	switch {
 	case coreNull.MatchString(plain):
@@ -45,6 +47,7 @@ func resolve(plain string) (string, error) {
 	case coreInf.MatchString(plain), coreNaN.MatchString(plain):
 		return "", errNotANumber
 	}
+	// JSON requires digits before and after the decimal point, YAML only on one side.
 	if m := coreFloat.FindStringSubmatch(plain); m != nil {
 		whole, fraction, _ := strings.Cut(m[2], ".")
 		lit := decimal(m[1] + whole)
@@ -56,7 +59,7 @@ func resolve(plain string) (string, error) {
 	return "", nil
 }
 
-// decimal spells a whole number as JSON allows it: no plus, no leading zeros.
+// decimal rewrites a whole number in JSON syntax: no plus sign, no leading zeros.
 func decimal(s string) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
@@ -69,8 +72,8 @@ func decimal(s string) string {
 	return sign + digits
 }
 
-// based reads octal and hexadecimal text. Beyond 64 bits nothing is exact, so that no
-// larger arithmetic is worth having.
+// based converts octal or hexadecimal digits to decimal. Numbers above 64 bits fail with
+// errTooBig: a double does not represent them exactly.
 func based(digits string, base int) (string, error) {
 	n, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {

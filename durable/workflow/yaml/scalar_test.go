@@ -24,7 +24,7 @@ func TestCoreSchema(t *testing.T) {
 		".infinity": `".infinity"`, "inf": `"inf"`, "nan": `"nan"`, "=": `"="`, "<<": `"<<"`,
 		"9007199254740992": "9007199254740992",
 	} {
-		// In a list, so that no character of it is taken for structure.
+		// In a list, so that no character of it is parsed as structure.
 		if plain == "-" || plain == "1,000" {
 			plain = "x" + plain // alone they are structure
 			want = `"` + plain + `"`
@@ -40,17 +40,17 @@ func TestCoreSchema(t *testing.T) {
 	}
 }
 
-// TestNumbersAsJSON: a number that JSON can spell means the same in YAML.
+// TestNumbersAsJSON: a number in JSON syntax has the same value in YAML.
 func TestNumbersAsJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lit := rapid.StringMatching(`-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,4})?([eE][-+]?[0-9]{1,2})?`).Draw(t, "number")
 		inJSON, jsonErr := canon.Parse([]byte(lit))
 		inYAML, yamlErr := Parse([]byte(lit))
 		if (jsonErr == nil) != (yamlErr == nil) {
-			t.Fatalf("JSON says %v, YAML says %v", jsonErr, yamlErr)
+			t.Fatalf("JSON error %v, YAML error %v", jsonErr, yamlErr)
 		}
 		if jsonErr == nil && !inJSON.Equal(inYAML) {
-			t.Fatalf("JSON reads %s, YAML %s", inJSON.JCS(), inYAML.JCS())
+			t.Fatalf("JSON value %s, YAML value %s", inJSON.JCS(), inYAML.JCS())
 		}
 	})
 }

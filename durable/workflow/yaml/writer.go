@@ -12,24 +12,25 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// writer spells a node tree as JSON. Before each value it ends lines until it
-// stands where the value stands in the source.
+// writer writes a YAML node tree as JSON text. Before each value it appends newlines until
+// the output is on the line that the value has in the source, so that canon's line numbers
+// are those of the YAML file.
 type writer struct {
-	source []string // the YAML text, for what the node tree does not tell
+	source []string // the lines of the YAML text, for what the node tree does not record
 	out    []byte
-	line   int
-	path   []string
+	line   int      // current line of out, from 1
+	path   []string // reference tokens from the root to the current value
 	at     cursor
 }
 
-// cursor is a place in the source and the text from there to the line's end.
+// cursor is a position in the source and the text from there to the end of the line.
 type cursor struct {
 	line, column int
 	rest         string
 }
 
-// fail refuses n. The pointer is built here and not carried along: almost every
-// document is accepted.
+// fail returns a *canon.ParseError at n. The pointer is built only here, because almost
+// every document is accepted.
 func (w *writer) fail(n *yaml.Node, format string, args ...any) error {
 	var at strings.Builder
 	for _, token := range w.path {
@@ -38,16 +39,16 @@ func (w *writer) fail(n *yaml.Node, format string, args ...any) error {
 	return &canon.ParseError{Pointer: at.String(), Line: max(n.Line, 1), Reason: fmt.Sprintf(format, args...)}
 }
 
-// moveTo ends lines until the output stands on the given one. Lines of a YAML text
-// never go back from node to node; should one, its line is too high and nothing else.
+// moveTo appends newlines until the output is on the given line. Line numbers of YAML nodes
+// do not decrease in document order; if one did, only its reported line would be wrong.
 func (w *writer) moveTo(line int) {
 	for ; w.line < line; w.line++ {
 		w.out = append(w.out, '\n')
 	}
 }
 
-// node writes any value. The depth is checked before the value is entered, so that
-// recursion is bounded whatever the library lets through.
+// node writes a value of any kind. The depth is checked before descending, so that the
+// recursion is bounded even if the library accepts deeper nesting.
 func (w *writer) node(n *yaml.Node) error {
 	if len(w.path) > limits.JSONDepthMax {
 		return w.fail(n, "nested deeper than %d levels", limits.JSONDepthMax)
@@ -64,28 +65,29 @@ func (w *writer) node(n *yaml.Node) error {
 	case yaml.ScalarNode:
 		return w.scalar(n)
 	}
-	return w.fail(n, "not a value that JSON has")
+	return w.fail(n, "not a value of a kind that JSON has")
 }
 
-// refuse names what YAML offers beyond JSON. All of it would make a workflow file
-// mean something else than what stands on the line.
+// refuse rejects the YAML features that JSON does not have. With them, the meaning of a line
+// would depend on other places of the file.
 func (w *writer) refuse(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
 		return w.fail(n, "alias *%s: write the value out where it is used", n.Value)
 	case n.Anchor != "":
-		return w.fail(n, "anchor &%s: anchors and aliases are not read", n.Anchor)
+		return w.fail(n, "anchor &%s: anchors and aliases are not supported", n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0:
-		return w.fail(n, "tag %s: tags are not read; quote the text to make it a string", n.Tag)
+		return w.fail(n, "tag %s: tags are not supported; quote the text to make it a string", n.Tag)
 	case strings.HasPrefix(w.sourceAt(n), "!"):
-		// The tag "!" alone leaves no trace in the node tree.
-		return w.fail(n, "tag !: tags are not read; quote the text to make it a string")
+		// The node tree does not record the tag "!" alone, so it is read from the source.
+		return w.fail(n, "tag !: tags are not supported; quote the text to make it a string")
 	}
 	return nil
 }
 
-// sourceAt is the rest of the line on which n starts. Columns count characters;
-// nodes come in the order of the text, so each line is walked once, however long.
+// sourceAt returns the source from the start of n to the end of the line. Columns count
+// characters. Nodes are visited in document order, so each line is scanned once in total,
+// which keeps long lines linear.
 func (w *writer) sourceAt(n *yaml.Node) string {
 	if n.Line < 1 || n.Line > len(w.source) {
 		return ""
@@ -93,6 +95,7 @@ func (w *writer) sourceAt(n *yaml.Node) string {
 	if w.at.line != n.Line || w.at.column > n.Column {
 		w.at = cursor{line: n.Line, column: 1, rest: w.source[n.Line-1]}
 	}
+	// Advance by characters: n.Column counts runes, and rest is indexed by bytes.
 	for ; w.at.column < n.Column && w.at.rest != ""; w.at.column++ {
 		_, size := utf8.DecodeRuneInString(w.at.rest)
 		w.at.rest = w.at.rest[size:]
@@ -100,18 +103,18 @@ func (w *writer) sourceAt(n *yaml.Node) string {
 	return w.at.rest
 }
 
-// mapping writes members in the order of the source. Equal keys are found here
-// and not by canon, because here both lines are known.
+// mapping writes the members in source order. Duplicate keys are detected here rather than
+// by canon, because the lines of both are known here.
 func (w *writer) mapping(n *yaml.Node) error {
 	w.out = append(w.out, '{')
-	first := map[string]int{}
+	first := map[string]int{} // key → the line of its first use
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if err := w.key(key); err != nil {
 			return err
 		}
 		if line, ok := first[key.Value]; ok {
-			return w.fail(key, "duplicate key %q: it stands on line %d already", key.Value, line)
+			return w.fail(key, "duplicate key %q: it is already used on line %d", key.Value, line)
 		}
 		first[key.Value] = key.Line
 		if i > 0 {
@@ -127,15 +130,16 @@ func (w *writer) mapping(n *yaml.Node) error {
 	return nil
 }
 
-// key accepts what is certainly a string. A plain 1, true or ~ is refused, not made
-// a string: the author may have meant the value.
+// key checks that a key is a string. A plain 1, true or ~ is rejected rather than converted
+// to a string: the author may have intended another value.
 func (w *writer) key(k *yaml.Node) error {
 	if err := w.refuse(k); err != nil {
 		return err
 	}
 	if k.Kind != yaml.ScalarNode {
-		return w.fail(k, "a key that is a list or a mapping: keys are strings")
+		return w.fail(k, "the key is a list or a mapping; keys must be strings")
 	}
+	// A quoted key is always a string.
 	if k.Style != 0 {
 		return w.valid(k)
 	}
@@ -149,7 +153,7 @@ func (w *writer) key(k *yaml.Node) error {
 	return w.valid(k)
 }
 
-// valid is the last check of a text, after the library has decoded its escapes.
+// valid checks that a text is valid UTF-8 after the library has decoded its escapes.
 func (w *writer) valid(n *yaml.Node) error {
 	if !utf8.ValidString(n.Value) {
 		return w.fail(n, "text is not valid UTF-8")
@@ -157,7 +161,7 @@ func (w *writer) valid(n *yaml.Node) error {
 	return nil
 }
 
-// sequence writes items; a null item is an item.
+// sequence writes the items in order, null items included.
 func (w *writer) sequence(n *yaml.Node) error {
 	w.out = append(w.out, '[')
 	for i, item := range n.Content {
@@ -172,7 +176,7 @@ func (w *writer) sequence(n *yaml.Node) error {
 	return nil
 }
 
-// member writes a value one level down, keeping the path for messages.
+// member writes a value one level down. token is its reference token, which fail uses.
 func (w *writer) member(token string, n *yaml.Node) error {
 	w.path = append(w.path, token)
 	err := w.node(n)
@@ -180,9 +184,10 @@ func (w *writer) member(token string, n *yaml.Node) error {
 	return err
 }
 
-// scalar writes quoted and block text as a string, plain text as what the core
-// schema says it is.
+// scalar writes quoted and block scalars as strings, and plain scalars as the value that
+// the core schema resolves them to.
 func (w *writer) scalar(n *yaml.Node) error {
+	// Style 0 is a plain scalar; all other styles are quoted or block scalars.
 	if n.Style == 0 {
 		lit, err := resolve(n.Value)
 		if err != nil {

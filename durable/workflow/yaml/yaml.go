@@ -1,10 +1,11 @@
-// Package yaml reads workflow files written in YAML 1.2 as if they had been
-// written in JSON: what has no plain JSON meaning (anchors, aliases, tags, merge
-// keys, keys that are no strings, several documents) is refused with its place.
+// Package yaml parses the subset of YAML 1.2 that has the same meaning in JSON. Anchors,
+// aliases, tags, merge keys, keys that are not strings and files of several documents are
+// rejected, with the place in the file.
 //
-// It knows no workflow. It finds the structure; how strict JSON must be is decided
-// by package canon alone, to which it hands the document as JSON text in which
-// every value stands on the line it has in the YAML file.
+// The package knows nothing about workflows. It rewrites the document as JSON text, in
+// which each value is on the same line as in the YAML file, and passes that to package
+// canon. The rules for numbers, strings and depth are therefore canon's only. Start
+// reading at Parse.
 package yaml
 
 import (
@@ -21,8 +22,9 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// Parse reads one YAML document. Every refusal is a *canon.ParseError with the
-// pointer, the line in the YAML text and the reason.
+// Parse parses one YAML document. Every error is a *canon.ParseError with the JSON
+// pointer, the line in the YAML text and the reason. Values report the line that they
+// have in data.
 func Parse(data []byte) (canon.Value, error) {
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	if err := refuseBytes(text); err != nil {
@@ -39,9 +41,8 @@ func Parse(data []byte) (canon.Value, error) {
 	return canon.Parse(w.out)
 }
 
-// refuseBytes keeps out what the YAML library would change without a word: it
-// reads UTF-16 as well, and it folds three characters as line breaks that YAML 1.2
-// counts as text.
+// refuseBytes rejects text that the YAML library would change silently: it accepts UTF-16
+// as well, and it treats three characters as line breaks that are text in YAML 1.2.
 func refuseBytes(text string) error {
 	line := 1
 	for i, r := range text {
@@ -54,19 +55,19 @@ func refuseBytes(text string) error {
 			}
 		case '\u0085', '\u2028', '\u2029':
 			return &canon.ParseError{Line: line,
-				Reason: fmt.Sprintf(`character %U stands bare; write it as "\u%04x" in double quotes`, r, r)}
+				Reason: fmt.Sprintf(`character %U is not escaped; write it as "\u%04x" in double quotes`, r, r)}
 		}
 	}
 	return nil
 }
 
-// document is the root node of the one document in text.
+// document returns the root node of the only document in text. An empty text and a second
+// document are errors.
 func document(text string) (root *yaml.Node, err error) {
-	// The library turns its own mistakes into panics of several kinds; a file
-	// must not be able to end the process.
+	// The library panics on internal errors; a file must not be able to end the process.
 	defer func() {
 		if p := recover(); p != nil {
-			root, err = nil, &canon.ParseError{Line: 1, Reason: fmt.Sprintf("not YAML that can be read (%v)", p)}
+			root, err = nil, &canon.ParseError{Line: 1, Reason: fmt.Sprintf("cannot be parsed as YAML (%v)", p)}
 		}
 	}()
 	in := yaml.NewDecoder(bytes.NewReader([]byte(text)))
@@ -76,19 +77,22 @@ func document(text string) (root *yaml.Node, err error) {
 	} else if err != nil {
 		return nil, syntaxError(err)
 	}
+	// The decoder stops at a document separator; a second successful Decode is an error.
 	var second yaml.Node
 	if err := in.Decode(&second); err == nil {
 		return nil, &canon.ParseError{Line: max(second.Line, 1),
-			Reason: "a second document starts here; a file holds one"}
+			Reason: "a second document starts here; a file contains one document only"}
 	} else if err != io.EOF {
 		return nil, syntaxError(err)
 	}
 	return doc.Content[0], nil
 }
 
+// libraryError matches the messages of the YAML library.
 var libraryError = pattern.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-// syntaxError takes the line out of the library's message, which has it only as text.
+// syntaxError extracts the line number from the library's message, which has it only as
+// text.
 func syntaxError(err error) error {
 	out := &canon.ParseError{Line: 1, Reason: err.Error()}
 	if m := libraryError.FindStringSubmatch(err.Error()); m != nil {
@@ -100,7 +104,7 @@ func syntaxError(err error) error {
 	return out
 }
 
-// splitLines cuts at the line breaks that YAML knows.
+// splitLines splits at the line breaks of YAML: LF, CR and CRLF.
 func splitLines(text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n")

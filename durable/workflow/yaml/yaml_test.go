@@ -48,7 +48,7 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestParseRejects(t *testing.T) {
 	deep := strings.Repeat("[", limits.JSONDepthMax+2) + strings.Repeat("]", limits.JSONDepthMax+2)
 	for name, row := range map[string]struct {
 		yaml, pointer string
@@ -68,7 +68,7 @@ func TestRefused(t *testing.T) {
 		"tagged mapping":       {"a: !!map\n  b: 1\n", "/a", 1, "tag !!map"},
 		"bare tagged mapping":  {"a: ! {b: 1}\n", "/a", 1, "tag !:"},
 		"merge key":            {"a:\n  <<: {b: 1}\n", "/a", 2, "merge key"},
-		"duplicate key":        {"a:\n  b: 1\n  c: 2\n  b: 3\n", "/a", 4, `duplicate key "b": it stands on line 2`},
+		"duplicate key":        {"a:\n  b: 1\n  c: 2\n  b: 3\n", "/a", 4, `duplicate key "b": it is already used on line 2`},
 		"duplicate, quoted":    {"b: 1\n'b': 2\n", "", 2, "duplicate key"},
 		"keys in two cases":    {"a: {b: 1}\nA: 2\n", "", 2, "differ only in case"},
 		"second document":      {"a: 1\n---\nb: 1\n", "", 2, "second document"},
@@ -77,7 +77,7 @@ func TestRefused(t *testing.T) {
 		"boolean as key":       {"true: x\n", "", 1, "not a string"},
 		"null as key":          {"~: x\n", "", 1, "not a string"},
 		"infinity as key":      {".inf: x\n", "", 1, "not a string"},
-		"list as key":          {"? [a]\n: x\n", "", 1, "keys are strings"},
+		"list as key":          {"? [a]\n: x\n", "", 1, "keys must be strings"},
 		"too deep":             {deep, strings.Repeat("/0", limits.JSONDepthMax+1), 1, "nested deeper than 64"},
 		"infinity":             {"a: .inf\n", "/a", 1, "no infinities"},
 		"not a number":         {"a: [.NaN]\n", "/a/0", 1, "no infinities"},
@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 			if pe.Pointer != row.pointer || !strings.Contains(pe.Reason, row.reason) {
 				t.Errorf("got %q at %q, want %q at %q", pe.Reason, pe.Pointer, row.reason, row.pointer)
 			}
-			// The library's own lines may be one off; ours are exact.
+			// Lines from the YAML library may be one off; those of the writer are exact.
 			if off := pe.Line - row.line; off != 0 && (!strings.HasPrefix(pe.Reason, "not valid YAML") || off < -1 ||
 				off > 1) {
 				t.Errorf("got line %d, want %d", pe.Line, row.line)
@@ -116,7 +116,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLines walks a document whose values say on which line they stand.
+// TestLines checks the line numbers of a document whose values are their own line numbers.
 func TestLines(t *testing.T) {
 	text := "# head\nat: 2\nlist:\n  - 4\n\n  - at: 6\n    deep: {at: 7, b: [\n      8, 8,\n      9]}\nblock: |\n" +
 		"  text\n  text\nat_13: 13\nabsent:\nlast: 15\n"
@@ -127,7 +127,7 @@ func TestLines(t *testing.T) {
 	var walk func(v canon.Value)
 	walk = func(v canon.Value) {
 		if v.Kind() == canon.Number && v.Line() != int(v.Float()) {
-			t.Errorf("value %v says it stands on line %d", v.Float(), v.Line())
+			t.Errorf("value %v has line %d", v.Float(), v.Line())
 		}
 		for i := range v.Len() {
 			walk(v.Item(i))
@@ -144,9 +144,9 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLargeFilesAreReadInTime holds the reader to linear cost in what a hostile
-// file would make quadratic: members of one object, and values of one line.
-func TestLargeFilesAreReadInTime(t *testing.T) {
+// TestParseIsLinear checks that the cost of Parse is linear in the number of members of an
+// object and of values on one line, which a hostile file could make large.
+func TestParseIsLinear(t *testing.T) {
 	var keys strings.Builder
 	for i := range 100_000 {
 		fmt.Fprintf(&keys, "key%d: %d\n", i, i)

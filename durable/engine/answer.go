@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/projections"
+)
+
+// Answer is the result of start, continue and related calls: the document
+// "step", or "blocked" when an attempt was refused (docs/design.md#callers). It
+// is a pure function of the pinned workflow and a prefix of the log
+// (docs/design.md#answers).
+type Answer struct {
+	Session  SessionRef  `json:"session"`
+	Workflow WorkflowRef `json:"workflow"`
+	NodeID   id.Node     `json:"nodeId"`
+	// Status is that of the run at its preferred tip, which may be another node
+	// than NodeID.
+	Status     projections.Status `json:"status"`
+	IsComplete bool               `json:"isComplete"`
+	// Pending is null at the end of the run.
+	Pending    *Pending   `json:"pending"`
+	NextIntent NextIntent `json:"nextIntent"`
+	// Preferences are those in force at the node.
+	Preferences event.Preferences `json:"preferences"`
+	// StateToken names the node; AckToken permits one attempt at it. A closed
+	// run has no AckToken.
+	StateToken string `json:"stateToken,omitzero"`
+	AckToken   string `json:"ackToken,omitzero"`
+	// CheckpointToken records notes and artifacts at the pending step without
+	// advancing the run.
+	CheckpointToken string `json:"checkpointToken,omitzero"`
+	Next            *Next  `json:"next"`
+	// Recap is the recovery text of Rehydrate: Markdown, at most
+	// limits.RecapBytesMax bytes. The answer to an attempt has none, since its
+	// caller knows the steps (docs/design.md#recovery).
+	Recap string `json:"recap,omitzero"`
+	// Blockers are the unmet requirements of a refused attempt.
+	Blockers []reason.Blocker `json:"blockers,omitzero"`
+	Warnings []Warning        `json:"warnings"`
+
+	// AttemptID is the attempt in AckToken, CheckpointID the one in
+	// CheckpointToken, for callers that use positions instead of tokens.
+	AttemptID    id.Attempt `json:"-"`
+	CheckpointID id.Attempt `json:"-"`
+
+	// isCommand: the pending step has an action, which 'waybill run' performs.
+	// missingInputs are context keys that the step requires and that have no
+	// value. artifactKinds are the kinds of the artifacts that it requires.
+	// outputsSubmitted: see OutputsSubmitted.
+	isCommand        bool
+	missingInputs    []string
+	artifactKinds    []string
+	outputsSubmitted bool
+}
+
+// Kind is the kind of the document: "step" or "blocked".
+func (a Answer) Kind() string {
+	if len(a.Blockers) > 0 {
+		return "blocked"
+	}
+	return "step"
+}
+
+// Asked returns the context keys that the pending step requires and that have
+// no value yet.
+func (a Answer) Asked() []string { return a.missingInputs }
+
+// HandedIn reports that the pending step waits for a person's approval of the
+// node's outputs, or has it. The next attempt must carry no notes and no
+// artifacts, or it voids the approval
+// (docs/design.md#requirements-on-the-caller).
+func (a Answer) HandedIn() bool { return a.outputsSubmitted }
+
+// Position is the node that the answer describes.
+func (a Answer) Position() Position {
+	return Position{a.Session.SessionID, a.Session.RunID, a.NodeID}
+}
+
+// SessionRef names a run and the session that contains it.
+type SessionRef struct {
+	SessionID id.Session `json:"sessionId"`
+	RunID     id.Run     `json:"runId"`
+}
+
+// WorkflowRef names the workflow that a run is pinned to.
+type WorkflowRef struct {
+	WorkflowID   string       `json:"workflowId"`
+	Name         string       `json:"name"`
+	WorkflowHash canon.Digest `json:"workflowHash"`
+}
+
+// Pending is the step that waits for an attempt, as its performer sees it.
+type Pending struct {
+	StepID string `json:"stepId"`
+	// StepInstanceKey is the step id with the loop iterations around it.
+	StepInstanceKey string `json:"stepInstanceKey"`
+	Title           string `json:"title"`
+	// Prompt is rendered Markdown, with the preamble at the first step.
+	Prompt string `json:"prompt"`
+	// RequireConfirmation is set in guided mode only.
+	RequireConfirmation bool `json:"requireConfirmation"`
+	// OutputContract is the contract of the step's artifact; nil: none.
+	OutputContract *OutputContract `json:"outputContract,omitzero"`
+}
+
+// OutputContract describes the artifact that a step requests. One that is not
+// required is checked only when it is sent.
+type OutputContract struct {
+	ContractRef string `json:"contractRef"`
+	// ArtifactKind is the required value of the artifact's member "kind".
+	ArtifactKind string      `json:"artifactKind"`
+	Required     bool        `json:"required"`
+	Example      canon.Value `json:"example,omitzero"` // satisfies the contract
+}
+
+// NextIntent is the closed set of what a caller should do next
+// (docs/design.md#closed-sets).
+type NextIntent string
+
+// The next intents.
+const (
+	// The caller performs the step and sends an attempt.
+	PerformThenContinue NextIntent = "perform_pending_then_continue"
+	// A person must confirm or approve before the next attempt.
+	AwaitConfirmation NextIntent = "await_user_confirmation"
+	// The run is closed: it can be read, and takes no attempts.
+	RehydrateOnly NextIntent = "rehydrate_only"
+	// No step is pending.
+	CompleteIntent NextIntent = "complete"
+)
+
+// Next is a complete call to copy: the same one as a command line and as a tool
+// call (docs/design.md#tokens). The renderer adds the store flags of the
+// current call to the command.
+type Next struct {
+	Command []string       `json:"command"`
+	Tool    string         `json:"tool"`
+	Params  map[string]any `json:"params"`
+}
+
+// Warning informs a caller about something that did not cause a refusal.
+type Warning struct {
+	Code    WarningCode `json:"code"`
+	Message string      `json:"message"`
+}
+
+// WarningCode is the closed set of warnings in answers.
+type WarningCode string
+
+// The warning codes.
+const (
+	// ReplayDiffers: the call is recorded with other content.
+	ReplayDiffers WarningCode = "REPLAY_DIFFERS"
+	// NotesTruncated: recorded notes were cut at their limit.
+	NotesTruncated WarningCode = "NOTES_TRUNCATED"
+	// VariableAbsent: the prompt refers to a variable without a value.
+	VariableAbsent WarningCode = "VARIABLE_ABSENT"
+	// CompiledOtherwise: the compiler warned about the workflow.
+	CompiledOtherwise WarningCode = "COMPILED_WARNING"
+	// ObservationsDropped: an observation exceeded its limits.
+	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
+	// RecommendationExceeded: preferences beyond the workflow's recommendation.
+	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
+)

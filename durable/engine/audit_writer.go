@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// auditSeal is the context under which the key for the seal of the saved ledger
+// is derived.
+const auditSeal = "waybill 2026 v1 audit cache"
+
+// auditWriter appends to the audit log. It first reads other logs for facts
+// without a line, without holding a lock, and then appends under the lock of
+// the audit log.
+type auditWriter struct {
+	g      *Engine
+	log    manifest.Log
+	ledger *projections.AuditLedger
+	// savedHead is the head of the ledger in the cache.
+	savedHead manifest.Head
+	found     []logFacts
+
+	imports *importIndex
+}
+
+// logFacts are the facts of one log behind a head.
+type logFacts struct {
+	root string
+	// reread reports a reading from the beginning, because the log has another
+	// history.
+	reread bool
+	to     manifest.Head
+	facts  []projections.AuditFact
+	// imported are facts that came with a bundle; another store decided them.
+	imported []projections.AuditFact
+}
+
+// auditLog is the audit log of a store.
+func auditLog(store id.Store) manifest.Log { return manifest.StoreLog(store, audit.Table) }
+
+// newAuditWriter reads the audit log into a ledger of the facts that have
+// lines. It starts from the saved ledger if its seal is valid under the store's
+// keys, because a forged one could leave facts without a line. Otherwise it
+// reads the log from the beginning. SESSION_UNHEALTHY if the audit log is
+// damaged.
+func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWriter, error) {
+	c := &auditWriter{g: g, log: auditLog(store), ledger: g.savedLedger(ctx, auditLog(store)),
+		imports: &importIndex{g: g}}
+	c.savedHead = c.ledger.Head
+	// This reading takes no lock. It shows which facts already have lines, and
+	// from which heads the other logs have to be read; append verifies it under
+	// the lock.
+	r := &ledgerReader{AuditLedger: c.ledger, until: c.savedHead}
+	reading := ports.Reading{Log: c.log, From: c.savedHead}
+	if c.savedHead.NextRecord <= shortLog {
+		// A short log is read in full, which also detects damage.
+		r.restart()
+		reading.From = manifest.Head{}
+	}
+	v, err := g.Logs.Read(ctx, reading, r)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		r.Reset()
+		v, err = g.Logs.Read(ctx, ports.Reading{Log: c.log}, r)
+	}
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(c.log, v))
+	}
+	c.ledger = r.AuditLedger
+	return c, err
+}
+
+// ledgerReader folds the audit log from its beginning past the head at which a
+// ledger was saved. The heads of other logs that the saved ledger contains are
+// taken over when that head is met: the ledger is known to belong to this log
+// then.
+type ledgerReader struct {
+	*projections.AuditLedger
+	until manifest.Head
+	seen  map[string]manifest.Head
+}
+
+// restart begins with an empty ledger and keeps the saved heads until their
+// head is met.
+func (r *ledgerReader) restart() {
+	r.seen = r.Seen
+	r.AuditLedger = projections.NewAuditLedger()
+}
+
+// Reset implements ports.Visitor.
+func (r *ledgerReader) Reset() { r.AuditLedger, r.seen = projections.NewAuditLedger(), nil }
+
+// Visit implements ports.Visitor.
+func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
+	// The saved head is on this log's chain.
+	if head == r.until && r.seen != nil {
+		r.Seen = r.seen
+	}
+	return r.AuditLedger.Visit(seg, head)
+}
+
+// auditKey is the key that seals the saved ledger, nil without a head cache or
+// a usable keyring.
+func (g *Engine) auditKey(ctx context.Context) *token.Key {
+	if g.Heads == nil {
+		return nil
+	}
+	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
+	if err != nil {
+		return nil
+	}
+	return &keys.Current
+}
+
+// savedLedger loads the saved ledger of the audit log. Anything wrong with it
+// (absent, too long, another format, another seal) results in an empty ledger
+// and costs a reading.
+func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections.AuditLedger {
+	empty := projections.NewAuditLedger()
+	key := g.auditKey(ctx)
+	if key == nil {
+		return empty
+	}
+	data, err := g.Heads.CachedHead(ctx, log, projections.AuditLedgerFormat, limits.AuditCacheBytesMax+1)
+	if err != nil || len(data) > limits.AuditCacheBytesMax {
+		return empty
+	}
+	doc, ok := openSealed(data, auditSeal, key)
+	if !ok {
+		return empty
+	}
+	if saved, err := projections.LoadAuditLedger(doc); err == nil {
+		return saved
+	}
+	return empty
+}
+
+// collectFacts reads the facts of a log that may have no line. A log that
+// cannot be read, or whose facts cannot be made durable, is skipped, so that it
+// does not block the lines of others; a later writer finds them. The only error
+// is the end of the context.
+func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error {
+	from := c.ledger.Seen[log.Root]
+	found, v, err := c.g.auditFacts(ctx, log, from, c.imports)
+	if ctx.Err() != nil {
+		return fault.Wrap(ctx.Err(), fault.Interrupted, "the call was interrupted")
+	}
+	if err != nil || found.to == from {
+		return nil
+	}
+	if found.reread && c.ledger.Partial {
+		// Lines that the pruned ledger left out decide which of the facts have
+		// lines.
+		if err := c.reload(ctx); err != nil {
+			return nil
+		}
+	}
+	if len(c.ledger.Missing(found.facts)) > 0 {
+		// A line must not survive a power cut that its fact does not survive,
+		// and the reading may have seen unsynced bytes
+		// (docs/design.md#reading).
+		if err := c.g.Logs.Confirm(ctx, log, v.Head); err != nil {
+			return nil
+		}
+	}
+	c.found = append(c.found, found)
+	return nil
+}
+
+// reload replaces a pruned ledger by one folded from the beginning of the audit
+// log. The heads of the other logs remain.
+func (c *auditWriter) reload(ctx context.Context) error {
+	l := projections.NewAuditLedger()
+	v, err := c.g.Logs.Read(ctx, ports.Reading{Log: c.log}, l)
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(c.log, v))
+	}
+	if err == nil {
+		l.Seen = c.ledger.Seen
+		c.ledger = l
+	}
+	return err
+}
+
+// auditFacts reads the facts of a log behind a head, or from its beginning if
+// the log does not contain that head. Facts with an index below the number of
+// imported events were decided in another store and are returned separately.
+func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head,
+	imports *importIndex) (out logFacts, v manifest.Verdict, err error) {
+	facts := projections.NewAuditFacts(log, from)
+	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
+	if out.reread = errors.Is(err, manifest.ErrNotOnChain); out.reread {
+		facts.Reset()
+		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, facts)
+	}
+	out.root, out.to, out.facts = log.Root, facts.Head, facts.Facts
+	if err != nil || len(out.facts) == 0 {
+		return out, v, err
+	}
+	if !from.IsZero() && !out.reread {
+		imports = nil // the facts behind a known head were classified before
+	}
+	foreign, err := g.importedEvents(ctx, log, imports)
+	// Facts are in order of their indexes, so the imported ones come first.
+	n := 0
+	for n < len(out.facts) && out.facts[n].Source.EventIndex < foreign {
+		n++
+	}
+	out.imported, out.facts = out.facts[:n], out.facts[n:]
+	return out, v, err
+}
+
+// write appends the missing lines and, if last is not nil, the event that last
+// creates for the next index. With nothing to append it takes no lock.
+// STORE_CONFLICT if the audit log was replaced since it was read.
+func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Event) error {
+	facts := 0
+	for _, f := range c.found {
+		facts += len(f.facts)
+	}
+	// Without lines to add, the heads are not worth a write.
+	if facts == 0 && last == nil {
+		return nil
+	}
+	inside := func(w ports.Witness, _ manifest.Verdict) error { return c.append(ctx, w, last) }
+	err := ports.WithHealthySession(ctx, c.g.Locks, c.g.Logs, c.log, c.ledger.Head, c.ledger, inside)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		// The log that the ledger was read from is gone, and the list of
+		// missing lines with it.
+		return fault.New(fault.StoreConflict, "the audit log changed while it was written to")
+	}
+	if err != nil {
+		return auditFault(err)
+	}
+	for _, f := range c.found {
+		c.ledger.Seen[f.root] = f.to
+	}
+	c.save(ctx)
+	return nil
+}
+
+// append commits under the lock. The gate has brought the ledger to the head of
+// the log, so that of two writers that read the same fact the second one finds
+// its line. Lines are committed in groups of at most limits.AuditLinesMax.
+func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(next int64) event.Event) error {
+	var missing []projections.AuditFact
+	for _, f := range c.found {
+		missing = append(missing, c.ledger.Missing(f.facts)...)
+	}
+	for len(missing) > 0 || last != nil {
+		plan := manifest.Plan{Log: c.log}
+		next := c.ledger.Head.Next
+		for len(missing) > 0 && len(plan.Events) < limits.AuditLinesMax {
+			f := missing[0]
+			plan.Events = append(plan.Events, event.New(c.log.Owner, next, event.Scope{}, f.Actor, f.AtMs, f.Recorded))
+			next, missing = next+1, missing[1:]
+		}
+		// The last event follows all lines, also in a group of its own.
+		if len(missing) == 0 && last != nil {
+			plan.Events = append(plan.Events, last(next))
+			last = nil
+		}
+		head, err := c.g.Logs.Append(ctx, w, c.ledger.Head, plan)
+		if err != nil {
+			return err
+		}
+		if err := c.ledger.Visit(manifest.Segment{Events: plan.Events}, head); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditSaveShare limits how often the ledger is saved: it is written once more
+// than one sixteenth of the known logs has news. Reading these again costs no
+// more than writing all of them.
+const auditSaveShare = 16
+
+// save writes the ledger to the cache. Errors are ignored: the cache saves time
+// only.
+func (c *auditWriter) save(ctx context.Context) {
+	unsaved := int64(len(c.found)) + c.ledger.Head.NextRecord - c.savedHead.NextRecord
+	key := c.g.auditKey(ctx)
+	if key == nil || unsaved*auditSaveShare < int64(len(c.ledger.Seen)) {
+		return
+	}
+	c.ledger.Prune()
+	doc, err := c.ledger.Save()
+	if err == nil && len(doc) < limits.AuditCacheBytesMax-1024 {
+		_ = c.g.Heads.KeepHead(ctx, c.log, projections.AuditLedgerFormat, appendSealed(nil, auditSeal, key, doc))
+	}
+}

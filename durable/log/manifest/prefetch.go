@@ -1,0 +1,218 @@
+package manifest
+
+import (
+	"bytes"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// Prefetching. While the caller visits one segment, the next ones are read and decoded on other
+// goroutines. The manifest lines ahead of the head are unverified and serve as hints only: a
+// prefetched segment is used when the reader in order requests that name, and then as if it had
+// been read at that moment. So no verdict depends on prefetching.
+
+const (
+	// prefetchAfterBytes is the number of segment bytes that are read before prefetching starts:
+	// for a small log, starting goroutines costs more than it saves.
+	prefetchAfterBytes = 256 << 10
+	// prefetchSegmentsMax bounds the number of segments in the queue, since small ones hardly
+	// count by size.
+	prefetchSegmentsMax = 256
+	// windowMin is how many bytes of the manifest are searched at first: a few hundred groups.
+	windowMin = 256 << 10
+	// windowMax bounds how many bytes of the manifest are searched for the next segment.
+	windowMax = 2 << 20
+	// partBytes is the size from which the lines of one segment are decoded in parallel.
+	partBytes = 256 << 10
+)
+
+// segmentLoad is a segment file that was read, or is being read until done is closed.
+type segmentLoad struct {
+	span
+	size      int64 // as stated by the manifest, unverified
+	exists    bool  // the file exists
+	err       error // of reading the file; ends the whole reading
+	seg       Segment
+	decodeErr error // why the bytes are not a segment
+	sum       canon.Digest
+	bytes     int64 // how many bytes sum covers; with Input.Hash only
+	done      chan struct{}
+
+	oversized bool // longer than size: not decoded, and read again when its turn comes
+}
+
+// load reads and decodes a segment now, with up to parts goroutines.
+func load(in Input, name string, first, last int64, parts int) *segmentLoad {
+	in.Hash = nil
+	l := &segmentLoad{span: span{first, last}}
+	l.size = math.MaxInt64
+	l.load(in, name, parts)
+	return l
+}
+
+// load hashes the segment where in.Hash is set, else it reads and decodes it.
+func (l *segmentLoad) load(in Input, name string, parts int) {
+	if in.Hash != nil {
+		l.sum, l.bytes, l.exists, l.err = in.Hash(name)
+		return
+	}
+	var data []byte
+	if data, l.exists, l.err = in.Open(name); l.err != nil || !l.exists {
+		return
+	}
+	// The queue is bounded by the stated sizes: a file that is longer must not be kept in it.
+	if l.oversized = int64(len(data)) > l.size; l.oversized {
+		return
+	}
+	if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts); l.decodeErr == nil {
+		l.sum = canon.Sum(data)
+	}
+}
+
+// prefetcher is the queue of prefetched segments, in the order of the manifest. Only the
+// goroutine of the reader accesses it; the workers share the jobs channel and the loaded
+// segments.
+type prefetcher struct {
+	in         Input
+	queue      []*segmentLoad
+	bytes      int64 // sum of the stated sizes of the queue
+	next       int64 // the first event behind the queue
+	scanned    int64 // the manifest offset up to which segments were searched
+	window     int   // how many bytes of the manifest to search
+	lastFilled int   // the length of the queue after segments were last added
+	jobs       chan *segmentLoad
+	workers    sync.WaitGroup
+}
+
+// take waits for the segment s and removes it from the queue. It returns nil where s was not
+// prefetched or is longer than stated. Segments before s in the queue were not requested, and are
+// dropped. A nil prefetcher has no segments.
+func (a *prefetcher) take(s span) *segmentLoad {
+	if a == nil || len(a.queue) == 0 || a.queue[0].span != s &&
+		!slices.ContainsFunc(a.queue, func(l *segmentLoad) bool { return l.span == s }) {
+		return nil
+	}
+	for {
+		l := a.queue[0]
+		a.queue[0] = nil
+		a.queue = a.queue[1:]
+		a.bytes -= l.size
+		<-l.done
+		if l.span == s {
+			if l.oversized {
+				return nil
+			}
+			return l
+		}
+	}
+}
+
+// stop ends the workers and waits for them: no file is opened after Read has returned.
+func (a *prefetcher) stop() {
+	if a != nil {
+		close(a.jobs)
+		a.workers.Wait()
+	}
+}
+
+// refillPrefetch queues the segments that the manifest names next, and starts the workers when
+// enough was read.
+func (r *reader) refillPrefetch() error {
+	if r.prefetch == nil {
+		if r.in.Ahead <= 0 || r.read < prefetchAfterBytes {
+			return nil
+		}
+		in := r.in
+		if !r.digests {
+			in.Hash = nil
+		}
+		r.prefetch = &prefetcher{in: in, window: windowMin, jobs: make(chan *segmentLoad, prefetchSegmentsMax),
+			next: r.v.Head.Next, scanned: r.v.Head.Bytes}
+		for range runtime.GOMAXPROCS(0) {
+			r.prefetch.workers.Go(r.prefetch.work)
+		}
+	}
+	a := r.prefetch
+	// Refill only when half of the queue is used up: peeking that far moves buffered bytes of the
+	// manifest.
+	if 2*len(a.queue) > a.lastFilled {
+		return nil
+	}
+	if a.scanned < r.v.Head.Bytes {
+		a.scanned, a.next = r.v.Head.Bytes, r.v.Head.Next // the reader has overtaken the queue
+	}
+	for a.hasCapacity(0) {
+		have, err := r.peek(a.window)
+		if err != nil {
+			return err
+		}
+		a.scan(have[min(int64(len(have)), a.scanned-r.v.Head.Bytes):])
+		if a.lastFilled = len(a.queue); a.lastFilled > 0 || len(have) < a.window || a.window >= windowMax {
+			return nil
+		}
+		a.window *= 2 // a group with many pins: no segment is named in the window
+	}
+	return nil
+}
+
+// hasCapacity reports whether a segment of size bytes may be queued. One segment always may.
+func (a *prefetcher) hasCapacity(size int64) bool {
+	return len(a.queue) == 0 || len(a.queue) < prefetchSegmentsMax && a.bytes+size <= a.in.Ahead
+}
+
+var relPath = []byte(`"segmentRelPath":"` + SegmentDir + `/`)
+
+// scan queues the segments that are named in lines, which is the manifest from a.scanned on. It
+// does not parse the lines: a name that is not the next segment is ignored.
+func (a *prefetcher) scan(lines []byte) {
+	for at := 0; ; {
+		i := bytes.Index(lines[at:], relPath)
+		if i < 0 {
+			return // a name at the edge of the window is found by the next scan
+		}
+		i += at
+		rest := lines[i+len(relPath):]
+		end := bytes.IndexByte(rest, '"')
+		if end < 0 {
+			return
+		}
+		first, last, ok := ParseSegmentName(string(rest[:min(end, 64)]))
+		size := statedSize(lines[bytes.LastIndexByte(lines[:i], '\n')+1 : i])
+		if ok && first == a.next {
+			if !a.hasCapacity(size) {
+				return
+			}
+			l := &segmentLoad{span: span{first, last}, size: size, done: make(chan struct{})}
+			a.queue, a.bytes, a.next = append(a.queue, l), a.bytes+size, last+1
+			a.jobs <- l
+		}
+		at = i + len(relPath)
+		a.scanned += int64(at)
+		lines, at = lines[at:], 0
+	}
+}
+
+// statedSize returns the stated size of a segment from the beginning of its line. A line without a
+// valid size counts as 1 MiB, so that it still limits the queue.
+func statedSize(line []byte) int64 {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"bytes":`))
+	digits, _, _ := bytes.Cut(rest, []byte{','})
+	n, err := strconv.ParseInt(string(digits[:min(len(digits), 20)]), 10, 64)
+	if !ok || err != nil || n < 0 {
+		return 1 << 20
+	}
+	return n
+}
+
+// work loads segments until jobs is closed.
+func (a *prefetcher) work() {
+	for l := range a.jobs {
+		l.load(a.in, l.name(), runtime.GOMAXPROCS(0))
+		close(l.done)
+	}
+}

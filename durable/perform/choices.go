@@ -1,0 +1,142 @@
+package perform
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/contract"
+	"github.com/waybill/waybill/ports"
+)
+
+// askFile asks for an artifact that only a file can supply. It is the first
+// question, so that a person without the file has not typed notes in vain.
+func (t *stepRun) askFile(ctx context.Context, w requirements, req *advance.Request) error {
+	if w.pack == nil || !t.Person.Present() || w.optional && t.retried {
+		return nil
+	}
+	q := ports.FileQuestion{Text: fmt.Sprintf("This step requires a result of kind %s, as a JSON file.",
+		w.pack.ArtifactKind), Example: w.pack.Example,
+		Command: t.HandIn(t.report.Run, "--artifact", "FILE"), Optional: w.optional || t.neverStops()}
+	if w.optional {
+		q.Text = fmt.Sprintf("This step accepts a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
+	}
+	for {
+		artifact, err := t.Person.File(ctx, q)
+		if err != nil || len(artifact.Bytes) == 0 {
+			return err
+		}
+		// An invalid file is reported here and not sent: a refused attempt
+		// would be recorded.
+		q.Wrong = nil
+		for _, m := range w.pack.Check(artifact.JSON) {
+			q.Wrong = append(q.Wrong, m.String())
+		}
+		if len(q.Wrong) == 0 {
+			req.Artifacts = append(req.Artifacts, artifact)
+			return nil
+		}
+	}
+}
+
+// askChoices asks the questions that a person answers by choosing, and builds
+// the artifacts from the answers.
+func (t *stepRun) askChoices(ctx context.Context, w requirements, req *advance.Request) error {
+	if !t.Person.Present() {
+		return nil
+	}
+	if w.probe != "" {
+		if err := t.askProbe(ctx, w.probe, req); err != nil {
+			return err
+		}
+	}
+	for _, a := range w.assessments {
+		if err := t.askAssessment(ctx, a, req); err != nil {
+			return err
+		}
+	}
+	if w.decides {
+		return t.askDecision(ctx, w.loop, req)
+	}
+	return nil
+}
+
+// askProbe asks whether a capability works, and adds the capability artifact.
+func (t *stepRun) askProbe(ctx context.Context, capability string, req *advance.Request) error {
+	answer, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?",
+		Choices: []string{"success", "failure"}, Brief: true, Optional: t.neverStops()})
+	if err != nil || answer == "" {
+		return err
+	}
+	req.Artifacts = append(req.Artifacts, artifactOf(contract.CapabilityKind, "capability", capability, "result",
+		answer))
+	return nil
+}
+
+// askAssessment asks for the level of each dimension, and adds the assessment
+// artifact.
+func (t *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req *advance.Request) error {
+	levels := canon.OfMembers()
+	for _, d := range a.Dimensions {
+		text := d.Purpose
+		if text == "" {
+			text = d.ID
+		}
+		level, err := t.Person.Ask(ctx, ports.Question{Text: text, Key: d.ID, Choices: d.Levels, Brief: true,
+			Optional: !d.Required || t.neverStops()})
+		if err != nil {
+			return err
+		}
+		if level != "" {
+			levels = levels.With(d.ID, canon.OfString(level))
+		}
+	}
+	if levels.Len() == 0 && t.neverStops() {
+		return nil // the engine records a gap for what is missing
+	}
+	v := artifactOf(contract.AssessmentKind, "assessmentId", a.ID).JSON.With("dimensions", levels)
+	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(v))
+	return nil
+}
+
+// reasonCharsMax is the limit of the loop control contract for a summary.
+const reasonCharsMax = 1024
+
+// askDecision asks whether the loop continues, and adds the decision artifact.
+func (t *stepRun) askDecision(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
+	text := "Repeat the loop, or stop?"
+	if rounds := roundsOf(t.flow, t.answer.Pending.StepInstanceKey); len(rounds) > 0 {
+		last := rounds[len(rounds)-1]
+		text = fmt.Sprintf("Round %d of %q is done. Repeat the loop, or stop?", last.N, last.Loop)
+	}
+	decision, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true,
+		Optional: t.neverStops()})
+	if err != nil || decision == "" {
+		return err
+	}
+	why, err := t.Person.Ask(ctx, ports.Question{Text: "Why? Enter for no reason", Optional: true})
+	if err != nil {
+		return err
+	}
+	a := artifactOf(contract.LoopControlKind, "decision", decision)
+	if loop != nil && loop.Control.LoopID != "" {
+		a.JSON = a.JSON.With("loopId", canon.OfString(loop.Control.LoopID))
+	}
+	if why != "" {
+		a.JSON = a.JSON.With("summary", canon.OfString(reason.Truncate(why, reasonCharsMax)))
+	}
+	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(a.JSON))
+	return nil
+}
+
+// artifactOf builds an artifact of a kind from pairs of text members.
+func artifactOf(kind string, members ...string) advance.Artifact {
+	v := canon.OfMembers().With("kind", canon.OfString(kind))
+	for i := 0; i+1 < len(members); i += 2 {
+		v = v.With(members[i], canon.OfString(members[i+1]))
+	}
+	return advance.JSONArtifact(v)
+}

@@ -1,0 +1,91 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections"
+)
+
+// sessionView is a fold of the run's session. It has the preferred tip, and
+// what the engine's answers do not contain about a node. It is refreshed where
+// a step needs it and reads only what is new, so that the cost of a step does
+// not depend on the length of the run.
+type sessionView struct {
+	log  manifest.Log
+	at   engine.Position // Node is empty
+	fold *projections.Fold
+}
+
+// newView returns a view that has read nothing.
+func newView(session id.Session, run id.Run) *sessionView {
+	return &sessionView{log: manifest.SessionEvents(session), at: engine.Position{Session: session, Run: run},
+		fold: projections.NewFold()}
+}
+
+// refresh reads what is new; moved reports that the head changed.
+func (v *sessionView) refresh(ctx context.Context, logs ports.Logs) (moved bool, err error) {
+	before := v.fold.Head
+	_, err = logs.Read(ctx, ports.Reading{Log: v.log, From: before}, v.fold)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		v.fold.Reset()
+		_, err = logs.Read(ctx, ports.Reading{Log: v.log}, v.fold)
+	}
+	return v.fold.Head != before, err
+}
+
+// run is the run in the fold, nil before the first refresh.
+func (v *sessionView) run() *projections.Run { return v.fold.Runs[v.at.Run] }
+
+// tip is the position of the run's preferred tip, or RUN_NOT_FOUND.
+func (v *sessionView) tip() (engine.Position, error) {
+	run := v.run()
+	if run == nil || run.Tip.IsZero() {
+		return v.at, fault.New(fault.RunNotFound, "session %s holds no run %s", v.at.Session, v.at.Run)
+	}
+	at := v.at
+	at.Node = run.Tip
+	return at, nil
+}
+
+// nodeRecord is what is recorded at the node of a pending step.
+type nodeRecord struct {
+	vars    canon.Value
+	draft   string           // its current notes
+	refused []reason.Blocker // of the last attempt, if that was refused
+	kinds   map[string]bool  // of its artifacts
+}
+
+// refusedAt reports that the last attempt was refused at a pointer.
+func (k nodeRecord) refusedAt(p reason.Pointer) bool {
+	return slices.ContainsFunc(k.refused, func(b reason.Blocker) bool { return b.Pointer == p })
+}
+
+// node collects what is recorded at a node, the zero value for an unknown one.
+func (v *sessionView) node(n id.Node) nodeRecord {
+	run := v.run()
+	if run == nil || run.Node(n) == nil {
+		return nodeRecord{}
+	}
+	node := run.Node(n)
+	k := nodeRecord{vars: node.Context, kinds: map[string]bool{}}
+	if n := len(node.Attempts); n > 0 && node.Attempts[n-1].Outcome.Kind == event.Blocked {
+		k.refused = node.Attempts[n-1].Outcome.Blockers.Blockers
+	}
+	if o, ok := node.Recap(); ok {
+		k.draft = o.Payload.NotesMarkdown
+	}
+	for _, o := range node.Artifacts() {
+		k.kinds[o.Payload.ArtifactKind] = true
+	}
+	return k
+}

@@ -1,0 +1,103 @@
+package redact
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// Value returns v with every string and every member name redacted by Text, and with every string
+// and number below a secret name, at any depth, replaced as a whole. {"name":"token","value":"…"}
+// is treated like {"token":"…"}. true, false and null are not secrets. Lines are kept.
+func Value(v canon.Value, c Counts) canon.Value { return value(v, c, false) }
+
+// value is Value; named states that v is below a secret name.
+func value(v canon.Value, c Counts, named bool) canon.Value {
+	switch v.Kind() {
+	case canon.String:
+		if !named {
+			return withLineOf(canon.OfString(Text(v.Text(), c)), v)
+		}
+		if s := v.Text(); s == "" || marker(s) == len(s) { // redacted before
+			return v
+		}
+	case canon.Number:
+		if !named {
+			return v
+		}
+	case canon.Array:
+		items := make([]canon.Value, v.Len())
+		for i := range items {
+			items[i] = value(v.Item(i), c, named)
+		}
+		return withLineOf(canon.OfList(items...), v)
+	case canon.Object:
+		return withLineOf(object(v, c, named), v)
+	default:
+		return v
+	}
+	c.hit(NamedSecret)
+	return withLineOf(canon.OfString(Marker(NamedSecret)), v)
+}
+
+// withLineOf returns now with the source line of was.
+func withLineOf(now, was canon.Value) canon.Value { return now.AtLine(was.Line()) }
+
+// object redacts the members and their names. Where names become equal, or differ only in case,
+// the later ones get a number: no member is lost, and the document stays strict JSON.
+func object(v canon.Value, c Counts, named bool) canon.Value {
+	members := make([]canon.Member, v.Len())
+	// Whether a member is a secret depends on its redacted name, so that a second redaction
+	// decides the same.
+	changed, pair := false, namesSecret(v)
+	for i := range members {
+		name := Text(v.Key(i), c)
+		changed = changed || name != v.Key(i)
+		secret := named || SecretName(name) || pair && valueNames[strings.ToLower(name)]
+		members[i] = canon.Member{Name: name, Value: value(v.Item(i), c, secret)}
+	}
+	if !changed { // the names were distinct before, and still are
+		return canon.OfMembers(members...)
+	}
+	taken := map[string]int{}
+	for i := range members {
+		if members[i].Name == v.Key(i) {
+			taken[strings.ToLower(v.Key(i))] = 1 // unchanged names have precedence
+		}
+	}
+	for i := range members {
+		if members[i].Name != v.Key(i) {
+			members[i].Name = uniqueName(members[i].Name, taken)
+		}
+	}
+	return canon.OfMembers(members...)
+}
+
+// namesSecret reports an object with a member that names a secret which another member holds. A
+// name that contains a marker is not a secret name, so a redacted object stays unchanged.
+func namesSecret(v canon.Value) bool {
+	for i := range v.Len() {
+		if pairNames[strings.ToLower(v.Key(i))] && v.Item(i).Kind() == canon.String && SecretName(v.Item(i).Text()) {
+			return true
+		}
+	}
+	return false
+}
+
+// uniqueName returns name, or name with the first number that no other member has, and records it
+// in taken.
+func uniqueName(name string, taken map[string]int) string {
+	low := strings.ToLower(name)
+	// taken[low] is the last number in use for this name; a numbered name may be taken too.
+	out := name
+	for n := taken[low]; n > 0; n++ {
+		out = name + "#" + strconv.Itoa(n+1)
+		if taken[strings.ToLower(out)] == 0 {
+			taken[low] = n + 1
+			break
+		}
+	}
+	taken[strings.ToLower(out)] = max(1, taken[strings.ToLower(out)])
+	return out
+}

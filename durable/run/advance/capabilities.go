@@ -1,0 +1,180 @@
+package advance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/contract"
+)
+
+// Artifact kinds that are recorded as events of their own, besides being outputs
+// (docs/design.md#capabilities).
+const (
+	CapabilityKind = "wr.capability_observation"
+	DivergenceKind = "wr.divergence"
+)
+
+// capabilityRef is the contract of CapabilityKind.
+const capabilityRef = "wr.contracts.capability_observation"
+
+// probeTemplate is the template from which probe steps are compiled.
+const probeTemplate = "wr.templates.capability_probe"
+
+// sideArtifacts checks the artifacts of these kinds that the attempt sent. An invalid one blocks,
+// since it would be recorded as a fact and no later attempt could withdraw it. Artifacts that
+// the step's own contract covers are checked there.
+func (q requirements) sideArtifacts() []reason.Unmet {
+	var out []reason.Unmet
+	// All invalid artifacts are reported, so that one further attempt can correct them.
+	refuse := func(ref, format string, args ...any) {
+		out = append(out, reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(ref),
+			Message: fmt.Sprintf(format, args...),
+			Fix:     "Correct the artifact, or leave it out."})
+	}
+	for _, a := range q.fromAttempt(DivergenceKind) {
+		if _, err := divergence(a, id.Divergence{}); err != nil {
+			refuse(DivergenceKind, "The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.",
+				DivergenceKind, err)
+		}
+	}
+	// The step's contract reports invalid observations itself.
+	if c := q.step.OutputContract; c != nil && c.ContractRef == capabilityRef {
+		return out
+	}
+	pack := capabilityPack(q.workflow)
+	for _, a := range q.fromAttempt(CapabilityKind) {
+		if wrong := pack.Check(a); len(wrong) > 0 {
+			refuse(capabilityRef, "The %s is not one: %s.", CapabilityKind, contract.Words(wrong))
+		}
+	}
+	return out
+}
+
+// capabilityPack returns the contract pack for observations: the pinned one, or the built-in
+// one if no step of the workflow requires observations.
+func capabilityPack(w compile.Compiled) contract.Pack {
+	pack, pinned := w.Contract(capabilityRef)
+	if !pinned {
+		pack, _ = contract.Builtin(capabilityRef)
+	}
+	return pack
+}
+
+// divergence decodes a wr.divergence artifact (docs/design.md#capabilities). Its error
+// becomes part of a blocker, which is stored.
+func divergence(a canon.Value, of id.Divergence) (event.DivergenceRecorded, error) {
+	text := func(name string) string { v, _ := a.Get(name); return v.Text() }
+	d := event.DivergenceRecorded{DivergenceID: of, Reason: event.DivergenceReason(text("reason")),
+		RelatedStepID: text("relatedStepId"), Summary: reason.Truncate(text("summary"), limits.SummaryBytesMax)}
+	if len(d.RelatedStepID) > nameMax {
+		return d, fmt.Errorf("relatedStepId has %d bytes; at most %d are allowed", len(d.RelatedStepID), nameMax)
+	}
+	return d, d.Check(event.Scope{})
+}
+
+// observation decodes a wr.capability_observation and derives its provenance from the step: a
+// result at the capability's probe step is a probe, at another step an attempted use; a claim
+// remains a claim (docs/design.md#capabilities).
+func observation(step compile.Step, a canon.Value, of id.CapObs) event.CapabilityObserved {
+	text := func(name string) string { v, _ := a.Get(name); return v.Text() }
+	o := event.CapabilityObserved{CapObsID: of, Capability: text("capability"), Status: "available"}
+	result := text("result")
+	switch {
+	// No result: the agent only states what it believes.
+	case result == "":
+		o.Status = text("claim")
+		by := text("claimedBy")
+		if by == "" {
+			by = "agent"
+		}
+		o.Provenance = event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak",
+			Detail: event.ProvenanceDetail{ClaimedBy: by, Claim: o.Status}}
+		return o
+	// The workflow's own probe, performed as the template describes.
+	case step.Probe != "" && step.Probe == o.Capability:
+		o.Provenance = event.Provenance{Kind: "probe_step", EnforcementGrade: "strong",
+			Detail: event.ProvenanceDetail{ProbeTemplateID: probeTemplate, ProbeStepID: step.StepID, Result: result}}
+	default:
+		d := event.ProvenanceDetail{AttemptContext: "workflow_step", Result: result}
+		if result == "failure" {
+			if d.FailureCode = text("failureCode"); d.FailureCode == "" {
+				d.FailureCode = "unknown"
+			}
+		}
+		o.Provenance = event.Provenance{Kind: "attempted_use", EnforcementGrade: "strong", Detail: d}
+	}
+	if result == "failure" {
+		o.Status = "unavailable"
+	}
+	return o
+}
+
+// required checks the workflow's required capabilities against the known observations. A
+// probe step requires its own capability; every later step requires all capabilities probed
+// so far, since one can be lost during a run. Claims never satisfy a requirement
+// (docs/design.md#capabilities).
+func (q requirements) required() []reason.Unmet {
+	var out []reason.Unmet
+	for _, capability := range q.workflow.Capabilities.Required {
+		// || A probe step is not blocked by other capabilities: their probes may still
+		// follow.
+		if q.step.Probe != "" && q.step.Probe != capability || q.step.Probe == "" && !q.probed(capability) {
+			continue
+		}
+		at := reason.OfCapability(capability)
+		switch q.capabilities[capability] {
+		// A successful strong observation satisfies the requirement.
+		case "available":
+		case "unavailable":
+			out = append(out, reason.Unmet{Code: reason.CapabilityAbsent, Pointer: at,
+				Message: fmt.Sprintf("The workflow requires %s, and trying it failed.", capability),
+				Fix:     "Make it available, try it again, and send the result as " + CapabilityKind + "."})
+		default:
+			if q.step.Probe == capability && !q.claimed[capability] && !q.observesAnother(capability) {
+				continue // reported by the contract
+			}
+			message := fmt.Sprintf("The workflow requires %s, and whether it is there was never tried.", capability)
+			if q.claimed[capability] {
+				message = fmt.Sprintf("The workflow requires %s; a claim is not enough, it has to be tried.",
+					capability)
+			}
+			out = append(out, reason.Unmet{Code: reason.CapabilityUnknown, Pointer: at, Message: message,
+				Fix: fmt.Sprintf(`Try it and send {"kind":"%s","capability":"%s","result":"success"} or "failure".`,
+					CapabilityKind, capability)})
+		}
+	}
+	return out
+}
+
+// observesAnother reports a valid observation of another capability: it satisfies the
+// contract but not the probe.
+func (q requirements) observesAnother(capability string) bool {
+	pack := capabilityPack(q.workflow)
+	return slices.ContainsFunc(q.artifacts(CapabilityKind), func(a canon.Value) bool {
+		of, _ := a.Get("capability")
+		return of.Text() != capability && len(pack.Check(a)) == 0
+	})
+}
+
+// probed reports whether the capability's probe step is completed or its result is known. The
+// keys of steps in an ended loop are dropped, hence the second condition.
+func (q requirements) probed(capability string) bool {
+	if q.capabilities[capability] != "" {
+		return true
+	}
+	for _, key := range q.state.CompletedKeys() {
+		// Keys of steps in loops contain the loop path.
+		_, stepID, err := snapshot.ParseKey(key)
+		if step, ok := q.workflow.Step(stepID); err == nil && ok && step.Probe == capability {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,11 @@
+package snapshot
+
+// Version is the v of a snapshot file and of its payload; Kind is the file's kind.
+const (
+	Version = 1
+	Kind    = fileKind
+)
+
+// Shape returns an empty value of the file's type, from which the documentation of the format
+// is generated.
+func Shape() any { return file{} }

@@ -1,0 +1,68 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// Beside implements ports.Workflows. It reads the file's directory and its subdirectory routines,
+// but no other subdirectories: a file in a home directory would otherwise include all of it.
+//
+// path may be relative to the working directory. The results have source kind project.
+func (f *Finder) Beside(_ context.Context, path string) ([]catalog.File, error) {
+	at := path
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(f.at.From, at)
+	}
+	dir := filepath.Dir(at)
+	out := directory{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/", flat: true}.files()
+	routines := filepath.Join(dir, "routines")
+	return append(out, directory{kind: source.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/",
+		flat: true}.files()...), nil
+}
+
+// bindingsFiles are the files of a project directory that bind routines to extension points; the
+// second is the one of WorkRail.
+var bindingsFiles = []string{".waybill/bindings.json", ".workrail/bindings.json"}
+
+// Bindings implements ports.Workflows. The first file from the working directory upwards is used;
+// without one there are no bindings. A file that cannot be used is WORKFLOW_INVALID.
+func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
+	for _, dir := range f.ancestors() {
+		for _, sub := range bindingsFiles {
+			at := filepath.Join(dir, filepath.FromSlash(sub))
+			file, err := os.Open(at)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			ref := relative(f.base(), at)
+			if err != nil {
+				return catalog.Bindings{}, unreadable(ref, err)
+			}
+			data, err := readAll(file)
+			_ = file.Close()
+			if err != nil {
+				return catalog.Bindings{}, unreadable(ref, err)
+			}
+			b, err := catalog.ReadBindings(ref, data)
+			if err != nil {
+				return b, fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be used: %s", ref, err).
+					Suggest(`Write {"workflow.id": {"slot": "routine-id"}}, or remove the file.`)
+			}
+			return b, nil
+		}
+	}
+	return catalog.Bindings{}, nil
+}
+
+// Routine returns the bundled routine with an id, and false without one.
+func Routine(id string) (source.Source, bool) {
+	return catalog.NewLibrary(bundled(), catalog.Bindings{}).Options("").Routine(id)
+}

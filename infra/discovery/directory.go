@@ -1,0 +1,121 @@
+package discovery
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// filesMax bounds how many files of one directory are read: a directory of workflows contains
+// dozens, and one that was named by mistake may contain a million.
+//
+// Later files are not listed; one entry reports that.
+const filesMax = 1000
+
+// directory is one directory with workflow files.
+type directory struct {
+	kind   source.SourceKind
+	dir    string
+	prefix string // of references
+	flat   bool   // subdirectories are not read
+}
+
+// files reads all workflow files below the directory, in lexical order. A missing directory has
+// none. os.Root refuses links that lead out of the directory; they are listed with that error.
+//
+// Subdirectories whose names begin with a dot are skipped. A directory that cannot be read is one
+// unreadable file, and the walk continues after it.
+func (f directory) files() []catalog.File {
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return []catalog.File{f.unreadableFile("", err)}
+	}
+	defer root.Close()
+	var out []catalog.File
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			out = append(out, f.unreadableFile(name, err))
+			return fs.SkipDir
+		case d.IsDir() && name != "." && (f.flat || strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case d.IsDir() || !isWorkflowName(name):
+			return nil
+		case len(out) == filesMax:
+			out = append(out, f.unreadableFile(name,
+				fmt.Errorf("the directory contains more than %d workflow files; this one and later ones were not read",
+					filesMax)))
+			return fs.SkipAll
+		}
+		out = append(out, f.read(root, name))
+		return nil
+	})
+	return out
+}
+
+// isWorkflowName reports the extension of a workflow file.
+func isWorkflowName(name string) bool {
+	return slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(path.Ext(name)))
+}
+
+// read reads one file. A file that cannot be read is returned with its error.
+func (f directory) read(root *os.Root, name string) catalog.File {
+	// Only regular files are opened: a pipe would block.
+	info, err := root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		return f.unreadableFile(name, err)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return f.unreadableFile(name, err)
+	}
+	defer file.Close()
+	data, err := readAll(file)
+	if err != nil {
+		return f.unreadableFile(name, err)
+	}
+	return catalog.File{Kind: f.kind, Ref: f.prefix + name, Data: data}
+}
+
+// unreadableFile lists a file with the reason why it was not read.
+func (f directory) unreadableFile(name string, err error) catalog.File {
+	ref := strings.TrimSuffix(f.prefix+name, "/")
+	if ref == "" || ref == "." {
+		ref = "workflows"
+	}
+	return catalog.File{Kind: f.kind, Ref: ref, Err: fmt.Errorf("the file cannot be read: %s", cause(err))}
+}
+
+// cause is the reason without paths of the machine.
+func cause(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+// readAll reads at most the accepted size of a workflow file, independent of the size that the
+// system reports.
+func readAll(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limits.SourceBytesMax+1))
+	if err == nil && len(data) > limits.SourceBytesMax {
+		return nil, fmt.Errorf("it has more than the accepted %d bytes", limits.SourceBytesMax)
+	}
+	return data, err
+}

@@ -1,0 +1,119 @@
+package filestore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+// segmentBytesMax bounds a segment in bytes: far above what one plan produces, and the most that a
+// reader holds in memory of one. A longer file is read up to the limit and one byte, so it never
+// matches the digest that attests it; a longer plan is not written.
+const segmentBytesMax = 64 << 20
+
+// readAheadBytes is how much of a long log is read before its turn, in bytes: three segments of
+// five thousand events, or many segments of one event.
+const readAheadBytes = 6 << 20
+
+// Read implements ports.Logs. Readers take no lock. While a writer is active a reader can meet an
+// uncommitted tail, or, when the tail is cut during the read, bytes that look like damage. Damage
+// is therefore confirmed by a second reading under the shared lock, and reported only if it is
+// still there (docs/design.md#reading). Errors are STORE_IO, INTERRUPTED, a busy lock during the
+// second reading, or the visitor's own error; what is wrong with the bytes is in the verdict.
+//
+// A log that does not exist is empty and healthy. When r.From is not on the log's chain the error
+// is manifest.ErrNotOnChain, and the caller reads from the zero head.
+func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+	st, err := s.state()
+	if err != nil {
+		return manifest.Verdict{}, err
+	}
+	verdict, err := s.readOnce(ctx, r, v, st.foreign)
+	if err != nil || !verdict.Damaged() || r.Locked {
+		return verdict, readFault(err)
+	}
+	held, err := s.locks.Acquire(ctx, lockName(r.Log), lock.SharedIfThere, s.o.LockWait)
+	if err != nil {
+		return verdict, s.busyLogFault(err, r.Log)
+	}
+	// No writer is active now. Everything is read again, not only the damaged part: a tail that was
+	// cut and overwritten may have changed where groups begin.
+	defer held.Unlock()
+	v.Reset()
+	r.From = manifest.Head{} // the visitor was reset, so it needs the whole log
+	verdict, err = s.readOnce(ctx, r, v, st.foreign)
+	return verdict, readFault(err)
+}
+
+// readOnce verifies a log once, without a lock.
+func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, foreign bool) (manifest.Verdict,
+	error) {
+	in := manifest.Input{Log: r.Log, From: r.From, Foreign: foreign, Names: s.segmentNames(r.Log),
+		Open: s.openSegment(ctx, r.Log)}
+	f, err := s.fs.Open(path.Join(r.Log.Root, manifest.FileName), osfs.Read)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		// An empty log, or one that lost its manifest: the segments decide which.
+		in.Manifest = io.MultiReader()
+	case err != nil:
+		return manifest.Verdict{}, err
+	default:
+		defer f.Close()
+		in.Manifest = readerFrom(f, r.From.GroupAt)
+	}
+	if r.From.IsZero() {
+		in.Ahead = readAheadBytes
+	}
+	verdict, err := manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
+		if err := v.Visit(seg, head); err != nil {
+			return visitError{err}
+		}
+		return nil
+	})
+	return verdict, err
+}
+
+// visitError marks an error of the visitor, so that ioFault returns it unchanged.
+type visitError struct{ error }
+
+// readerFrom reads a file from the offset at to its end at the time of reading.
+func readerFrom(f osfs.File, at int64) io.Reader { return io.NewSectionReader(f, at, math.MaxInt64-at) }
+
+// segmentNames lists the segment directory of a log. A missing directory is empty: the first append
+// creates it.
+func (s *Store) segmentNames(log manifest.Log) func() ([]string, error) {
+	return func() ([]string, error) {
+		entries, err := s.fs.List(path.Join(log.Root, manifest.SegmentDir))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.Name
+		}
+		return names, err
+	}
+}
+
+// openSegment reads a whole segment: its digest covers all of it, and none of it may be used before
+// the digest was checked. It returns false for a segment that does not exist.
+func (s *Store) openSegment(ctx context.Context, log manifest.Log) func(string) ([]byte, bool, error) {
+	return func(name string) ([]byte, bool, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		b, err := s.readFile(path.Join(log.Root, manifest.SegmentDir, name), segmentBytesMax)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, false, nil
+		}
+		return b, err == nil, err
+	}
+}

@@ -1,0 +1,52 @@
+package filestore
+
+import (
+	"path"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/manifest"
+)
+
+// Writers of a log leave notes for the next writer in the lock file. Notes are not synced, so they
+// are trusted only within the boot of the machine that wrote them: within one boot every process
+// reads what was written last. The empty note states nothing, and without a known boot id no notes
+// are written.
+
+// cleanNote is written after a commit. It states that the segment directory has no files but
+// committed segments as long as head is the log's head, so that the next writer does not list the
+// directory, which grows with history. If an older note reappears after a crash, an orphan remains
+// in place: readers ignore it, and placing a segment of the same name finds it.
+//
+// Its form is the boot id, a slash and the file name of the head's digest. The zero head has no
+// note, since an empty log has no group that a digest could name.
+func (s *Store) cleanNote(head canon.Digest) string {
+	if s.o.Boot == "" || head.IsZero() {
+		return ""
+	}
+	return s.o.Boot + "/" + head.FileName()
+}
+
+// openNote is set while a writer is active. A process that finds it knows that the writer did not
+// complete: the manifest may contain bytes that exist in memory only, and if a sync of it failed,
+// no later sync would report that (docs/design.md#failed-sync).
+//
+// Its form is the boot id followed by "/open". It equals the note of every other writer of the same
+// boot: which process stopped does not matter.
+func (s *Store) openNote() string {
+	if s.o.Boot == "" {
+		return ""
+	}
+	return s.o.Boot + "/open"
+}
+
+// isSuspect reports that syncs of a log's manifest prove nothing: a writer stopped before it
+// completed, as its note shows, or a sync failed and left its mark.
+//
+// note is the note that was found before this writer set its own.
+func (s *Store) isSuspect(log manifest.Log, note string) (bool, error) {
+	if note != "" && note == s.openNote() {
+		return true, nil
+	}
+	_, ok, err := s.stat(path.Join(log.Root, suspectFile))
+	return ok, err
+}

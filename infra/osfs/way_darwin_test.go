@@ -1,4 +1,0 @@
-package osfs
-
-// stepByStep is the only way here.
-func stepByStep(bool) func() { return func() {} }
