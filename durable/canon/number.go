@@ -19,7 +19,7 @@ var errInexact = errors.New("number is not exactly a double; send it as a string
 // another number: integers beyond 2^53 between two doubles, overflow, underflow, and fractions
 // with more digits than a double has. Every number that JCS writes parses, including those
 // beyond 2^53 (1e20 is written 100000000000000000000). See
-// docs/decisions/0003-numbers-that-are-exactly-a-double.md.
+// docs/decisions/0003-refuse-numbers-that-change-when-rewritten.md.
 func parseNumber(lit string) (float64, error) {
 	// Short integers are the common case, and always exact.
 	if len(lit) < 16 {

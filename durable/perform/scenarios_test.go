@@ -31,7 +31,7 @@ const (
 		"      - {contextKey: count, reason: needs_user_artifact, description: How many}\n"
 	askedStep = "  - id: asked\n    title: Asked\n    prompt: Say.\n    notesRequired: true\n    inputs:\n" +
 		"      - {contextKey: who, reason: needs_user_artifact, description: Who}\n"
-	toldStep = "  - {id: told, title: Told, notesRequired: true, action: {kind: command, argv: [tell]}}\n"
+	reportStep = "  - {id: report, title: Report, notesRequired: true, action: {kind: command, argv: [report]}}\n"
 )
 
 func text(s string) *string { return &s }
@@ -286,24 +286,24 @@ var scenarios = []scenario{
 			run Release, 0 of 1 done
 			[1/1] Ship: "Ship it."
 			release`},
-	{name: "a command with notes runs once, however often the notes are refused", source: steps(toldStep),
-		answers:  []string{" ", "told"},
+	{name: "a command with notes runs once, however often the notes are refused", source: steps(reportStep),
+		answers:  []string{" ", "noted"},
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Told: "---"
-			$ tell (1 of 1)
+			[1/1] Report: "---"
+			$ report (1 of 1)
 			status 0, last true, again in 0 ms
 			notes? required=true draft="" " "
 			blocked: MISSING_REQUIRED_OUTPUT wr.notesMarkdown
-			notes? required=true draft=" " "told"
+			notes? required=true draft=" " "noted"
 			ok
 			release`},
-	{name: "a command with notes does not run without a person", source: steps(toldStep), code: fault.RunWaiting,
+	{name: "a command with notes does not run without a person", source: steps(reportStep), code: fault.RunWaiting,
 		want: "--notes",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Told: "---"
+			[1/1] Report: "---"
 			release`},
 	{name: "inputs of a refused attempt are not asked again", source: steps(askedStep),
 		answers:  []string{"me", " ", "done"},

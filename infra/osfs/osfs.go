@@ -80,7 +80,7 @@ type Mode int
 // The modes. Only New creates a file.
 const (
 	Read   Mode = iota // an existing file, to read and to sync
-	New                // created, private (0600) whatever the umask; fs.ErrExist for an existing one
+	New                // created, private (0600) under any umask; fs.ErrExist for an existing one
 	Append             // an existing file; reads anywhere, writes at the end only
 	Update             // an existing file; reads and writes anywhere
 )

@@ -169,8 +169,8 @@ func TestOpenRefusesSpecialFilesWithoutBlocking(t *testing.T) {
 	})
 }
 
-// TestFilesArePrivateWhateverTheUmask: only the owner has access, and the owner always has it.
-func TestFilesArePrivateWhateverTheUmask(t *testing.T) {
+// TestFilesArePrivateUnderAnyUmask: only the owner has access, and the owner always has it.
+func TestFilesArePrivateUnderAnyUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o777} {
 		old := syscall.Umask(mask)
 		d := NewDir(filepath.Join(t.TempDir(), "a", "b"))

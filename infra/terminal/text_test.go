@@ -81,8 +81,8 @@ func TestWrap(t *testing.T) {
 		{8, "```\nfenced code stays\n```\nnot this one", "```\nfenced code stays\n```\nnot this\none"},
 		{8, "日本 日本 日本", "日本\n日本\n日本"},
 		{9, "a\n\nb", "a\n\nb"},
-		{22, "Go on with 'waybill run --run x'.", "Go on with\n'waybill run --run x'."},
-		{20, "Go on with 'waybill run --run x'.", "Go on with 'waybill\nrun --run x'."},
+		{22, "Show it by 'waybill run --run x'.", "Show it by\n'waybill run --run x'."},
+		{20, "Show it by 'waybill run --run x'.", "Show it by 'waybill\nrun --run x'."},
 	}
 	for _, c := range cases {
 		if got := Wrap(c.in, c.width); got != c.want {

@@ -185,7 +185,7 @@ func bundled(t *testing.T) map[string]canon.Value {
 	t.Helper()
 	files, err := filepath.Glob("../../../infra/discovery/bundled/*.yaml")
 	if err != nil || len(files) < 4 {
-		t.Fatalf("the bundled workflows are not there: %v, %v", files, err)
+		t.Fatalf("the bundled workflows do not exist: %v, %v", files, err)
 	}
 	out := map[string]canon.Value{}
 	for _, f := range files {

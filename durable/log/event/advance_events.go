@@ -85,7 +85,7 @@ const (
 
 // ContextSet stores a context delta; null members delete (docs/design.md#context). NodeID is the
 // node at which the delta was submitted, so that it does not apply to other branches
-// (docs/decisions/0002-context-names-the-node-it-counts-from.md).
+// (docs/decisions/0002-context-deltas-name-the-new-node.md).
 type ContextSet struct {
 	Context   canon.Value   `json:"context"` // an object
 	ContextID id.Context    `json:"contextId"`

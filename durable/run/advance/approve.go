@@ -130,7 +130,7 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 }
 
 // gated reports that the node has required approval before: an attempt was refused for the
-// lack of it, or a person approved (docs/decisions/0027-a-gate-asks-before-and-after.md).
+// lack of it, or a person approved (docs/decisions/0027-approval-conditions-read-both-contexts.md).
 func (f Facts) gated(stepID string) bool {
 	return f.Approvals > 0 || len(waitingForApproval(f.OpenGaps, stepID)) > 0
 }

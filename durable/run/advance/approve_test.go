@@ -225,10 +225,10 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 		want  string
 		code  fault.Code
 	}{
-		"an agent":         {at("approve"), agent, "person", fault.RunWaiting},
-		"another step":     {at("plain"), person, `"plain" (Plain)`, fault.ValidationError},
-		"nothing pending":  {done, person, "no step is pending", fault.ValidationError},
-		"a step not there": {at("other"), person, `"other"`, fault.Invariant},
+		"an agent":        {at("approve"), agent, "person", fault.RunWaiting},
+		"another step":    {at("plain"), person, `"plain" (Plain)`, fault.ValidationError},
+		"nothing pending": {done, person, "no step is pending", fault.ValidationError},
+		"an unknown step": {at("other"), person, `"other"`, fault.Invariant},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := approve(t, tc.facts, advance.Approval{Actor: tc.by})

@@ -91,8 +91,8 @@ func describe(t *testing.T, r interpreter.Result, neverStop bool) string {
 }
 
 const (
-	goOn = `{"kind":"wr.loop_control","decision":"continue"}`
-	stop = `{"kind":"wr.loop_control","decision":"stop"}`
+	continueLoop = `{"kind":"wr.loop_control","decision":"continue"}`
+	stop         = `{"kind":"wr.loop_control","decision":"stop"}`
 )
 
 // body returns a loop of two steps, of which the second decides.
@@ -118,7 +118,7 @@ func TestWalks(t *testing.T) {
 		want       string
 	}{
 		{"a decision ends it", steps(first + body(artifact)),
-			[]string{`{}`, `{}`, `{}`, `{} ` + goOn, `{}`, `{} ` + stop, `{}`}, `
+			[]string{`{}`, `{}`, `{}`, `{} ` + continueLoop, `{}`, `{} ` + stop, `{}`}, `
 first [] sel
 again@0::work [first] enter sel
 again@0::decide [again@0::work first] sel
@@ -138,14 +138,14 @@ again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 end [again] eval exit sel`},
 		{"a decision counts for one iteration", steps(body(artifact)),
-			[]string{`{}`, `{}`, `{} ` + goOn, `{}`, `{}`, `{} ` + stop}, `
+			[]string{`{}`, `{}`, `{} ` + continueLoop, `{}`, `{}`, `{} ` + stop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 again@1::work [] eval sel
 again@1::decide [again@1::work] sel
 MISSING_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
-		{"two decisions are none", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn + ` ` + stop, `{} ` + stop +
+		{"two decisions are none", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + continueLoop + ` ` + stop, `{} ` + stop +
 			` ` + stop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
@@ -158,8 +158,8 @@ again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 INVALID_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
-		{"at most three", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + goOn, `{}`, `{} ` + goOn, `{}`,
-			`{} ` + goOn, `never {} ` + goOn}, `
+		{"at most three", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + continueLoop, `{}`, `{} ` + continueLoop, `{}`,
+			`{} ` + continueLoop, `never {} ` + continueLoop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 again@1::work [] eval sel

@@ -106,7 +106,7 @@ func TestContractRequirements(t *testing.T) {
 	}
 	many = strings.TrimSuffix(many, ",") + "]"
 	const assessed = `, "assessments": [{"id": "gate", "purpose": "Good?", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}]`
-	const asked = `, "assessmentRefs": ["gate"], "assessmentConsequences": [{"when": {"anyEqualsLevel": "low"}, "effect": {"kind": "require_followup", "guidance": "Mend {{what}}."}}, {"when": {"anyEqualsLevel": "high", "forAssessment": "gate"}, "effect": {"kind": "require_followup", "guidance": "Check."}}]`
+	const asked = `, "assessmentRefs": ["gate"], "assessmentConsequences": [{"when": {"anyEqualsLevel": "low"}, "effect": {"kind": "require_followup", "guidance": "Fix {{what}}."}}, {"when": {"anyEqualsLevel": "high", "forAssessment": "gate"}, "effect": {"kind": "require_followup", "guidance": "Check."}}]`
 	for _, row := range []struct {
 		more, step string
 		want, not  []string
@@ -121,7 +121,7 @@ func TestContractRequirements(t *testing.T) {
 		{assessed, asked + many,
 			[]string{"word4'", "…and 4 more\n- An assessment is required:\n  - Assessment: gate. Good?",
 				`"assessmentId":"gate"`,
-				"- If a dimension has the level \"low\", the step stays pending: Mend it.\n" +
+				"- If a dimension has the level \"low\", the step stays pending: Fix it.\n" +
 					"- If a dimension of gate has the level \"high\", the step stays pending: Check."},
 			[]string{"word5"}},
 		{assessed, asked + contract + "}" + many, []string{"Artifact contract: wr.contracts.loop_control",

@@ -1,7 +1,7 @@
 // Package imported defines the import mark: a control file of a session that was imported from a
 // bundle, with the length of the imported part of its logs. Approvals in that part are shown and
 // have no effect in this store, since a bundle can be written by any program
-// (docs/decisions/0030-approvals-do-not-travel.md).
+// (docs/decisions/0030-imported-approvals-do-not-count.md).
 //
 // It reads and writes no files; the caller passes the data of the control file.
 package imported

@@ -32,7 +32,7 @@ func TestFilesThatAreNotBundles(t *testing.T) {
 	}
 }
 
-// TestTruncationAndBitFlips: whatever is removed, changed or inserted gives a fault, never a
+// TestTruncationAndBitFlips: every removal, change or insertion gives a fault, never a
 // panic or other content.
 func TestTruncationAndBitFlips(t *testing.T) {
 	data := small(t).write(t, envelope())
@@ -86,7 +86,7 @@ func TestWithoutArtifacts(t *testing.T) {
 	}
 }
 
-// TestSideLogsHaveNoReferences: the payloads of side logs are opaque, whatever their kinds.
+// TestSideLogsHaveNoReferences: the payloads of side logs are opaque for every kind.
 func TestSideLogsHaveNoReferences(t *testing.T) {
 	p := small(t).parts()
 	p.logs["annotations"].items["events"] = list([]string{event(t, 0, "node_created", `{"snapshotRef":"`+

@@ -105,7 +105,7 @@ var contentForgeries = []forgery{
 	{"an entry for a missing object", entries(func(e []string) []string {
 		return append(e, `{"path":"session/snapshots/`+digest("no")+`","sha256":"`+digest("no")+`","bytes":2}`)
 	}), integrity, "not in the bundle"},
-	{"an entry for a log that is not there", entries(func(e []string) []string {
+	{"an entry for a log that does not exist", entries(func(e []string) []string {
 		return append(e, `{"path":"session/logs/missing/events","sha256":"`+digest("[]")+`","bytes":2}`)
 	}), integrity, "not in the bundle"},
 	{"another digest of events", entries(in(0, "sha256:", "sha256:0123456789")), format, "want sha256:"},

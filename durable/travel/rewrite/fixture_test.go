@@ -116,7 +116,7 @@ func (idle) Hold(context.Context, id.Session) (func() error, error) {
 func (w *fixture) some(rt *rapid.T) advance.Request {
 	capable := artifact(`{"kind":"wr.capability_observation","capability":"delegation","result":"success"}`)
 	full := advance.Request{Notes: w.text("done"),
-		Context: parse(`{"ticket":"T-1","list":["a","b"],"deep":true,"said":"` + w.text("fine") + `"}`),
+		Context: parse(`{"ticket":"T-1","list":["a","b"],"deep":true,"note":"` + w.text("fine") + `"}`),
 		Artifacts: []advance.Artifact{capable,
 			artifact(`{"kind":"wr.loop_control","decision":"` + rapid.SampledFrom([]string{"stop", "continue"}).
 				Draw(rt, "turn") + `"}`)}}
@@ -152,7 +152,7 @@ func (w *fixture) drive(rt *rapid.T) (sessions []id.Session) {
 				Value: w.text("main") + "x"}}}}
 	if rapid.Bool().Draw(rt, "never stops") {
 		start.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: "full_auto_never_stop"}}
-		start.Context = parse(`{"list":["a"],"said":"` + w.text("at first") + `"}`)
+		start.Context = parse(`{"list":["a"],"note":"` + w.text("at first") + `"}`)
 	}
 	a, err := w.g.Start(w.ctx, w.by(event.Agent), w.seed(), start)
 	if err != nil {

@@ -129,7 +129,7 @@ func (r redacted) holds(rt *rapid.T, index int64, p event.OutputPayload) {
 			bound, _ := outputs.Item(i).Get("sha256")
 			d, err := canon.ParseDigest(bound.Text())
 			if err != nil || r.artifacts[d] == nil && !r.hasNotes(d) {
-				rt.Fatalf("approved %s, which is not there", bound.Text())
+				rt.Fatalf("approved %s, which does not exist", bound.Text())
 			}
 		}
 	}

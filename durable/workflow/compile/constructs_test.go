@@ -131,10 +131,10 @@ func TestPublishedFiles(t *testing.T) {
 	if len(names) == 0 {
 		t.Skip("the published WorkRail files are not available next to the repository")
 	}
-	standIn, _ := source.Parse("r.json", source.SourceBundled,
+	replacement, _ := source.Parse("r.json", source.SourceBundled,
 		[]byte(`{"id": "wr.routine-tension-driven-design", "name": "R", "description": "d", "version": "1.0.0",
 		"steps": [{"id": "step-write", "title": "Write", "prompt": "Write {deliverableName}."}]}`))
-	options := optionsOf(map[string]source.Source{standIn.ID: standIn})
+	options := optionsOf(map[string]source.Source{replacement.ID: replacement})
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {

@@ -135,10 +135,10 @@ func anyTree(t *rapid.T, ids *int, depth int) string {
 // TestNestedDecodeRoundTrip: documents with nested and expanded steps decode to the same bytes,
 // each step has one place, and the order of keys has no effect.
 func TestNestedDecodeRoundTrip(t *testing.T) {
-	standIn, _ := source.Parse("r.json", source.SourceBundled,
+	replacement, _ := source.Parse("r.json", source.SourceBundled,
 		[]byte(`{"id": "routine-r", "name": "R", "description": "d", "version": "1.0.0", "metaGuidance": ["g {a}"],
 		"steps": [{"id": "one", "title": "T", "prompt": "{a}"}, {"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 1, "maxIterations": 1}, "body": [{"id": "two", "title": "T", "prompt": "p"}]}]}`))
-	options := optionsOf(map[string]source.Source{standIn.ID: standIn})
+	options := optionsOf(map[string]source.Source{replacement.ID: replacement})
 	more := `, "assessments": [{"id": "gate", "purpose": "p", "dimensions": [{"id": "d", "purpose": "p", "levels": ["low", "high"]}]}], "conditions": [{"id": "c1", "kind": "loop_control"}, {"id": "c2", "kind": "context_variable", "condition": {"var": "v", "equals": 1}}]`
 	rapid.Check(t, func(t *rapid.T) {
 		ids := 0

@@ -185,7 +185,7 @@ func TestBindings(t *testing.T) {
 	for project, want := range map[string]string{
 		"":                 "Run routine-ideation, then routine-design-review. [default default]",
 		"ideas=my.own":     "Run my.own, then routine-design-review. [project default]",
-		"unknown=whatever": "Run routine-ideation, then routine-design-review. [default default]",
+		"unknown=anything": "Run routine-ideation, then routine-design-review. [default default]",
 	} {
 		o := Options{Bindings: map[string]string{}}
 		if slot, id, ok := strings.Cut(project, "="); ok {

@@ -39,26 +39,26 @@ const (
 	number   = `{"name": "count", "type": "number", "required": true, "source": "context"}`
 	tone     = `{"name": "tone", "type": "string", "required": false, "defaultValue": "plain {{topic}}"}`
 	shown    = `{"name": "shown", "type": "array", "required": false, "defaultValue": [1, "b"]}`
-	aside    = `{"name": "aside", "type": "object", "required": false}`
-	wellText = `On {{topic}} ({{ topic }}), {{tone}}, {{count}}, {{shown}}: {{aside}} {{else.where}} {topic}`
+	extra    = `{"name": "extra", "type": "object", "required": false}`
+	wellText = `On {{topic}} ({{ topic }}), {{tone}}, {{count}}, {{shown}}: {{extra}} {{else.where}} {topic}`
 )
 
 // TestPromptRef: variables with a value are replaced in one pass, others remain for the run.
 func TestPromptRef(t *testing.T) {
 	o := withPrompts(t, prompt("well", "1.2.0", "user", wellText,
-		strings.Join([]string{topic, number, tone, shown, aside}, ",")),
+		strings.Join([]string{topic, number, tone, shown, extra}, ",")),
 		prompt("well", "1.1.0", "user", "old", ""), prompt("rules", "0.1.0", "system", "Be brief.", ""))
 	for _, row := range []struct{ ref, more, prompt, inputs string }{
-		{`"prompt:well"`, "", "On {{topic}} ({{ topic }}), plain {{topic}}, {{count}}, [1,\"b\"]: {{aside}} " +
+		{`"prompt:well"`, "", "On {{topic}} ({{ topic }}), plain {{topic}}, {{count}}, [1,\"b\"]: {{extra}} " +
 			"{{else.where}} {topic}",
 			`[{"contextKey":"topic","description":"What it is about","reason":"needs_user_artifact"},{"contextKey":"count","description":"The value of count in prompt:well@1.2.0","reason":"needs_user_artifact"}]`},
 		{`"prompt:well@1.1.0"`, "", "old", `[]`},
 		{`{"templateId": "rules"}`, "", "Be brief.", `[]`},
-		{`{"templateId": "well", "variableOverrides": {"topic": "a {{tone}}", "count": 3.0, "tone": "", "aside": {"b": [null], "a": "x"}}}`, "",
+		{`{"templateId": "well", "variableOverrides": {"topic": "a {{tone}}", "count": 3.0, "tone": "", "extra": {"b": [null], "a": "x"}}}`, "",
 			"On a {{tone}} (a {{tone}}), , 3, [1,\"b\"]: {\"a\":\"x\",\"b\":[null]} {{else.where}} {topic}", `[]`},
 		{`{"templateId": "well", "variableOverrides": {"count": 0}}`,
 			`, "inputs": [{"contextKey": "topic", "reason": "needs_user_choice", "choiceKind": "scope_boundary", "description": "mine"}]`,
-			"On {{topic}} ({{ topic }}), plain {{topic}}, 0, [1,\"b\"]: {{aside}} {{else.where}} {topic}",
+			"On {{topic}} ({{ topic }}), plain {{topic}}, 0, [1,\"b\"]: {{extra}} {{else.where}} {topic}",
 			`[{"choiceKind":"scope_boundary","contextKey":"topic","description":"mine","reason":"needs_user_choice"}]`},
 	} {
 		_, c, found := FileWith("x.json", source.SourceProject,

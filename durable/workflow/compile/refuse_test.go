@@ -93,7 +93,7 @@ func TestDecodeRejectsForgedDocuments(t *testing.T) {
 		{`"levels":["low","high"]`, `"levels":["low"]`, "levels"},
 		{`"contractRef":"wr.contracts.loop_control","example":{`, `"contractRef":"wr.contracts.aaa","example":{`, ""},
 		{`"when":{"equals":2,"var":"w"}`, `"when":{"equals":2}`, `fragment "f"`},
-		{`"source":"default"`, `"source":"somebody"`, "unknown source"},
+		{`"source":"default"`, `"source":"elsewhere"`, "unknown source"},
 		{`"originId":"wr.templates.capability_probe","source":"template_injected"`, `"source":"template_injected"`,
 			"provenance"},
 		{`"provenance":{"source":"authored"}`, `"provenance":{"originId":"x","source":"authored"}`, "provenance"},

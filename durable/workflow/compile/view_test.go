@@ -13,7 +13,7 @@ const foreignPinned = `{"schemaVersion":1,"sourceKind":"v1_pinned","workflowId":
  {"id":"pot","title":"Pot","type":"loop","body":[{"id":"add","title":"Add"},{"id":"inner","type":"loop","body":[{"id":"stir","title":"Stir"}]}]},
  {"id":"named","title":"Named","type":"loop","body":"sip"},
  {"id":"sip","title":"Sip"},
- {"title":"nobody"},
+ {"title":"no id"},
  {"id":"bare"}]}}`
 
 func TestDecodeForeign(t *testing.T) {

@@ -96,7 +96,7 @@ func TestEveryFieldIsChecked(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the golden file anew")
+var update = flag.Bool("update", false, "write the golden file again")
 
 // TestGoldenFields compares the fields of all packs with a golden file: a change that rejects
 // an artifact which used to pass shows in its diff.

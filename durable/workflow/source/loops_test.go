@@ -29,7 +29,7 @@ func placedIDs(steps []PlacedStep) (out []string) {
 	for _, s := range steps {
 		out = append(out, s.ID)
 		if s.At.Member("id").Value.Text() != s.ID {
-			out = append(out, "which stands elsewhere")
+			out = append(out, "which is elsewhere")
 		}
 	}
 	return out
