@@ -53,8 +53,8 @@ func Group(log Log, head Head, seg Segment) []byte {
 }
 
 // appendGroup encodes a group; one that is not chained has no members pins and prev
-// (docs/decisions/0006-unknown-manifest-members-are-damage.md). The members are written by hand, in JCS
-// order: a reader of a long log encodes every line of its manifest again.
+// (docs/decisions/0006-unknown-manifest-members-are-damage.md). The members are written by
+// hand, in JCS order: a reader of a long log encodes every line of its manifest again.
 func appendGroup(log Log, head Head, seg Segment, sum canon.Digest, pins []pin, chained bool) []byte {
 	owner := appendOwner(nil, log)
 	out := make([]byte, 0, 512+len(pins)*384)

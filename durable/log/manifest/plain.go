@@ -9,8 +9,8 @@ import (
 
 // matchPlain returns the candidate whose group is next in the manifest without the members pins and
 // prev. Other programs write such groups, and pin a snapshot only when it is new
-// (docs/decisions/0006-unknown-manifest-members-are-damage.md). The group is valid if encoding it from its
-// segment gives the same bytes, or, with Input.Foreign, if matchLenient accepts it.
+// (docs/decisions/0006-unknown-manifest-members-are-damage.md). The group is valid if
+// encoding it from its segment gives the same bytes, or, with Input.Foreign, if matchLenient accepts it.
 func (r *reader) matchPlain(candidates []candidate) (candidate, bool, error) {
 	for _, c := range candidates {
 		if r.pinned == nil {
