@@ -49,7 +49,7 @@ var layers = []layer{
 	{"travel", []string{"durable/travel/bundle", "durable/travel/rewrite"}},
 	{"projections", []string{"projections"}},
 	{"ports", []string{"ports"}},
-	{"ports", []string{"ports/porttest/suite", "ports/porttest/memstore"}},
+	{"ports", []string{"ports/porttest/suite", "ports/porttest/memstore", "ports/porttest/sample"}},
 	{"engine", []string{"durable/engine"}},
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver",

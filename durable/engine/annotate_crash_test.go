@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // onNoted is an engine with all ports over a disk in memory, as a process of its own.
@@ -189,8 +190,8 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range remarkings(t) {
 		t.Run(r.name, func(t *testing.T) {
-			// Each state costs four readings and another annotation: fewer are looked at.
-			count := crashfs.Explore(r.base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
+			count := crashfs.Explore(r.base, look, func(f *crashfs.FS) {
 				g, err := onNoted(f, 2)
 				must(t, err)
 				must(t, r.call(g, 1))
@@ -216,16 +217,13 @@ func TestFaultsOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range remarkings(t) {
 		t.Run(r.name, func(t *testing.T) {
-			count := crashfs.Break(r.base, func(f *crashfs.FS) error {
+			count := crashfs.Break(r.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := onNoted(f, 2)
 				if err != nil {
 					return err
 				}
 				return r.call(g, 1)
 			}, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-				if testing.Short() && op.N%3 > 0 || passed(op.N, 5) {
-					return true
-				}
 				after, ok := r.isAfter(t, left)
 				killed := flaw.Err == nil
 				switch {

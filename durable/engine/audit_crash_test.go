@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // onAudited is on for an engine that keeps the audit log.
@@ -117,8 +118,8 @@ func TestExploreCrashesOfActs(t *testing.T) {
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
 			facts := auditOf(t, base).cancels
-			// Each state costs two readings and another act: fewer of them are looked at.
-			count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
+			count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 				must(t, act(f, 2))
 			}, func(s crashfs.State, done bool) bool {
 				at := auditOf(t, s.FS)
@@ -149,11 +150,8 @@ func TestFaultsOfActs(t *testing.T) {
 	act := trusting(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
-			count := crashfs.Break(base, func(f *crashfs.FS) error { return act(f, 2) },
+			count := crashfs.Break(base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return act(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-					if passed(op.N, 2) {
-						return true
-					}
 					at := auditOf(t, left)
 					ok := at.codes == "" && (!at.trusted || len(at.trust) > 0)
 					killed := flaw.Err == nil
@@ -189,7 +187,8 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		}
 		return err
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) { must(t, end(f, 2)) },
+	look := crashfs.Look{Limit: crashLimit / 4, Cases: sample.OneIn(t, 8)}
+	count := crashfs.Explore(base, look, func(f *crashfs.FS) { must(t, end(f, 2)) },
 		func(s crashfs.State, done bool) bool {
 			at := auditOf(t, s.FS)
 			ok := at.codes == "" && at.cancels <= 1 && (!done || at.cancels == 1 && at.lines == 1)
@@ -200,7 +199,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
 	audits := 0
-	count = crashfs.Break(base, func(f *crashfs.FS) error { return end(f, 2) },
+	count = crashfs.Break(base, sample.OneIn(t, 12), func(f *crashfs.FS) error { return end(f, 2) },
 		func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 			at := auditOf(t, left)
 			ofAudit := strings.HasPrefix(op.Name, "audit") || strings.HasPrefix(op.Name, "cache")
@@ -247,7 +246,8 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 	if at := auditOf(t, left); at.cancels != 1 || at.lines != 0 {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", at)
 	}
-	count := crashfs.Explore(left, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) {
+	look := crashfs.Look{Limit: crashLimit / 4, Cases: sample.OneIn(t, 16)}
+	count := crashfs.Explore(left, look, func(f *crashfs.FS) {
 		g, err := onAudited(f, 5)
 		must(t, err)
 		must(t, engine.Act(g, context.Background(), caller(9), ofStore(audit.GC), nothing))

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // ending is a mutating call that answers no step, or makes another session: what is
@@ -131,7 +132,8 @@ func TestExploreCrashesOfEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endings(t) {
 		t.Run(e.name, func(t *testing.T) {
-			count := crashfs.Explore(e.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 10)}
+			count := crashfs.Explore(e.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err == nil {
 					err = e.call(g)
@@ -160,7 +162,7 @@ func TestFaultsOfEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endings(t) {
 		t.Run(e.name, func(t *testing.T) {
-			count := crashfs.Break(e.base, func(f *crashfs.FS) error {
+			count := crashfs.Break(e.base, sample.OneIn(t, 15), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err
@@ -217,7 +219,7 @@ func TestEndsAreDurableBeforeTheyAreTold(t *testing.T) {
 			if after, ok := e.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err == nil {
 					err = e.call(g)

@@ -16,17 +16,17 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // crashLimit is up to how many states of one moment are enumerated whole; beyond
-// it every single choice, every pair and this many more are taken. -short looks
-// less closely: under the race detector it is goroutines that matter.
-func crashLimit() int {
-	if testing.Short() {
-		return 4
-	}
-	return 256
-}
+// it every single choice, every pair and this many more are taken. sideLimit is the same
+// for calls that write beside a session's own log: each state costs several readings and
+// another call. The tests try a sample of the enumeration; see package sample.
+const (
+	crashLimit = 256
+	sideLimit  = crashLimit / 8
+)
 
 // on is an engine over a disk in memory, as a process of its own.
 func on(f *crashfs.FS, seed byte) (*engine.Engine, error) {
@@ -210,7 +210,8 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
 			var want string
-			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 30)}
+			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err != nil {
 					t.Fatal(err)
@@ -251,7 +252,7 @@ func TestFaultsOfUseCases(t *testing.T) {
 	var total crashfs.Count
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
-			count := crashfs.Break(u.base, func(f *crashfs.FS) error {
+			count := crashfs.Break(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err
@@ -315,7 +316,7 @@ func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
 			if after, ok := u.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 4)}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err != nil {
 					t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // TestErasingWhatWasProposed: the bytes go wherever they lie, what was installed of them is
@@ -164,7 +165,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 		}
 		return ""
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) { must(t, erase(f)) },
+	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 20)}, func(f *crashfs.FS) { must(t, erase(f)) },
 		func(s crashfs.State, done bool) bool {
 			if why := check(s.FS, done); why != "" {
 				t.Errorf("in the state %s: %s", s.Name, why)
@@ -172,7 +173,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 			return !t.Failed()
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
-	count = crashfs.Break(base, erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+	count = crashfs.Break(base, sample.OneIn(t, 20), erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 		why := check(left, err == nil && flaw.Err != nil)
 		if next := left.Revive(); why == "" && op.N%4 == 0 && erase(next) == nil {
 			why = check(next, true)

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 func tendedOn(f *crashfs.FS, seed byte) (*engine.Engine, error) {
@@ -250,7 +251,8 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit() / 16}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: crashLimit / 16, Cases: sample.OneIn(t, 15)}
+			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
 				g, err := tendedOn(f, 2)
 				if err == nil {
 					err = u.call(g)
@@ -295,16 +297,13 @@ func TestFaultsOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count := crashfs.Break(u.base, func(f *crashfs.FS) error {
+			count := crashfs.Break(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := tendedOn(f, 2)
 				if err == nil {
 					err = u.call(g)
 				}
 				return err
 			}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
-				if passed(op.N, 3) {
-					return true
-				}
 				l, wrong := st.look(after)
 				switch {
 				case wrong != nil:

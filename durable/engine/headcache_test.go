@@ -21,6 +21,7 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -319,10 +320,7 @@ func TestHeadCacheIsCheckedWhole(t *testing.T) {
 			t.Fatalf("%s %d: the fold is believed: %v, the brief: %v", what, at, fold, brief)
 		}
 	}
-	for i := range fresh {
-		if testing.Short() && i%97 > 0 {
-			continue
-		}
+	for i := range sample.OneIn(t, 10).Of(len(fresh)) {
 		try("cut at", i, fresh[:i])
 		bad := slices.Clone(fresh)
 		bad[i] ^= 0x11
@@ -383,7 +381,7 @@ func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	l.process()
 	at := l.tip()
 	want := ""
-	count := crashfs.Break(l.disk, func(f *crashfs.FS) error {
+	count := crashfs.Break(l.disk, sample.OneIn(t, 12), func(f *crashfs.FS) error {
 		s, err := openOn(f)
 		if err != nil {
 			return err
@@ -447,7 +445,8 @@ func TestCrashesAroundTheHeadCache(t *testing.T) {
 		g.Flush(context.Background())
 		return text(t, a)
 	}
-	count := crashfs.Explore(l.disk, crashfs.Look{Limit: min(16, crashLimit())}, func(f *crashfs.FS) { want = call(f) },
+	look := crashfs.Look{Limit: 16, Cases: sample.OneIn(t, 12)}
+	count := crashfs.Explore(l.disk, look, func(f *crashfs.FS) { want = call(f) },
 		func(s crashfs.State, done bool) bool {
 			g := over(storeOn(t, s.FS))
 			v, err := g.VerifySession(context.Background(), l.session.String())

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // learned is how the proposals of a disk stand: what is compared before and after a call.
@@ -254,7 +255,8 @@ func TestExploreCrashesOfProposals(t *testing.T) {
 	for _, c := range learningCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			count, why := c.explore(t, crashfs.Look{Limit: sideLimit()}, before, after)
+			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
+			count, why := c.explore(t, look, before, after)
 			if why != "" {
 				t.Error(why)
 			}
@@ -270,11 +272,8 @@ func TestFaultsOfProposals(t *testing.T) {
 	for _, c := range learningCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			count := crashfs.Break(c.base, func(f *crashfs.FS) error { return c.on(f, 2) },
+			count := crashfs.Break(c.base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return c.on(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-					if passed(op.N, 5) {
-						return true
-					}
 					at, killed := learnedOn(left), flaw.Err == nil
 					said := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)
 					ok := at == after && (err == nil || killed || said) || at == before && (err != nil || killed)

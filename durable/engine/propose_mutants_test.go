@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // TestMutantsOfAnActivation: what the exploration is there to see, it sees.
@@ -82,7 +83,7 @@ func TestAnApprovalAgainIsDurable(t *testing.T) {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", after)
 	}
 	lost := 0
-	count := crashfs.Explore(left, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) { must(t, c.on(f, 4)) },
+	count := crashfs.Explore(left, crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) { must(t, c.on(f, 4)) },
 		func(s crashfs.State, done bool) bool {
 			at := learnedOn(s.FS)
 			if at.proposals != after.proposals {

@@ -1,8 +1,12 @@
 package crashfs
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
 
-// Count says how much an exploration looked at.
+	"github.com/waybill/waybill/ports/porttest/sample"
+)
+
+// Count says how much an exploration tried.
 type Count struct {
 	Ops    int // operations of the program under test
 	States int // different states of the disk that a power cut can leave
@@ -15,8 +19,11 @@ func (c *Count) Add(more Count) {
 }
 
 // Look says how closely to look: up to how many states of a moment exhaustively
-// (see Crashes), and from which operation on.
-type Look struct{ Limit, From int }
+// (see Crashes), from which operation on, and which of these states are tried (nil: all).
+type Look struct {
+	Limit, From int
+	Cases       *sample.Cases
+}
 
 // Explore lets act run on a copy of base, and hands to check every state that a
 // power cut can leave: before each of its operations, and, with done set, after it
@@ -28,12 +35,12 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 	seen := map[[sha256.Size]byte]bool{}
 	going, last := true, -1
 	look := func(at string, done bool) {
-		run.Crashes(how.Limit, func(s State) bool {
-			print := s.FS.Print()
-			if !done && seen[print] {
+		run.Some(how.Cases, how.Limit, func(s State) bool {
+			if !done && seen[s.print] {
+				how.Cases.Discard()
 				return true
 			}
-			seen[print] = true
+			seen[s.print] = true
 			count.States++
 			s.Name = at + ": " + s.Name
 			going = check(s, done)
@@ -56,9 +63,10 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 }
 
 // Break lets act run once for every operation and every way in which that can go
-// wrong, each time on a copy of base. check gets the disk as the next process
-// finds it, not yet cut off its power.
-func Break(base *FS, act func(*FS) error, check func(flaw Fault, op Op, err error, after *FS) bool) Count {
+// wrong, each time on a copy of base; a cases that is not nil selects among these. check
+// gets the disk as the next process finds it, not yet cut off its power.
+func Break(base *FS, cases *sample.Cases, act func(*FS) error,
+	check func(flaw Fault, op Op, err error, after *FS) bool) Count {
 	// One clean run tells how many operations there are. act must do the same every
 	// time: an operation that comes only sometimes would be missed.
 	var ops []Op
@@ -68,6 +76,9 @@ func Break(base *FS, act func(*FS) error, check func(flaw Fault, op Op, err erro
 	count := Count{Ops: len(ops)}
 	for _, op := range ops {
 		for _, flaw := range Faults(op) {
+			if !cases.Try() {
+				continue
+			}
 			run := base.Revive()
 			run.Fault = &flaw
 			err := act(run)

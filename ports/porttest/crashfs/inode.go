@@ -1,17 +1,16 @@
 package crashfs
 
-import (
-	"bytes"
-	"maps"
-	"slices"
-)
+import "slices"
 
 // inode is a file or a directory: what processes see, what the disk holds for
 // sure, and what a power cut decides.
 type inode struct {
 	dir bool
 
+	// now and disk may share their arrays with other inodes while shared is set: a write
+	// copies them first (see own), a sync always does.
 	now, disk []byte
+	shared    bool
 	sectors   map[int64]*sector // that differ, or may differ, from disk
 	sizes     []version[int64]  // since the last sync
 	sizeDoubt bool
@@ -39,16 +38,24 @@ type name struct {
 }
 
 func newDir() *inode {
-	return &inode{dir: true, entries: map[string]*inode{}, durable: map[string]*inode{}, names: map[string]*name{}}
+	return &inode{dir: true, entries: map[string]*inode{}, durable: map[string]*inode{}}
 }
 
-func newFile() *inode { return &inode{sectors: map[int64]*sector{}} }
+func newFile() *inode { return &inode{} }
+
+// own makes now an array that no other inode has, before a change to it.
+func (n *inode) own() {
+	if n.shared {
+		n.now, n.disk, n.shared = slices.Clone(n.now), slices.Clone(n.disk), false
+	}
+}
 
 // write puts p at an offset of the file as it is seen.
 func (n *inode) write(p []byte, at int64, seq int) {
 	if len(p) == 0 {
 		return
 	}
+	n.own()
 	end := at + int64(len(p))
 	if int64(len(n.now)) < end {
 		n.now = append(n.now, make([]byte, end-int64(len(n.now)))...)
@@ -62,6 +69,7 @@ func (n *inode) truncate(size int64, seq int) {
 	if size == int64(len(n.now)) {
 		return
 	}
+	n.own()
 	// A shorter file zeroes the rest of its last sector in memory: what a later and
 	// longer write leaves out reads as zeros, not as what was cut.
 	if size < int64(len(n.now)) {
@@ -83,6 +91,9 @@ func (n *inode) touched(from, to int64, seq int) {
 		s := n.sectors[i]
 		if s == nil {
 			s = &sector{}
+			if n.sectors == nil {
+				n.sectors = map[int64]*sector{}
+			}
 			n.sectors[i] = s
 		}
 		s.versions, s.doubt = append(s.versions, version[[]byte]{seq, slices.Clone(part(n.now, i))}), false
@@ -106,11 +117,16 @@ func (n *inode) sync() {
 		}
 		return
 	}
-	// Sectors beyond a size that is settled are gone, whatever they held.
-	if !n.sizeDoubt {
-		n.disk = resize(n.disk, len(n.now))
-		n.sizes = nil
+	if len(n.sectors) == 0 && len(n.sizes) == 0 {
+		return
 	}
+	// Sectors beyond a size that is settled are gone, whatever they held. Other inodes may
+	// have the array of disk: resize copies it.
+	size := len(n.disk)
+	if !n.sizeDoubt {
+		size, n.sizes = len(n.now), nil
+	}
+	n.disk = resize(n.disk, size)
 	for i, s := range n.sectors {
 		if !s.doubt {
 			n.disk = overlay(n.disk, i, part(n.now, i))
@@ -136,6 +152,9 @@ func (n *inode) link(key string, to *inode, seq int) {
 	e := n.names[key]
 	if e == nil {
 		e = &name{}
+		if n.names == nil {
+			n.names = map[string]*name{}
+		}
 		n.names[key] = e
 	}
 	e.versions, e.doubt = append(e.versions, version[*inode]{seq, to}), false
@@ -177,22 +196,28 @@ func (n *inode) clone(copied map[*inode]*inode) *inode {
 	if c, ok := copied[n]; ok {
 		return c
 	}
-	c := &inode{dir: n.dir, now: bytes.Clone(n.now), disk: bytes.Clone(n.disk), sizes: slices.Clone(n.sizes),
+	n.shared = true
+	c := &inode{dir: n.dir, now: n.now, disk: n.disk, shared: true, sizes: slices.Clone(n.sizes),
 		sizeDoubt: n.sizeDoubt}
 	copied[n] = c
 	if !n.dir {
-		c.sectors = make(map[int64]*sector, len(n.sectors))
+		if len(n.sectors) > 0 {
+			c.sectors = make(map[int64]*sector, len(n.sectors))
+		}
 		for i, s := range n.sectors {
 			c.sectors[i] = &sector{slices.Clone(s.versions), s.doubt}
 		}
 		return c
 	}
-	c.entries, c.durable, c.names = map[string]*inode{}, map[string]*inode{}, map[string]*name{}
-	for key := range maps.Keys(n.entries) {
-		c.entries[key] = n.entries[key].clone(copied)
+	c.entries, c.durable = make(map[string]*inode, len(n.entries)), make(map[string]*inode, len(n.durable))
+	for key, e := range n.entries {
+		c.entries[key] = e.clone(copied)
 	}
-	for key := range maps.Keys(n.durable) {
-		c.durable[key] = n.durable[key].clone(copied)
+	for key, e := range n.durable {
+		c.durable[key] = e.clone(copied)
+	}
+	if len(n.names) > 0 {
+		c.names = make(map[string]*name, len(n.names))
 	}
 	for key, e := range n.names {
 		versions := make([]version[*inode], len(e.versions))
