@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // stubborn is a disk that syncs every folder but one.
@@ -93,16 +94,13 @@ func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
 // was to make objects or the session itself durable, and works again for the next
 // process.
 func TestExploreArrivalDyingDisks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
 	j, states := journeys(t)[1], 0
 	names, _ := j.syncs(t)
 	for at, name := range names {
 		if name != "syncdir snapshots#0" && name != "syncdir sessions#0" {
 			continue
 		}
-		for ops := range 50 {
+		for ops := range sample.OneIn(t, 8).Of(50) {
 			run := j.base.Revive()
 			run.Fault = &crashfs.Fault{At: at, Err: syscall.EIO, For: ops}
 			said := j.act(run)

@@ -12,15 +12,13 @@ import (
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestExploreCrashesOfRotations: whatever a power cut leaves, the keyring is the old one
 // or the new one, the new one once that was said, and what was there is somewhere.
 func TestExploreCrashesOfRotations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
 	ctx := context.Background()
 	files, _ := base(t)
 	whole := laid(t, files)
@@ -39,7 +37,7 @@ func TestExploreCrashesOfRotations(t *testing.T) {
 		before := base.Files()
 		var acked error
 		var now token.Keys
-		count := crashfs.Explore(base, crashfs.Look{Limit: 256}, func(f *crashfs.FS) {
+		count := crashfs.Explore(base, crashfs.Look{Limit: 256, Cases: sample.All(t)}, func(f *crashfs.FS) {
 			s, err := process(f, 1)
 			fatal(t, err)
 			r, err := s.Rotate(ctx, ports.Rotation{By: event.Actor{Kind: event.Human}, AtMs: repairMs, From: tt.from})

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -169,7 +170,7 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 // TestAFailedAppendLeavesNoTemporaryFiles where the disk lets them be removed.
 func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 	sc := advanceScenario(t)
-	crashfs.Break(sc.base, sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+	crashfs.Break(sc.base, sample.OneIn(t, 4), sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 		if flaw.Err != syscall.ENOSPC || op.Do == "remove" || err == nil {
 			return true
 		}

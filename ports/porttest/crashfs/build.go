@@ -24,10 +24,13 @@ type entry struct {
 	to  *inode
 }
 
+// print is a digest of a tree or of a file.
+type print [sha256.Size]byte
+
 // content is what a file holds.
 type content struct {
 	data  []byte
-	print [sha256.Size]byte
+	print print
 }
 
 func newBuilder(frozen *FS) *builder {
@@ -107,7 +110,7 @@ func (b *builder) content(n *inode, vector []int) content {
 }
 
 // print tells the trees of two vectors apart: names, kinds and contents.
-func (b *builder) print(vector []int) [sha256.Size]byte {
+func (b *builder) print(vector []int) print {
 	var text []byte
 	var walk func(*inode)
 	walk = func(n *inode) {
@@ -142,7 +145,7 @@ func (b *builder) build(vector []int) *FS {
 			made := newFile()
 			built[n] = made
 			made.now = b.content(n, vector).data
-			made.disk, made.shared = made.now, true
+			made.disk, made.sharedNow, made.sharedDisk = made.now, true, true
 			return made
 		}
 		made := newDir()

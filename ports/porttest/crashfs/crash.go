@@ -2,7 +2,6 @@ package crashfs
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -23,8 +22,6 @@ func (f *FS) Revive() *FS {
 type State struct {
 	Name string // which choice was taken, for messages
 	FS   *FS
-
-	print [sha256.Size]byte // of the tree: names, kinds and contents
 }
 
 // choice is one thing that a power cut decides. Option 0 is what the disk holds,
@@ -47,17 +44,20 @@ type choice struct {
 // against both, and limit further combinations that are the same in every run. The same tree comes once.
 func (f *FS) Crashes(limit int, yield func(State) bool) { f.Some(nil, limit, yield) }
 
-// Some is Crashes for a sample: only states that cases selects are built. A nil cases
-// selects all of them. Two combinations that leave the same tree are one case once both
-// are tried, so the number of cases that are left out is an upper bound.
+// Some is Crashes for a sample: every state is counted, and those that cases selects are
+// built. A nil cases selects all of them.
 func (f *FS) Some(cases *sample.Cases, limit int, yield func(State) bool) {
+	f.some(cases, limit, map[print]bool{}, yield)
+}
+
+// some leaves out the trees in seen, and adds to it.
+func (f *FS) some(cases *sample.Cases, limit int, seen map[print]bool, yield func(State) bool) {
 	f.mu.Lock()
 	frozen := &FS{root: f.root.clone(map[*inode]*inode{}), Vol: f.Vol}
 	f.mu.Unlock()
 	b := newBuilder(frozen)
 	// Different choices often leave the same tree, as when a lost entry hides what is
 	// in its file: each tree is worth one look.
-	seen := map[[sha256.Size]byte]bool{}
 	tried := map[string]bool{}
 	for vector := range vectors(b.choices, limit) {
 		if key := vectorKey(vector); tried[key] {
@@ -65,16 +65,12 @@ func (f *FS) Some(cases *sample.Cases, limit int, yield func(State) bool) {
 		} else {
 			tried[key] = true
 		}
-		if !cases.Try() {
+		tree := b.print(vector)
+		if seen[tree] {
 			continue
 		}
-		print := b.print(vector)
-		if seen[print] {
-			cases.Discard()
-			continue
-		}
-		seen[print] = true
-		if !yield(State{describe(b.choices, vector), b.build(vector), print}) {
+		seen[tree] = true
+		if cases.Try() && !yield(State{describe(b.choices, vector), b.build(vector)}) {
 			return
 		}
 	}

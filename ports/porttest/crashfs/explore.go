@@ -1,10 +1,6 @@
 package crashfs
 
-import (
-	"crypto/sha256"
-
-	"github.com/waybill/waybill/ports/porttest/sample"
-)
+import "github.com/waybill/waybill/ports/porttest/sample"
 
 // Count says how much an exploration tried.
 type Count struct {
@@ -32,15 +28,13 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 	var count Count
 	run := base.Revive()
 	run.Mutation, run.Vol = base.Mutation, base.Vol
-	seen := map[[sha256.Size]byte]bool{}
+	seen := map[print]bool{}
 	going, last := true, -1
 	look := func(at string, done bool) {
-		run.Some(how.Cases, how.Limit, func(s State) bool {
-			if !done && seen[s.print] {
-				how.Cases.Discard()
-				return true
-			}
-			seen[s.print] = true
+		if done {
+			seen = map[print]bool{} // what was right before may be wrong now
+		}
+		run.some(how.Cases, how.Limit, seen, func(s State) bool {
 			count.States++
 			s.Name = at + ": " + s.Name
 			going = check(s, done)

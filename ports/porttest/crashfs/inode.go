@@ -7,13 +7,12 @@ import "slices"
 type inode struct {
 	dir bool
 
-	// now and disk may share their arrays with other inodes while shared is set: a write
-	// copies them first (see own), a sync always does.
 	now, disk []byte
-	shared    bool
-	sectors   map[int64]*sector // that differ, or may differ, from disk
-	sizes     []version[int64]  // since the last sync
-	sizeDoubt bool
+	// Set while another inode may have the same array: it is copied before a change.
+	sharedNow, sharedDisk bool
+	sectors               map[int64]*sector // that differ, or may differ, from disk
+	sizes                 []version[int64]  // since the last sync
+	sizeDoubt             bool
 
 	entries, durable map[string]*inode
 	names            map[string]*name // that changed since the last sync
@@ -45,8 +44,8 @@ func newFile() *inode { return &inode{} }
 
 // own makes now an array that no other inode has, before a change to it.
 func (n *inode) own() {
-	if n.shared {
-		n.now, n.disk, n.shared = slices.Clone(n.now), slices.Clone(n.disk), false
+	if n.sharedNow {
+		n.now, n.sharedNow = slices.Clone(n.now), false
 	}
 }
 
@@ -120,13 +119,16 @@ func (n *inode) sync() {
 	if len(n.sectors) == 0 && len(n.sizes) == 0 {
 		return
 	}
-	// Sectors beyond a size that is settled are gone, whatever they held. Other inodes may
-	// have the array of disk: resize copies it.
-	size := len(n.disk)
-	if !n.sizeDoubt {
-		size, n.sizes = len(n.now), nil
+	if n.sharedDisk {
+		n.disk, n.sharedDisk = slices.Clone(n.disk), false
 	}
-	n.disk = resize(n.disk, size)
+	// Sectors beyond a size that is settled are gone, whatever they held.
+	if !n.sizeDoubt {
+		if grown := len(n.now) - len(n.disk); grown > 0 {
+			n.disk = append(n.disk, make([]byte, grown)...)
+		}
+		n.disk, n.sizes = n.disk[:len(n.now)], nil
+	}
 	for i, s := range n.sectors {
 		if !s.doubt {
 			n.disk = overlay(n.disk, i, part(n.now, i))
@@ -196,8 +198,8 @@ func (n *inode) clone(copied map[*inode]*inode) *inode {
 	if c, ok := copied[n]; ok {
 		return c
 	}
-	n.shared = true
-	c := &inode{dir: n.dir, now: n.now, disk: n.disk, shared: true, sizes: slices.Clone(n.sizes),
+	n.sharedNow, n.sharedDisk = true, true
+	c := &inode{dir: n.dir, now: n.now, disk: n.disk, sharedNow: true, sharedDisk: true, sizes: slices.Clone(n.sizes),
 		sizeDoubt: n.sizeDoubt}
 	copied[n] = c
 	if !n.dir {

@@ -122,17 +122,6 @@ func (c *Cases) Try() bool {
 	return selected
 }
 
-// Discard takes back the case that Try selected last: it has turned out to be equal to one
-// that was tried before.
-func (c *Cases) Discard() {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seen, c.tried = c.seen-1, c.tried-1
-}
-
 // Of yields the selected ones of the cases 0 to n-1.
 func (c *Cases) Of(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
