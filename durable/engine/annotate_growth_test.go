@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // heap is a run on a disk in memory, and what people said of it: more and more.
@@ -131,8 +132,11 @@ func (h *heap) sumUp(q engine.SummaryQuery) (int64, *asked) {
 // to annotate a run, to sum it up, and to record what somebody does to the store.
 func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
 	t.Parallel()
-	many := 10_000
-	if testing.Short() {
+	many := 2000
+	switch {
+	case sample.Exhaustive():
+		many = 10_000
+	case testing.Short():
 		many = 1000
 	}
 	h := newHeap(t)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,15 +99,15 @@ func (l *long) cache() []byte {
 	return b
 }
 
-var stores int // opened so far: each has temporary names of its own
+var stores atomic.Uint32 // opened so far: each has temporary names of its own
 
 func openOn(f *crashfs.FS) (*filestore.Store, error) { return openOver(f, f) }
 
 // openOver opens the store on a disk that something stands in front of.
 func openOver(f *crashfs.FS, through osfs.FS) (*filestore.Store, error) {
-	stores++
+	n := stores.Add(1)
 	return filestore.Open(through, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
-		Random: rand.NewChaCha8([32]byte{77, byte(stores), byte(stores >> 8), byte(stores >> 16)}),
+		Random: rand.NewChaCha8([32]byte{77, byte(n), byte(n >> 8), byte(n >> 16)}),
 		Now:    func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 }
 

@@ -52,7 +52,12 @@ func TestMutantsOfAnActivation(t *testing.T) {
 			}
 			return crashfs.Perform
 		}
-		if _, why := mutant.explore(t, crashfs.Look{Limit: 64}, before, after); why == "" || !met {
+		// Few states of each moment show most mutants: the rest is explored only for one that survives them.
+		_, why := mutant.explore(t, crashfs.Look{Limit: 1}, before, after)
+		if why == "" {
+			_, why = mutant.explore(t, crashfs.Look{Limit: 64}, before, after)
+		}
+		if why == "" || !met {
 			t.Errorf("%q survives; met %v", name, met)
 		}
 	}
