@@ -29,6 +29,7 @@ func play(t *testing.T, scenarios string) {
 // A loop may ask for the approval of its first step: status, intent and the ready
 // call speak of it as of a step's own (R16, R20).
 func TestAnApprovalThatALoopAsksFor(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: rounds
@@ -74,6 +75,7 @@ then pending rounds@1::a
 // What a refused attempt brought beside the point cannot be taken back, so the next
 // attempt is not held against it.
 func TestAMalformedAsideIsLeftOut(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: one
@@ -102,6 +104,7 @@ then capabilities none
 // A step is found by its name whatever the ids of nodes begin with. With a step for
 // each letter that ids are made of, some node's id begins with the name of another's.
 func TestAStepIsMeantBeforeAnID(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const letters = "abcdefghijklmnopqrstuvwxyz234567"
 	var steps []string
@@ -140,6 +143,7 @@ func TestAStepIsMeantBeforeAnID(t *testing.T) {
 // What an event copies out of an artifact is bounded: over it is the caller's to mend,
 // and no plan that cannot be written.
 func TestNamesOutOfArtifactsAreBounded(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: one
@@ -167,6 +171,7 @@ then blocked
 // An input that a person has to approve is no human_approval step: it does not stop a
 // run that never stops (R16).
 func TestAnInputToApproveIsNoApproval(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: one

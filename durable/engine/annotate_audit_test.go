@@ -16,6 +16,7 @@ import (
 // TestAnnotatingIsOnRecord: each annotation and each retraction has one line, with who
 // made it and when, and without what was said (RFC 0056 E).
 func TestAnnotatingIsOnRecord(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	req := remark(feedback.Correction("say please"))
@@ -51,6 +52,7 @@ func TestAnnotatingIsOnRecord(t *testing.T) {
 // TestALineThatWasNotWrittenComesLater: the process died between an annotation and its
 // line. A reader shows it, and whoever writes next completes the log, each line once.
 func TestALineThatWasNotWrittenComesLater(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	dying := n.process() // keeps no audit log: as if it died after its commit
@@ -70,6 +72,7 @@ func TestALineThatWasNotWrittenComesLater(t *testing.T) {
 // TestAuditVerifyMissesAnnotations: a line that is gone or another, an annotation that is
 // gone, and all of them.
 func TestAuditVerifyMissesAnnotations(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		harm func(t *testing.T, n *noted, a engine.Answer)
 		want string
@@ -122,6 +125,7 @@ func TestAuditVerifyMissesAnnotations(t *testing.T) {
 // TestAnnotationsOfElsewhereAreNoActsHere: those that came with a bundle were made in
 // another store; what is said here is on record here.
 func TestAnnotationsOfElsewhereAreNoActsHere(t *testing.T) {
+	t.Parallel()
 	for _, asNew := range []bool{false, true} {
 		from := newNoted(t)
 		a := from.start(twoSteps)

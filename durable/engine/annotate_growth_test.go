@@ -181,6 +181,7 @@ func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
 
 // TestSumsAreRightWhateverLiesInTheCache: what was saved is a shortcut and no truth.
 func TestSumsAreRightWhateverLiesInTheCache(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a, b := n.start(twoSteps), n.start(twoSteps)
 	cache := func(of engine.Answer) string {

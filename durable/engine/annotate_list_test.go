@@ -18,6 +18,7 @@ import (
 // TestPagesOfAnnotations: pages of any length hold each annotation once, in the order in
 // which they were made, whatever is added, superseded or retracted between two of them.
 func TestPagesOfAnnotations(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a, other := n.start(twoSteps), n.start(twoSteps)
 	g, ctx := n.g, context.Background()
@@ -125,6 +126,7 @@ func (n *noted) sumUp(q engine.SummaryQuery) string {
 }
 
 func TestSummaries(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	if got := n.sumUp(engine.SummaryQuery{}); got != "0 incomplete" {
 		t.Error(got)

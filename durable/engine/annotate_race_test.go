@@ -18,6 +18,7 @@ import (
 // TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation is there
 // once, and on record once.
 func TestManyAnnotateAtOnce(t *testing.T) {
+	t.Parallel()
 	const writers = 50
 	n := newNoted(t)
 	a := n.start(twoSteps)
@@ -64,6 +65,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 // TestOneTakesBackOneStandsInPlace: of those who take the same annotation out of what
 // stands, one does, and the others are told.
 func TestOneTakesBackOneStandsInPlace(t *testing.T) {
+	t.Parallel()
 	for round := range 4 {
 		n := newNoted(t)
 		a := n.start(twoSteps)
@@ -114,6 +116,7 @@ func TestOneTakesBackOneStandsInPlace(t *testing.T) {
 // TestAnnotatingWhatIsDeleted: the session goes to the trash while it is annotated. What
 // was acknowledged went with it, or comes back with it, and nothing else is left behind.
 func TestAnnotatingWhatIsDeleted(t *testing.T) {
+	t.Parallel()
 	for round := range 8 {
 		n := newNoted(t)
 		a := n.start(twoSteps)

@@ -19,6 +19,7 @@ import (
 // TestWhatStandsIsSupersededAndRetracted: each once, and what does not stand any more
 // neither way.
 func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a, other := n.start(twoSteps), n.start(twoSteps)
 	first := n.note(a, remark(feedback.Rating(2)))
@@ -78,6 +79,7 @@ func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
 
 // TestARefusedFirstAnnotationLeavesNothing: not even the folder that it would lie in.
 func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	absent := feedback.Annotation{AnnotationID: id.NewAnnotation(id.Seed{0xee})}
@@ -105,6 +107,7 @@ func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
 // TestStoresKnowNothingOfEachOther: a store says of what another holds what it says of
 // what nobody holds (R13), to the byte but for the id.
 func TestStoresKnowNothingOfEachOther(t *testing.T) {
+	t.Parallel()
 	mine, theirs := newNoted(t), newNoted(t)
 	theirs.seeds, theirs.made = 100, 100
 	a, b := mine.start(twoSteps), theirs.start(twoSteps)
@@ -188,6 +191,7 @@ func TestStoresKnowNothingOfEachOther(t *testing.T) {
 // TestDamagedAnnotationsAreToldAsFarAsTheyGo: the list says how healthy it is, nothing is
 // added to what is damaged, and the run goes on (R10).
 func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	first := n.note(a, remark(feedback.Flag()))
@@ -226,6 +230,7 @@ func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
 // TestAFamilyThatIsOff: every call is refused, nothing is written, and what was said
 // before is there when the family is on again.
 func TestAFamilyThatIsOff(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	made := n.note(a, remark(feedback.Flag()))

@@ -33,7 +33,7 @@ func newNoted(t *testing.T) *noted {
 // everybody is another process with all ports.
 func (n *noted) everybody() *engine.Engine {
 	n.Helper()
-	s, err := filestore.OpenDir(n.dir, filestore.Options{LockWait: time.Minute})
+	s, err := openUnsynced(n, n.dir, filestore.Options{LockWait: time.Minute})
 	if err != nil {
 		n.Fatal(err)
 	}
@@ -126,6 +126,7 @@ func (n *noted) own(a engine.Answer) (out string) {
 // TestAnAnnotationIsToldAsItWasMade: what comes back, what is listed, and what lies on
 // the disk; and of the session's own log no byte is another.
 func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	before := n.own(a)
@@ -159,6 +160,7 @@ func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
 
 // TestRunsThatEndedAreAnnotated: feedback mostly comes afterwards (RFC 0056 C).
 func TestRunsThatEndedAreAnnotated(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	completed := n.must(n.must(n.start(twoSteps), note("done")), note("also done"))
 	for name, a := range map[string]engine.Answer{"complete": completed, "cancelled": n.cancelled("r")} {
@@ -178,6 +180,7 @@ func TestRunsThatEndedAreAnnotated(t *testing.T) {
 // TestALostSnapshotKeepsNobodyFromAnnotating: which step was pending is not known then,
 // and that is all.
 func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(string) error{
 		"lost":    os.Remove,
 		"damaged": func(name string) error { return os.WriteFile(name, []byte("{}"), 0o600) },
@@ -197,6 +200,7 @@ func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
 
 // TestTargets: an annotation is about what is there, and about nothing else.
 func TestTargets(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	first := n.start(twoSteps)
 	second := n.must(first, note("done"))
@@ -254,6 +258,7 @@ func TestTargets(t *testing.T) {
 
 // TestOnlyAgentsAreSure: a confidence is told by agents, and stands beside the row.
 func TestOnlyAgentsAreSure(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	sure := 0.25

@@ -16,6 +16,7 @@ import (
 // TestAForkStartsWithoutAnnotations: nobody judged it yet. It names where what was said of
 // its source is found (RFC 0056 D).
 func TestAForkStartsWithoutAnnotations(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	next := n.must(a, note("done"))
@@ -67,6 +68,7 @@ func told(t *testing.T, g *engine.Engine, ref string) engine.AnnotationList {
 // TestAnnotationsTravel: a bundle brings them as they are, under new ids as well, where
 // they are about the new nodes and events; and twice is once.
 func TestAnnotationsTravel(t *testing.T) {
+	t.Parallel()
 	from, to := newNoted(t), newNoted(t)
 	a := judged(from)
 	bundle := export(t, from.g, a.Session.SessionID, 1)
@@ -121,6 +123,7 @@ func TestAnnotationsTravel(t *testing.T) {
 // TestExportRedactsAnnotations: what came from elsewhere with a secret in it does not leave
 // with it.
 func TestExportRedactsAnnotations(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	raw := feedback.Record(id.NewAnnotation(id.Seed{1}), remark(feedback.Correction("x")),

@@ -83,6 +83,7 @@ func (n *noted) found() (out []string) {
 // TestVerifyReadsAnnotations: every record's names are held against what is there, and
 // each problem is one finding, which says nothing about the session itself (R10).
 func TestVerifyReadsAnnotations(t *testing.T) {
+	t.Parallel()
 	name := func(i byte) id.Annotation { return id.NewAnnotation(id.Seed{i, 0xbb}) }
 	for what, test := range map[string]struct {
 		slip func(n *noted, a, next, other engine.Answer, first feedback.Annotation)
@@ -173,6 +174,7 @@ func TestVerifyReadsAnnotations(t *testing.T) {
 // TestAnnotationsOutliveWhatARepairTook: what was taken away on record is not missed for
 // ever; what went otherwise is.
 func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	next := n.must(n.must(a, note("done")), note("also done"))
@@ -201,6 +203,7 @@ func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
 // TestAnnotationsWithoutTheirSession: a session of which nothing is there but what was said
 // of it was lost, and is no session that nobody began.
 func TestAnnotationsWithoutTheirSession(t *testing.T) {
+	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
 	n.note(a, remark(feedback.Flag()))

@@ -35,6 +35,7 @@ func (w *world) mustApprove(a engine.Answer, comment string) engine.Answer {
 // TestApprovalLetsAStepPass: handed in, refused for want of an approval, approved,
 // and passed by an attempt that brings nothing new, in every mode (R20).
 func TestApprovalLetsAStepPass(t *testing.T) {
+	t.Parallel()
 	for _, autonomy := range []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop} {
 		t.Run(string(autonomy), func(t *testing.T) {
 			w := newWorld(t)
@@ -70,6 +71,7 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 }
 
 func TestApprovingTwice(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(approving), note("the plan"))
 	want := w.mustApprove(a, "fine")
@@ -86,6 +88,7 @@ func TestApprovingTwice(t *testing.T) {
 
 // TestOtherOutputsVoidAnApproval: and the next approval is of those.
 func TestOtherOutputsVoidAnApproval(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(approving), note("plan A"))
 	ok := w.mustApprove(a, "")
@@ -108,6 +111,7 @@ func TestOtherOutputsVoidAnApproval(t *testing.T) {
 }
 
 func TestApprovalRefusals(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	plain, a := w.start(longOne), w.must(w.start(approving), note("x"))
 	nobody := a.Position()
@@ -136,6 +140,7 @@ func TestApprovalRefusals(t *testing.T) {
 // TestApprovalOfACheckpointedStep: a checkpoint's outputs are not the step's: they
 // neither void an approval nor count for it.
 func TestApprovalOfACheckpointedStep(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(approving), note("plan"))
 	ok := w.mustApprove(w.mustKeep(a, note("draft")), "")

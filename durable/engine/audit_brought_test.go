@@ -14,6 +14,7 @@ import (
 // want none, once the mark says that all of them came with a bundle. Without it there
 // may be more than is told.
 func TestAuditOfAForeignSessionThatWasBrought(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	foreign := overForeign(t, foreignDir, nil)
 	run, err := foreign.Run(ctx, foreignRun(foreignBlocked).String())

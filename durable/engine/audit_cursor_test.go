@@ -29,6 +29,7 @@ func (w *world) headOf(s id.Session) manifest.Head {
 // TestAForgedCacheHidesNothing: somebody who can write files, and has no keys, says that
 // all of a session was seen. The fact gets its line all the same.
 func TestAForgedCacheHidesNothing(t *testing.T) {
+	t.Parallel()
 	for _, acts := range []int{1, 20} { // a log that is read whole, and one that is not
 		w := newWorld(t)
 		keeper := w.auditor()
@@ -62,6 +63,7 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 // went another way since. What is new there gets its lines, nothing gets a second one,
 // and the line whose fact is gone is found.
 func TestASessionWithAnotherHistory(t *testing.T) {
+	t.Parallel()
 	for _, cache := range []bool{true, false} {
 		w := auditWorld(t)
 		a := w.start(twoSteps)
@@ -96,6 +98,7 @@ func TestASessionWithAnotherHistory(t *testing.T) {
 // TestAnAuditLogWithAnotherHistory: the audit log was put back as it was before, or went
 // away. What was seen of sessions counts for the log that was there, not for this one.
 func TestAnAuditLogWithAnotherHistory(t *testing.T) {
+	t.Parallel()
 	for _, acts := range []int{0, 20} { // a log that is read whole, and one that is not
 		w := auditWorld(t)
 		w.cancelled("one")
@@ -122,6 +125,7 @@ func TestAnAuditLogWithAnotherHistory(t *testing.T) {
 // TestLinesOfSessionsThatAreGone: what was deleted on record is no finding; what went
 // otherwise is one.
 func TestLinesOfSessionsThatAreGone(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	a, b := w.cancelled("one"), w.cancelled("two")
 	gone := func(a engine.Answer) error {
@@ -139,6 +143,7 @@ func TestLinesOfSessionsThatAreGone(t *testing.T) {
 // TestADamagedSessionHidesNoOther: what stands before the damage is told, that there may
 // be more is said, and the others get their lines.
 func TestADamagedSessionHidesNoOther(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.cancelled("one")
 	w.cancelled("two")

@@ -35,7 +35,7 @@ type auditPlay struct {
 }
 
 func (p *auditPlay) engine(keeps bool) *engine.Engine {
-	s, err := filestore.OpenDir(p.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(p, p.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -163,6 +163,7 @@ func (p *auditPlay) look(whole bool) {
 // TestManyProcessesRecordEachFactOnce: those who see the same fact at the same time do
 // not both write its line, and nothing that is done is without its two lines.
 func TestManyProcessesRecordEachFactOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t) // facts without lines, for all to complete
 	const n = 6
 	for range n {
@@ -226,6 +227,7 @@ func (c *counted) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (m
 // TestWhatWasSeenIsNotReadAgain: an act reads what is new; without the cache it reads
 // everything once, and the one after it nothing.
 func TestWhatWasSeenIsNotReadAgain(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	const n = 40
 	for range n {

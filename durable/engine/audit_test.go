@@ -49,7 +49,7 @@ func audited(s *filestore.Store) *engine.Engine {
 // auditor is another process that keeps the audit log.
 func (w *world) auditor() *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -128,6 +128,7 @@ func (w *world) cancelled(reason string) engine.Answer {
 }
 
 func TestAnActStandsBetweenTwoLines(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	w.start(twoSteps)
@@ -171,6 +172,7 @@ func TestAnActStandsBetweenTwoLines(t *testing.T) {
 }
 
 func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	w.start(twoSteps)
@@ -189,7 +191,7 @@ func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
 		t.Error(err)
 	}
 	// Somebody is writing to the audit log all the time.
-	s, err := filestore.OpenDir(w.dir, filestore.Options{})
+	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,6 +233,7 @@ func must(t *testing.T, err error) {
 }
 
 func TestRecordingMakesNoStoreThatTheActWouldNotMake(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	did := 0
@@ -268,6 +271,7 @@ func TestRecordingMakesNoStoreThatTheActWouldNotMake(t *testing.T) {
 }
 
 func TestFactsHaveTheirLines(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	a := w.must(w.start(approving), note("the plan"))
@@ -306,6 +310,7 @@ func TestFactsHaveTheirLines(t *testing.T) {
 // came between, or nobody could write to the audit log. A reader shows it, writes
 // nothing, and the next line that is written completes the log.
 func TestAReaderCompletesWhatAWriterCouldNot(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t) // keeps no audit log: as if every call were killed after its commit
 	w.cancelled("one")
 	w.want("cancel+", "audit_incomplete")
@@ -330,10 +335,11 @@ func TestAReaderCompletesWhatAWriterCouldNot(t *testing.T) {
 
 // TestImportedFactsAreNoActsHere: what was approved elsewhere is not this store's (R20).
 func TestImportedFactsAreNoActsHere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(approving), note("the plan"))
 	w.mustApprove(a, "elsewhere")
-	s, err := filestore.OpenDir(w.dir, filestore.Options{})
+	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	must(t, err)
 	defer s.Close()
 	v, err := s.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(a.Session.SessionID)}, ignored{})
@@ -358,6 +364,7 @@ func (ignored) Reset()                                      {}
 func (ignored) Visit(manifest.Segment, manifest.Head) error { return nil }
 
 func TestQueries(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	w.cancelled("one")
 	mid := w.clock + 1

@@ -49,6 +49,7 @@ func (w *world) ends(at engine.Position) string {
 
 // TestCancel: each row is a history of calls on one run, and what is on record then.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	failed, plain := engine.CancelRequest{Reason: "broken", Failed: true}, engine.CancelRequest{Reason: "no need"}
 	for _, row := range []struct {
 		name   string
@@ -109,6 +110,7 @@ func TestCancel(t *testing.T) {
 
 // TestACancelledRunTakesNothing: what was handed out before is refused after.
 func TestACancelledRunTakesNothing(t *testing.T) {
+	t.Parallel()
 	for _, held := range []bool{true, false} {
 		w := newWorld(t)
 		a := w.start(twoSteps)
@@ -126,6 +128,7 @@ func TestACancelledRunTakesNothing(t *testing.T) {
 }
 
 func TestWhatIsCompleteIsNotCancelled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	a = w.must(w.must(a, note("done")), note("done"))
@@ -143,6 +146,7 @@ func TestWhatIsCompleteIsNotCancelled(t *testing.T) {
 
 // TestCloseIsThePerformersPart: only what was asked for, and once.
 func TestCloseIsThePerformersPart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	at := w.start(twoSteps).Position()
 	if _, err := w.g.Close(context.Background(), w.by(), at); fault.CodeOf(err) != fault.Invariant {

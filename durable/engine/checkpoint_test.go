@@ -60,6 +60,7 @@ func (w *world) stateOf(a engine.Answer, n id.Node) string {
 }
 
 func TestCheckpointMovesNothingOn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(longOne), note("zero"))
 	kept := w.mustKeep(a, advance.Request{Notes: "half of it", Artifacts: []advance.Artifact{report("draft", "1")}})
@@ -86,6 +87,7 @@ func TestCheckpointMovesNothingOn(t *testing.T) {
 // TestCheckpointReplay: the same call is answered from the log as it was, however
 // far the run has gone, and other content is named and not stored (R15).
 func TestCheckpointReplay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	req := advance.Request{Notes: "half", Artifacts: []advance.Artifact{report("b", "1"), report("a", "2")}}
@@ -115,6 +117,7 @@ func TestCheckpointReplay(t *testing.T) {
 // TestACheckpointsStateContinuesBesideIt: with the tokens of the node that it
 // stands beside, and looked at (R17).
 func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	kept := w.mustKeep(a, note("half"))
@@ -143,6 +146,7 @@ func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
 }
 
 func TestCheckpointRefusals(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	next := w.must(a, note("on"))
@@ -210,6 +214,7 @@ func TestCheckpointRefusals(t *testing.T) {
 
 // TestRacingCallersOfOneCheckpoint: one checkpoint, and the same answer for all.
 func TestRacingCallersOfOneCheckpoint(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	answers, errs := make([]string, 6), make([]error, 6)

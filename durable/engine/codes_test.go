@@ -16,6 +16,7 @@ import (
 // TestTokenOfAnotherWorkflow: a token that is signed and names another workflow than
 // its run's is refused before anything is looked at or written.
 func TestTokenOfAnotherWorkflow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
@@ -39,6 +40,7 @@ func TestTokenOfAnotherWorkflow(t *testing.T) {
 
 // TestVerifyOfNoSession: what is not there is not found, rather than fine.
 func TestVerifyOfNoSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start(twoSteps)
 	none := id.NewSession(id.Seed{77}).String()

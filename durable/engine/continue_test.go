@@ -15,6 +15,7 @@ import (
 )
 
 func TestAWorkflowRunsToItsEnd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	if a.Status != projections.InProgress || a.Pending.StepID != "first" ||
@@ -46,6 +47,7 @@ func TestAWorkflowRunsToItsEnd(t *testing.T) {
 // TestReplayIsTheSameAnswer: the same call twice, also from another process, after
 // ten more steps, and while the fold of the run is remembered (R15).
 func TestReplayIsTheSameAnswer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	first := w.must(a, note("zero"))
@@ -69,6 +71,7 @@ func TestReplayIsTheSameAnswer(t *testing.T) {
 }
 
 func TestReplayWithOtherContentSaysSo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	want := w.must(a, note("zero"))
@@ -84,6 +87,7 @@ func TestReplayWithOtherContentSaysSo(t *testing.T) {
 }
 
 func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	want := text(t, w.must(a, note("no")))
@@ -97,6 +101,7 @@ func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
 }
 
 func TestRehydrateTellsTheSameAndWritesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	b := w.must(w.start(longOne), note("zero"))
 	n := w.events(b)
@@ -118,6 +123,7 @@ func TestRehydrateTellsTheSameAndWritesNothing(t *testing.T) {
 
 // TestRacingCallersOfOneAttempt: one advance, and the same answer for all (R6).
 func TestRacingCallersOfOneAttempt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	answers, errs := make([]string, 8), make([]error, 8)
@@ -152,6 +158,7 @@ func TestRacingCallersOfOneAttempt(t *testing.T) {
 }
 
 func TestForksFromOneNode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	seen := map[id.Node]bool{}
@@ -173,6 +180,7 @@ func TestForksFromOneNode(t *testing.T) {
 }
 
 func TestTokenRefusals(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	a2 := w.must(a, note("on"))
@@ -210,6 +218,7 @@ func TestTokenRefusals(t *testing.T) {
 }
 
 func TestTokensWhereNoStoreIs(t *testing.T) {
+	t.Parallel()
 	token := newWorld(t).start(longOne).StateToken
 	for sent, want := range map[string]fault.Code{"hello": fault.TokenInvalidFormat, token: fault.TokenBadSignature} {
 		_, err := newWorld(t).g.Continue(context.Background(), engine.Caller{}, engine.Continue{StateToken: sent})
@@ -220,6 +229,7 @@ func TestTokensWhereNoStoreIs(t *testing.T) {
 }
 
 func TestMixedUpRunsAreBothNamed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	_, err := w.g.Continue(context.Background(), w.by(),
@@ -233,6 +243,7 @@ func TestMixedUpRunsAreBothNamed(t *testing.T) {
 }
 
 func TestAttemptsThatNoAnswerHandedOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	_, err := w.g.Advance(context.Background(), w.by(), a.Position(), id.NextAttempt(a.NodeID, id.OpAck, 3), note("x"))
@@ -253,6 +264,7 @@ const asking = `{"id":"test.asking","name":"Asking","description":"d","version":
 // TestNextIsReadyToCopy: the call that an answer suggests brings what the step asks
 // for, and a command step is for the one who performs commands.
 func TestNextIsReadyToCopy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(asking)
 	if got := strings.Join(a.Next.Command, " "); !strings.HasSuffix(got, "--set ticket=…") ||

@@ -13,6 +13,7 @@ import (
 
 // TestRacesAboutAProposal: two processes and twenty calls at a time.
 func TestRacesAboutAProposal(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	engines := []*engine.Engine{r.another(), r.another()}
 	var callers []engine.Caller

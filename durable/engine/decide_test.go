@@ -59,6 +59,7 @@ func (r *review) approveAs(p engine.Proposed, by engine.Caller, atTerminal bool)
 
 // TestWhoApproves: a person at a terminal, who holds the role; and once.
 func TestWhoApproves(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	agent := r.by()
@@ -101,6 +102,7 @@ func TestWhoApproves(t *testing.T) {
 // TestWhatBecomesOfApprovals: they are of bytes that somebody saw, and of people who hold
 // the role.
 func TestWhatBecomesOfApprovals(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	r.configure("principals", twoReviewers, "proposalsQuorum", "2")
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
@@ -158,6 +160,7 @@ func TestWhatBecomesOfApprovals(t *testing.T) {
 // TestOverrides: past the gate goes a person at a terminal, who holds the scope and says
 // why; and no further than the gate.
 func TestOverrides(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	r.configure("principals", twoReviewers, "roles", leads)
@@ -201,6 +204,7 @@ func TestOverrides(t *testing.T) {
 
 // TestDirectRBAC: a scope is all that it takes, and without it nothing happens.
 func TestDirectRBAC(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	r.configure("proposalsActivation", "direct-rbac")
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
@@ -240,6 +244,7 @@ func TestDirectRBAC(t *testing.T) {
 // TestRefusedActivations are the two of RFC 0096: whoever lacks the scope, and what is
 // malformed for its kind. State, installations, log and announcements are as they were.
 func TestRefusedActivations(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		code fault.Code

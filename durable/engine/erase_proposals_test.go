@@ -22,6 +22,7 @@ import (
 // TestErasingWhatWasProposed: the bytes go wherever they lie, what was installed of them is
 // in use no more, and what is on record stays readable.
 func TestErasingWhatWasProposed(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	secret := func(says string) engine.ProposeRequest { return asWorkflow(t, "test.flow", says+" canary") }
 	before := r.installs(r.propose(asWorkflow(t, "test.flow", "before")))
@@ -90,6 +91,7 @@ func TestErasingWhatWasProposed(t *testing.T) {
 
 // TestErasingWhatOnlyItsCopyIsLeftOf: the copy is what is erased then.
 func TestErasingWhatOnlyItsCopyIsLeftOf(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	r.removes(artifactFile(p))
@@ -114,6 +116,7 @@ func (s slowly) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 
 // TestErasedWhileItIsApplied: what was read before the bytes went does not bring them back.
 func TestErasedWhileItIsApplied(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	_, err := r.approve(p, "ada")

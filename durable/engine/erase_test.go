@@ -29,6 +29,7 @@ var observed = set("kind", "wr.capability_observation").With("capability", canon
 	With("result", canon.OfString("failure")).With("failureCode", canon.OfString("tool_missing"))
 
 func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
+	t.Parallel()
 	w := tendedWorld(t)
 	ctx := context.Background()
 	report := advance.JSONArtifact(set("kind", "report"))
@@ -103,6 +104,7 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 // What a pending step needs and was erased has to be handed in again: the run is not
 // stuck for good, and nothing is taken for what it is not.
 func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
+	t.Parallel()
 	w := tendedWorld(t)
 	artifact := advance.JSONArtifact(observed)
 	a := w.start(handsIn)
@@ -127,6 +129,7 @@ func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
 }
 
 func TestUsageTellsWhoseWhatIs(t *testing.T) {
+	t.Parallel()
 	w := tendedWorld(t)
 	first := w.must(w.start(longOne),
 		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report").

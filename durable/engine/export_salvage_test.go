@@ -19,6 +19,7 @@ import (
 // TestASalvageLeavesOutWhatIsGone: where an object is gone, what stands before the first
 // segment that needs it is exported, says so, and is taken in elsewhere.
 func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	type lost struct {
 		kind manifest.ObjectKind
@@ -114,6 +115,7 @@ func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
 
 // TestASalvageOfWhatIsWholeIsNone: nothing is said of damage where there is none.
 func TestASalvageOfWhatIsWholeIsNone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(longOne), note("one"))
 	var b bytes.Buffer

@@ -19,6 +19,7 @@ import (
 // flipped, and wherever a file of it ends, what is in use is what was applied, or less; and
 // but for what cannot be told from an append that was cut off, verification says so.
 func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("thousands of verifications")
 	}

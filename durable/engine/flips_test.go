@@ -241,6 +241,7 @@ func (e *exhibit) eachChange(t *testing.T, try func(c change, tree *flatFS) (wro
 // truncation within the last group of a log, or of exactly that group, which nobody
 // can tell from an append that never was acknowledged (R9).
 func TestEveryChangedByteOfAStoreIsFound(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("tens of thousands of verifications")
 	}
@@ -272,6 +273,7 @@ func TestEveryChangedByteOfAStoreIsFound(t *testing.T) {
 
 // Nobody is told anything else for a byte that was changed: the same, or nothing.
 func TestNoChangedByteChangesAnAnswer(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("tens of thousands of answers")
 	}

@@ -43,6 +43,7 @@ func heard(t *testing.T, f *engine.Following) string {
 // TestAnnotationsAreToldWhileOneFollows: each once and from now on, also where the facts
 // are told from the beginning; taking one back is no annotation.
 func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a, other := w.start(twoSteps), w.start(longOne)
@@ -91,6 +92,7 @@ func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
 
 // TestDamagedAnnotationsAreNotFollowed: the run is, and what was told stays told.
 func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a := w.start(twoSteps)
@@ -144,6 +146,7 @@ func (w *world) flipLastAnnotation(a engine.Answer) {
 // TestRunsSayWhatWasSaidOfThem: a list counts what stands; runs without anything are
 // counted as that.
 func TestRunsSayWhatWasSaidOfThem(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a, quiet := w.start(twoSteps), w.start(longOne)

@@ -71,6 +71,7 @@ var lyingBeside = map[string]seen{
 }
 
 func TestStoresOfAnotherProgramAreRead(t *testing.T) {
+	t.Parallel()
 	t.Run("of the project", func(t *testing.T) {
 		g := overForeign(t, foreignDir, nil)
 		for _, want := range madeHere {
@@ -103,7 +104,7 @@ func overForeign(t *testing.T, from string, dir *string) *engine.Engine {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := filestore.OpenDir(to, filestore.Options{LockWait: time.Second})
+	s, err := openUnsynced(t, to, filestore.Options{LockWait: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,6 +176,7 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 // An open gap that only another program's words name is told under them, and one that
 // was resolved under such a name is gone.
 func TestGapsOfAnotherProgramKeepTheirNames(t *testing.T) {
+	t.Parallel()
 	r, err := overForeign(t, foreignDir, nil).Run(context.Background(), foreignRun(foreignGap).String())
 	if err != nil || len(r.Gaps) != 1 || r.Gaps[0].Foreign != "gap_second_0" || !r.Gaps[0].ID.IsZero() {
 		t.Errorf("%+v, %v", r.Gaps, err)
@@ -184,6 +186,7 @@ func TestGapsOfAnotherProgramKeepTheirNames(t *testing.T) {
 // TestStoresOfAnotherProgramAreNeverWritten: everything that goes on from a run is
 // refused, no session is made, and not a byte is other afterwards (R14).
 func TestStoresOfAnotherProgramAreNeverWritten(t *testing.T) {
+	t.Parallel()
 	stores := map[string]string{"of the project": foreignDir}
 	for name := range lyingBeside {
 		stores[name] = "../../../shared/data/workrail/stores/" + name
@@ -269,6 +272,7 @@ func snapshotOf(t *testing.T, dir string) []byte {
 }
 
 func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
+	t.Parallel()
 	v, err := overForeign(t, foreignDir, nil).Verify(context.Background())
 	if err != nil || !v.OK || len(v.Sessions) != 4 {
 		t.Fatalf("%+v, %v", v, err)
@@ -300,6 +304,7 @@ func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
 // A log that is whole, with a snapshot that another version wrote: the run is shown as
 // far as it is known, and as what it is; nothing goes on from it.
 func TestASnapshotOfAnotherFormIsShownAndNotGoneOnFrom(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a := w.start(twoSteps)

@@ -50,6 +50,7 @@ func (w *world) log(s id.Session) string {
 }
 
 func TestForkGoesOnFromANode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	root := a.Position()
@@ -114,6 +115,7 @@ func TestForkGoesOnFromANode(t *testing.T) {
 }
 
 func TestForkOfEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	second := w.must(a, note("done"))
@@ -158,6 +160,7 @@ const withCapability = `{"id":"test.cap","name":"Cap","description":"d","version
 // TestForkTakesCapabilitiesAlong: those that held at the node, with where they are
 // known from; not what was observed after the path left, nor a claim.
 func TestForkTakesCapabilitiesAlong(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(withCapability)
 	observed := func(n byte, name, status string, strong bool) event.CapabilityObserved {

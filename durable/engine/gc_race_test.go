@@ -117,6 +117,7 @@ func (r *race) check() {
 // clean up, in each of two hundred rounds or a sample of these. All bring the same objects, which no session
 // needs when the round begins: a writer that finds one must still find it when its commit is done.
 func TestGCAmongWriters(t *testing.T) {
+	t.Parallel()
 	rounds, writers := 0, 50
 	w := newWorld(t)
 	var flows []compile.Compiled // each with objects of its own

@@ -38,7 +38,7 @@ func tendedWorld(t *testing.T) *world {
 
 func (w *world) tended() *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -97,6 +97,7 @@ func objectCount(r engine.GCReport) (n int64) {
 }
 
 func TestGCOfASoundStoreFindsNothing(t *testing.T) {
+	t.Parallel()
 	w := tendedWorld(t)
 	w.must(w.start(twoSteps), note("done"))
 	if r := w.gc(89, engine.GCRequest{Apply: true}); !r.Nothing() || r.SafeMode || r.FreedBytes != 0 {
@@ -106,6 +107,7 @@ func TestGCOfASoundStoreFindsNothing(t *testing.T) {
 }
 
 func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
+	t.Parallel()
 	w := tendedWorld(t)
 	stays := w.start(twoSteps)
 	goes := w.must(w.start(longOne),
@@ -144,6 +146,7 @@ func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 }
 
 func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
+	t.Parallel()
 	w := tendedWorld(t)
 	old, kept := w.start(twoSteps), w.start(twoSteps)
 	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.RunID.String(),
@@ -189,6 +192,7 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 
 // Whatever is damaged or not understood may need anything.
 func TestSafeModeRemovesNothing(t *testing.T) {
+	t.Parallel()
 	for name, hurt := range map[string]func(w *world, a engine.Answer){
 		"a flipped byte in a segment": func(w *world, a engine.Answer) {
 			flip(w, "sessions/"+a.Session.SessionID.String()+"/events/"+
@@ -264,6 +268,7 @@ func flip(w *world, name string) {
 }
 
 func TestWhatACrashLeftIsRemoved(t *testing.T) {
+	t.Parallel()
 	w := tendedWorld(t)
 	a := w.start(twoSteps)
 	dir := "sessions/" + a.Session.SessionID.String()
@@ -307,6 +312,7 @@ func TestWhatACrashLeftIsRemoved(t *testing.T) {
 
 // Whatever names an object keeps it, however it is meant.
 func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
+	t.Parallel()
 	bytes := []byte("bytes that nobody refers to")
 	ref := canon.Sum(bytes)
 	put := func(name, text string) func(*world, engine.Answer) {

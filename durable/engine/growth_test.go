@@ -81,6 +81,7 @@ func oneStep(t *testing.T, disk *crashfs.FS, l *long) costs {
 // TestOneStepCostsTheSameHoweverLongTheRun counts what one process opens and reads
 // at the 10th step and at the 500th. Time is not looked at: it differs by machine.
 func TestOneStepCostsTheSameHoweverLongTheRun(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("a long run is made without -short only")
 	}

@@ -279,6 +279,7 @@ func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 // TestRewindOutOfTheWindow: a step that is tried again from where the window does not
 // reach is folded from the beginning, also when it was another process that tried it.
 func TestRewindOutOfTheWindow(t *testing.T) {
+	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
 	for range 90 {
 		l.attempt(l.tip(), "ok")
@@ -299,6 +300,7 @@ func TestRewindOutOfTheWindow(t *testing.T) {
 // TestHeadCacheIsCheckedWhole: every truncation and every changed byte of the file
 // is a miss.
 func TestHeadCacheIsCheckedWhole(t *testing.T) {
+	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
 	for range 12 {
 		l.attempt(l.tip(), "ok")
@@ -337,6 +339,7 @@ func TestHeadCacheIsCheckedWhole(t *testing.T) {
 // TestLostTailIsProvedByTheHeadCache: a cache that was written behind a commit names
 // a head that the log must have (R9).
 func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
+	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
 	for range 10 {
 		l.attempt(l.tip(), "ok")

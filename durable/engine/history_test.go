@@ -11,6 +11,7 @@ import (
 )
 
 func TestTimelineNamesTheSteps(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	w.must(w.must(w.must(a, note("not yet")), note("done")), note("done too"))
@@ -41,6 +42,7 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 }
 
 func TestTimelineIsToldWithoutSnapshotsAndWorkflow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	for _, dir := range []string{"snapshots", "workflows/pinned"} {

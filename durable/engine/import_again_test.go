@@ -19,6 +19,7 @@ import (
 // TestImportedSessionsReplayWhereTheyGoNext: what one store decided, without an approval
 // that had come with a bundle, is decided so again in the store after it.
 func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a := w.start(gated)
@@ -68,6 +69,7 @@ func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
 // TestAPlantedSessionIsNotTheImport: under the id that an import as new will have,
 // anybody can bring another session, which says of itself that it came from there.
 func TestAPlantedSessionIsNotTheImport(t *testing.T) {
+	t.Parallel()
 	honest := travelled(t)
 	w := newWorld(t)
 	first := take(t, w.g, honest, true)
@@ -109,6 +111,7 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 // TestARedactedTombstone: who erased an artifact travels in a redacted bundle without
 // the secret that somebody was called by.
 func TestARedactedTombstone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := tendedWorld(t)
 	report := advance.JSONArtifact(set("kind", "report"))

@@ -34,6 +34,7 @@ func travelled(t *testing.T) []byte {
 // TestBundlesThatLie: whatever is wrong with a bundle, although its integrity was put
 // right again, it is refused with the code for it, and no store is made.
 func TestBundlesThatLie(t *testing.T) {
+	t.Parallel()
 	honest := travelled(t)
 	for name, lie := range map[string]struct {
 		tell func(session map[string]any)
@@ -143,6 +144,7 @@ func tamper(t *testing.T, data []byte, tell func(map[string]any)) []byte {
 // TestBundlesWhoseLogLies: a log that was chained anew around facts that do not hold
 // together has every digest right, and is refused all the same.
 func TestBundlesWhoseLogLies(t *testing.T) {
+	t.Parallel()
 	honest := travelled(t)
 	for name, change := range map[string]func(*event.Event){
 		"nothing": func(*event.Event) {},
@@ -243,6 +245,7 @@ const gated = `{"id":"test.gated","name":"Gated","description":"d","version":"1.
 // TestApprovalsDoNotTravel: what a person approved elsewhere is shown, and is to be
 // approved again; what went on from it there stays done.
 func TestApprovalsDoNotTravel(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a := w.start(gated)

@@ -19,6 +19,7 @@ import (
 
 // TestRollbacks bring back what was there before, and nothing that was taken back.
 func TestRollbacks(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	slot := func(p engine.Proposed) string { return "test.flow=" + p.Proposal.ID.String() }
 	want := func(what string, wants ...string) {
@@ -61,6 +62,7 @@ func TestRollbacks(t *testing.T) {
 // TestVersionsOfATemplateStandSideBySide, since a workflow may ask for one of them; a
 // version takes the place of the same one.
 func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	template := func(version, says string) engine.ProposeRequest {
 		return engine.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), ""),
@@ -97,6 +99,7 @@ func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
 
 // TestNothingIsInUseBeforeItIsApplied, nor afterwards but while it is (RFC 0096 E).
 func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	nothing := func(what string) {
 		t.Helper()
@@ -135,6 +138,7 @@ func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 // TestAChangedInstallationIsNotUsed: those in installed/ are believed by their digest;
 // in their place come the bytes that were proposed, or nothing.
 func TestAChangedInstallationIsNotUsed(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	p := r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	name := filepath.Join(r.dir, "installed", p.About.ArtifactSHA256.FileName()+".json")
@@ -157,6 +161,7 @@ func TestAChangedInstallationIsNotUsed(t *testing.T) {
 
 // TestALogThatIsNotWholeInstallsNothing: what took something out again may be what it lost.
 func TestALogThatIsNotWholeInstallsNothing(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(r *review) error{
 		"damaged": func(r *review) error {
 			name := filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[5]) // behind what is in use

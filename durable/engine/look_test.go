@@ -48,6 +48,7 @@ func drawn(g engine.Graph) string {
 // TestGraphIsTheRun: every node in its order, with loops, branches and checkpoints,
 // and every edge with its cause (locks 1.1, R17).
 func TestGraphIsTheRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	plan := w.start(twoRounds)
 	first := w.must(plan, note("planned"))
@@ -81,6 +82,7 @@ acked_step non_tip_advance
 }
 
 func TestLocateNode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	plan := w.start(twoRounds)
 	first := w.must(plan, note("planned"))
@@ -110,6 +112,7 @@ func TestLocateNode(t *testing.T) {
 // TestFollowTellsEachFactOnce: from now on or from the beginning, each event once and
 // in words, until nothing more can come.
 func TestFollowTellsEachFactOnce(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a := w.start(twoSteps)
@@ -171,6 +174,7 @@ func TestFollowTellsEachFactOnce(t *testing.T) {
 // TestApproveWhatWasShown: an approval of what a person was shown is none of what came
 // in between; the same content again is the same content.
 func TestApproveWhatWasShown(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	a := w.must(w.start(approving), note("plan A"))
@@ -204,6 +208,7 @@ func TestApproveWhatWasShown(t *testing.T) {
 // TestAForkedRunShowsWhatItBrought: what was done before the fork is neither open nor
 // passed over.
 func TestAForkedRunShowsWhatItBrought(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(twoRounds), note("planned"))
 	f := w.mustFork(a.Position(), "Again")

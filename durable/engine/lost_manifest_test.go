@@ -16,9 +16,10 @@ import (
 // same. Verification tells of it, and repair, to which whoever is refused is sent, is a
 // way out.
 func TestALogWithoutItsManifestIsFound(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	must(t, err)
 	defer s.Close()
 	w.g = audited(s)

@@ -20,6 +20,7 @@ func (movingLogs) Confirm(context.Context, manifest.Log, manifest.Head) error {
 // TestASessionMovedAwayMeanwhile: to delete a session that somebody is about to show is
 // no mistake of ours.
 func TestASessionMovedAwayMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	g := w.process()

@@ -23,6 +23,7 @@ func rows(n int) RunList {
 }
 
 func TestPagesGiveEveryRowOnce(t *testing.T) {
+	t.Parallel()
 	l := rows(7)
 	for limit := 1; limit <= 8; limit++ {
 		var got []RunSummary
@@ -49,6 +50,7 @@ func TestPagesGiveEveryRowOnce(t *testing.T) {
 }
 
 func TestACursorOutlivesItsRow(t *testing.T) {
+	t.Parallel()
 	l := rows(6)
 	page, _ := l.Select(Selection{Limit: 3})
 	l.Runs = append(l.Runs[:2:2], l.Runs[3:]...) // the row that the cursor names moved away
@@ -59,6 +61,7 @@ func TestACursorOutlivesItsRow(t *testing.T) {
 }
 
 func TestSelectFiltersBeforeItCounts(t *testing.T) {
+	t.Parallel()
 	page, err := rows(6).Select(Selection{Status: []projections.Status{projections.CompleteStatus}, Limit: 2})
 	if err != nil || len(page.Runs) != 2 || page.NextCursor == "" {
 		t.Fatalf("%d rows, cursor %q, %v", len(page.Runs), page.NextCursor, err)

@@ -121,6 +121,7 @@ var forgers = map[string]forger{
 // TestForgedRecordsInstallNothing: records whose digests are sound, in sequences that no
 // use case writes. Nothing comes into use, nothing is announced, and verification says so.
 func TestForgedRecordsInstallNothing(t *testing.T) {
+	t.Parallel()
 	for name, forge := range forgers {
 		r := newReview(t)
 		p := r.propose(asWorkflow(t, "test.flow", "one"))

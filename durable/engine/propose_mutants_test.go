@@ -66,6 +66,7 @@ func TestMutantsOfAnActivation(t *testing.T) {
 // TestAnApprovalAgainIsDurable: a process dies between writing
 // an approval and syncing it. The same approval again is answered, and must hold.
 func TestAnApprovalAgainIsDurable(t *testing.T) {
+	t.Parallel()
 	var c learningCase
 	for _, each := range learningCases(t) {
 		if each.name == "approve" {

@@ -19,6 +19,7 @@ import (
 // TestEveryMoveFromEveryState: what the table allows is on record with who and why, in
 // the history and in the audit log; what it does not allow changes nothing.
 func TestEveryMoveFromEveryState(t *testing.T) {
+	t.Parallel()
 	// Where a move leads, by the state that it starts from; no word is a refusal.
 	table := map[string]map[string]proposal.State{
 		"draft": {"revise": "revised", "approve": "draft", "apply": "applied", "reject": "rejected",
@@ -82,6 +83,7 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 // TestWhereItWasLearned: the runs that are named must be here, whatever else is wrong
 // with them.
 func TestWhereItWasLearned(t *testing.T) {
+	t.Parallel()
 	r, elsewhere := newReview(t), newReview(t)
 	a := r.start(twoSteps)
 	elsewhere.seeds = 77
@@ -116,6 +118,7 @@ func TestWhereItWasLearned(t *testing.T) {
 
 // TestAWorkspacesProposals are nobody else's: not found, not listed, not in use.
 func TestAWorkspacesProposals(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	blue := asWorkflow(t, "test.blue", "in blue")
 	blue.Workspace = "blue"
@@ -180,6 +183,7 @@ func TestAWorkspacesProposals(t *testing.T) {
 // TestWhatIsInstalledIsWhatWasProposed, byte for byte, after several revisions (RFC 0096
 // E): nothing is spelled or made anew on the way.
 func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	for _, says := range []string{"two \u00e9\u20ac", "three \"quoted\"", "four"} {
@@ -208,6 +212,7 @@ func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
 // TestLikenesses: what is the same or nearly is told, the nearest first, one of it on the
 // wire, and never the proposal itself.
 func TestLikenesses(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	says := strings.Repeat("Read the change, look for what it breaks, and say so plainly to whoever wrote it. ", 6)
 	first := r.propose(asWorkflow(t, "test.flow", says))
@@ -263,6 +268,7 @@ func TestLikenesses(t *testing.T) {
 // TestNoSecretOfAProposalIsStored: none of its texts reaches a file with what it gave
 // away (R30).
 func TestNoSecretOfAProposalIsStored(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	n := 0
 	secret := func() string { n++; return fmt.Sprintf("sk-canary%024dABCDEF", n) }

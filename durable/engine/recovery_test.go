@@ -18,6 +18,7 @@ const named = `{"id":"test.named","name":"Named","description":"d","version":"1.
 
 // TestRecapTellsWhatCameBefore: to whoever only looks; an advance brings none.
 func TestRecapTellsWhatCameBefore(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(named)
 	if w.look(a.StateToken).Recap != "" {
@@ -36,6 +37,7 @@ func TestRecapTellsWhatCameBefore(t *testing.T) {
 }
 
 func TestRecapTellsWhatIsKeptAndOpen(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(twoSteps), note("not yet"))
 	a = w.mustKeep(a, advance.Request{Notes: "half way", Artifacts: []advance.Artifact{report("draft", "1")}})
@@ -51,6 +53,7 @@ func TestRecapTellsWhatIsKeptAndOpen(t *testing.T) {
 // TestRecapOfARewind: the branches that are there, the preferred one first, and the
 // functions that they name and the prompt does not.
 func TestRecapOfARewind(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(named)
 	first := w.must(a, note("the long way"))
@@ -89,6 +92,7 @@ func TestRecapOfARewind(t *testing.T) {
 
 // TestRecapOfManyBranches: bounded, and the rest is counted.
 func TestRecapOfManyBranches(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	for i := range 9 {
@@ -107,6 +111,7 @@ func TestRecapOfManyBranches(t *testing.T) {
 // TestRecapLooksBackAtTheNearest: however long the run is, the text is bounded, and
 // the same for the same log.
 func TestRecapLooksBackAtTheNearest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	for i := range 11 {

@@ -24,7 +24,7 @@ import (
 // mender is a process that can repair.
 func (w *world) mender() *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -79,6 +79,7 @@ func (w *world) segmentsOf(a engine.Answer) []string {
 // TestRepairGoesOnFromThePrefix: what is behind the damage is told and gone, what is
 // before it goes on, and tokens of what is gone are told so.
 func TestRepairGoesOnFromThePrefix(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	started := w.start(longOne)
 	second := w.must(started, note("one"))
@@ -129,6 +130,7 @@ func TestRepairGoesOnFromThePrefix(t *testing.T) {
 
 // TestRepairOfWhatHasNoPrefix: the session is gone from the store, and nothing else is.
 func TestRepairOfWhatHasNoPrefix(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	gone, stays := w.start(twoSteps), w.start(longOne)
 	w.flip(sessionDir(gone)+"/manifest.jsonl", 30)
@@ -153,6 +155,7 @@ func TestRepairOfWhatHasNoPrefix(t *testing.T) {
 // TestRepairTellsWhatItCannotDo: objects are not made again, keys have a command of
 // their own, and remains need nothing.
 func TestRepairTellsWhatItCannotDo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	b := w.must(a, note("done"))
@@ -202,6 +205,7 @@ func TestRepairTellsWhatItCannotDo(t *testing.T) {
 // TestRepairBelievesTheHeadCache: a log that lost what a sealed cache names goes on
 // from where it ends, and the proof does not outlive the repair.
 func TestRepairBelievesTheHeadCache(t *testing.T) {
+	t.Parallel()
 	l := newLong(t, newWorld(t), 9)
 	for i := range 40 {
 		l.attempt(l.tip(), fmt.Sprintf("ok %d", i))
@@ -250,6 +254,7 @@ func TestRepairBelievesTheHeadCache(t *testing.T) {
 
 // TestRepairOfAnImportedSession: the mark says no more is imported than is left.
 func TestRepairOfAnImportedSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	for range 3 {
@@ -294,6 +299,7 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 
 // TestRepairWhereNothingIs: an empty store, and one that is not there.
 func TestRepairWhereNothingIs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	done := w.repair(engine.RepairCall{Apply: true})
 	if len(done.Steps) > 0 || len(done.Findings) > 0 || done.Waiting() || done.Hopeless() {

@@ -184,6 +184,7 @@ func TestRandomSessionsAreReDriven(t *testing.T) {
 
 // TestEveryOperationIsReDriven: one session in which everything happens, and a fork.
 func TestEveryOperationIsReDriven(t *testing.T) {
+	t.Parallel()
 	ack := step{op: "ack", node: -1, notes: "done", key: "target", value: "a", files: []string{"plan"}}
 	refused, long, empty := step{op: "ack", node: -1, notes: "no", value: "a"}, ack, step{op: "ack", node: -1}
 	long.notes, long.prefs = "long", []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}}
@@ -246,6 +247,7 @@ func TestAttemptsFromOneNodeAreBranches(t *testing.T) {
 
 // TestSamplesAreReDriven takes real workflows to their end, and through it again.
 func TestSamplesAreReDriven(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(samplesDir, "*.json"))
 	if len(files) == 0 {
 		t.Skip("the sample workflows are not beside the project")
@@ -273,6 +275,7 @@ func TestSamplesAreReDriven(t *testing.T) {
 
 // TestCutNotesLeaveADecisionOpen: what a criterion looked for stands beyond the cut.
 func TestCutNotesLeaveADecisionOpen(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(twoSteps), note(strings.Repeat("x", limits.NotesBytesMax)+" done"))
 	if a.Pending == nil || a.Pending.StepID != "second" {
@@ -286,6 +289,7 @@ func TestCutNotesLeaveADecisionOpen(t *testing.T) {
 
 // TestReplayFindsTheFirstDifference: facts that no call comes to.
 func TestReplayFindsTheFirstDifference(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		data    event.Payload
@@ -321,6 +325,7 @@ func ofRun(s event.Scope) event.Scope { return event.Scope{RunID: s.RunID} }
 
 // TestReplayNamesTheMember: an attempt whose record says something else than it came to.
 func TestReplayNamesTheMember(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
@@ -342,6 +347,7 @@ func TestReplayNamesTheMember(t *testing.T) {
 }
 
 func TestReplayRefusals(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	at := w.start(twoSteps).Position()
 	other := at

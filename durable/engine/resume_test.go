@@ -48,6 +48,7 @@ func (w *world) resume(q resume.Query) engine.ResumeList {
 }
 
 func TestResumeOffersWhatIsMeant(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first := w.startAt(twoSteps, "main", "a")
 	second := w.must(first, note("done: the parser is mended"))
@@ -111,6 +112,7 @@ func asJSON(t *testing.T, x any) string {
 // TestResumeOffersOnlyWhatCanBeGoneOnWith: damaged sessions, and those whose objects
 // are lost, are counted and passed over; what has ended says so.
 func TestResumeOffersOnlyWhatCanBeGoneOnWith(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	good, ended := w.start(twoSteps), w.start(twoSteps)
 	if _, err := w.cancel(&desk{}, ended.Position(), engine.CancelRequest{}); err != nil {
@@ -153,6 +155,7 @@ func TestResumeOffersOnlyWhatCanBeGoneOnWith(t *testing.T) {
 }
 
 func TestResumeWhereNothingIs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	got := w.resume(resume.Query{Text: "x"})
 	if asJSON(t, got) != `{"candidates":[],"considered":0,"skipped":0}` {
@@ -172,6 +175,7 @@ func TestResumeWhereNothingIs(t *testing.T) {
 // TestResumeLooksAtEverySession: the one that is meant is the oldest of more than a
 // thousand, and only the notes tell it.
 func TestResumeLooksAtEverySession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := memstore.NewDisk(id.Seed{3}).Open(time.Second)
 	g := &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}

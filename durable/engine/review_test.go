@@ -34,7 +34,7 @@ func newReview(t *testing.T) *review {
 // another is another process with all ports.
 func (r *review) another() *engine.Engine {
 	r.Helper()
-	s, err := filestore.OpenDir(r.dir, filestore.Options{LockWait: time.Minute})
+	s, err := openUnsynced(r, r.dir, filestore.Options{LockWait: time.Minute})
 	if err != nil {
 		r.Fatal(err)
 	}

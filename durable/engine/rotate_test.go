@@ -30,6 +30,7 @@ func (w *world) rotate(have engine.KeyList) engine.KeyList {
 
 // TestTokensOutliveOneRotation: those of the previous key verify until the next one.
 func TestTokensOutliveOneRotation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	first := w.keys()
@@ -59,6 +60,7 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 
 // TestAKeyringThatIsLost: what is lost are tokens, not runs.
 func TestAKeyringThatIsLost(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(at string) error{
 		"damaged": func(at string) error { return os.WriteFile(at, []byte("{}"), 0o600) },
 		"open":    func(at string) error { return os.Chmod(at, 0o644) },
@@ -106,6 +108,7 @@ func TestAKeyringThatIsLost(t *testing.T) {
 // TestHeadCachesMissAfterARotation: nobody believes what the old key sealed, and the
 // answers are the same.
 func TestHeadCachesMissAfterARotation(t *testing.T) {
+	t.Parallel()
 	l := newLong(t, newWorld(t), 8)
 	for range 20 {
 		l.attempt(l.tip(), "ok")
@@ -137,6 +140,7 @@ func TestHeadCachesMissAfterARotation(t *testing.T) {
 
 // TestKeysWhereNoStoreIs: nothing is made.
 func TestKeysWhereNoStoreIs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if k := w.keys(); k.State != engine.KeysMissing {
 		t.Errorf("%+v", k)
@@ -152,6 +156,7 @@ func TestKeysWhereNoStoreIs(t *testing.T) {
 
 // TestKeysOfAForeignStore: they are none of ours, and nothing is written there.
 func TestKeysOfAForeignStore(t *testing.T) {
+	t.Parallel()
 	var dir string
 	g := overForeign(t, foreignDir, &dir)
 	k, err := g.ListKeys(context.Background())

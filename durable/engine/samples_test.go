@@ -49,6 +49,7 @@ var inputs = map[string]struct {
 // asked: it sends the artifact that a step wants, goes round each loop once more,
 // and then says stop.
 func TestSamplesRunToTheirEnd(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(samplesDir, "*.json"))
 	if len(files) == 0 {
 		t.Skip("the sample workflows are not beside the project")

@@ -119,7 +119,7 @@ func (p *player) process() *engine.Engine {
 		s := p.disk.Open(time.Second)
 		return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Streams: s, Marks: s}
 	}
-	s, err := filestore.OpenDir(p.dir, filestore.Options{LockWait: time.Second})
+	s, err := openUnsynced(p.tb, p.dir, filestore.Options{LockWait: time.Second})
 	if err != nil {
 		p.tb.Fatal(err)
 	}

@@ -96,6 +96,7 @@ func before(right string) string {
 
 // TestAScenarioCanFail: each sort of line, right and wrong; the failure names the line.
 func TestAScenarioCanFail(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, s := range sayings {
 		word, _, _ := strings.Cut(strings.ReplaceAll(s.right, "\n", " "), " ")
@@ -128,6 +129,7 @@ func TestAScenarioCanFail(t *testing.T) {
 
 // TestScenarioMistakes: what a writer gets wrong is told, with its line.
 func TestScenarioMistakes(t *testing.T) {
+	t.Parallel()
 	for text, wrong := range map[string]string{
 		"scenario s\nwhen start\n":                                       "line 1: the scenario says nothing",
 		"scenario s\nwhen start\nwhen dance\nthen pending one\n":         "line 3: when dance: no such move",
@@ -168,6 +170,7 @@ func TestScenarioMistakes(t *testing.T) {
 
 // TestTheReadmeTellsEveryWord: whoever writes a scenario finds every word there.
 func TestTheReadmeTellsEveryWord(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(scenariosDir + "/README.md")
 	if err != nil {
 		t.Fatal(err)

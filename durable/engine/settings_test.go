@@ -36,6 +36,7 @@ func newSettings() (engine.Settings, *controls) {
 }
 
 func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {
+	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
 	for _, bad := range [][2]string{{"nothing", "1"}, {"lockWaitMs", "soon"}} {
@@ -64,6 +65,7 @@ func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {
 }
 
 func TestControlFilesOfANewerVersionAreLeftAlone(t *testing.T) {
+	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
 	newer := ports.Control{V: 2, Data: canon.OfMembers()}
@@ -90,6 +92,7 @@ const withCommands = `{"id":"test.cmd","name":"Cmd","description":"d","version":
  {"id":"a","title":"A","action":{"kind":"command","argv":["true"]}},{"id":"b","title":"B","prompt":"p"}]}`
 
 func TestTrustIsOfOneVersion(t *testing.T) {
+	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
 	w := newWorld(t)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestKeyedStartIsIdempotent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	req := engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject, SourceRef: "w.json",
 		Key: "release-7"}
@@ -50,6 +51,7 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 }
 
 func TestARefusedStartCreatesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	_, err := w.g.Start(context.Background(), w.by(), id.Seed{1},
 		engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject,
@@ -68,6 +70,7 @@ func TestARefusedStartCreatesNothing(t *testing.T) {
 }
 
 func TestReDrivenRunReproducesItsLog(t *testing.T) {
+	t.Parallel()
 	drive := func() []byte {
 		w := newWorld(t)
 		a := w.start(twoSteps)
@@ -90,6 +93,7 @@ func TestReDrivenRunReproducesItsLog(t *testing.T) {
 }
 
 func TestPersonsNeedNoTokens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	b := w.must(a, note("on"))
@@ -110,6 +114,7 @@ func TestPersonsNeedNoTokens(t *testing.T) {
 }
 
 func TestVerifySeesADamagedObject(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(twoSteps), note("done"))
 	v, err := w.g.VerifySession(context.Background(), engine.Last)
@@ -141,6 +146,7 @@ func TestVerifySeesADamagedObject(t *testing.T) {
 }
 
 func TestALostKeyringCostsTokensOnly(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	if err := os.Remove(w.dir + "/keys/keyring.json"); err != nil {
@@ -164,6 +170,7 @@ func TestALostKeyringCostsTokensOnly(t *testing.T) {
 // TestTheLastRunIsNotGuessed: where a session cannot be read, it may hold the run
 // that is meant.
 func TestTheLastRunIsNotGuessed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start(longOne)
 	b := w.start(twoSteps)

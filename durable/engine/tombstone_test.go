@@ -17,6 +17,7 @@ import (
 // TestABundleBuriesNothingOfThisStore: what was erased elsewhere reads as erased here, until
 // somebody of this store brings the same bytes; those are nobody else's to bury.
 func TestABundleBuriesNothingOfThisStore(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	w.g = eraser(w)
@@ -57,7 +58,7 @@ func TestABundleBuriesNothingOfThisStore(t *testing.T) {
 // eraser is an engine over the world's folder that can erase.
 func eraser(w *world) *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -225,6 +225,7 @@ func nameless(text string) string {
 
 // TestForeignBundlesAreTakenInAsTheyAre tries the real bundles of another program.
 func TestForeignBundlesAreTakenInAsTheyAre(t *testing.T) {
+	t.Parallel()
 	names, _ := filepath.Glob("../../../shared/data/workrail/bundles/*.json")
 	if len(names) == 0 {
 		t.Skip("the bundles of another program are not here")

@@ -29,6 +29,7 @@ func controlsGone(v engine.Verification) (paths, says []string) {
 // TestAMarkThatIsGoneIsTold: of a session that came with a bundle, by what its first
 // event says or by what the audit log does.
 func TestAMarkThatIsGoneIsTold(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	first := newWorld(t)
 	a := first.must(first.start(twoSteps), note("one"))
@@ -74,6 +75,7 @@ func TestAMarkThatIsGoneIsTold(t *testing.T) {
 
 // TestAKeyringThatIsGoneIsTold: with sessions there, and only then.
 func TestAKeyringThatIsGoneIsTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start(twoSteps)
 	if err := os.Remove(filepath.Join(w.dir, "keys", "keyring.json")); err != nil {
@@ -87,6 +89,7 @@ func TestAKeyringThatIsGoneIsTold(t *testing.T) {
 
 // TestVerifyOfASessionLooksAtItsControls: those of that session.
 func TestVerifyOfASessionLooksAtItsControls(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
 	odd, whole := w.start(twoSteps).Session.SessionID, w.start(twoSteps).Session.SessionID

@@ -21,6 +21,7 @@ import (
 
 // A head that somebody kept is found again, or not: same, gone on since, other.
 func TestVerifyAgainstAHeadThatWasKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	ref := a.Session.SessionID.String()
@@ -78,6 +79,7 @@ func (w *world) sideLog(s id.Session, name string) manifest.Log {
 // Side logs are verified, whatever they are called; damage there is an error, and the
 // session is as healthy as its own log is (R10).
 func TestVerifyOfSideLogs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	log := w.sideLog(a.Session.SessionID, "letters")
@@ -112,6 +114,7 @@ func TestVerifyOfSideLogs(t *testing.T) {
 // Many sessions are checked side by side; the answer is that of one after the other,
 // every time, and what they share is examined once.
 func TestVerifyOfManySessions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for range 12 {
 		a := w.start(longOne)
@@ -151,6 +154,7 @@ func TestVerifyOfManySessions(t *testing.T) {
 
 // Progress never goes back but for a log that is read anew, and comes to its end.
 func TestVerifyTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	for range 5 {
@@ -173,6 +177,7 @@ func TestVerifyTellsHowFarItIs(t *testing.T) {
 
 // A snapshot that a group pins and that is gone is missed without decoding anything.
 func TestDigestsMissASnapshotThatIsGone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	all, err := os.ReadDir(w.dir + "/snapshots")

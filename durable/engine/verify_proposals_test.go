@@ -72,6 +72,7 @@ func everyKindOfProposal(t *testing.T) (r *review, applied, old, first engine.Pr
 // TestVerifyKnowsWhatProposalsNeed: a sound store has no finding, and what a record names
 // and is not there is one.
 func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
+	t.Parallel()
 	r, applied, old, first := everyKindOfProposal(t)
 	r.finds("a sound store", true)
 	if got, ok := r.findings(engine.VerifyOptions{Digests: true}); len(got) > 0 || !ok {
@@ -103,6 +104,7 @@ func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
 
 // TestVerifyHoldsRecordsAgainstTheBytes: what a record says of an artifact is so.
 func TestVerifyHoldsRecordsAgainstTheBytes(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	must(t, r.append(proposal.Table, r.person("ada"), func(next int64) event.Payload {
@@ -115,6 +117,7 @@ func TestVerifyHoldsRecordsAgainstTheBytes(t *testing.T) {
 
 // TestVerifyOfANewerLog warns, and takes no object for a stray.
 func TestVerifyOfANewerLog(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	must(t, r.append(laterProposals, r.person("ada"),
@@ -126,6 +129,7 @@ func TestVerifyOfANewerLog(t *testing.T) {
 // TestStraysBesideProposals: a copy that no record names is one, and goes; what an
 // activation left that did not come to its end is none.
 func TestStraysBesideProposals(t *testing.T) {
+	t.Parallel()
 	r, _, _, first := everyKindOfProposal(t)
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(first)), first.Proposal.Artifact.JCS(), 0o600))
 	r.finds("a copy of what is proposed", true)
@@ -161,6 +165,7 @@ func TestStraysBesideProposals(t *testing.T) {
 
 // TestSourcesThatAreGone: a session may go, and what was learned from it stays what it is.
 func TestSourcesThatAreGone(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	a, b := r.start(twoSteps), r.start(twoSteps)
 	req := asWorkflow(t, "test.flow", "one")

@@ -56,6 +56,7 @@ func (w *world) findings() (v engine.Verification, codes []manifest.FindingCode)
 }
 
 func TestVerifyOfASoundStoreFindsNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must(w.must(w.start(twoSteps), note("no")), note("done"))
 	w.start(longOne)
@@ -65,6 +66,7 @@ func TestVerifyOfASoundStoreFindsNothing(t *testing.T) {
 }
 
 func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*event.OutputPayload){
 		"length": func(p *event.OutputPayload) { p.ByteLength++ },
 		"kind":   func(p *event.OutputPayload) { p.ArtifactKind = "other" },
@@ -89,6 +91,7 @@ func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
 }
 
 func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	o := manifest.Object{Kind: manifest.Snapshot,
@@ -104,6 +107,7 @@ func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
 }
 
 func TestWhatNobodyRefersToIsNamed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start(twoSteps)
 	data := []byte(`"left over"`)
@@ -118,6 +122,7 @@ func TestWhatNobodyRefersToIsNamed(t *testing.T) {
 }
 
 func TestMissingAndUnbornAreTold(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
 	if err := os.MkdirAll(w.dir+"/sessions/"+id.NewSession(id.Seed{77}).String()+"/events", 0o700); err != nil {
@@ -135,6 +140,7 @@ func TestMissingAndUnbornAreTold(t *testing.T) {
 }
 
 func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.start(twoSteps), w.start(longOne)
 	events := w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"
@@ -161,6 +167,7 @@ func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
 
 // Nor does a folder that cannot be read keep the rest from being verified.
 func TestVerifyGoesOnBehindAFolderThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	for _, folder := range []string{"snapshots", "artifacts", "events"} {
 		w := newWorld(t)
 		w.must(w.start(twoSteps), note("no"))
@@ -179,6 +186,7 @@ func TestVerifyGoesOnBehindAFolderThatCannotBeRead(t *testing.T) {
 
 // A session of which nothing can be believed may hold the run that is asked for.
 func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
 	if err := os.RemoveAll(w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"); err != nil {
@@ -195,6 +203,7 @@ func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
 // Finding a run by its name must not make a session usable that is not: what is
 // wrong with it may stand before the place that a second reading begins at.
 func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for name, harm := range map[string]func(w *world, log manifest.Log, head manifest.Head){
 		"an event of a newer version": func(w *world, log manifest.Log, head manifest.Head) {

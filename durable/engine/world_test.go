@@ -34,7 +34,7 @@ func newWorld(t *testing.T) *world {
 // process opens the store as another process would: nothing is remembered.
 func (w *world) process() *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -161,6 +161,7 @@ const arrivalLimit = 48
 // TestExploreArrivalCrashes: whatever a power cut leaves of an arrival is nothing of
 // the session or all of it, and all of it once the arrival has said so.
 func TestExploreArrivalCrashes(t *testing.T) {
+	t.Parallel()
 	for _, j := range journeys(t) {
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
@@ -204,6 +205,7 @@ const arrivalFaultLimit = 4
 // arrival says truthfully what became of it, and the next process either finds the
 // session or brings it; what it says then holds.
 func TestExploreArrivalFaults(t *testing.T) {
+	t.Parallel()
 	for _, j := range journeys(t) {
 		if !slices.Contains(hardJourneys, j.name) {
 			continue

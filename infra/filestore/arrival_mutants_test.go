@@ -54,6 +54,7 @@ func (j journey) syncs(t *testing.T) (names map[int]string, same map[int]string)
 // TestExploreArrivalMutants: each single sync left out must be caught, and so must
 // each of its kinds.
 func TestExploreArrivalMutants(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}

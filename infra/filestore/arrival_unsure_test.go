@@ -32,6 +32,7 @@ func (s stubborn) SyncDir(name string, kind osfs.Sync) error {
 // TestAnArrivalThatMayBeThere: when neither staying nor going is durable, a power cut
 // leaves all of it or nothing, and the answer says that it is not known.
 func TestAnArrivalThatMayBeThere(t *testing.T) {
+	t.Parallel()
 	j := journeys(t)[1]
 	run := j.base.Revive()
 	s, err := filestore.Open(stubborn{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().
@@ -61,6 +62,7 @@ func TestAnArrivalThatMayBeThere(t *testing.T) {
 // TestKeptWhereItsArrivalWasKilled: what is said of a session that was moved in and
 // never synced is lost with it, unless that is settled first.
 func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
+	t.Parallel()
 	ctx, j := context.Background(), journeys(t)[1]
 	run := j.base.Revive()
 	run.Fault = &crashfs.Fault{At: -1, After: true}
@@ -94,6 +96,7 @@ func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
 // was to make objects or the session itself durable, and works again for the next
 // process.
 func TestExploreArrivalDyingDisks(t *testing.T) {
+	t.Parallel()
 	j, states := journeys(t)[1], 0
 	names, _ := j.syncs(t)
 	for at, name := range names {

@@ -256,6 +256,7 @@ func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, 
 // TestExploreCrashes: whatever a power cut leaves of an append loads, is as before
 // or as after, and after it once the append has said so; and goes on.
 func TestExploreCrashes(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var total crashfs.Count
 	t.Cleanup(func() { t.Logf("in all: %d operations, %d crash states", total.Ops, total.States) })

@@ -24,6 +24,7 @@ const faultCrashLimit = 24
 // log is as before or as after, the append said truthfully which, and the same
 // call again comes through, in the same process and in the next.
 func TestExploreFaults(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var total crashfs.Count
 	t.Cleanup(func() {

@@ -112,6 +112,7 @@ func soonCaught(from, limit int, explore func(crashfs.Look) (why string)) (why s
 // TestExploreMutants: the exploration is worth something only if it sees what it
 // is there to see: each mutant, and each single sync left out, must be caught.
 func TestExploreMutants(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}

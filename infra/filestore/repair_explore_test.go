@@ -98,6 +98,7 @@ func TestRepairOfRandomDamage(t *testing.T) {
 // TestExploreCrashesOfRepairs: whatever a power cut leaves of a repair is as damaged as
 // before or repaired, nothing of the old bytes is gone, and a second repair completes.
 func TestExploreCrashesOfRepairs(t *testing.T) {
+	t.Parallel()
 	log := suite.NewStory(1).Log
 	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest",
 		"flipped-first-segment", "zeros-beyond-the-group"} {
@@ -169,6 +170,7 @@ func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mut
 
 // TestExploreMutantsOfRepairs: each single sync of a repair that is left out shows.
 func TestExploreMutantsOfRepairs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}

@@ -67,6 +67,7 @@ func confirmed(sc scenario, f *crashfs.FS) (lost error) {
 // TestAfterAFailedSyncALaterOneProvesNothing (R7): the mark, or where machines tell
 // their runs apart the note, makes the next process write the file anew.
 func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
+	t.Parallel()
 	for _, boot := range []string{"boot", ""} {
 		sc, f := unknownOutcome(t, boot)
 		if err := confirmed(sc, f); err != nil {
@@ -98,6 +99,7 @@ func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
 
 // TestAFailedConfirmLeavesAMark: its own sync may be the one that lost something.
 func TestAFailedConfirmLeavesAMark(t *testing.T) {
+	t.Parallel()
 	for _, boot := range []string{"boot", ""} {
 		sc := advanceScenario(t)
 		sc.boot = boot
@@ -129,6 +131,7 @@ func TestAFailedConfirmLeavesAMark(t *testing.T) {
 // is there, and looks as if the next sync of the folder kept it. Another session
 // that commits to it must not lose it (R7).
 func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
+	t.Parallel()
 	shared := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact of two sessions")}
 	first, second := suite.NewStory(1).Start(), suite.NewStory(2).Start()
 	first.Objects, second.Objects = append(first.Objects, shared), append(second.Objects, shared)
@@ -169,6 +172,7 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 
 // TestAFailedAppendLeavesNoTemporaryFiles where the disk lets them be removed.
 func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
+	t.Parallel()
 	sc := advanceScenario(t)
 	crashfs.Break(sc.base, sample.OneIn(t, 4), sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 		if flaw.Err != syscall.ENOSPC || op.Do == "remove" || err == nil {
@@ -186,6 +190,7 @@ func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 // TestAnOrphanBeyondTheEndIsEvidence: it proves that more was committed, and must
 // not be moved away as what a crash left (R9).
 func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	story := suite.NewStory(1)
 	head, err := suite.Gate(openDir(t, dir, 0), story.Start())
@@ -205,6 +210,7 @@ func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 // TestAnAnnouncedLogThatHoldsMoreKeepsItsLock: what was never committed to is made
 // anew, but nobody is left holding a lock on a file that is gone.
 func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string]string{"alone": "", "with a cache": "cache"} {
 		f := crashfs.New()
 		story := suite.NewStory(1)
@@ -242,6 +248,7 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 
 // TestConfirmMakesNoLock: a store that nobody writes to stays as it is (R8).
 func TestConfirmMakesNoLock(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
 	story := suite.NewStory(1)
@@ -258,6 +265,7 @@ func TestConfirmMakesNoLock(t *testing.T) {
 // TestReadersSeeNoDamageOfAWriterAtWork: torn tails come, are cut and overwritten
 // under their eyes (R8).
 func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	writer := openDir(t, dir, 5*time.Second)
 	story := suite.NewStory(1)

@@ -150,6 +150,7 @@ func advanceScenario(t *testing.T) scenario {
 // TestTwoWritersWithoutLocks: where locks do not hold, as on some network
 // filesystems, the comparisons tell each writer the truth (R6, R12).
 func TestTwoWritersWithoutLocks(t *testing.T) {
+	t.Parallel()
 	for _, run := range []func(scenario, crashfs.Mutation) error{twoWriters, twoWritersOfOneRange} {
 		if err := run(advanceScenario(t), nil); err != nil {
 			t.Error(err)
@@ -159,6 +160,7 @@ func TestTwoWritersWithoutLocks(t *testing.T) {
 
 // TestTwoMakersOfOneStore: whoever comes second finds the first one's store.
 func TestTwoMakersOfOneStore(t *testing.T) {
+	t.Parallel()
 	if err := twoMakers(nil); err != nil {
 		t.Error(err)
 	}
@@ -167,6 +169,7 @@ func TestTwoMakersOfOneStore(t *testing.T) {
 // TestAWriterHoldsTheUseLock: a cleanup keeps commits waiting, and is kept waiting
 // by one, from the first object to the last sync (R6).
 func TestAWriterHoldsTheUseLock(t *testing.T) {
+	t.Parallel()
 	sc := advanceScenario(t)
 	run := sc.base.Revive()
 	objectsAt, syncedAt := -1, -1
