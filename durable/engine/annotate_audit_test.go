@@ -13,9 +13,9 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// TestAnnotatingIsOnRecord: each annotation and each retraction has one line, with who
-// made it and when, and without what was said (RFC 0056 E).
-func TestAnnotatingIsOnRecord(t *testing.T) {
+// TestAnnotationsHaveAuditLines: each annotation and each retraction has one line, with its actor
+// and time, and without its text (docs/design.md#annotations).
+func TestAnnotationsHaveAuditLines(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
@@ -44,14 +44,14 @@ func TestAnnotatingIsOnRecord(t *testing.T) {
 	if text := asJSON(t, list); strings.Contains(text, "please") || strings.Contains(text, "the note") {
 		t.Errorf("the record holds what was said: %s", text)
 	}
-	// Whoever does something else finds the log complete, and can add to it.
+	// The next writer finds the log complete, and can append to it.
 	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))
 	n.want("annotate retract gc", "")
 }
 
-// TestALineThatWasNotWrittenComesLater: the process died between an annotation and its
-// line. A reader shows it, and whoever writes next completes the log, each line once.
-func TestALineThatWasNotWrittenComesLater(t *testing.T) {
+// TestAuditLineOfAKilledWriterIsWrittenLater: the process died between an annotation and its line.
+// A reader shows the line, and the next writer completes the log, each line once.
+func TestAuditLineOfAKilledWriterIsWrittenLater(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
@@ -69,9 +69,9 @@ func TestALineThatWasNotWrittenComesLater(t *testing.T) {
 	n.want("annotate retract annotate gc", "")
 }
 
-// TestAuditVerifyMissesAnnotations: a line that is gone or another, an annotation that is
-// gone, and all of them.
-func TestAuditVerifyMissesAnnotations(t *testing.T) {
+// TestAuditVerifyFindsMissingAnnotations: a line that is gone or changed, an annotation that is
+// gone, and all of them gone.
+func TestAuditVerifyFindsMissingAnnotations(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		harm func(t *testing.T, n *noted, a engine.Answer)
@@ -122,9 +122,9 @@ func TestAuditVerifyMissesAnnotations(t *testing.T) {
 	}
 }
 
-// TestAnnotationsOfElsewhereAreNoActsHere: those that came with a bundle were made in
-// another store; what is said here is on record here.
-func TestAnnotationsOfElsewhereAreNoActsHere(t *testing.T) {
+// TestImportedAnnotationsHaveNoAuditLines: annotations of a bundle were made in another store; the
+// audit log of this store records the ones made here.
+func TestImportedAnnotationsHaveNoAuditLines(t *testing.T) {
 	t.Parallel()
 	for _, asNew := range []bool{false, true} {
 		from := newNoted(t)
@@ -134,7 +134,7 @@ func TestAnnotationsOfElsewhereAreNoActsHere(t *testing.T) {
 		got := take(t, to.g, export(t, from.g, a.Session.SessionID, 1), asNew)
 		at, err := to.g.Locate(context.Background(), got.Runs[0].RunID.String())
 		must(t, err)
-		// Where the mark of the import is lost, its record says how many came.
+		// Without the mark of the import its audit record gives the number of imported annotations.
 		must(t, os.Remove(filepath.Join(to.dir, "sessions", got.SessionID.String(), ports.ImportedFile.Name)))
 		must(t, engine.Act(to.everybody(), context.Background(), to.by(), ofStore(audit.GC), nothing))
 		to.want("gc import", "")

@@ -19,24 +19,24 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// onNoted is an engine with all ports over a disk in memory, as a process of its own.
-func onNoted(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+// onAllPorts is an engine with all ports over a disk in memory, as a process of its own.
+func onAllPorts(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
 		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 	if err != nil {
 		return nil, err
 	}
-	return withAll(s), nil
+	return withAllPorts(s), nil
 }
 
-// remarking is one writing to a session's annotations, to explore.
+// remarking is one call that writes to a session's annotations.
 type remarking struct {
 	name string
 	base *crashfs.FS
 	at   engine.Position
 	own  map[string]string // the files of the session's own log
 	call func(*engine.Engine, byte) error
-	// What a list and the audit log say before and after the call.
+	// before and after are what a list and the audit log contain before and after the call.
 	before, after string
 }
 
@@ -56,7 +56,7 @@ func remarkings(t *testing.T) []remarking {
 	t.Helper()
 	ctx := context.Background()
 	bare := crashfs.New()
-	g, err := onNoted(bare, 1)
+	g, err := onAllPorts(bare, 1)
 	must(t, err)
 	a, err := startCall(newWorld(t).compiled(twoSteps))(g)
 	must(t, err)
@@ -69,7 +69,7 @@ func remarkings(t *testing.T) []remarking {
 	}
 	some := bare.Revive()
 	for n := range 3 {
-		g, err := onNoted(some, byte(20+n))
+		g, err := onAllPorts(some, byte(20+n))
 		must(t, err)
 		made, err := g.Annotate(ctx, caller(5), annotationSeed(100+n), at, remark(feedback.Rating(int64(1+n))))
 		must(t, err)
@@ -89,7 +89,7 @@ func remarkings(t *testing.T) []remarking {
 		r := &out[i]
 		r.at, r.own = at, ownFiles(r.base, at.Session)
 		done := r.base.Revive()
-		g, err := onNoted(done, 2)
+		g, err := onAllPorts(done, 2)
 		must(t, err)
 		must(t, r.call(g, 1))
 		r.before, _ = r.state(t, r.base)
@@ -101,11 +101,11 @@ func remarkings(t *testing.T) []remarking {
 	return out
 }
 
-// state is what the next process finds: what stands and what it comes to; ok says that all
-// is as it must be.
+// state is what the next process finds: the current annotations and their sums. ok reports that
+// everything on the disk is valid.
 func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 	t.Helper()
-	g, err := onNoted(f.Revive(), 3)
+	g, err := onAllPorts(f.Revive(), 3)
 	if err != nil {
 		t.Errorf("the store does not open: %v", err)
 		return "", false
@@ -152,7 +152,7 @@ func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 	return asJSON(t, list.Annotations) + asJSON(t, list.About) + strings.Join(lines, " "), true
 }
 
-// isAfter tells which of both it is.
+// isAfter reports whether the state is the one after the call.
 func (r remarking) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	t.Helper()
 	state, ok := r.state(t, f)
@@ -163,11 +163,11 @@ func (r remarking) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	return state == r.after, ok
 }
 
-// goesOn annotates what is left once more.
+// goesOn adds one more annotation to what is left.
 func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
 	t.Helper()
 	next := f.Revive()
-	g, err := onNoted(next, 4)
+	g, err := onAllPorts(next, 4)
 	if err == nil {
 		_, err = g.Annotate(context.Background(), caller(11), annotationSeed(999), r.at, remark(feedback.Label("next")))
 	}
@@ -183,16 +183,16 @@ func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
 	return true
 }
 
-// TestExploreCrashesOfAnnotations: in whatever state a power cut leaves the disk, the
-// session's log is the same to the byte, an annotation is there whole or not at all, and
-// it is there when it was acknowledged; and the next one is taken.
+// TestExploreCrashesOfAnnotations: in every state that a power cut leaves of the disk, the
+// session's own log is the same to the byte, an annotation exists as a whole or not at all, an
+// acknowledged one exists, and the next one is accepted.
 func TestExploreCrashesOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range remarkings(t) {
 		t.Run(r.name, func(t *testing.T) {
 			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
 			count := crashfs.Explore(r.base, look, func(f *crashfs.FS) {
-				g, err := onNoted(f, 2)
+				g, err := onAllPorts(f, 2)
 				must(t, err)
 				must(t, r.call(g, 1))
 			}, func(s crashfs.State, done bool) bool {
@@ -211,14 +211,15 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 	}
 }
 
-// TestFaultsOfAnnotations: one operation at a time fails, tears or is the last one. What
-// is answered is recorded, and what is refused is not, unless it says that nobody knows.
+// TestFaultsOfAnnotations: one operation at a time fails, tears or is the last one. An answered
+// annotation is recorded, and a refused one is not, unless the error says that the outcome is
+// unknown.
 func TestFaultsOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range remarkings(t) {
 		t.Run(r.name, func(t *testing.T) {
 			count := crashfs.Break(r.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
-				g, err := onNoted(f, 2)
+				g, err := onAllPorts(f, 2)
 				if err != nil {
 					return err
 				}

@@ -20,7 +20,7 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// heap is a run on a disk in memory, and what people said of it: more and more.
+// heap is a run on a disk in memory with a growing number of annotations.
 type heap struct {
 	*testing.T
 	disk *crashfs.FS
@@ -30,14 +30,14 @@ type heap struct {
 
 func newHeap(t *testing.T) *heap {
 	h := &heap{T: t, disk: crashfs.New()}
-	a, err := startCall(newWorld(t).compiled(twoSteps))(withAll(storeOn(t, h.disk)))
+	a, err := startCall(newWorld(t).compiled(twoSteps))(withAllPorts(storeOn(t, h.disk)))
 	must(t, err)
 	h.at = a.Position()
 	return h
 }
 
-// fill adds annotations until there are so many, each in a group of its own: what that
-// many calls would have left, but for caches and lines of the audit log.
+// fill adds annotations up to a number, each in a group of its own: what that many calls would have
+// left, except for caches and lines of the audit log.
 func (h *heap) fill(until int) {
 	h.Helper()
 	s, ctx := storeOn(h, h.disk), context.Background()
@@ -60,13 +60,14 @@ func (h *heap) fill(until int) {
 	must(h.T, err)
 }
 
-// process is a process of its own, and what it asks of the disk.
+// process is a process of its own, and a count of what it requests of the disk.
 func (h *heap) process() (*engine.Engine, *asked) {
 	c := &asked{FS: h.disk}
-	return withAll(storeOver(h, h.disk, c)), c
+	return withAllPorts(storeOver(h, h.disk, c)), c
 }
 
-// asked counts what is asked of the disk, by several at a time: long logs are read so.
+// asked counts requests of the disk. Several goroutines may send them: long logs are read in
+// parallel.
 type asked struct {
 	osfs.FS
 	opened, listed, read, written atomic.Int64 // files, entries of folders, bytes
@@ -128,9 +129,9 @@ func (h *heap) sumUp(q engine.SummaryQuery) (int64, *asked) {
 	return out.Runs[0].Annotations, c
 }
 
-// TestAnAnnotationCostsTheSameHoweverManyThereAre counts what one process opens and reads
-// to annotate a run, to sum it up, and to record what somebody does to the store.
-func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
+// TestAnnotationCostDoesNotGrowWithTheirNumber counts what one process opens and reads to annotate
+// a run, to sum it up, and to record an act on the store.
+func TestAnnotationCostDoesNotGrowWithTheirNumber(t *testing.T) {
 	t.Parallel()
 	many := 2000
 	switch {
@@ -161,13 +162,13 @@ func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
 	for what, few := range costOf[100] {
 		more := costOf[many][what]
 		t.Logf("%s: with 100 %v; with %d %v", what, few, many, more)
-		// A look at a log's beginning reads ahead, but not without end.
+		// The beginning of a log is read ahead, by a bounded number of bytes.
 		if more.opened.Load() > few.opened.Load() || more.listed.Load() > few.listed.Load() ||
 			more.read.Load() > few.read.Load()+64<<10 || more.written.Load() > few.written.Load()+1<<10 {
 			t.Errorf("%s: with %d annotations %v; with 100 %v", what, many, more, few)
 		}
 	}
-	// A page is read from all of them, since any may have been taken back: once each.
+	// A page is read from all annotations, since any may have been retracted: each once.
 	g, c := h.process()
 	page, err := g.Annotations(context.Background(), h.at.Run.String(), engine.AnnotationQuery{Limit: 10})
 	if err != nil || len(page.Annotations) != 10 || c.opened.Load() > int64(h.made+50) {
@@ -179,8 +180,8 @@ func TestAnAnnotationCostsTheSameHoweverManyThereAre(t *testing.T) {
 	}
 }
 
-// TestSumsAreRightWhateverLiesInTheCache: what was saved is a shortcut and no truth.
-func TestSumsAreRightWhateverLiesInTheCache(t *testing.T) {
+// TestSumsAreRightForAnyCache: saved sums are a shortcut, and never an answer by themselves.
+func TestSumsAreRightForAnyCache(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a, b := n.start(twoSteps), n.start(twoSteps)
@@ -231,7 +232,8 @@ func TestSumsAreRightWhateverLiesInTheCache(t *testing.T) {
 		if got := exact(); got != truth {
 			t.Errorf("%s: %s\nwant %s", name, got, truth)
 		}
-		// Who annotates over it leaves sums that are right, and are gone on with.
+		// An annotation that is added over such a cache leaves sums that are right, and that the
+		// next one continues from.
 		extra := n.note(a, remark(feedback.Flag()))
 		g := n.everybody()
 		c := &counted{Logs: g.Logs}

@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
-// TestPagesOfAnnotations: pages of any length hold each annotation once, in the order in
-// which they were made, whatever is added, superseded or retracted between two of them.
+// TestPagesOfAnnotations: pages of any length hold each annotation once, in the order in which they
+// were made, also when annotations are added, superseded or retracted between two pages.
 func TestPagesOfAnnotations(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
@@ -72,7 +72,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 			t.Errorf("%+v: %d rows on %d pages, want %d on %d", test.q, len(got), pages, len(test.want), test.pages)
 		}
 	}
-	// What was on a page goes, what stands behind the cursor as well, and one comes.
+	// One that was on a page is removed, one behind the cursor as well, and one is added.
 	got, _ := walk(engine.AnnotationQuery{Limit: 100}, func(page int) {
 		if page == 1 {
 			for _, gone := range []int{99, 100, 249} {
@@ -98,7 +98,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 	}
 }
 
-// sums tells a summary in a line: of each workflow its counts, then of each run.
+// sums is a summary in one line: of each workflow its counts, then of each run.
 func sums(s engine.FeedbackSummary) string {
 	var out []string
 	for _, w := range s.Workflows {
@@ -158,7 +158,7 @@ func TestSummaries(t *testing.T) {
 			t.Errorf("%+v:\n%s\nwant\n%s", test.q, got, test.want)
 		}
 	}
-	// Of a session that cannot be read to its end the runs are not all known.
+	// Not all runs of a session are known when it cannot be read to its end.
 	must(t, os.WriteFile(filepath.Join(n.dir, "sessions", long.Session.SessionID.String(), "manifest.jsonl"),
 		[]byte("{}\n"), 0o600))
 	if got := n.sumUp(engine.SummaryQuery{}); got != two+"; 2 of test.two; 2 of test.two; 1 incomplete" {

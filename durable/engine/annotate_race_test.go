@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
-// TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation is there
-// once, and on record once.
+// TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation exists once, and
+// has one line in the audit log.
 func TestManyAnnotateAtOnce(t *testing.T) {
 	t.Parallel()
 	const writers = 50
@@ -28,7 +28,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	for i := range writers {
 		wg.Go(func() {
 			var err error
-			// A lock is fair to nobody: whoever finds it taken for too long asks again.
+			// A lock is not fair: a caller that waited too long tries again.
 			for try := 0; try == 0 || fault.Is(err, fault.SessionLocked) && try < 100; try++ {
 				made[i], err = processes[i%2].Annotate(context.Background(), caller(int64(i)), annotationSeed(i),
 					a.Position(), remark(feedback.Label(fmt.Sprint("of ", i))))
@@ -48,7 +48,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 			t.Errorf("annotation %d is there %d times", i, seen[m.AnnotationID])
 		}
 	}
-	// completes what nobody got to
+	// completes lines that no writer has written yet
 	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore("gc"), nothing))
 	v, err := n.everybody().AuditVerify(context.Background())
 	if err != nil || !v.OK || len(v.Findings) > 0 || v.Events != writers+2 || len(seen) != writers {
@@ -62,9 +62,9 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	}
 }
 
-// TestOneTakesBackOneStandsInPlace: of those who take the same annotation out of what
-// stands, one does, and the others are told.
-func TestOneTakesBackOneStandsInPlace(t *testing.T) {
+// TestOneCallerRetractsAnAnnotation: of the callers that retract or supersede the same annotation,
+// one succeeds, and the others get an error.
+func TestOneCallerRetractsAnAnnotation(t *testing.T) {
 	t.Parallel()
 	for round := range 4 {
 		n := newNoted(t)
@@ -113,9 +113,9 @@ func TestOneTakesBackOneStandsInPlace(t *testing.T) {
 	}
 }
 
-// TestAnnotatingWhatIsDeleted: the session goes to the trash while it is annotated. What
-// was acknowledged went with it, or comes back with it, and nothing else is left behind.
-func TestAnnotatingWhatIsDeleted(t *testing.T) {
+// TestAnnotatingASessionThatIsDeleted: the session is moved to the trash while it is annotated.
+// What was acknowledged moves with it, or is restored with it, and nothing else is left behind.
+func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 	t.Parallel()
 	for round := range 8 {
 		n := newNoted(t)
@@ -150,7 +150,7 @@ func TestAnnotatingWhatIsDeleted(t *testing.T) {
 		if _, err := os.Stat(n.annotationsDir(a)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("round %d: a folder with annotations and no session is left: %v", round, n.files(sessionDir(a)))
 		}
-		// A folder in which somebody wanted to lock is no session, and in nobody's way.
+		// A directory that holds only a lock file is no session, and blocks nothing.
 		must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
 		_, err := n.everybody().RestoreSession(context.Background(), n.by(), a.Session.SessionID.String())
 		must(t, err)

@@ -16,9 +16,9 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// TestWhatStandsIsSupersededAndRetracted: each once, and what does not stand any more
-// neither way.
-func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
+// TestAnAnnotationIsSupersededOrRetractedOnce: one that is no longer current can be neither
+// superseded nor retracted.
+func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a, other := n.start(twoSteps), n.start(twoSteps)
@@ -77,7 +77,7 @@ func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
 	}
 }
 
-// TestARefusedFirstAnnotationLeavesNothing: not even the folder that it would lie in.
+// TestARefusedFirstAnnotationLeavesNothing: not even the directory of its log.
 func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
@@ -104,9 +104,9 @@ func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestStoresKnowNothingOfEachOther: a store says of what another holds what it says of
-// what nobody holds (R13), to the byte but for the id.
-func TestStoresKnowNothingOfEachOther(t *testing.T) {
+// TestStoresRevealNothingOfEachOther: of an id that another store holds, a store answers what it
+// answers of an unknown one (docs/design.md#tenants), to the byte except for the id.
+func TestStoresRevealNothingOfEachOther(t *testing.T) {
 	t.Parallel()
 	mine, theirs := newNoted(t), newNoted(t)
 	theirs.seeds, theirs.made = 100, 100
@@ -188,9 +188,9 @@ func TestStoresKnowNothingOfEachOther(t *testing.T) {
 	}
 }
 
-// TestDamagedAnnotationsAreToldAsFarAsTheyGo: the list says how healthy it is, nothing is
-// added to what is damaged, and the run goes on (R10).
-func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
+// TestDamagedAnnotationsAreListedUpToTheDamage: the list gives its health, nothing is appended to a
+// damaged log, and the run continues (docs/design.md#side-logs).
+func TestDamagedAnnotationsAreListedUpToTheDamage(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
@@ -227,9 +227,9 @@ func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
 	}
 }
 
-// TestAFamilyThatIsOff: every call is refused, nothing is written, and what was said
-// before is there when the family is on again.
-func TestAFamilyThatIsOff(t *testing.T) {
+// TestDisabledAnnotations: every call is refused, nothing is written, and earlier annotations are
+// listed once they are enabled again.
+func TestDisabledAnnotations(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)

@@ -18,7 +18,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// noted is a store whose runs are annotated, with all that an engine may have.
+// noted is a store whose runs are annotated, with all ports of an engine.
 type noted struct {
 	*world
 	made int
@@ -38,11 +38,11 @@ func (n *noted) everybody() *engine.Engine {
 		n.Fatal(err)
 	}
 	n.Cleanup(func() { _ = s.Close() })
-	return withAll(s)
+	return withAllPorts(s)
 }
 
-// withAll is an engine with all ports of a store.
-func withAll(s *filestore.Store) *engine.Engine {
+// withAllPorts is an engine with all ports of a store.
+func withAllPorts(s *filestore.Store) *engine.Engine {
 	g := audited(s)
 	g.Trash, g.Retention, g.Graves, g.SideLogs, g.Digests, g.Repairs = s, s, s, s, s, s
 	return g
@@ -108,7 +108,7 @@ func (n *noted) annotationsDir(a engine.Answer) string {
 	return filepath.Join(n.dir, "sessions", a.Session.SessionID.String(), "annotations")
 }
 
-// own is all that a session's own log consists of.
+// own is every byte of a session's own log.
 func (n *noted) own(a engine.Answer) (out string) {
 	n.Helper()
 	dir := filepath.Join(n.dir, "sessions", a.Session.SessionID.String())
@@ -123,9 +123,9 @@ func (n *noted) own(a engine.Answer) (out string) {
 	return out
 }
 
-// TestAnAnnotationIsToldAsItWasMade: what comes back, what is listed, and what lies on
-// the disk; and of the session's own log no byte is another.
-func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
+// TestAnAnnotationIsListedAsItWasMade: the answer, the list, and the bytes on the disk agree, and
+// no byte of the session's own log changes.
+func TestAnAnnotationIsListedAsItWasMade(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
@@ -158,8 +158,8 @@ func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
 	}
 }
 
-// TestRunsThatEndedAreAnnotated: feedback mostly comes afterwards (RFC 0056 C).
-func TestRunsThatEndedAreAnnotated(t *testing.T) {
+// TestEndedRunsAreAnnotated: most feedback is given afterwards (docs/design.md#annotations).
+func TestEndedRunsAreAnnotated(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	completed := n.must(n.must(n.start(twoSteps), note("done")), note("also done"))
@@ -177,9 +177,8 @@ func TestRunsThatEndedAreAnnotated(t *testing.T) {
 	}
 }
 
-// TestALostSnapshotKeepsNobodyFromAnnotating: which step was pending is not known then,
-// and that is all.
-func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
+// TestAnnotatingWithoutASnapshot: which step was pending is unknown then, and nothing else changes.
+func TestAnnotatingWithoutASnapshot(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(string) error{
 		"lost":    os.Remove,
@@ -198,7 +197,7 @@ func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
 	}
 }
 
-// TestTargets: an annotation is about what is there, and about nothing else.
+// TestTargets: the target of an annotation must exist.
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
@@ -256,8 +255,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestOnlyAgentsAreSure: a confidence is told by agents, and stands beside the row.
-func TestOnlyAgentsAreSure(t *testing.T) {
+// TestOnlyAgentsGiveAConfidence: a confidence is given by agents only, and is listed with the row.
+func TestOnlyAgentsGiveAConfidence(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)

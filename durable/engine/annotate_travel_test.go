@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// TestAForkStartsWithoutAnnotations: nobody judged it yet. It names where what was said of
-// its source is found (RFC 0056 D).
+// TestAForkStartsWithoutAnnotations: it names the run in which its source's annotations are found
+// (docs/design.md#annotations).
 func TestAForkStartsWithoutAnnotations(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
@@ -57,7 +57,7 @@ func judged(n *noted) engine.Answer {
 	return next
 }
 
-// told is what is listed of a run, all of it.
+// told is the whole list of a run.
 func told(t *testing.T, g *engine.Engine, ref string) engine.AnnotationList {
 	t.Helper()
 	list, err := g.Annotations(context.Background(), ref, engine.AnnotationQuery{History: true})
@@ -65,8 +65,8 @@ func told(t *testing.T, g *engine.Engine, ref string) engine.AnnotationList {
 	return list
 }
 
-// TestAnnotationsTravel: a bundle brings them as they are, under new ids as well, where
-// they are about the new nodes and events; and twice is once.
+// TestAnnotationsTravel: a bundle holds them unchanged. Under new ids their targets are the new
+// nodes and events, and a second import adds nothing.
 func TestAnnotationsTravel(t *testing.T) {
 	t.Parallel()
 	from, to := newNoted(t), newNoted(t)
@@ -109,7 +109,7 @@ func TestAnnotationsTravel(t *testing.T) {
 	if v, err := to.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	// What came with the bundle is gone on with here.
+	// Imported annotations are continued here.
 	at, err := to.g.Locate(context.Background(), run)
 	must(t, err)
 	to.made = 70
@@ -120,8 +120,7 @@ func TestAnnotationsTravel(t *testing.T) {
 	}
 }
 
-// TestExportRedactsAnnotations: what came from elsewhere with a secret in it does not leave
-// with it.
+// TestExportRedactsAnnotations: a secret in an imported annotation is not exported again.
 func TestExportRedactsAnnotations(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// slipIn appends to a session's annotations what no use case would.
+// slipIn appends to a session's annotations what no use case would append.
 func (n *noted) slipIn(a engine.Answer, table *event.Table, events ...event.Event) {
 	n.Helper()
 	log := manifest.SessionSide(a.Session.SessionID, table)
@@ -80,8 +80,8 @@ func (n *noted) found() (out []string) {
 	return out
 }
 
-// TestVerifyReadsAnnotations: every record's names are held against what is there, and
-// each problem is one finding, which says nothing about the session itself (R10).
+// TestVerifyReadsAnnotations: the names in every record are compared with what exists, and each
+// problem is one finding, which does not concern the session itself (docs/design.md#side-logs).
 func TestVerifyReadsAnnotations(t *testing.T) {
 	t.Parallel()
 	name := func(i byte) id.Annotation { return id.NewAnnotation(id.Seed{i, 0xbb}) }
@@ -171,9 +171,9 @@ func TestVerifyReadsAnnotations(t *testing.T) {
 	}
 }
 
-// TestAnnotationsOutliveWhatARepairTook: what was taken away on record is not missed for
-// ever; what went otherwise is.
-func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
+// TestAnnotationsAfterARepair: what a repair removed on record is not reported as missing; what was
+// removed otherwise is.
+func TestAnnotationsAfterARepair(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)
 	a := n.start(twoSteps)
@@ -200,8 +200,8 @@ func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
 	}
 }
 
-// TestAnnotationsWithoutTheirSession: a session of which nothing is there but what was said
-// of it was lost, and is no session that nobody began.
+// TestAnnotationsWithoutTheirSession: a session of which only annotations are left was lost, and is
+// not one that was never begun.
 func TestAnnotationsWithoutTheirSession(t *testing.T) {
 	t.Parallel()
 	n := newNoted(t)

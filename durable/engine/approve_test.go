@@ -32,8 +32,8 @@ func (w *world) mustApprove(a engine.Answer, comment string) engine.Answer {
 	return out
 }
 
-// TestApprovalLetsAStepPass: handed in, refused for want of an approval, approved,
-// and passed by an attempt that brings nothing new, in every mode (R20).
+// TestApprovalLetsAStepPass: submitted, refused for want of an approval, approved, and passed by an
+// attempt that brings nothing new, in every mode (docs/design.md#requirements-on-the-caller).
 func TestApprovalLetsAStepPass(t *testing.T) {
 	t.Parallel()
 	for _, autonomy := range []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop} {
@@ -86,7 +86,7 @@ func TestApprovingTwice(t *testing.T) {
 	}
 }
 
-// TestOtherOutputsVoidAnApproval: and the next approval is of those.
+// TestOtherOutputsVoidAnApproval: the next approval is of the new outputs.
 func TestOtherOutputsVoidAnApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,7 +103,7 @@ func TestOtherOutputsVoidAnApproval(t *testing.T) {
 	if b := w.must(w.mustApprove(again, ""), note("plan B")); b.Pending.StepID != "build" {
 		t.Fatalf("%+v", b)
 	}
-	// What was approved is not inherited by another branch of the node.
+	// Another branch of the node does not inherit an approval.
 	back := w.look(a.StateToken)
 	if c := w.must(back, note("plan C")); c.Kind() != "blocked" {
 		t.Errorf("%+v", c)
@@ -137,7 +137,7 @@ func TestApprovalRefusals(t *testing.T) {
 	}
 }
 
-// TestApprovalOfACheckpointedStep: a checkpoint's outputs are not the step's: they
+// TestApprovalOfACheckpointedStep: the outputs of a checkpoint are not those of the step: they
 // neither void an approval nor count for it.
 func TestApprovalOfACheckpointedStep(t *testing.T) {
 	t.Parallel()

@@ -27,8 +27,8 @@ func onAudited(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	return audited(s), nil
 }
 
-// trusting is an act to explore: it makes a store where there is none, and what it does
-// shows on the disk.
+// trusting is an act to explore: it creates a store where none exists, and its effect shows on the
+// disk.
 func trusting(t *testing.T) func(*crashfs.FS, byte) error {
 	cmd := newWorld(t).compiled(withCommands)
 	return func(f *crashfs.FS, seed byte) error {
@@ -109,9 +109,9 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 		"an audit log":            kept.Revive()}
 }
 
-// TestExploreCrashesOfActs: in whatever state a power cut leaves the disk, an act that
-// was carried out was intended before, on record, and one that was answered has its
-// outcome there. The audit log is healthy, and takes the next act.
+// TestExploreCrashesOfActs: in every state that a power cut leaves of the disk, the intention of an
+// act that was carried out is on record, and so is the outcome of one that was answered. The audit
+// log is healthy, and accepts the next act.
 func TestExploreCrashesOfActs(t *testing.T) {
 	t.Parallel()
 	act := trusting(t)
@@ -124,9 +124,9 @@ func TestExploreCrashesOfActs(t *testing.T) {
 			}, func(s crashfs.State, done bool) bool {
 				at := auditOf(t, s.FS)
 				ok := at.codes == "" && at.cancels == facts && len(at.trust) <= 1
-				// nothing is done that was not intended
+				// nothing is done without a recorded intention
 				ok = ok && (!at.trusted || len(at.trust) == 1)
-				// nothing is called done that was not
+				// nothing is recorded as done that was not done
 				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted)
 				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // what was answered is there
 				next := s.FS.Revive()
@@ -142,9 +142,9 @@ func TestExploreCrashesOfActs(t *testing.T) {
 	}
 }
 
-// TestFaultsOfActs: one operation at a time fails, tears or is the last one. Nothing is
-// done without its intention, an act that says it is done is done, and one that could
-// not begin says so.
+// TestFaultsOfActs: one operation at a time fails, tears or is the last one. Nothing is done
+// without its intention, an act that is answered is done, and one that could not begin returns an
+// error.
 func TestFaultsOfActs(t *testing.T) {
 	t.Parallel()
 	act := trusting(t)
@@ -171,8 +171,8 @@ func TestFaultsOfActs(t *testing.T) {
 	}
 }
 
-// TestExploreCrashesOfFacts: a call whose fact has a line is explored with it. No line
-// outlives its fact, and no fault of the audit log's is the call's.
+// TestExploreCrashesOfFacts: a call whose fact has a line is explored with it. No line outlives its
+// fact, and a fault of the audit log does not fail the call.
 func TestExploreCrashesOfFacts(t *testing.T) {
 	t.Parallel()
 	base := auditBases(t)["no audit log"]
@@ -218,9 +218,9 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 	t.Logf("%d operations, %d faults", count.Ops, count.Faults)
 }
 
-// TestALineIsDurableAfterItsFact: a process dies between writing its group and syncing
-// it. Whoever then completes the audit log reads the fact from memory: the line must not
-// survive a power cut that the fact does not.
+// TestALineIsDurableAfterItsFact: a process dies between writing its group and syncing it. The next
+// writer that completes the audit log reads the fact from memory: the line must not survive a power
+// cut that the fact does not.
 func TestALineIsDurableAfterItsFact(t *testing.T) {
 	t.Parallel()
 	base := auditBases(t)["no audit log"]

@@ -26,8 +26,8 @@ func (w *world) headOf(s id.Session) manifest.Head {
 	return v.Head
 }
 
-// TestAForgedCacheHidesNothing: somebody who can write files, and has no keys, says that
-// all of a session was seen. The fact gets its line all the same.
+// TestAForgedCacheHidesNothing: a cache, written without the keys, states that all of a session was
+// seen. The fact gets its line all the same.
 func TestAForgedCacheHidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, acts := range []int{1, 20} { // a log that is read whole, and one that is not
@@ -59,9 +59,9 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 	}
 }
 
-// TestASessionWithAnotherHistory: a session's folder was put back as it was before, and
-// went another way since. What is new there gets its lines, nothing gets a second one,
-// and the line whose fact is gone is found.
+// TestASessionWithAnotherHistory: a session's directory was restored from a copy, and continued
+// differently since. New facts get their lines, no fact gets a second one, and the line whose fact
+// is gone is found.
 func TestASessionWithAnotherHistory(t *testing.T) {
 	t.Parallel()
 	for _, cache := range []bool{true, false} {
@@ -95,8 +95,8 @@ func TestASessionWithAnotherHistory(t *testing.T) {
 	}
 }
 
-// TestAnAuditLogWithAnotherHistory: the audit log was put back as it was before, or went
-// away. What was seen of sessions counts for the log that was there, not for this one.
+// TestAnAuditLogWithAnotherHistory: the audit log was restored from a copy, or removed. The cursor
+// of the cache is valid for the former log, not for this one.
 func TestAnAuditLogWithAnotherHistory(t *testing.T) {
 	t.Parallel()
 	for _, acts := range []int{0, 20} { // a log that is read whole, and one that is not
@@ -122,9 +122,9 @@ func TestAnAuditLogWithAnotherHistory(t *testing.T) {
 	}
 }
 
-// TestLinesOfSessionsThatAreGone: what was deleted on record is no finding; what went
-// otherwise is one.
-func TestLinesOfSessionsThatAreGone(t *testing.T) {
+// TestLinesOfDeletedSessions: a session that was deleted on record is no finding; one that is
+// missing otherwise is.
+func TestLinesOfDeletedSessions(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)
 	a, b := w.cancelled("one"), w.cancelled("two")
@@ -140,8 +140,8 @@ func TestLinesOfSessionsThatAreGone(t *testing.T) {
 	w.want("cancel cancel delete", "audit_session_missing")
 }
 
-// TestADamagedSessionHidesNoOther: what stands before the damage is told, that there may
-// be more is said, and the others get their lines.
+// TestADamagedSessionHidesNoOther: what precedes the damage is listed, the list is marked as
+// incomplete, and the other sessions get their lines.
 func TestADamagedSessionHidesNoOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

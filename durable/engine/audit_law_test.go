@@ -22,8 +22,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// auditPlay is a store in which people decide things, some of them in processes that die
-// before the line is written, while its cache comes, goes and is tampered with.
+// auditPlay is a store with random decisions, some of them by processes that die before the line is
+// written, while its cache appears, disappears and is tampered with.
 type auditPlay struct {
 	*rapid.T
 	dir   string
@@ -84,7 +84,7 @@ func (p *auditPlay) act() {
 	p.acts++
 }
 
-// meddle does to the cache what may happen to a file that nobody vouches for.
+// meddle changes the cache in a way that may happen to a file without a digest of its own.
 func (p *auditPlay) meddle() {
 	name := filepath.Join(p.dir, "cache/audit-2")
 	b, _ := os.ReadFile(name)
@@ -112,10 +112,10 @@ func (p *auditPlay) meddle() {
 	}
 }
 
-// TestCompletingIsIdempotentAndInNoOrder: whoever completes the audit log, in whatever
-// order, after however many calls that died before their line, and with whatever lies in
-// the cache: in the end every fact has one line, and nothing else has one.
-func TestCompletingIsIdempotentAndInNoOrder(t *testing.T) {
+// TestCompletionIsIdempotent: in whatever order and by whichever process the audit log is
+// completed, after any number of calls that died before their line, and with any content of the
+// cache: in the end every fact has one line, and nothing else has one.
+func TestCompletionIsIdempotent(t *testing.T) {
 	w := &world{T: t}
 	n := 0
 	fewWalks(t)
@@ -135,7 +135,7 @@ func TestCompletingIsIdempotentAndInNoOrder(t *testing.T) {
 			case 4:
 				p.meddle()
 			}
-			// A reader sees all of it at any moment, whatever is written and kept.
+			// A reader sees all of it at any moment, independent of what is written and kept.
 			p.look(false)
 		}
 		p.act()
@@ -160,8 +160,8 @@ func (p *auditPlay) look(whole bool) {
 	}
 }
 
-// TestManyProcessesRecordEachFactOnce: those who see the same fact at the same time do
-// not both write its line, and nothing that is done is without its two lines.
+// TestManyProcessesRecordEachFactOnce: processes that see the same fact at the same time write one
+// line of it, and nothing is done without its two lines.
 func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // facts without lines, for all to complete
@@ -200,7 +200,7 @@ func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 	}
 }
 
-// counted tells how many segments of sessions, and of the audit log, were read.
+// counted counts how many segments of sessions, and of the audit log, were read.
 type counted struct {
 	ports.Logs
 	sessions, audit int
@@ -224,9 +224,9 @@ func (c *counted) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (m
 	return c.Logs.Read(ctx, r, countedVisit{v, n})
 }
 
-// TestWhatWasSeenIsNotReadAgain: an act reads what is new; without the cache it reads
-// everything once, and the one after it nothing.
-func TestWhatWasSeenIsNotReadAgain(t *testing.T) {
+// TestSeenFactsAreNotReadAgain: an act reads what is new; without the cache it reads everything
+// once, and the next act nothing.
+func TestSeenFactsAreNotReadAgain(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)
 	const n = 40

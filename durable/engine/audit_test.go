@@ -69,8 +69,8 @@ func ofStore(a audit.Action) audit.Act {
 
 func nothing() (map[string]string, error) { return nil, nil }
 
-// trail is what is on record, an act a word: "cancel", "gc?" where it is open, "gc!"
-// where it failed, "cancel+" where the line is not written.
+// trail is what is on record, one word for each act: "cancel", "gc?" where it is open, "gc!" where
+// it failed, "cancel+" where the line is not written.
 func (w *world) trail() string {
 	w.Helper()
 	list, err := w.auditor().AuditList(context.Background(), engine.AuditQuery{})
@@ -127,7 +127,7 @@ func (w *world) cancelled(reason string) engine.Answer {
 	return a
 }
 
-func TestAnActStandsBetweenTwoLines(t *testing.T) {
+func TestAnActIsRecordedBeforeAndAfter(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
@@ -159,7 +159,7 @@ func TestAnActStandsBetweenTwoLines(t *testing.T) {
 		t.Error(err)
 	}
 	w.want("gc repair!", "")
-	// Whoever interrupts an act that goes on has done it all the same.
+	// An act that completes although its caller was interrupted is recorded as done.
 	ended, end := context.WithCancel(ctx)
 	must(t, engine.Act(w.g, ended, w.by(), ofStore(audit.EmptyTrash),
 		func() (map[string]string, error) { end(); return nil, nil }))
@@ -171,7 +171,7 @@ func TestAnActStandsBetweenTwoLines(t *testing.T) {
 	w.want("gc repair! empty_trash", "")
 }
 
-func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
+func TestAnActIsRefusedWithoutAnAuditLog(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
@@ -190,7 +190,7 @@ func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
 	if err := act(audit.Act{Action: audit.GC}); !fault.Is(err, fault.Internal) {
 		t.Error(err)
 	}
-	// Somebody is writing to the audit log all the time.
+	// Another process holds the lock of the audit log all the time.
 	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestRecordingMakesNoStoreThatTheActWouldNotMake(t *testing.T) {
+func TestRecordingCreatesNoStore(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
@@ -297,7 +297,7 @@ func TestFactsHaveTheirLines(t *testing.T) {
 		second.Details["endsAs"] != "cancelled" {
 		t.Errorf("%+v", second)
 	}
-	// A fork of a run that nothing stops decides nothing anew.
+	// A fork of a run that never stops makes no decision again.
 	at, err := w.g.Locate(ctx, engine.Last)
 	must(t, err)
 	if _, err := w.g.Fork(ctx, w.by(), id.Seed{98}, engine.ForkRequest{At: at}); err != nil {
@@ -306,10 +306,10 @@ func TestFactsHaveTheirLines(t *testing.T) {
 	w.want("approve cancel override", "")
 }
 
-// TestAReaderCompletesWhatAWriterCouldNot: the fact is there, its line is not: a kill
-// came between, or nobody could write to the audit log. A reader shows it, writes
+// TestAReaderCompletesAnUnwrittenLine: the fact exists and its line does not: the process was
+// killed in between, or the audit log could not be written. A reader shows the line and writes
 // nothing, and the next line that is written completes the log.
-func TestAReaderCompletesWhatAWriterCouldNot(t *testing.T) {
+func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // keeps no audit log: as if every call were killed after its commit
 	w.cancelled("one")
@@ -333,8 +333,9 @@ func TestAReaderCompletesWhatAWriterCouldNot(t *testing.T) {
 	}
 }
 
-// TestImportedFactsAreNoActsHere: what was approved elsewhere is not this store's (R20).
-func TestImportedFactsAreNoActsHere(t *testing.T) {
+// TestImportedFactsAreNoActs: what was approved in another store is no act of this one
+// (docs/design.md#requirements-on-the-caller).
+func TestImportedFactsAreNoActs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(approving), note("the plan"))

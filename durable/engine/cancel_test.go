@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// desk is where performers sit: held by somebody, by nobody, or for one look only.
+// desk is a port of performers: a run has one, has none, or has one at the first look only.
 type desk struct{ held, leaves bool }
 
 // Hold implements ports.Performers.
@@ -108,8 +108,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestACancelledRunTakesNothing: what was handed out before is refused after.
-func TestACancelledRunTakesNothing(t *testing.T) {
+// TestACancelledRunAcceptsNothing: tokens that were issued before are refused after.
+func TestACancelledRunAcceptsNothing(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{true, false} {
 		w := newWorld(t)
@@ -127,7 +127,7 @@ func TestACancelledRunTakesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsCompleteIsNotCancelled(t *testing.T) {
+func TestACompleteRunIsNotCancelled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
@@ -144,7 +144,7 @@ func TestWhatIsCompleteIsNotCancelled(t *testing.T) {
 	}
 }
 
-// TestCloseIsThePerformersPart: only what was asked for, and once.
+// TestCloseIsThePerformersPart: only after a request to cancel, and once.
 func TestCloseIsThePerformersPart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -167,7 +167,7 @@ func TestCloseIsThePerformersPart(t *testing.T) {
 	w.replays(at)
 }
 
-// replays re-drives a run's session: it must come out the same.
+// replays re-drives a run's session: the result must be the same.
 func (w *world) replays(at engine.Position) engine.ReplayReport {
 	w.Helper()
 	got, err := w.process().Replay(context.Background(), at)

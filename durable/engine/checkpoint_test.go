@@ -47,8 +47,8 @@ func report(kind, value string) advance.Artifact {
 	return advance.JSONArtifact(set("kind", kind).With("value", canon.OfString(value)))
 }
 
-// stateOf is a state token for any node of an answer's run, as another program that
-// holds the log may hand it out.
+// stateOf is a state token for any node of an answer's run, as another program that holds the log
+// may issue it.
 func (w *world) stateOf(a engine.Answer, n id.Node) string {
 	w.Helper()
 	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
@@ -59,7 +59,7 @@ func (w *world) stateOf(a engine.Answer, n id.Node) string {
 		WorkflowHash: a.Workflow.WorkflowHash})
 }
 
-func TestCheckpointMovesNothingOn(t *testing.T) {
+func TestCheckpointDoesNotAdvance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(longOne), note("zero"))
@@ -84,8 +84,8 @@ func TestCheckpointMovesNothingOn(t *testing.T) {
 	}
 }
 
-// TestCheckpointReplay: the same call is answered from the log as it was, however
-// far the run has gone, and other content is named and not stored (R15).
+// TestCheckpointReplay: the same call is answered from the log as before, however far the run has
+// advanced, and other content is reported and not stored (docs/design.md#answers).
 func TestCheckpointReplay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,9 +114,9 @@ func TestCheckpointReplay(t *testing.T) {
 	}
 }
 
-// TestACheckpointsStateContinuesBesideIt: with the tokens of the node that it
-// stands beside, and looked at (R17).
-func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
+// TestContinueFromTheStateOfACheckpoint: with the tokens of the node that the checkpoint belongs
+// to, and rehydrated (docs/design.md#edges-and-tips).
+func TestContinueFromTheStateOfACheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -137,7 +137,7 @@ func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
 	if err != nil || b.Pending.StepID != "s1" {
 		t.Fatal(err)
 	}
-	// A checkpoint of another node is no way to this one.
+	// A checkpoint of another node does not lead to this one.
 	_, err = w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: state, AckToken: b.AckToken,
 		Request: note("x")})
 	if !fault.Is(err, fault.TokenScopeMismatch) {
@@ -193,7 +193,7 @@ func TestCheckpointRefusals(t *testing.T) {
 	if done.CheckpointToken != "" {
 		t.Error("a complete run hands out a checkpoint token")
 	}
-	// As an ack token it says which is which, too.
+	// As an ack token it names both as well.
 	_, err := w.g.Continue(context.Background(), w.by(),
 		engine.Continue{StateToken: next.StateToken, AckToken: next.CheckpointToken, Request: note("x")})
 	if !fault.Is(err, fault.TokenScopeMismatch) || !strings.Contains(err.Error(), "kind checkpoint") ||

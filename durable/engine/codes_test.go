@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// TestTokenOfAnotherWorkflow: a token that is signed and names another workflow than
-// its run's is refused before anything is looked at or written.
+// TestTokenOfAnotherWorkflow: a token that is signed and names another workflow than its run's is
+// refused before anything is read or written.
 func TestTokenOfAnotherWorkflow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,8 +38,8 @@ func TestTokenOfAnotherWorkflow(t *testing.T) {
 	}
 }
 
-// TestVerifyOfNoSession: what is not there is not found, rather than fine.
-func TestVerifyOfNoSession(t *testing.T) {
+// TestVerifyOfAnUnknownSession: it is not found, rather than healthy.
+func TestVerifyOfAnUnknownSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start(twoSteps)

@@ -44,9 +44,9 @@ func TestAWorkflowRunsToItsEnd(t *testing.T) {
 	}
 }
 
-// TestReplayIsTheSameAnswer: the same call twice, also from another process, after
-// ten more steps, and while the fold of the run is remembered (R15).
-func TestReplayIsTheSameAnswer(t *testing.T) {
+// TestReplayGivesTheSameAnswer: the same call twice, also from another process, after ten more
+// steps, and while the fold of the run is cached (docs/design.md#answers).
+func TestReplayGivesTheSameAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -70,7 +70,7 @@ func TestReplayIsTheSameAnswer(t *testing.T) {
 	}
 }
 
-func TestReplayWithOtherContentSaysSo(t *testing.T) {
+func TestReplayReportsOtherContent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -100,7 +100,7 @@ func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
 	}
 }
 
-func TestRehydrateTellsTheSameAndWritesNothing(t *testing.T) {
+func TestRehydrateGivesTheSameAnswerAndWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.must(w.start(longOne), note("zero"))
@@ -121,7 +121,8 @@ func TestRehydrateTellsTheSameAndWritesNothing(t *testing.T) {
 	}
 }
 
-// TestRacingCallersOfOneAttempt: one advance, and the same answer for all (R6).
+// TestRacingCallersOfOneAttempt: one advance, and the same answer for all
+// (docs/design.md#commit-protocol).
 func TestRacingCallersOfOneAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,7 +218,7 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
-func TestTokensWhereNoStoreIs(t *testing.T) {
+func TestTokensWithoutAStore(t *testing.T) {
 	t.Parallel()
 	token := newWorld(t).start(longOne).StateToken
 	for sent, want := range map[string]fault.Code{"hello": fault.TokenInvalidFormat, token: fault.TokenBadSignature} {
@@ -228,7 +229,7 @@ func TestTokensWhereNoStoreIs(t *testing.T) {
 	}
 }
 
-func TestMixedUpRunsAreBothNamed(t *testing.T) {
+func TestTokensOfTwoRunsAreBothNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, b := w.start(longOne), w.start(twoSteps)
@@ -242,7 +243,7 @@ func TestMixedUpRunsAreBothNamed(t *testing.T) {
 	}
 }
 
-func TestAttemptsThatNoAnswerHandedOut(t *testing.T) {
+func TestAttemptsThatNoAnswerIssued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -261,9 +262,9 @@ const asking = `{"id":"test.asking","name":"Asking","description":"d","version":
  {"id":"ask","title":"Ask","prompt":"p","inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"the ticket"}]},
  {"id":"work","title":"Work","action":{"kind":"command","argv":["true"]}}]}`
 
-// TestNextIsReadyToCopy: the call that an answer suggests brings what the step asks
-// for, and a command step is for the one who performs commands.
-func TestNextIsReadyToCopy(t *testing.T) {
+// TestSuggestedCallIsComplete: the call that an answer suggests contains what the step requires,
+// and a command step is for the performer of commands.
+func TestSuggestedCallIsComplete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(asking)

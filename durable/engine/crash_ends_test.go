@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// ending is a mutating call that answers no step, or makes another session: what is
-// on record is counted in events of the whole store.
+// ending is a mutating call that answers no step, or makes another session: what is on record is
+// counted in events of the whole store.
 type ending struct {
 	name          string
 	base          *crashfs.FS
@@ -75,8 +75,8 @@ func endings(t *testing.T) []ending {
 	return out
 }
 
-// stored counts the events of a disk as the next process sees them; ok says that
-// everything there is as it must be.
+// stored counts the events of a disk as the next process sees them; ok reports that everything on
+// it is valid.
 func stored(t *testing.T, f *crashfs.FS) (events int, ok bool) {
 	t.Helper()
 	g, err := on(f.Revive(), 3)
@@ -126,8 +126,8 @@ func (e ending) again(t *testing.T, f *crashfs.FS) bool {
 	return ok && after
 }
 
-// TestExploreCrashesOfEnds: as TestExploreCrashesOfUseCases, for what ends a run or
-// begins one from another's node.
+// TestExploreCrashesOfEnds: as TestExploreCrashesOfUseCases, for what ends a run or begins one from
+// another's node.
 func TestExploreCrashesOfEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endings(t) {
@@ -191,8 +191,8 @@ func TestFaultsOfEnds(t *testing.T) {
 	}
 }
 
-// TestEndsAreDurableBeforeTheyAreTold: as TestReplayIsDurableBeforeItIsTold.
-func TestEndsAreDurableBeforeTheyAreTold(t *testing.T) {
+// TestEndsAreDurableBeforeTheyAreReported: as TestReplayIsDurableBeforeItIsReported.
+func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 	t.Parallel()
 	for _, e := range endings(t) {
 		t.Run(e.name, func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 		done.Wait()
 	}
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
-	// Half of them revise, half approve what they were shown.
+	// Half of them revise, half approve the revision that they were shown.
 	shown := p.About.ArtifactSHA256
 	all(func(i int, g *engine.Engine, by engine.Caller) {
 		var err error
@@ -50,7 +50,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	// All approve it, and then all apply it: each approval counts, and one is it that applies.
+	// All approve it, and then all apply it: each approval counts, and one call applies.
 	now := d.About.ArtifactSHA256
 	all(func(i int, g *engine.Engine, by engine.Caller) {
 		if _, err := g.ApproveProposal(ctx, by, aboutProposal(p, "r"), now); err != nil {
