@@ -19,9 +19,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// TestErasingWhatWasProposed: the bytes go wherever they lie, what was installed of them is
-// in use no more, and what is on record stays readable.
-func TestErasingWhatWasProposed(t *testing.T) {
+// TestErasingAProposedArtifact: the bytes are removed everywhere, what was installed of them is no
+// longer in use, and the records stay readable.
+func TestErasingAProposedArtifact(t *testing.T) {
 	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	secret := func(says string) engine.ProposeRequest { return asWorkflow(t, "test.flow", says+" canary") }
@@ -64,7 +64,7 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	r.refusedWith(fault.ArtifactErased, 1, "a revision of it", func() (engine.Proposed, error) {
 		return r.another().ReviseProposal(ctx, r.by(), open.Proposal.ID.String(), secret("one"))
 	})
-	// Both go on: one by a revision, the other is taken back.
+	// Both can continue: one by a revision, the other by a rollback.
 	if p := r.revise(open, asWorkflow(t, "test.other", "two")); p.About.Unreadable != "" {
 		t.Errorf("%+v", p.About)
 	}
@@ -77,7 +77,7 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	if again, err := r.erase(applied.About.ArtifactSHA256, "once more"); err != nil || !again.Already {
 		t.Errorf("%+v, %v", again, err)
 	}
-	// A copy that is brought back by hand is not told, and goes with the next cleanup.
+	// A copy that is put back by hand is not returned, and the next cleanup removes it.
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(applied)), applied.Proposal.Artifact.JCS(), 0o600))
 	if _, err := r.another().Objects.Object(ctx, manifest.Installed, applied.About.ArtifactSHA256); !fault.Is(err,
 		fault.ArtifactErased) {
@@ -89,8 +89,9 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	}
 }
 
-// TestErasingWhatOnlyItsCopyIsLeftOf: the copy is what is erased then.
-func TestErasingWhatOnlyItsCopyIsLeftOf(t *testing.T) {
+// TestErasingTheInstalledCopyOnly: the artifact itself is gone already; its installed copy is
+// erased.
+func TestErasingTheInstalledCopyOnly(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
 	p := r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
@@ -101,7 +102,7 @@ func TestErasingWhatOnlyItsCopyIsLeftOf(t *testing.T) {
 	}
 }
 
-// slowly lets something happen when the engine has read an artifact and not yet written.
+// slowly calls meanwhile when the engine has read an artifact and not yet written.
 type slowly struct {
 	ports.Logs
 	meanwhile func()
@@ -114,7 +115,7 @@ func (s slowly) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	return s.Logs.Append(ctx, w, at, p)
 }
 
-// TestErasedWhileItIsApplied: what was read before the bytes went does not bring them back.
+// TestErasedWhileItIsApplied: bytes that were read before the erasure are not written back.
 func TestErasedWhileItIsApplied(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
@@ -135,8 +136,8 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 	}
 }
 
-// TestExploreCrashesOfErasing what was installed: it is in use as it was, or it is erased
-// and none of its bytes is told; and once that is answered, none is left.
+// TestExploreCrashesOfErasing an installed artifact: it is in use as before, or it is erased and
+// none of its bytes is returned; once the call has answered, none is left.
 func TestExploreCrashesOfErasing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

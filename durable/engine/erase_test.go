@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// handsIn is a workflow whose first step needs a report, and whose second nothing.
+// handsIn is a workflow whose first step requires a report, and whose second requires nothing.
 const handsIn = `{"id":"test.erase","name":"Erase","description":"d","version":"1.0.0","steps":[
  {"id":"first","title":"First","prompt":"p","outputContract":{"contractRef":"wr.contracts.capability_observation","required":true},"notesRequired":true},
  {"id":"second","title":"Second","prompt":"q"}]}`
@@ -28,7 +28,7 @@ func (w *world) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, e
 var observed = set("kind", "wr.capability_observation").With("capability", canon.OfString("web_browsing")).
 	With("result", canon.OfString("failure")).With("failureCode", canon.OfString("tool_missing"))
 
-func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
+func TestAnErasedArtifactIsGoneAndTheRunContinues(t *testing.T) {
 	t.Parallel()
 	w := tendedWorld(t)
 	ctx := context.Background()
@@ -83,12 +83,12 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 	if err != nil || !after.OK || len(after.Undecided) != 1 {
 		t.Errorf("replay: %+v, %v", after, err)
 	}
-	// The same again finishes what a crash may have left, and keeps who did it first.
+	// The same call again finishes what a crash may have left, and keeps the first actor.
 	if again, err := w.erase(ref, "once more"); err != nil || !again.Already || again.Note.Reason != e.Note.Reason ||
 		again.Bytes != e.Bytes {
 		t.Errorf("%+v, %v", again, err)
 	}
-	// Handed in again, the bytes are not told either, and go with the next cleanup.
+	// The bytes are not returned when they are submitted again, and the next cleanup removes them.
 	next := w.must(a, advance.Request{Notes: "n", Artifacts: []advance.Artifact{report}})
 	if _, err := w.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
 		t.Errorf("brought again: %v", err)
@@ -101,9 +101,9 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 	}
 }
 
-// What a pending step needs and was erased has to be handed in again: the run is not
-// stuck for good, and nothing is taken for what it is not.
-func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
+// An erased artifact that a pending step requires has to be submitted again: the run can continue,
+// and no other artifact is taken for it.
+func TestAPendingStepRequiresAnErasedArtifactAgain(t *testing.T) {
 	t.Parallel()
 	w := tendedWorld(t)
 	artifact := advance.JSONArtifact(observed)
@@ -128,7 +128,7 @@ func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
 	w.sound(manifest.ArtifactErased)
 }
 
-func TestUsageTellsWhoseWhatIs(t *testing.T) {
+func TestUsageBySession(t *testing.T) {
 	t.Parallel()
 	w := tendedWorld(t)
 	first := w.must(w.start(longOne),

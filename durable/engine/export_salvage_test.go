@@ -16,9 +16,10 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// TestASalvageLeavesOutWhatIsGone: where an object is gone, what stands before the first
-// segment that needs it is exported, says so, and is taken in elsewhere.
-func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
+// TestSalvageExportsUpToTheFirstMissingObject: where an object is gone, the segments before the
+// first one that requires it are exported, the bundle states that it is a salvage, and another
+// store imports it.
+func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	type lost struct {
@@ -113,8 +114,8 @@ func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestASalvageOfWhatIsWholeIsNone: nothing is said of damage where there is none.
-func TestASalvageOfWhatIsWholeIsNone(t *testing.T) {
+// TestSalvageOfAHealthySession is an ordinary export, without a word about damage.
+func TestSalvageOfAHealthySession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(longOne), note("one"))

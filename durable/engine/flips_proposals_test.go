@@ -15,10 +15,10 @@ import (
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
-// TestNoChangedByteChangesWhatIsInstalled: whatever byte of a store of proposals is
-// flipped, and wherever a file of it ends, what is in use is what was applied, or less; and
-// but for what cannot be told from an append that was cut off, verification says so.
-func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
+// TestNoChangedByteChangesTheInstallation: with any byte of a store of proposals flipped, and with
+// any file of it truncated at any length, what is in use is what was applied, or less. Verification
+// finds the change, unless it is indistinguishable from an append that was cut off.
+func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("thousands of verifications")
@@ -88,7 +88,7 @@ func mustOpen(t *testing.T, tree *flatFS) *engine.Engine {
 	return g
 }
 
-// installsOne proposes something small that was learned from a run, and applies it.
+// installsOne proposes a small artifact with a run as its source, and applies it.
 func installsOne(t *testing.T, g *engine.Engine, by engine.Caller, from id.Run) error {
 	t.Helper()
 	d := drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[]}`, fmt.Sprintf(`,"sourceRunIds":[%q]`, from))

@@ -43,11 +43,11 @@ func everything(f osfs.FS) (*engine.Engine, error) {
 	return g, nil
 }
 
-// exhibit is a small store with everything in it that a store can hold.
+// exhibit is a small store that holds one of everything a store can hold.
 type exhibit struct {
 	tree  *flatFS
 	heads map[string]manifest.Head // the last groups, by manifest
-	// What was answered, and how it is asked for again.
+	// The answers that were given, and the calls that gave them.
 	asked []func(*engine.Engine) (engine.Answer, error)
 	said  []string
 }
@@ -114,7 +114,7 @@ func newExhibit(t *testing.T) *exhibit {
 	return e
 }
 
-// sideLog adds two groups of a log whose kinds nobody here knows.
+// sideLog adds two groups of a log whose kinds are unknown to this version.
 func (e *exhibit) sideLog(t *testing.T, s id.Session) {
 	log, head := manifest.SessionSide(s, event.Opaque("remarks", "sessionId")), manifest.Head{}
 	var control []byte
@@ -132,7 +132,7 @@ func (e *exhibit) sideLog(t *testing.T, s id.Session) {
 	e.tree = flat(e.tree.with(log.Root+"/manifest.jsonl", control).files)
 }
 
-// learn notes what is true while nothing is damaged.
+// learn records the heads and the answers of the undamaged store.
 func (e *exhibit) learn(t *testing.T) {
 	for name, data := range e.tree.files {
 		if path.Base(name) != manifest.FileName {
@@ -171,8 +171,7 @@ func (e *exhibit) ask(t testing.TB, tree *flatFS, ask func(*engine.Engine) (engi
 	return text(t, a)
 }
 
-// truth are the files that are nothing but truth: locks, notes and caches say nothing
-// that is relied on.
+// truth are the files that hold records: locks, notes and caches hold nothing that is relied on.
 func (e *exhibit) truth() (names []string) {
 	for name := range e.tree.files {
 		if !strings.HasPrefix(path.Base(name), ".") && !strings.Contains(name, "cache/") {
@@ -208,7 +207,7 @@ func (e *exhibit) changes() (out []change) {
 	return out
 }
 
-// eachChange tries all changes, several at a time.
+// eachChange tries a sample of the changes, several at a time.
 func (e *exhibit) eachChange(t *testing.T, try func(c change, tree *flatFS) (wrong string)) {
 	all := e.changes() // a cut and a flip at each byte
 	chosen := slices.Collect(sample.OneIn(t, 60).Of(len(all)))
@@ -237,9 +236,9 @@ func (e *exhibit) eachChange(t *testing.T, try func(c change, tree *flatFS) (wro
 	}
 }
 
-// Every flipped byte and every truncation of every truth file is found, but for a
-// truncation within the last group of a log, or of exactly that group, which nobody
-// can tell from an append that never was acknowledged (R9).
+// Every flipped byte and every truncation of every file with records is found, except for a
+// truncation within the last group of a log, or of exactly that group: it is indistinguishable from
+// an append that was never acknowledged (docs/design.md#log-tail).
 func TestEveryChangedByteOfAStoreIsFound(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -271,7 +270,7 @@ func TestEveryChangedByteOfAStoreIsFound(t *testing.T) {
 	}
 }
 
-// Nobody is told anything else for a byte that was changed: the same, or nothing.
+// With a changed byte a call has the same answer as before, or an error.
 func TestNoChangedByteChangesAnAnswer(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

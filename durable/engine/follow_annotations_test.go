@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
-// say records a label of a run, and gives what it is called.
+// say records a label of a run, and returns its id.
 func (w *world) say(a engine.Answer, label string) id.Annotation {
 	w.Helper()
 	w.seeds++
@@ -26,7 +26,7 @@ func (w *world) say(a engine.Answer, label string) id.Annotation {
 	return said.AnnotationID
 }
 
-// heard is what a follower is told, as labels with the step that they are about.
+// heard is what a follower gets, as labels with the step that they are about.
 func heard(t *testing.T, f *engine.Following) string {
 	t.Helper()
 	all, err := f.Annotated(context.Background())
@@ -40,9 +40,9 @@ func heard(t *testing.T, f *engine.Following) string {
 	return strings.Join(out, ", ")
 }
 
-// TestAnnotationsAreToldWhileOneFollows: each once and from now on, also where the facts
-// are told from the beginning; taking one back is no annotation.
-func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
+// TestFollowReportsAnnotations: each once and from now on, also where the facts are reported from
+// the beginning; a retraction is no annotation.
+func TestFollowReportsAnnotations(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
@@ -72,7 +72,7 @@ func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
 		t.Errorf("told twice, or a retraction: %s", got)
 	}
 
-	// Another history in its place: it is not told, and what comes behind it is.
+	// Another history in its place: it is not reported, and what is appended to it is.
 	folder := filepath.Join(w.dir, "sessions", a.Session.SessionID.String())
 	for _, name := range []string{"annotations", "cache"} {
 		if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
@@ -90,7 +90,8 @@ func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
 	}
 }
 
-// TestDamagedAnnotationsAreNotFollowed: the run is, and what was told stays told.
+// TestDamagedAnnotationsAreNotFollowed: the run is followed, and what was reported before stays
+// valid.
 func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -114,7 +115,7 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 	if facts, err := f.Next(ctx); err != nil || len(facts) == 0 {
 		t.Errorf("the run is not followed any more: %v", err)
 	}
-	// What is damaged before saved sums is not met by a list; without them it is.
+	// Damage before the saved sums does not concern a list; without the sums it does.
 	if err := os.RemoveAll(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "cache")); err != nil {
 		t.Fatal(err)
 	}
@@ -143,9 +144,9 @@ func (w *world) flipLastAnnotation(a engine.Answer) {
 	}
 }
 
-// TestRunsSayWhatWasSaidOfThem: a list counts what stands; runs without anything are
-// counted as that.
-func TestRunsSayWhatWasSaidOfThem(t *testing.T) {
+// TestRunsCountTheirAnnotations: a list counts the current annotations; a run without any has a
+// count of zero.
+func TestRunsCountTheirAnnotations(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)

@@ -53,8 +53,8 @@ var madeHere = []seen{
 		[]string{"Slice the bread pending 0 ", "Toast it to_come 0 ", "Butter it to_come 0 "}, "", nil},
 }
 
-// lyingBeside are the runs of three stores that may lie beside the checkout.
-var lyingBeside = map[string]seen{
+// besideCheckout are the runs of three stores that may exist beside the checkout.
+var besideCheckout = map[string]seen{
 	"tiny": {"run_nrc63m74", projections.CompleteStatus, "Probe One", engine.Progress{Completed: 2, Total: 2},
 		[]string{"WorkRail Protocol Instructions done 1 ", "Only done 1 ## One\nDone the only thing."}, "",
 		[]string{"The run came to its end after 0.1 s"}},
@@ -83,12 +83,12 @@ func TestStoresOfAnotherProgramAreRead(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
-	for name, want := range lyingBeside {
+	for name, want := range besideCheckout {
 		t.Run(name, func(t *testing.T) { checkSeen(t, overForeign(t, beside(t, name), nil), want) })
 	}
 }
 
-// beside is a store of another program that lies beside the checkout.
+// beside is a store of another program beside the checkout.
 func beside(t *testing.T, name string) string {
 	dir := "../../../shared/data/workrail/stores/" + name
 	if _, err := os.Stat(dir); err != nil {
@@ -97,7 +97,7 @@ func beside(t *testing.T, name string) string {
 	return dir
 }
 
-// overForeign opens a copy, so that a write would show; dir is where it lies.
+// overForeign opens a copy, so that a write would show; dir is its directory.
 func overForeign(t *testing.T, from string, dir *string) *engine.Engine {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "store")
@@ -173,8 +173,8 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	}
 }
 
-// An open gap that only another program's words name is told under them, and one that
-// was resolved under such a name is gone.
+// An open gap that only the other program's words name is reported under them, and one that was
+// resolved under such a name is gone.
 func TestGapsOfAnotherProgramKeepTheirNames(t *testing.T) {
 	t.Parallel()
 	r, err := overForeign(t, foreignDir, nil).Run(context.Background(), foreignRun(foreignGap).String())
@@ -183,12 +183,12 @@ func TestGapsOfAnotherProgramKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestStoresOfAnotherProgramAreNeverWritten: everything that goes on from a run is
-// refused, no session is made, and not a byte is other afterwards (R14).
+// TestStoresOfAnotherProgramAreNeverWritten: every call that would continue a run is refused, no
+// session is made, and not a byte has changed afterwards (docs/design.md#foreign-stores).
 func TestStoresOfAnotherProgramAreNeverWritten(t *testing.T) {
 	t.Parallel()
 	stores := map[string]string{"of the project": foreignDir}
-	for name := range lyingBeside {
+	for name := range besideCheckout {
 		stores[name] = "../../../shared/data/workrail/stores/" + name
 	}
 	for name, from := range stores {
@@ -252,7 +252,7 @@ func refuseWrites(t *testing.T, g *engine.Engine) {
 	g.Flush(ctx)
 }
 
-// snapshotOf lists what lies in a folder, with what is in it.
+// snapshotOf lists the files of a directory, with their contents.
 func snapshotOf(t *testing.T, dir string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -301,9 +301,9 @@ func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
 	}
 }
 
-// A log that is whole, with a snapshot that another version wrote: the run is shown as
-// far as it is known, and as what it is; nothing goes on from it.
-func TestASnapshotOfAnotherFormIsShownAndNotGoneOnFrom(t *testing.T) {
+// A healthy log with a snapshot of another version: the run is shown as far as it is known, with
+// its version; nothing continues it.
+func TestASnapshotOfAnotherVersionIsShownAndNotContinued(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)

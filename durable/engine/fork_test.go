@@ -49,7 +49,7 @@ func (w *world) log(s id.Session) string {
 	return out.String()
 }
 
-func TestForkGoesOnFromANode(t *testing.T) {
+func TestForkContinuesFromANode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
@@ -145,7 +145,7 @@ func TestForkOfEnds(t *testing.T) {
 	}
 }
 
-// a2 is the source's node once more: another branch leaves it.
+// a2 is the source's node once more: another branch begins at it.
 func a2(w *world, a engine.Answer) engine.Answer {
 	out, err := w.g.Rehydrate(context.Background(), a.Position())
 	if err != nil {
@@ -157,9 +157,9 @@ func a2(w *world, a engine.Answer) engine.Answer {
 const withCapability = `{"id":"test.cap","name":"Cap","description":"d","version":"1.0.0","steps":[
  {"id":"one","title":"One","prompt":"p"},{"id":"two","title":"Two","prompt":"p"},{"id":"three","title":"Three","prompt":"p"}]}`
 
-// TestForkTakesCapabilitiesAlong: those that held at the node, with where they are
-// known from; not what was observed after the path left, nor a claim.
-func TestForkTakesCapabilitiesAlong(t *testing.T) {
+// TestForkTakesCapabilities: those that held at the node, with the place where they were observed;
+// not what was observed after the path left, nor a claim.
+func TestForkTakesCapabilities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(withCapability)

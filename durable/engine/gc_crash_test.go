@@ -28,7 +28,7 @@ func tendedOn(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	return tended(g.Logs.(*filestore.Store)), nil
 }
 
-// tidying is one call that removes or moves things, to explore.
+// tidying is one call that removes or moves something.
 type tidying struct {
 	name string
 	base *crashfs.FS
@@ -39,8 +39,8 @@ type tidying struct {
 // left is what a disk holds of the session that a call is about, and of its artifact.
 type left struct{ live, trashed, bytes, grave bool }
 
-// stock is a disk with two sessions of one workflow; what is done is done to the
-// second, which brought an artifact.
+// stock is a disk with two sessions of one workflow; each call is about the second, which brought
+// an artifact.
 type stock struct {
 	stays, goes engine.Answer
 	artifact    canon.Digest
@@ -140,9 +140,9 @@ func tidyings(t *testing.T) (*stock, []tidying) {
 	}
 }
 
-// halves reports a state in which one folder has two names or none, although a rename
-// is one step for every filesystem with a journal: the model of the disk is harsher
-// than any disk there, and nothing that is made of renames could hold.
+// halves reports a state in which one directory has two names or none. A rename is one step for
+// every journaling filesystem: the model of the disk is stricter than any disk, and nothing that is
+// made of renames could hold in it.
 func halves(st *stock, f *crashfs.FS, was bool) bool {
 	names := map[string]bool{}
 	for name := range f.Files() {
@@ -154,8 +154,8 @@ func halves(st *stock, f *crashfs.FS, was bool) bool {
 	return len(names) > 1 || was && len(names) == 0
 }
 
-// look is what the next process finds. The store must verify, the other session be
-// whole, and what lies in the trash be as good as it was.
+// look is what the next process finds. The store must verify, the other session must be complete,
+// and a session in the trash must be restorable.
 func (st *stock) look(f *crashfs.FS) (l left, err error) {
 	ctx := context.Background()
 	g, err := tendedOn(f.Revive(), 3)
@@ -196,7 +196,7 @@ func (st *stock) look(f *crashfs.FS) (l left, err error) {
 	return l, nil
 }
 
-// restorable takes a session back on a copy of the disk, and verifies it there.
+// restorable restores a session on a copy of the disk, and verifies it there.
 func (st *stock) restorable(f *crashfs.FS, name string) error {
 	g, err := tendedOn(f.Revive(), 5)
 	if err != nil {
@@ -212,7 +212,7 @@ func (st *stock) restorable(f *crashfs.FS, name string) error {
 	return err
 }
 
-// goesOn: whatever is left, cleanups run, and the other session goes on.
+// goesOn runs a cleanup on what is left, and continues the other session.
 func (st *stock) goesOn(f *crashfs.FS) error {
 	next := f.Revive()
 	g, err := tendedOn(next, 6)
@@ -238,9 +238,9 @@ func (st *stock) goesOn(f *crashfs.FS) error {
 	return err
 }
 
-// TestExploreCrashesOfTidying: in whatever state a power cut leaves the disk while
-// something is deleted, restored, cleaned up or erased, nothing that a log names is
-// gone, the call can be made again, and once it has answered it holds.
+// TestExploreCrashesOfTidying: in every state that a power cut leaves of the disk while something
+// is deleted, restored, cleaned up or erased, nothing that a log names is gone, the call can be
+// made again, and its effect is durable once it has answered.
 func TestExploreCrashesOfTidying(t *testing.T) {
 	t.Parallel()
 	st, all := tidyings(t)
@@ -286,8 +286,8 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 	}
 }
 
-// TestFaultsOfTidying: one operation fails, tears or is the last one. The store stays
-// whole, and an error without a doubt in it means that nothing was done to it.
+// TestFaultsOfTidying: one operation fails, tears or is the last one. The store stays valid, and an
+// error other than an unknown outcome means that nothing was done to it.
 func TestFaultsOfTidying(t *testing.T) {
 	t.Parallel()
 	st, all := tidyings(t)

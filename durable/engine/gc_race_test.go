@@ -92,7 +92,7 @@ func (r *race) tend(done <-chan struct{}) (swept int64, err error) {
 	}
 }
 
-// check looks whether all that was acknowledged is there, and whole.
+// check verifies that everything acknowledged exists and is complete.
 func (r *race) check() {
 	g := r.process()
 	v, err := g.Verify(context.Background())
@@ -113,9 +113,9 @@ func (r *race) check() {
 	}
 }
 
-// TestGCAmongWriters: fifty processes start, advance and delete at once while two
-// clean up, in each of two hundred rounds or a sample of these. All bring the same objects, which no session
-// needs when the round begins: a writer that finds one must still find it when its commit is done.
+// TestGCAmongWriters: fifty processes start, advance and delete at once while two clean up, in each
+// of two hundred rounds or a sample of these. All bring the same objects, which no session requires
+// when the round begins: a writer that finds one must still find it when its commit is done.
 func TestGCAmongWriters(t *testing.T) {
 	t.Parallel()
 	rounds, writers := 0, 50
@@ -128,8 +128,8 @@ func TestGCAmongWriters(t *testing.T) {
 	var total int64
 	for round := range sample.OneIn(t, 10).Of(200) {
 		rounds++
-		// What was written is settled between rounds: a memory of every change would grow
-		// for ever.
+		// What was written is settled between rounds: a memory of every change would grow without
+		// bound.
 		r.disk, r.locks = r.disk.Revive(), lock.NewMemory()
 		var working, tending sync.WaitGroup
 		done, errs, swept := make(chan struct{}), make(chan error, writers+2), make(chan int64, 2)

@@ -57,7 +57,7 @@ func (w *world) gc(days int64, req engine.GCRequest) engine.GCReport {
 	return r
 }
 
-// sound verifies the store and wants no finding but those of the given codes.
+// sound verifies the store and requires that it has no finding but those of the given codes.
 func (w *world) sound(but ...manifest.FindingCode) {
 	w.Helper()
 	v, codes := w.findings()
@@ -96,7 +96,7 @@ func objectCount(r engine.GCReport) (n int64) {
 	return n
 }
 
-func TestGCOfASoundStoreFindsNothing(t *testing.T) {
+func TestGCOfAHealthyStoreFindsNothing(t *testing.T) {
 	t.Parallel()
 	w := tendedWorld(t)
 	w.must(w.start(twoSteps), note("done"))
@@ -106,7 +106,7 @@ func TestGCOfASoundStoreFindsNothing(t *testing.T) {
 	w.sound()
 }
 
-func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
+func TestADeletedSessionIsRemovedInSteps(t *testing.T) {
 	t.Parallel()
 	w := tendedWorld(t)
 	stays := w.start(twoSteps)
@@ -119,13 +119,13 @@ func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 	if _, err := w.g.Run(context.Background(), goes.Session.RunID.String()); !fault.Is(err, fault.RunNotFound) {
 		t.Errorf("a deleted run is shown: %v", err)
 	}
-	// In the trash it keeps what it needs.
+	// In the trash it keeps the objects that it refers to.
 	for _, apply := range []bool{false, true} {
 		if r := w.gc(29, engine.GCRequest{Apply: apply}); !r.Nothing() {
 			t.Errorf("with the session in the trash: %+v", r)
 		}
 	}
-	// A dry run tells what an applied one would do, and does nothing.
+	// A dry run reports what an applied one would do, and does nothing.
 	dry := w.gc(31, engine.GCRequest{})
 	if dry.Applied || len(dry.Trash) != 1 || dry.Trash[0].Reason != retention.TrashOld || objectCount(dry) != 4 ||
 		dry.FreedBytes == 0 {
@@ -145,7 +145,7 @@ func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
+func TestAnExpiredSessionIsMovedToTheTrashUnlessKept(t *testing.T) {
 	t.Parallel()
 	w := tendedWorld(t)
 	old, kept := w.start(twoSteps), w.start(twoSteps)
@@ -170,7 +170,7 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 	w.sound()
-	// A person takes it back, whole.
+	// A person restores it, complete.
 	back, err := w.g.RestoreSession(context.Background(), w.by(), old.Session.RunID.String())
 	if err != nil || back.SessionID != old.Session.SessionID {
 		t.Fatalf("%+v, %v", back, err)
@@ -182,7 +182,7 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 	if len(w.files("trash")) != 0 {
 		t.Errorf("trash: %v", w.files("trash"))
 	}
-	// Kept no more, it goes like any other.
+	// Once it is no longer kept, it expires like any other.
 	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.SessionID.String(),
 		Off: true}); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 	w.delete(kept.Session.SessionID.String())
 }
 
-// Whatever is damaged or not understood may need anything.
+// Something damaged or unknown may refer to any object.
 func TestSafeModeRemovesNothing(t *testing.T) {
 	t.Parallel()
 	for name, hurt := range map[string]func(w *world, a engine.Answer){
@@ -267,7 +267,7 @@ func flip(w *world, name string) {
 	}
 }
 
-func TestWhatACrashLeftIsRemoved(t *testing.T) {
+func TestLeftoversOfACrashAreRemoved(t *testing.T) {
 	t.Parallel()
 	w := tendedWorld(t)
 	a := w.start(twoSteps)
@@ -310,8 +310,8 @@ func TestWhatACrashLeftIsRemoved(t *testing.T) {
 	}
 }
 
-// Whatever names an object keeps it, however it is meant.
-func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
+// Every name of an object keeps it, in any kind of record.
+func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
 	t.Parallel()
 	bytes := []byte("bytes that nobody refers to")
 	ref := canon.Sum(bytes)

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
-// costs counts what a process asks of the disk.
+// costs counts what a process requests of the disk.
 type costs struct {
 	osfs.FS
 	opens, lists, calls int
@@ -55,8 +55,7 @@ func (f costsFile) Write(p []byte) (int, error) {
 	return f.File.Write(p)
 }
 
-// oneStep is a process that looks the run up, asks what is pending and hands it in;
-// what it cost comes back.
+// oneStep is a process that finds the run, rehydrates it and advances it; it returns the cost.
 func oneStep(t *testing.T, disk *crashfs.FS, l *long) costs {
 	t.Helper()
 	c := &costs{FS: disk}
@@ -78,9 +77,9 @@ func oneStep(t *testing.T, disk *crashfs.FS, l *long) costs {
 	return *c
 }
 
-// TestOneStepCostsTheSameHoweverLongTheRun counts what one process opens and reads
-// at the 10th step and at the 500th. Time is not looked at: it differs by machine.
-func TestOneStepCostsTheSameHoweverLongTheRun(t *testing.T) {
+// TestStepCostDoesNotGrowWithTheRun counts what one process opens and reads at the 10th step and at
+// the 500th. Time is not measured: it differs by machine.
+func TestStepCostDoesNotGrowWithTheRun(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("a long run is made without -short only")
@@ -116,8 +115,8 @@ func TestOneStepCostsTheSameHoweverLongTheRun(t *testing.T) {
 		t.Errorf("step 500 opens %d files, lists %d folders, asks %d times; step 10: %d, %d, %d", many.opens,
 			many.lists, many.calls, few.opens, few.lists, few.calls)
 	}
-	// What grows is bounded: the window, up to 64 nodes, and the snapshot's list of
-	// what is completed.
+	// What grows is bounded: the window, up to 64 nodes, and the snapshot's list of completed
+	// steps.
 	window := int64(1200 * 64)
 	if many.read > few.read+window || many.written > few.written+window {
 		t.Errorf("step 500 reads %d bytes and writes %d; step 10: %d and %d", many.read, many.written, few.read,

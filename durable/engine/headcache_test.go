@@ -26,7 +26,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// steps is a workflow of n steps; every third one wants to hear "ok".
+// steps is a workflow of n steps; every third one requires "ok" in its notes.
 func steps(n int) string {
 	var all []string
 	for i := range n {
@@ -40,8 +40,8 @@ func steps(n int) string {
 		`]}`
 }
 
-// long is a run on a disk in memory that several processes have worked on, with the
-// head caches that they left, oldest first.
+// long is a run on a disk in memory that several processes have worked on, with the head caches
+// that they left, oldest first.
 type long struct {
 	t        testing.TB
 	disk     *crashfs.FS
@@ -74,7 +74,7 @@ func newLongOf(t testing.TB, w *world, seed byte, n int) *long {
 	return l
 }
 
-// process ends the process that was, and begins one.
+// process ends the current process, and begins another one.
 func (l *long) process() {
 	if l.g != nil {
 		l.g.Flush(context.Background())
@@ -103,7 +103,7 @@ var stores atomic.Uint32 // opened so far: each has temporary names of its own
 
 func openOn(f *crashfs.FS) (*filestore.Store, error) { return openOver(f, f) }
 
-// openOver opens the store on a disk that something stands in front of.
+// openOver opens the store on a disk through another layer.
 func openOver(f *crashfs.FS, through osfs.FS) (*filestore.Store, error) {
 	n := stores.Add(1)
 	return filestore.Open(through, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
@@ -152,8 +152,8 @@ func (l *long) tip() engine.Position {
 	return at
 }
 
-// random works on the run as people and agents do: mostly at the tip, at times
-// refused, at times from an earlier place, by one process after another.
+// random works on the run as people and agents do: mostly at the tip, at times blocked, at times
+// from an earlier place, by one process after another.
 func (l *long) random(t *rapid.T, attempts int) {
 	for range attempts {
 		at := l.tip()
@@ -168,8 +168,7 @@ func (l *long) random(t *rapid.T, attempts int) {
 	l.process()
 }
 
-// told is everything that callers are told about the run by new processes over a
-// copy of the disk.
+// told is every answer about the run that new processes give over a copy of the disk.
 func (l *long) told(disk *crashfs.FS) string {
 	var out strings.Builder
 	tell := func(what string, a engine.Answer, err error) {
@@ -216,7 +215,7 @@ func (l *long) told(disk *crashfs.FS) string {
 	return out.String()
 }
 
-// with is a copy of the disk whose head cache is another one; nil is none.
+// with is a copy of the disk with another head cache; nil is none.
 func (l *long) with(cache []byte) *crashfs.FS {
 	disk := l.disk.Revive()
 	name := fmt.Sprintf("sessions/%s/cache/head-%d", l.session, projections.SavedFormat)
@@ -235,8 +234,8 @@ func (l *long) with(cache []byte) *crashfs.FS {
 	return disk
 }
 
-// TestAnswersDoNotDependOnTheHeadCache: whatever stands in its place, callers are
-// told the same, byte for byte.
+// TestAnswersDoNotDependOnTheHeadCache: with any content in its place, answers are the same, byte
+// for byte.
 func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -276,9 +275,9 @@ func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 	})
 }
 
-// TestRewindOutOfTheWindow: a step that is tried again from where the window does not
-// reach is folded from the beginning, also when it was another process that tried it.
-func TestRewindOutOfTheWindow(t *testing.T) {
+// TestRewindBeyondTheWindow: a step that is tried again from a node that is older than the window
+// is folded from the beginning, also when another process tried it.
+func TestRewindBeyondTheWindow(t *testing.T) {
 	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
 	for range 90 {
@@ -297,9 +296,8 @@ func TestRewindOutOfTheWindow(t *testing.T) {
 	}
 }
 
-// TestHeadCacheIsCheckedWhole: every truncation and every changed byte of the file
-// is a miss.
-func TestHeadCacheIsCheckedWhole(t *testing.T) {
+// TestHeadCacheIsCheckedCompletely: every truncation and every changed byte of the file is a miss.
+func TestHeadCacheIsCheckedCompletely(t *testing.T) {
 	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
 	for range 12 {
@@ -330,14 +328,14 @@ func TestHeadCacheIsCheckedWhole(t *testing.T) {
 		try("changed at", i, bad)
 	}
 	try("cut at", len(fresh)-1, fresh[:len(fresh)-1])
-	// A line does not serve in the other's place.
+	// A line is not accepted in the other's place.
 	try("changed at", first-1, append(slices.Clone(fresh[first+1:]), fresh...))
 	big := append(slices.Clone(fresh), make([]byte, limits.HeadCacheBytesMax)...)
 	try("cut at", first+1, big)
 }
 
-// TestLostTailIsProvedByTheHeadCache: a cache that was written behind a commit names
-// a head that the log must have (R9).
+// TestLostTailIsProvedByTheHeadCache: a cache that was written after a commit names a head that the
+// log must have (docs/design.md#log-tail).
 func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
@@ -374,8 +372,8 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 	}
 }
 
-// TestHeadCacheNeverFailsACommit: whatever goes wrong with writing it, the call is
-// answered as if nothing had.
+// TestHeadCacheNeverFailsACommit: after any fault of writing it, the call is answered as without
+// the fault.
 func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	t.Parallel()
 	l := newLong(t, newWorld(t), 1)
@@ -420,8 +418,8 @@ func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	t.Logf("%d operations, %d faults", count.Ops, count.Faults)
 }
 
-// TestCrashesAroundTheHeadCache: no state that a power cut leaves looks like a loss,
-// and what was acknowledged is there.
+// TestCrashesAroundTheHeadCache: no state that a power cut leaves is taken for a lost tail, and
+// what was acknowledged is recorded.
 func TestCrashesAroundTheHeadCache(t *testing.T) {
 	t.Parallel()
 	l := newLong(t, newWorld(t), 1)

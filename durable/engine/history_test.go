@@ -41,7 +41,7 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 	}
 }
 
-func TestTimelineIsToldWithoutSnapshotsAndWorkflow(t *testing.T) {
+func TestTimelineWithoutSnapshotsAndWorkflow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)

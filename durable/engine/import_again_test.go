@@ -16,9 +16,9 @@ import (
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 
-// TestImportedSessionsReplayWhereTheyGoNext: what one store decided, without an approval
-// that had come with a bundle, is decided so again in the store after it.
-func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
+// TestImportedSessionsReplayInTheNextStore: what one store decided, without an approval that had
+// come with a bundle, is decided in the same way by a store that imports it from there.
+func TestImportedSessionsReplayInTheNextStore(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
@@ -66,8 +66,8 @@ func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
 	}
 }
 
-// TestAPlantedSessionIsNotTheImport: under the id that an import as new will have,
-// anybody can bring another session, which says of itself that it came from there.
+// TestAPlantedSessionIsNotTheImport: another session can be brought under the id that an import as
+// new will get, with a forged statement of its origin.
 func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 	t.Parallel()
 	honest := travelled(t)
@@ -108,8 +108,8 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 	}
 }
 
-// TestARedactedTombstone: who erased an artifact travels in a redacted bundle without
-// the secret that somebody was called by.
+// TestARedactedTombstone: a redacted bundle names the actor of an erasure without the secret in the
+// actor's name.
 func TestARedactedTombstone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -31,9 +31,9 @@ func travelled(t *testing.T) []byte {
 	return export(t, w.g, a.Session.SessionID, 1)
 }
 
-// TestBundlesThatLie: whatever is wrong with a bundle, although its integrity was put
-// right again, it is refused with the code for it, and no store is made.
-func TestBundlesThatLie(t *testing.T) {
+// TestForgedBundles: a bundle with a fault and with digests that match it is refused with the code
+// of the fault, and no store is made.
+func TestForgedBundles(t *testing.T) {
 	t.Parallel()
 	honest := travelled(t)
 	for name, lie := range map[string]struct {
@@ -101,7 +101,7 @@ func replaceText(s map[string]any, old, is string) {
 	}
 }
 
-// tamper changes a bundle's session and states the digests of what it is then.
+// tamper changes a bundle's session and states the digests of the changed one.
 func tamper(t *testing.T, data []byte, tell func(map[string]any)) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -141,9 +141,9 @@ func tamper(t *testing.T, data []byte, tell func(map[string]any)) []byte {
 	return out
 }
 
-// TestBundlesWhoseLogLies: a log that was chained anew around facts that do not hold
-// together has every digest right, and is refused all the same.
-func TestBundlesWhoseLogLies(t *testing.T) {
+// TestBundlesWithAForgedLog: a log that was chained again around facts that contradict each other
+// has every digest right, and is refused all the same.
+func TestBundlesWithAForgedLog(t *testing.T) {
 	t.Parallel()
 	honest := travelled(t)
 	for name, change := range map[string]func(*event.Event){
@@ -242,8 +242,8 @@ func lines(t *testing.T, b []byte) (out []any) {
 const gated = `{"id":"test.gated","name":"Gated","description":"d","version":"1.0.0","steps":[
  {"id":"first","title":"First","prompt":"p","requireConfirmation":{"kind":"human_approval"}},{"id":"second","title":"Second","prompt":"p"}]}`
 
-// TestApprovalsDoNotTravel: what a person approved elsewhere is shown, and is to be
-// approved again; what went on from it there stays done.
+// TestApprovalsDoNotTravel: a person's approval in another store is shown, and has to be given
+// again; steps that were completed after it stay completed.
 func TestApprovalsDoNotTravel(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -286,7 +286,7 @@ func TestApprovalsDoNotTravel(t *testing.T) {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}
-	// Gone on from there before it travelled, it stays done.
+	// A step that was completed before the export stays completed.
 	a, err := w.g.Rehydrate(ctx, at)
 	if err != nil {
 		t.Fatal(err)

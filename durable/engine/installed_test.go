@@ -17,7 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// TestRollbacks bring back what was there before, and nothing that was taken back.
+// TestRollbacks: a rollback restores what was installed before, and nothing that was rolled back.
 func TestRollbacks(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
@@ -47,7 +47,7 @@ func TestRollbacks(t *testing.T) {
 	want("a rolled back behind b", slot(b))
 	back(b)
 	want("both rolled back")
-	// The very same bytes come back as well.
+	// The very same bytes are restored as well.
 	a = r.installs(r.revise(a, asWorkflow(t, "test.flow", "first")))
 	want("a once more", slot(a))
 	r.configure("principals", twoReviewers)
@@ -59,9 +59,9 @@ func TestRollbacks(t *testing.T) {
 	}
 }
 
-// TestVersionsOfATemplateStandSideBySide, since a workflow may ask for one of them; a
-// version takes the place of the same one.
-func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
+// TestVersionsOfATemplateAreInstalledTogether, since a workflow may name one of them; a version
+// replaces the same version only.
+func TestVersionsOfATemplateAreInstalledTogether(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
 	template := func(version, says string) engine.ProposeRequest {
@@ -97,7 +97,7 @@ func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
 	}
 }
 
-// TestNothingIsInUseBeforeItIsApplied, nor afterwards but while it is (RFC 0096 E).
+// TestNothingIsInUseBeforeItIsApplied, nor after its rollback (docs/design.md#proposals).
 func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 	t.Parallel()
 	r, ctx := newReview(t), context.Background()
@@ -109,7 +109,7 @@ func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 	}
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	nothing("draft")
-	// A file in the folder says nothing without a record.
+	// A file in the directory has no effect without a record.
 	forged := filepath.Join(r.dir, "installed")
 	must(t, os.MkdirAll(forged, 0o700))
 	must(t, os.WriteFile(filepath.Join(forged, p.About.ArtifactSHA256.FileName()+".json"), p.Proposal.Artifact.JCS(),
@@ -135,8 +135,8 @@ func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 	nothing("rolled back")
 }
 
-// TestAChangedInstallationIsNotUsed: those in installed/ are believed by their digest;
-// in their place come the bytes that were proposed, or nothing.
+// TestAChangedInstallationIsNotUsed: files in installed/ are checked by their digest; in place of a
+// changed one the proposed bytes are used, or nothing.
 func TestAChangedInstallationIsNotUsed(t *testing.T) {
 	t.Parallel()
 	r, ctx := newReview(t), context.Background()
@@ -159,8 +159,8 @@ func TestAChangedInstallationIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestALogThatIsNotWholeInstallsNothing: what took something out again may be what it lost.
-func TestALogThatIsNotWholeInstallsNothing(t *testing.T) {
+// TestADamagedLogInstallsNothing: the lost part may hold the rollback.
+func TestADamagedLogInstallsNothing(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(r *review) error{
 		"damaged": func(r *review) error {
@@ -188,7 +188,7 @@ func TestALogThatIsNotWholeInstallsNothing(t *testing.T) {
 		if err != nil || len(list.Installed) != 0 || list.Health == manifest.Healthy {
 			t.Errorf("%s: %+v, %v", name, list, err)
 		}
-		// And nothing is built on it.
+		// Nothing is appended to it.
 		before := r.onDisk()
 		if _, err := r.rollBack(p); err == nil {
 			t.Errorf("%s: it was written to", name)

@@ -45,8 +45,8 @@ func drawn(g engine.Graph) string {
 	return b.String()
 }
 
-// TestGraphIsTheRun: every node in its order, with loops, branches and checkpoints,
-// and every edge with its cause (locks 1.1, R17).
+// TestGraphIsTheRun: every node in its order, with loops, branches and checkpoints, and every edge
+// with its cause (docs/design.md#preferred-tip, docs/design.md#edges-and-tips).
 func TestGraphIsTheRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -109,9 +109,9 @@ func TestLocateNode(t *testing.T) {
 	}
 }
 
-// TestFollowTellsEachFactOnce: from now on or from the beginning, each event once and
-// in words, until nothing more can come.
-func TestFollowTellsEachFactOnce(t *testing.T) {
+// TestFollowReportsEachFactOnce: from now on or from the beginning, each event once and in words,
+// until no more can follow.
+func TestFollowReportsEachFactOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
@@ -171,8 +171,8 @@ func TestFollowTellsEachFactOnce(t *testing.T) {
 	}
 }
 
-// TestApproveWhatWasShown: an approval of what a person was shown is none of what came
-// in between; the same content again is the same content.
+// TestApproveWhatWasShown: an approval of what a person was shown is none of a later submission;
+// the same content again is the same content.
 func TestApproveWhatWasShown(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -205,9 +205,8 @@ func TestApproveWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestAForkedRunShowsWhatItBrought: what was done before the fork is neither open nor
-// passed over.
-func TestAForkedRunShowsWhatItBrought(t *testing.T) {
+// TestAForkedRunShowsItsHistory: steps that were done before the fork are neither open nor skipped.
+func TestAForkedRunShowsItsHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(twoRounds), note("planned"))

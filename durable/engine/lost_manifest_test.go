@@ -12,9 +12,8 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// TestALogWithoutItsManifestIsFound: a side log whose manifest is gone is there all the
-// same. Verification tells of it, and repair, to which whoever is refused is sent, is a
-// way out.
+// TestALogWithoutItsManifestIsFound: a side log whose manifest is gone still exists. Verification
+// reports it, and repair, which the error suggests, recovers it.
 func TestALogWithoutItsManifestIsFound(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

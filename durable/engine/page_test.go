@@ -15,14 +15,14 @@ func rows(n int) RunList {
 		if i%2 == 1 {
 			status = projections.CompleteStatus
 		}
-		// Pairs share a time, so that the cursor has to look further.
+		// Pairs share a time, so that the cursor has to compare more than the time.
 		l.Runs = append(l.Runs, RunSummary{RunID: id.NewRun(id.Seed{byte(i)}), Status: status,
 			LastAtMs: int64(100 - i/2), LastActivityEventIndex: int64(9 - i%2)})
 	}
 	return l
 }
 
-func TestPagesGiveEveryRowOnce(t *testing.T) {
+func TestPagesHoldEveryRowOnce(t *testing.T) {
 	t.Parallel()
 	l := rows(7)
 	for limit := 1; limit <= 8; limit++ {
