@@ -31,7 +31,7 @@ var laterProposals = event.NewTable("proposals", "storeId", event.Row[doubtedPro
 	event.Row[proposal.Created](event.NoScope),
 	event.Row[proposal.Approved](event.NoScope), event.Row[proposal.Applied](event.NoScope))
 
-// append writes to the log of the proposals what no use case would.
+// append writes to the log of the proposals what no use case would write.
 func (r *review) append(table *event.Table, by engine.Caller, data func(next int64) event.Payload) error {
 	ctx := context.Background()
 	store, err := r.g.Identity.StoreID(ctx, ports.ReadOnly)
@@ -65,7 +65,7 @@ func storeOf(r *review) id.Store {
 	return s
 }
 
-// forgers write what no use case does.
+// forgers are the sequences of records to append.
 var forgers = map[string]forger{
 	"an approval that nobody gave": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
@@ -118,8 +118,8 @@ var forgers = map[string]forger{
 	},
 }
 
-// TestForgedRecordsInstallNothing: records whose digests are sound, in sequences that no
-// use case writes. Nothing comes into use, nothing is announced, and verification says so.
+// TestForgedRecordsInstallNothing: records with correct digests, in sequences that no use case
+// writes. Nothing comes into use, nothing is announced, and verification reports them.
 func TestForgedRecordsInstallNothing(t *testing.T) {
 	t.Parallel()
 	for name, forge := range forgers {

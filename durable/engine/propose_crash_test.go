@@ -18,7 +18,7 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// learned is how the proposals of a disk stand: what is compared before and after a call.
+// learned is the state of the proposals on a disk: it is compared before and after a call.
 type learned struct {
 	proposals string // each with its state, revisions and approvals, the oldest first
 	inUse     string
@@ -26,7 +26,7 @@ type learned struct {
 	wrong     string
 }
 
-// learnedOn looks at a disk as the next process does.
+// learnedOn reads a disk as the next process does.
 func learnedOn(f *crashfs.FS) (out learned) {
 	ctx := context.Background()
 	fail := func(format string, args ...any) { out.wrong += fmt.Sprintf(format, args...) + "; " }
@@ -57,7 +57,8 @@ func learnedOn(f *crashfs.FS) (out learned) {
 		fail("%+v, %v", installed, err)
 	}
 	for _, i := range installed.Installed {
-		// The record stands: then its own copy has to be there, not only what stands in for it.
+		// With the record its own copy has to exist, not only the artifact that replaces a lost
+		// copy.
 		data, err := g.Objects.Object(ctx, manifest.Installed, i.Artifact.SHA256)
 		if err != nil || canon.Sum(data) != i.Artifact.SHA256 {
 			fail("%s: %v", i.Ref, err)
@@ -91,15 +92,15 @@ func learnedOn(f *crashfs.FS) (out learned) {
 	return out
 }
 
-// withAct is a list of acts with one more: in order of words, since the clock of the
-// tests stands still.
+// withAct is a list of acts with one more, sorted by words, since the clock of the tests does not
+// advance.
 func withAct(acts, act string) string {
 	all := append(strings.Fields(acts), act)
 	slices.Sort(all)
 	return strings.Join(all, " ")
 }
 
-// learningCase is a call to explore: what it changes is told by learned.
+// learningCase is a call to explore; learned shows its effect.
 type learningCase struct {
 	name string
 	base *crashfs.FS
@@ -126,8 +127,8 @@ func proposes(t testing.TB, seed byte, name, says string) func(*engine.Engine) e
 	}
 }
 
-// learningCases are the calls, each on a disk that they may begin on. What is applied and
-// rolled back takes the place of another, so that something comes back.
+// learningCases are the calls, each on a disk that they may begin on. The proposal that is applied
+// and rolled back replaces another one, so that the rollback restores something.
 func learningCases(t testing.TB) (out []learningCase) {
 	ctx, name := context.Background(), id.NewProposal(id.Seed{2}).String()
 	about := engine.DecideRequest{Ref: name, Reason: "r", AtTerminal: true}
@@ -184,7 +185,7 @@ func learningCases(t testing.TB) (out []learningCase) {
 	}
 }
 
-// wants is how the disk stands before a call and after it.
+// wants is the state of the disk before a call and after it.
 func (c learningCase) wants(t testing.TB) (before, after learned) {
 	t.Helper()
 	done := c.base.Revive()
@@ -198,8 +199,8 @@ func (c learningCase) wants(t testing.TB) (before, after learned) {
 	return before, after
 }
 
-// goesOn proposes one thing more: it is recorded beside what stands, and no line of the
-// audit log is owed any longer.
+// goesOn makes one more proposal: it is recorded beside the others, and afterwards no line of the
+// audit log is missing.
 func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why string) {
 	next := f.Revive()
 	g, err := onAudited(next, 9)
@@ -223,7 +224,7 @@ func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why strin
 	return ""
 }
 
-// explore looks at every state that a power cut leaves of a call, until one is wrong.
+// explore tries the states that a power cut leaves of a call, until one is wrong.
 func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after learned) (count crashfs.Count, why string) {
 	count = crashfs.Explore(c.base, how, func(f *crashfs.FS) {
 		if err := c.on(f, 2); err != nil && c.base.Mutation == nil {
@@ -247,9 +248,9 @@ func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after lear
 	return count, why
 }
 
-// TestExploreCrashesOfProposals: in whatever state a power cut leaves the disk, what was
-// acknowledged is there, and what was not is there as a whole or not at all: the record,
-// the bytes that it brought, and its line in the audit log.
+// TestExploreCrashesOfProposals: in every state that a power cut leaves of the disk, what was
+// acknowledged is recorded, and anything else is recorded completely or not at all: the record, the
+// bytes that it brought, and its line in the audit log.
 func TestExploreCrashesOfProposals(t *testing.T) {
 	t.Parallel()
 	for _, c := range learningCases(t) {
@@ -265,8 +266,8 @@ func TestExploreCrashesOfProposals(t *testing.T) {
 	}
 }
 
-// TestFaultsOfProposals: one operation at a time fails, tears or is the last one. Whoever
-// was told that it is done has it done; whoever was told that it failed may send it again.
+// TestFaultsOfProposals: one operation at a time fails, tears or is the last one. An answered call
+// is done, and a call that returned an error can be sent again.
 func TestFaultsOfProposals(t *testing.T) {
 	t.Parallel()
 	for _, c := range learningCases(t) {

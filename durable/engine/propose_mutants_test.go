@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// TestMutantsOfAnActivation: what the exploration is there to see, it sees.
+// TestMutantsOfAnActivation: the exploration notices each sync that is left out.
 func TestMutantsOfAnActivation(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -63,8 +63,8 @@ func TestMutantsOfAnActivation(t *testing.T) {
 	}
 }
 
-// TestAnApprovalAgainIsDurable: a process dies between writing
-// an approval and syncing it. The same approval again is answered, and must hold.
+// TestAnApprovalAgainIsDurable: a process dies between writing an approval and syncing it. The same
+// approval again is answered, and must be durable then.
 func TestAnApprovalAgainIsDurable(t *testing.T) {
 	t.Parallel()
 	var c learningCase

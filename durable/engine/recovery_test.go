@@ -16,8 +16,8 @@ const named = `{"id":"test.named","name":"Named","description":"d","version":"1.
  {"id":"two","title":"Go on","prompt":"p","functionReferences":["far()","look()"]},
  {"id":"three","title":"End","prompt":"p"}]}`
 
-// TestRecapTellsWhatCameBefore: to whoever only looks; an advance brings none.
-func TestRecapTellsWhatCameBefore(t *testing.T) {
+// TestRecapDescribesThePast for a caller that rehydrates; an advance has none.
+func TestRecapDescribesThePast(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(named)
@@ -36,7 +36,7 @@ func TestRecapTellsWhatCameBefore(t *testing.T) {
 	}
 }
 
-func TestRecapTellsWhatIsKeptAndOpen(t *testing.T) {
+func TestRecapListsCheckpointsAndGaps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(twoSteps), note("not yet"))
@@ -50,8 +50,8 @@ func TestRecapTellsWhatIsKeptAndOpen(t *testing.T) {
 	}
 }
 
-// TestRecapOfARewind: the branches that are there, the preferred one first, and the
-// functions that they name and the prompt does not.
+// TestRecapOfARewind: the existing branches, the preferred one first, and the functions that they
+// name and the prompt does not.
 func TestRecapOfARewind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,7 +78,7 @@ func TestRecapOfARewind(t *testing.T) {
 	if strings.Contains(got, "look()") {
 		t.Error("a function of the prompt is told twice")
 	}
-	// Touched again, an older branch is the preferred one, and told first.
+	// An older branch that is advanced again is the preferred one, and listed first.
 	older := w.must(w.look(first.StateToken), note("again"))
 	newer := w.must(second, note("on"))
 	w.mustKeep(older, note("so far"))
@@ -90,7 +90,7 @@ func TestRecapOfARewind(t *testing.T) {
 	}
 }
 
-// TestRecapOfManyBranches: bounded, and the rest is counted.
+// TestRecapOfManyBranches: the list is bounded, and the rest is counted.
 func TestRecapOfManyBranches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -108,9 +108,9 @@ func TestRecapOfManyBranches(t *testing.T) {
 	}
 }
 
-// TestRecapLooksBackAtTheNearest: however long the run is, the text is bounded, and
-// the same for the same log.
-func TestRecapLooksBackAtTheNearest(t *testing.T) {
+// TestRecapOfALongRun: the text is bounded for any length of the run, and the same for the same
+// log.
+func TestRecapOfALongRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)

@@ -76,9 +76,9 @@ func (w *world) segmentsOf(a engine.Answer) []string {
 	return out
 }
 
-// TestRepairGoesOnFromThePrefix: what is behind the damage is told and gone, what is
-// before it goes on, and tokens of what is gone are told so.
-func TestRepairGoesOnFromThePrefix(t *testing.T) {
+// TestRepairContinuesFromThePrefix: events behind the damage are reported and removed, the prefix
+// continues, and tokens of removed nodes are refused with that reason.
+func TestRepairContinuesFromThePrefix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	started := w.start(longOne)
@@ -128,8 +128,8 @@ func TestRepairGoesOnFromThePrefix(t *testing.T) {
 	}
 }
 
-// TestRepairOfWhatHasNoPrefix: the session is gone from the store, and nothing else is.
-func TestRepairOfWhatHasNoPrefix(t *testing.T) {
+// TestRepairWithoutAPrefix: the session is removed from the store, and nothing else is.
+func TestRepairWithoutAPrefix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	gone, stays := w.start(twoSteps), w.start(longOne)
@@ -152,9 +152,9 @@ func TestRepairOfWhatHasNoPrefix(t *testing.T) {
 	}
 }
 
-// TestRepairTellsWhatItCannotDo: objects are not made again, keys have a command of
-// their own, and remains need nothing.
-func TestRepairTellsWhatItCannotDo(t *testing.T) {
+// TestRepairReportsWhatItCannotDo: objects are not made again, keys have a command of their own,
+// and leftovers require nothing.
+func TestRepairReportsWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
@@ -202,9 +202,9 @@ func TestRepairTellsWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// TestRepairBelievesTheHeadCache: a log that lost what a sealed cache names goes on
-// from where it ends, and the proof does not outlive the repair.
-func TestRepairBelievesTheHeadCache(t *testing.T) {
+// TestRepairUsesTheHeadCache: a log that lost what a sealed cache names continues from its end, and
+// the cache does not name the lost head after the repair.
+func TestRepairUsesTheHeadCache(t *testing.T) {
 	t.Parallel()
 	l := newLong(t, newWorld(t), 9)
 	for i := range 40 {
@@ -252,7 +252,7 @@ func TestRepairBelievesTheHeadCache(t *testing.T) {
 	l.attempt(l.tip(), "ok")
 }
 
-// TestRepairOfAnImportedSession: the mark says no more is imported than is left.
+// TestRepairOfAnImportedSession: the mark states no more imported events than are left.
 func TestRepairOfAnImportedSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -297,8 +297,8 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 	}
 }
 
-// TestRepairWhereNothingIs: an empty store, and one that is not there.
-func TestRepairWhereNothingIs(t *testing.T) {
+// TestRepairOfAnEmptyStore: an empty store, and one that does not exist.
+func TestRepairOfAnEmptyStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	done := w.repair(engine.RepairCall{Apply: true})

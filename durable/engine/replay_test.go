@@ -65,8 +65,7 @@ func (c *segments) Visit(s manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
-// step is one thing that somebody does; it names its node by its number, so that it
-// can be done again in another store.
+// step is one call; it names its node by its number, so that it can be made again in another store.
 type step struct {
 	op    string
 	node  int // among the nodes that were answered so far; -1 is the latest
@@ -106,7 +105,7 @@ func (c step) request() advance.Request {
 	return r
 }
 
-// play makes the calls, each at its own moment. What is refused is a part of it.
+// play makes the calls, each at its own time. Refused calls are a part of it.
 func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 	ctx := context.Background()
 	by := func(n int) engine.Caller {
@@ -157,8 +156,8 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 	return starts
 }
 
-// TestRandomSessionsAreReDriven: the same calls in another store leave the same
-// bytes, and every session comes out of its own record the same.
+// TestRandomSessionsAreReDriven: the same calls in another store leave the same bytes, and
+// re-driving every session from its own record gives the same session.
 func TestRandomSessionsAreReDriven(t *testing.T) {
 	w := newWorld(t).compiled(mixed)
 	rapid.Check(t, func(t *rapid.T) {
@@ -182,7 +181,7 @@ func TestRandomSessionsAreReDriven(t *testing.T) {
 	})
 }
 
-// TestEveryOperationIsReDriven: one session in which everything happens, and a fork.
+// TestEveryOperationIsReDriven: one session with every operation, and a fork.
 func TestEveryOperationIsReDriven(t *testing.T) {
 	t.Parallel()
 	ack := step{op: "ack", node: -1, notes: "done", key: "target", value: "a", files: []string{"plan"}}
@@ -211,8 +210,7 @@ func TestEveryOperationIsReDriven(t *testing.T) {
 	}
 }
 
-// TestAttemptsFromOneNodeAreBranches: N attempts that are accepted at one node lead
-// to N nodes.
+// TestAttemptsFromOneNodeAreBranches: N attempts that are accepted at one node lead to N nodes.
 func TestAttemptsFromOneNodeAreBranches(t *testing.T) {
 	w := newWorld(t).compiled(twoSteps)
 	rapid.Check(t, func(t *rapid.T) {
@@ -245,7 +243,7 @@ func TestAttemptsFromOneNodeAreBranches(t *testing.T) {
 	})
 }
 
-// TestSamplesAreReDriven takes real workflows to their end, and through it again.
+// TestSamplesAreReDriven runs existing workflows to their end, and re-drives them.
 func TestSamplesAreReDriven(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(samplesDir, "*.json"))
@@ -273,7 +271,7 @@ func TestSamplesAreReDriven(t *testing.T) {
 	}
 }
 
-// TestCutNotesLeaveADecisionOpen: what a criterion looked for stands beyond the cut.
+// TestCutNotesLeaveADecisionOpen: the text that a criterion requires is beyond the cut.
 func TestCutNotesLeaveADecisionOpen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -287,7 +285,7 @@ func TestCutNotesLeaveADecisionOpen(t *testing.T) {
 	}
 }
 
-// TestReplayFindsTheFirstDifference: facts that no call comes to.
+// TestReplayFindsTheFirstDifference: facts that no call leads to.
 func TestReplayFindsTheFirstDifference(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -323,7 +321,7 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 
 func ofRun(s event.Scope) event.Scope { return event.Scope{RunID: s.RunID} }
 
-// TestReplayNamesTheMember: an attempt whose record says something else than it came to.
+// TestReplayNamesTheMember: an attempt whose record differs from its result.
 func TestReplayNamesTheMember(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

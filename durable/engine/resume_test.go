@@ -47,7 +47,7 @@ func (w *world) resume(q resume.Query) engine.ResumeList {
 	return out
 }
 
-func TestResumeOffersWhatIsMeant(t *testing.T) {
+func TestResumeOffersTheWantedRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.startAt(twoSteps, "main", "a")
@@ -69,7 +69,7 @@ func TestResumeOffersWhatIsMeant(t *testing.T) {
 		fmt.Sprint(got.Candidates[1].WhyMatched) != "[recency_fallback]" {
 		t.Errorf("then %+v", got.Candidates[1])
 	}
-	// What is offered can be gone on with.
+	// A run that is offered can be continued.
 	a, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: c.StateToken})
 	if err != nil || a.NodeID != second.NodeID ||
 		fmt.Sprint(c.Next.Command) != fmt.Sprint([]string{"waybill", "continue", "--state", c.StateToken}) ||
@@ -109,9 +109,9 @@ func asJSON(t *testing.T, x any) string {
 	return string(b)
 }
 
-// TestResumeOffersOnlyWhatCanBeGoneOnWith: damaged sessions, and those whose objects
-// are lost, are counted and passed over; what has ended says so.
-func TestResumeOffersOnlyWhatCanBeGoneOnWith(t *testing.T) {
+// TestResumeOffersOnlyRunsThatCanContinue: damaged sessions, and those with lost objects, are
+// counted and left out; an ended run is marked as such.
+func TestResumeOffersOnlyRunsThatCanContinue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	good, ended := w.start(twoSteps), w.start(twoSteps)
@@ -154,7 +154,7 @@ func TestResumeOffersOnlyWhatCanBeGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestResumeWhereNothingIs(t *testing.T) {
+func TestResumeWithoutAStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := w.resume(resume.Query{Text: "x"})
@@ -172,9 +172,9 @@ func TestResumeWhereNothingIs(t *testing.T) {
 	}
 }
 
-// TestResumeLooksAtEverySession: the one that is meant is the oldest of more than a
-// thousand, and only the notes tell it.
-func TestResumeLooksAtEverySession(t *testing.T) {
+// TestResumeSearchesEverySession: the wanted one is the oldest of more than a thousand, and only
+// its notes identify it.
+func TestResumeSearchesEverySession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := memstore.NewDisk(id.Seed{3}).Open(time.Second)

@@ -19,7 +19,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// review is a store whose proposals people decide about.
+// review is a store whose proposals are reviewed.
 type review struct {
 	*world
 	made int
@@ -54,7 +54,7 @@ func (r *review) configure(pairs ...string) {
 	}
 }
 
-// workflowNamed is a workflow of an id that says something.
+// workflowNamed is a workflow with an id and a text.
 func workflowNamed(name, says string) string {
 	return fmt.Sprintf(`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"s","title":"S","prompt":%q}]}`, name, says)
 }
@@ -98,7 +98,7 @@ func (r *review) revise(p engine.Proposed, req engine.ProposeRequest) engine.Pro
 	return out
 }
 
-// about is a decision of a person who sits at a terminal.
+// about is a decision of a person at a terminal.
 func aboutProposal(p engine.Proposed, reason string) engine.DecideRequest {
 	return engine.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason,
 		AtTerminal: true}
@@ -161,7 +161,7 @@ func (r *review) inUse(workspace string) (out []string) {
 	return out
 }
 
-// onDisk is every file that says anything: locks, notes and caches do not.
+// onDisk is every file with records: locks, notes and caches are none.
 func (r *review) onDisk() map[string]string {
 	r.Helper()
 	out := map[string]string{}
@@ -206,7 +206,7 @@ func (r *review) acts() []string {
 	return out
 }
 
-// moves are the ways to act on a proposal, each by sam, who says "because".
+// moves are the calls that act on a proposal, each by sam, with the reason "because".
 func (r *review) moves() map[string]func(engine.Proposed) (engine.Proposed, error) {
 	ctx := context.Background()
 	sam := r.person("sam")

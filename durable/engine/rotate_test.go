@@ -58,8 +58,8 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 	w.must(b, note("two"))
 }
 
-// TestAKeyringThatIsLost: what is lost are tokens, not runs.
-func TestAKeyringThatIsLost(t *testing.T) {
+// TestALostKeyring: tokens are lost, runs are not.
+func TestALostKeyring(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(at string) error{
 		"damaged": func(at string) error { return os.WriteFile(at, []byte("{}"), 0o600) },
@@ -105,8 +105,8 @@ func TestAKeyringThatIsLost(t *testing.T) {
 	}
 }
 
-// TestHeadCachesMissAfterARotation: nobody believes what the old key sealed, and the
-// answers are the same.
+// TestHeadCachesMissAfterARotation: a cache that the old key sealed is a miss, and the answers are
+// the same.
 func TestHeadCachesMissAfterARotation(t *testing.T) {
 	t.Parallel()
 	l := newLong(t, newWorld(t), 8)
@@ -138,8 +138,8 @@ func TestHeadCachesMissAfterARotation(t *testing.T) {
 	}
 }
 
-// TestKeysWhereNoStoreIs: nothing is made.
-func TestKeysWhereNoStoreIs(t *testing.T) {
+// TestKeysWithoutAStore: nothing is made.
+func TestKeysWithoutAStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if k := w.keys(); k.State != engine.KeysMissing {
@@ -154,7 +154,7 @@ func TestKeysWhereNoStoreIs(t *testing.T) {
 	}
 }
 
-// TestKeysOfAForeignStore: they are none of ours, and nothing is written there.
+// TestKeysOfAForeignStore: its keys are not used, and nothing is written there.
 func TestKeysOfAForeignStore(t *testing.T) {
 	t.Parallel()
 	var dir string

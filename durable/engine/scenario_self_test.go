@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// base is a scenario that has something of everything; its last line stands for the
-// line that is tried.
+// base is a scenario that has one of everything; its last line is replaced by the line that is
+// tried.
 const base = `workflow
   recommendedPreferences: {recommendedAutonomy: guided}
   inputs:
@@ -36,8 +36,8 @@ then blocked
   USER_ONLY_DEPENDENCY context_key:ticket
 `
 
-// each word that a then line can begin with, a line that is right after base, and one
-// that is wrong.
+// each word that a then line can begin with, a line that is right after base, and one that is
+// wrong.
 var sayings = []struct{ right, wrong string }{
 	{"pending one", "pending two"},
 	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | The ticket.",
@@ -67,7 +67,7 @@ var sayings = []struct{ right, wrong string }{
 	{"completed none", "completed one"},
 	{"asks ticket", "asks none"},
 	{"same as B", "same as A"},
-	// These speak of the call before.
+	// These are about the call before.
 	{"cause intentional_fork by advance_recorded", "cause non_tip_advance by advance_recorded"},
 	{`event advance_recorded "kind":"advanced"`, `event advance_recorded "kind":"blocked"`},
 	{"event node_created \"nodeKind\":\"step\"", "event run_closed \"outcome\""},
@@ -80,7 +80,7 @@ var sayings = []struct{ right, wrong string }{
 	{"refused VALIDATION_ERROR", "pending two"},
 }
 
-// before is what has to happen for a saying to be right.
+// before is what has to precede a line for it to be right.
 func before(right string) string {
 	advance := "when ack context {\"ticket\":\"T-1\"}\n"
 	switch word, _, _ := strings.Cut(right, " "); {
@@ -127,7 +127,7 @@ func TestAScenarioCanFail(t *testing.T) {
 	}
 }
 
-// TestScenarioMistakes: what a writer gets wrong is told, with its line.
+// TestScenarioMistakes: a mistake in a scenario is reported with its line.
 func TestScenarioMistakes(t *testing.T) {
 	t.Parallel()
 	for text, wrong := range map[string]string{
@@ -168,8 +168,8 @@ func TestScenarioMistakes(t *testing.T) {
 	}
 }
 
-// TestTheReadmeTellsEveryWord: whoever writes a scenario finds every word there.
-func TestTheReadmeTellsEveryWord(t *testing.T) {
+// TestReadmeNamesEveryWord: the README describes every word that a scenario can use.
+func TestReadmeNamesEveryWord(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(scenariosDir + "/README.md")
 	if err != nil {

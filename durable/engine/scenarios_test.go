@@ -44,9 +44,9 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestFiftyRefusedTries: nothing grows with them but the log: the answers keep
-// their size, the gap is one, and the fifty-first try goes on.
-func TestFiftyRefusedTries(t *testing.T) {
+// TestFiftyRejectedAttempts: only the log grows with them: the answers keep their size, there is
+// one gap, and the fifty-first attempt succeeds.
+func TestFiftyRejectedAttempts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)

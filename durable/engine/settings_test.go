@@ -64,7 +64,7 @@ func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {
 	}
 }
 
-func TestControlFilesOfANewerVersionAreLeftAlone(t *testing.T) {
+func TestControlFilesOfANewerVersionAreNotWritten(t *testing.T) {
 	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
@@ -91,7 +91,7 @@ func TestControlFilesOfANewerVersionAreLeftAlone(t *testing.T) {
 const withCommands = `{"id":"test.cmd","name":"Cmd","description":"d","version":"1.0.0","steps":[
  {"id":"a","title":"A","action":{"kind":"command","argv":["true"]}},{"id":"b","title":"B","prompt":"p"}]}`
 
-func TestTrustIsOfOneVersion(t *testing.T) {
+func TestTrustAppliesToOneVersion(t *testing.T) {
 	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()

@@ -92,7 +92,7 @@ func TestReDrivenRunReproducesItsLog(t *testing.T) {
 	}
 }
 
-func TestPersonsNeedNoTokens(t *testing.T) {
+func TestPeopleNeedNoTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -113,7 +113,7 @@ func TestPersonsNeedNoTokens(t *testing.T) {
 	}
 }
 
-func TestVerifySeesADamagedObject(t *testing.T) {
+func TestVerifyFindsADamagedObject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.must(w.start(twoSteps), note("done"))
@@ -167,8 +167,7 @@ func TestALostKeyringCostsTokensOnly(t *testing.T) {
 	w.must(b, note("on"))
 }
 
-// TestTheLastRunIsNotGuessed: where a session cannot be read, it may hold the run
-// that is meant.
+// TestTheLastRunIsNotGuessed: a session that cannot be read may hold the last run.
 func TestTheLastRunIsNotGuessed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

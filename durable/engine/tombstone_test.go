@@ -14,9 +14,9 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// TestABundleBuriesNothingOfThisStore: what was erased elsewhere reads as erased here, until
-// somebody of this store brings the same bytes; those are nobody else's to bury.
-func TestABundleBuriesNothingOfThisStore(t *testing.T) {
+// TestABundleErasesNothingOfThisStore: an artifact that was erased in another store is missing here
+// as an erased one, until a caller of this store brings the same bytes; no bundle erases these.
+func TestABundleErasesNothingOfThisStore(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)
@@ -55,7 +55,7 @@ func TestABundleBuriesNothingOfThisStore(t *testing.T) {
 	}
 }
 
-// eraser is an engine over the world's folder that can erase.
+// eraser is an engine over the world's directory that can erase.
 func eraser(w *world) *engine.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})

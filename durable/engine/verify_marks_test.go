@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// controlsGone gives what a verification says of control files that are gone.
+// controlsGone returns what a verification reports about missing control files.
 func controlsGone(v engine.Verification) (paths, says []string) {
 	all := slices.Clone(v.Findings)
 	for _, s := range v.Sessions {
@@ -26,9 +26,8 @@ func controlsGone(v engine.Verification) (paths, says []string) {
 	return paths, says
 }
 
-// TestAMarkThatIsGoneIsTold: of a session that came with a bundle, by what its first
-// event says or by what the audit log does.
-func TestAMarkThatIsGoneIsTold(t *testing.T) {
+// TestAMissingMarkIsReported: of an imported session, by its first event or by the audit log.
+func TestAMissingMarkIsReported(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	first := newWorld(t)
@@ -73,8 +72,8 @@ func TestAMarkThatIsGoneIsTold(t *testing.T) {
 	}
 }
 
-// TestAKeyringThatIsGoneIsTold: with sessions there, and only then.
-func TestAKeyringThatIsGoneIsTold(t *testing.T) {
+// TestAMissingKeyringIsReported: in a store with sessions, and only there.
+func TestAMissingKeyringIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start(twoSteps)
@@ -87,8 +86,8 @@ func TestAKeyringThatIsGoneIsTold(t *testing.T) {
 	}
 }
 
-// TestVerifyOfASessionLooksAtItsControls: those of that session.
-func TestVerifyOfASessionLooksAtItsControls(t *testing.T) {
+// TestVerifyOfASessionChecksItsControls: those of that session.
+func TestVerifyOfASessionChecksItsControls(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	w := newWorld(t)

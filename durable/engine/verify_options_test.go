@@ -19,8 +19,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// A head that somebody kept is found again, or not: same, gone on since, other.
-func TestVerifyAgainstAHeadThatWasKept(t *testing.T) {
+// A head that was kept elsewhere is compared: same, continued since, other.
+func TestVerifyAgainstAKeptHead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -76,8 +76,8 @@ func (w *world) sideLog(s id.Session, name string) manifest.Log {
 	return log
 }
 
-// Side logs are verified, whatever they are called; damage there is an error, and the
-// session is as healthy as its own log is (R10).
+// Side logs of any name are verified; damage in one is an error, and the health of the session is
+// that of its own log (docs/design.md#side-logs).
 func TestVerifyOfSideLogs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -111,8 +111,8 @@ func TestVerifyOfSideLogs(t *testing.T) {
 	}
 }
 
-// Many sessions are checked side by side; the answer is that of one after the other,
-// every time, and what they share is examined once.
+// Many sessions are checked in parallel; the answer is that of one after the other, every time, and
+// what they share is examined once.
 func TestVerifyOfManySessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,8 +152,8 @@ func TestVerifyOfManySessions(t *testing.T) {
 	}
 }
 
-// Progress never goes back but for a log that is read anew, and comes to its end.
-func TestVerifyTellsHowFarItIs(t *testing.T) {
+// Progress never decreases, except for a log that is read again, and reaches its end.
+func TestVerifyReportsProgress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -175,8 +175,8 @@ func TestVerifyTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// A snapshot that a group pins and that is gone is missed without decoding anything.
-func TestDigestsMissASnapshotThatIsGone(t *testing.T) {
+// A snapshot that a group pins and that is gone is reported without decoding anything.
+func TestDigestsReportAMissingSnapshot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)

@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// findings are what a verification says, "code path" each, and whether it is sound.
+// findings are those of a verification, "code path" each, and whether the store is valid.
 func (r *review) findings(o engine.VerifyOptions) (out []string, ok bool) {
 	r.Helper()
 	v, err := r.another().VerifyWith(context.Background(), o)
@@ -52,8 +52,7 @@ func (r *review) removes(name string) {
 	must(r.T, os.Remove(filepath.Join(r.dir, name)))
 }
 
-// everyKindOfProposal is a store in which everything happened that can.
-// The last was revised since.
+// everyKindOfProposal is a store in which every act on a proposal was made.
 func everyKindOfProposal(t *testing.T) (r *review, applied, old, first engine.Proposed) {
 	r = newReview(t)
 	req := asWorkflow(t, "test.flow", "one")
@@ -69,9 +68,9 @@ func everyKindOfProposal(t *testing.T) (r *review, applied, old, first engine.Pr
 	return r, applied, old, first
 }
 
-// TestVerifyKnowsWhatProposalsNeed: a sound store has no finding, and what a record names
-// and is not there is one.
-func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
+// TestVerifyKnowsTheNeedsOfProposals: a valid store has no finding, and each missing object that a
+// record names is one.
+func TestVerifyKnowsTheNeedsOfProposals(t *testing.T) {
 	t.Parallel()
 	r, applied, old, first := everyKindOfProposal(t)
 	r.finds("a sound store", true)
@@ -102,8 +101,8 @@ func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
 	}
 }
 
-// TestVerifyHoldsRecordsAgainstTheBytes: what a record says of an artifact is so.
-func TestVerifyHoldsRecordsAgainstTheBytes(t *testing.T) {
+// TestVerifyComparesRecordsWithTheBytes: what a record states of an artifact must be so.
+func TestVerifyComparesRecordsWithTheBytes(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
@@ -115,7 +114,7 @@ func TestVerifyHoldsRecordsAgainstTheBytes(t *testing.T) {
 	r.finds("another length", false, "audit_incomplete proposals", "broken_reference proposals")
 }
 
-// TestVerifyOfANewerLog warns, and takes no object for a stray.
+// TestVerifyOfANewerLog warns, and reports no object of it as unreferenced.
 func TestVerifyOfANewerLog(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
@@ -126,9 +125,9 @@ func TestVerifyOfANewerLog(t *testing.T) {
 	r.finds("a newer log", true, "audit_incomplete proposals", "unknown_version proposals")
 }
 
-// TestStraysBesideProposals: a copy that no record names is one, and goes; what an
-// activation left that did not come to its end is none.
-func TestStraysBesideProposals(t *testing.T) {
+// TestUnreferencedCopiesOfProposals: a copy that no record names is reported and removed; a
+// leftover of an incomplete activation is not reported.
+func TestUnreferencedCopiesOfProposals(t *testing.T) {
 	t.Parallel()
 	r, _, _, first := everyKindOfProposal(t)
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(first)), first.Proposal.Artifact.JCS(), 0o600))
@@ -163,8 +162,9 @@ func TestStraysBesideProposals(t *testing.T) {
 	r.finds("after the cleanup", true)
 }
 
-// TestSourcesThatAreGone: a session may go, and what was learned from it stays what it is.
-func TestSourcesThatAreGone(t *testing.T) {
+// TestMissingSourcesOfAProposal: a session may be deleted, and the proposals learned from it stay
+// as they are.
+func TestMissingSourcesOfAProposal(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
 	a, b := r.start(twoSteps), r.start(twoSteps)

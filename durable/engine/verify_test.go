@@ -19,8 +19,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// slip appends an event that no decision of ours would make, by the gate that
-// everybody uses: what verification finds then is not a broken log.
+// slip appends an event that no decision of the engine makes, by the gate that every writer uses:
+// the log itself is valid then.
 func (w *world) slip(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
 	w.Helper()
 	log := manifest.SessionEvents(a.Session.SessionID)
@@ -55,7 +55,7 @@ func (w *world) findings() (v engine.Verification, codes []manifest.FindingCode)
 	return v, codes
 }
 
-func TestVerifyOfASoundStoreFindsNothing(t *testing.T) {
+func TestVerifyOfAHealthyStoreFindsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.must(w.must(w.start(twoSteps), note("no")), note("done"))
@@ -65,7 +65,7 @@ func TestVerifyOfASoundStoreFindsNothing(t *testing.T) {
 	}
 }
 
-func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
+func TestVerifyComparesEventsWithArtifacts(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*event.OutputPayload){
 		"length": func(p *event.OutputPayload) { p.ByteLength++ },
@@ -90,7 +90,7 @@ func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
 	}
 }
 
-func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
+func TestASnapshotOfAnotherFormIsOfUnknownVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
@@ -106,7 +106,7 @@ func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyRefersToIsNamed(t *testing.T) {
+func TestUnreferencedObjectsAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start(twoSteps)
@@ -121,7 +121,7 @@ func TestWhatNobodyRefersToIsNamed(t *testing.T) {
 	}
 }
 
-func TestMissingAndUnbornAreTold(t *testing.T) {
+func TestMissingObjectsAndUnbornSessionsAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(twoSteps)
@@ -165,8 +165,8 @@ func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
 	}
 }
 
-// Nor does a folder that cannot be read keep the rest from being verified.
-func TestVerifyGoesOnBehindAFolderThatCannotBeRead(t *testing.T) {
+// A directory that cannot be read does not keep the rest from being verified.
+func TestVerifyContinuesAfterAnUnreadableDirectory(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"snapshots", "artifacts", "events"} {
 		w := newWorld(t)
@@ -184,8 +184,8 @@ func TestVerifyGoesOnBehindAFolderThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A session of which nothing can be believed may hold the run that is asked for.
-func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
+// A session whose beginning is damaged may hold the run that is searched for.
+func TestARunMayBeInASessionWithADamagedBeginning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.start(longOne)
@@ -200,9 +200,9 @@ func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
 	}
 }
 
-// Finding a run by its name must not make a session usable that is not: what is
-// wrong with it may stand before the place that a second reading begins at.
-func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
+// Finding a run by its name must not make an unhealthy session usable: the damage may precede the
+// place where a second reading begins.
+func TestLocatingARunDoesNotMakeItHealthy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, harm := range map[string]func(w *world, log manifest.Log, head manifest.Head){

@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// world is a store in a folder of the test's own, and a clock that ticks.
+// world is a store in a directory of the test's own, and a clock that ticks.
 type world struct {
 	*testing.T
 	dir   string
@@ -72,7 +72,7 @@ func (w *world) start(workflowText string) engine.Answer {
 	return a
 }
 
-// next acknowledges what an answer asks for, by its tokens.
+// next acknowledges the pending step of an answer, by its tokens.
 func (w *world) next(a engine.Answer, req advance.Request) (engine.Answer, error) {
 	return w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken,
 		Request: req})
