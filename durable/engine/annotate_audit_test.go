@@ -42,7 +42,7 @@ func TestAnnotationsHaveAuditLines(t *testing.T) {
 		t.Errorf("%+v", taken)
 	}
 	if text := asJSON(t, list); strings.Contains(text, "please") || strings.Contains(text, "the note") {
-		t.Errorf("the record holds what was said: %s", text)
+		t.Errorf("the record holds the text of the annotation: %s", text)
 	}
 	// The next writer finds the log complete, and can append to it.
 	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))

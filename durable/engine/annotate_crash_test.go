@@ -146,7 +146,7 @@ func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 		counted += row.Annotations
 	}
 	if counted != int64(current) {
-		t.Errorf("%d annotations stand, and %d are counted", current, counted)
+		t.Errorf("%d annotations are current, and %d are counted", current, counted)
 		return "", false
 	}
 	return asJSON(t, list.Annotations) + asJSON(t, list.About) + strings.Join(lines, " "), true
@@ -233,7 +233,7 @@ func TestFaultsOfAnnotations(t *testing.T) {
 					t.Error("the call answered, and nothing is recorded")
 					ok = false
 				case err != nil && after && !killed && !fault.Is(err, fault.StoreOutcomeUnknown):
-					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					t.Errorf("the error states that nothing is recorded, and the call is: %v", err)
 					ok = false
 				}
 				if ok = ok && r.goesOn(t, left); !ok {

@@ -45,7 +45,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	}
 	for i, m := range made {
 		if seen[m.AnnotationID] != 1 {
-			t.Errorf("annotation %d is there %d times", i, seen[m.AnnotationID])
+			t.Errorf("annotation %d exists %d times", i, seen[m.AnnotationID])
 		}
 	}
 	// completes lines that no writer has written yet
@@ -161,7 +161,7 @@ func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 			}
 		}
 		if got := len(n.list(a, engine.AnnotationQuery{}).Annotations); got != want {
-			t.Errorf("round %d: %d annotations of %d came back", round, got, want)
+			t.Errorf("round %d: %d annotations of %d were restored", round, got, want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
 		t.Error("a call that changes nothing wrote something")
 	}
 	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) > 0 {
-		t.Errorf("what was taken back is shown: %+v", list)
+		t.Errorf("a retracted annotation is shown: %+v", list)
 	}
 	list := n.list(a, engine.AnnotationQuery{History: true})
 	one, two := list.About[first.AnnotationID.String()], list.About[second.AnnotationID.String()]
@@ -180,7 +180,7 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 			return text
 		}
 		if got, want := said(b.Position(), foreign.AnnotationID), said(nobody, none); got != want {
-			t.Errorf("%s: of what another store holds it says\n%s\nand of what nobody holds\n%s", name, got, want)
+			t.Errorf("%s: the answer about an id of another store is\n%s\nand about an unknown id\n%s", name, got, want)
 		}
 	}
 	if string(snapshotOf(t, mine.dir)) != string(before) {

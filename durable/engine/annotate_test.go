@@ -151,7 +151,7 @@ func TestAnAnnotationIsListedAsItWasMade(t *testing.T) {
 		t.Error("the session's own log changed")
 	}
 	if strings.Contains(n.log(a.Session.SessionID), "canary") {
-		t.Error("a secret lies on the disk")
+		t.Error("a secret is on the disk")
 	}
 	if v, err := n.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)

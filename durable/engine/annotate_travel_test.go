@@ -35,7 +35,7 @@ func TestAForkStartsWithoutAnnotations(t *testing.T) {
 		t.Errorf("of the source: %v", got)
 	}
 	if _, err := n.retract(fork, made.AnnotationID); err == nil {
-		t.Error("the fork takes back what was said of its source")
+		t.Error("the fork retracts an annotation of its source")
 	}
 }
 

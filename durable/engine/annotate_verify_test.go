@@ -61,7 +61,7 @@ func (n *noted) found() (out []string) {
 	}
 	for _, s := range v.Sessions {
 		if s.Health != manifest.Healthy {
-			n.Errorf("annotations say that the session is %s", s.Health)
+			n.Errorf("annotations report the session as %s", s.Health)
 		}
 		for _, f := range s.Findings {
 			at := "-"

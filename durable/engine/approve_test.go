@@ -41,7 +41,7 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 			w := newWorld(t)
 			a := w.start(approving)
 			if a.NextIntent != engine.PerformThenContinue || a.HandedIn() {
-				t.Errorf("nothing is handed in yet: %+v", a)
+				t.Errorf("nothing is submitted yet: %+v", a)
 			}
 			blocked := w.must(a, advance.Request{Notes: "the plan", Artifacts: []advance.Artifact{report("plan", "1")},
 				Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(autonomy)}}})

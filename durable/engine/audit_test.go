@@ -329,7 +329,7 @@ func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
 	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
 	w.want("cancel cancel gc", "")
 	if after := ids(); after[0] != before[0] {
-		t.Errorf("the line has another id than was told before: %s, %s", before, after)
+		t.Errorf("the line has another id than before: %s, %s", before, after)
 	}
 }
 

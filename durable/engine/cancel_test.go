@@ -150,7 +150,7 @@ func TestCloseIsThePerformersPart(t *testing.T) {
 	w := newWorld(t)
 	at := w.start(twoSteps).Position()
 	if _, err := w.g.Close(context.Background(), w.by(), at); fault.CodeOf(err) != fault.Invariant {
-		t.Errorf("nobody asked: %v", err)
+		t.Errorf("without a request to cancel: %v", err)
 	}
 	if _, err := w.cancel(&desk{held: true}, at, engine.CancelRequest{Reason: "r", Failed: true}); err != nil {
 		t.Fatal(err)

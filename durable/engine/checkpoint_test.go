@@ -185,7 +185,7 @@ func TestCheckpointRefusals(t *testing.T) {
 			}
 			for _, says := range tc.says {
 				if !strings.Contains(err.Error(), says) {
-					t.Errorf("%v does not say %q", err, says)
+					t.Errorf("%v does not contain %q", err, says)
 				}
 			}
 		})

@@ -178,7 +178,7 @@ func TestFaultsOfEnds(t *testing.T) {
 					ok = false
 				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown &&
 					code != fault.StoreAnswerUnread:
-					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					t.Errorf("the error states that nothing is recorded, and the call is: %v", err)
 					ok = false
 				}
 				if ok = ok && e.again(t, left); !ok {
@@ -230,7 +230,7 @@ func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 			}, func(s crashfs.State, done bool) bool {
 				after, ok := e.isAfter(t, s.FS)
 				if ok && done && !after {
-					t.Errorf("an answer was told from a log that a power cut takes back: %s", s.Name)
+					t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
 					return false
 				}
 				return ok

@@ -267,11 +267,11 @@ func TestFaultsOfUseCases(t *testing.T) {
 					t.Error("the call answered, and nothing is recorded")
 					ok = false
 				case code == fault.StoreAnswerUnread && !after:
-					t.Error("the call says that it is recorded, and it is not")
+					t.Error("the error states that the call is recorded, and it is not")
 					ok = false
 				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown &&
 					code != fault.StoreAnswerUnread:
-					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					t.Errorf("the error states that nothing is recorded, and the call is: %v", err)
 					ok = false
 				}
 				ok = ok && u.again(t, left, "")
@@ -326,7 +326,7 @@ func TestReplayIsDurableBeforeItIsReported(t *testing.T) {
 			}, func(s crashfs.State, done bool) bool {
 				after, ok := u.isAfter(t, s.FS)
 				if ok && done && !after {
-					t.Errorf("an answer was told from a log that a power cut takes back: %s", s.Name)
+					t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
 					return false
 				}
 				return ok

@@ -79,7 +79,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 		}
 	}
 	if applied != 1 || moves != 1 || len(r.inUse("")) != 1 {
-		t.Errorf("%d were told so, %d are on record, in use %q", applied, moves, r.inUse(""))
+		t.Errorf("%d calls answered so, %d are on record, in use %q", applied, moves, r.inUse(""))
 	}
 	if v, err := r.g.Verify(ctx); err != nil || !v.OK || len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)

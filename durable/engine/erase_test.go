@@ -52,7 +52,7 @@ func TestAnErasedArtifactIsGoneAndTheRunContinues(t *testing.T) {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, "artifacts", ref.FileName())); !os.IsNotExist(err) {
-		t.Errorf("the bytes are there: %v", err)
+		t.Errorf("the bytes still exist: %v", err)
 	}
 	if tomb, _ := os.ReadFile(filepath.Join(w.dir, "artifacts", ref.FileName()+".erased")); strings.Contains(
 		string(tomb), "hunter2") {

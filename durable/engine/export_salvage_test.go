@@ -109,7 +109,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 		}
 		if got := take(t, newWorld(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||
 			got.Events != out.Events {
-			t.Errorf("%s: taken in as %+v", name, got)
+			t.Errorf("%s: imported as %+v", name, got)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestFollowReportsAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := heard(t, f); got != "" {
-		t.Errorf("told what was there: %s", got)
+		t.Errorf("reported an earlier one: %s", got)
 	}
 	if _, err := f.Next(ctx); err != nil {
 		t.Fatal(err)
@@ -62,14 +62,14 @@ func TestFollowReportsAnnotations(t *testing.T) {
 	back := w.say(a, "y")
 	w.say(other, "elsewhere")
 	if got := heard(t, f); got != "x of First, y of First" {
-		t.Errorf("told %q", got)
+		t.Errorf("reported %q", got)
 	}
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
 	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: back}); err != nil {
 		t.Fatal(err)
 	}
 	if got := heard(t, f); got != "" {
-		t.Errorf("told twice, or a retraction: %s", got)
+		t.Errorf("reported twice, or a retraction: %s", got)
 	}
 
 	// Another history in its place: it is not reported, and what is appended to it is.
@@ -82,11 +82,11 @@ func TestFollowReportsAnnotations(t *testing.T) {
 	w.g = w.process()
 	w.say(a, "restored")
 	if got := heard(t, f); got != "" {
-		t.Errorf("told another history: %s", got)
+		t.Errorf("reported another history: %s", got)
 	}
 	w.say(a, "z")
 	if got := heard(t, f); got != "z of First" {
-		t.Errorf("told %q", got)
+		t.Errorf("reported %q", got)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 	}
 	w.say(a, "x")
 	if got := heard(t, f); got != "x of First" {
-		t.Errorf("told %q", got)
+		t.Errorf("reported %q", got)
 	}
 	w.say(a, "y")
 	w.flipLastAnnotation(a)
@@ -179,7 +179,7 @@ func TestRunsCountTheirAnnotations(t *testing.T) {
 			switch r.RunID {
 			case quiet.Session.RunID:
 				if got != (engine.AnnotationCounts{}) {
-					t.Errorf("%+v of a run that nobody spoke of", got)
+					t.Errorf("%+v of a run without annotations", got)
 				}
 			default:
 				if got.Count != 4 || got.MeanRating == nil || *got.MeanRating != 3.5 || got.Flags != 1 ||

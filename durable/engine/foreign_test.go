@@ -148,12 +148,12 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	for _, m := range h.Moments {
 		if told = append(told, m.Text); strings.Contains(m.Text, "does not know") ||
 			strings.Contains(m.Text, "cannot be read") {
-			t.Errorf("%s: event %d is told as %q", want.run, m.Index, m.Text)
+			t.Errorf("%s: event %d is described as %q", want.run, m.Index, m.Text)
 		}
 	}
 	for _, text := range want.tells {
 		if !slices.Contains(told, text) {
-			t.Errorf("%q is not told in\n%s", text, strings.Join(told, "\n"))
+			t.Errorf("%q is not in\n%s", text, strings.Join(told, "\n"))
 		}
 	}
 	graph, err := g.Graph(ctx, want.run)

@@ -65,14 +65,14 @@ func TestForkContinuesFromANode(t *testing.T) {
 
 	f := w.mustFork(second.Position(), "")
 	if f.Pending == nil || f.Pending.StepID != "second" || f.Session == second.Session || f.Status != "in_progress" {
-		t.Fatalf("the fork stands at %+v, %s", f.Pending, f.Status)
+		t.Fatalf("the fork is at %+v, %s", f.Pending, f.Status)
 	}
 	if f.Preferences != second.Preferences || f.Preferences.RiskPolicy != "balanced" {
 		t.Errorf("preferences %+v, want %+v", f.Preferences, second.Preferences)
 	}
 	other := w.mustFork(root, "Once more")
 	if other.Pending.StepID != "first" || strings.Contains(other.Pending.Prompt, "Do it first") {
-		t.Errorf("what was said later is known earlier: %+v", other.Pending)
+		t.Errorf("a later observation is known earlier: %+v", other.Pending)
 	}
 	if w.log(root.Session) != before {
 		t.Error("the source was written to")
@@ -105,7 +105,7 @@ func TestForkContinuesFromANode(t *testing.T) {
 	}
 	done := w.must(f, note("the end"))
 	if !done.IsComplete {
-		t.Errorf("the fork does not go on: %+v", done)
+		t.Errorf("the fork does not continue: %+v", done)
 	}
 	w.replays(f.Position())
 	w.replays(other.Position())
@@ -141,7 +141,7 @@ func TestForkOfEnds(t *testing.T) {
 		t.Errorf("the fork of a cancelled run is %s", f.Status)
 	}
 	if n := len(w.must(a2(w, second), note("x")).Blockers); n != 0 {
-		t.Error("the source does not go on")
+		t.Error("the source does not continue")
 	}
 }
 
@@ -203,7 +203,7 @@ func TestForkTakesCapabilities(t *testing.T) {
 			}
 		}
 		if strings.Join(got, ", ") != row.want {
-			t.Errorf("taken along: %s\nwant %s", strings.Join(got, ", "), row.want)
+			t.Errorf("kept: %s\nwant %s", strings.Join(got, ", "), row.want)
 		}
 		w.replays(f.Position())
 	}

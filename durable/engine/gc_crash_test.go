@@ -308,15 +308,15 @@ func TestFaultsOfTidying(t *testing.T) {
 				switch {
 				case wrong != nil:
 				case err == nil && !u.done(l):
-					wrong = fmt.Errorf("it says that it is done, and there is %+v", l)
+					wrong = fmt.Errorf("the call answered, and the disk holds %+v", l)
 				case err != nil && flaw.Err != nil && (u.name == "delete" || u.name == "restore") && l != before &&
 					!fault.Is(err, fault.StoreOutcomeUnknown):
-					wrong = fmt.Errorf("it says that nothing was done, and there is %+v", l)
+					wrong = fmt.Errorf("the error states that nothing was done, and the disk holds %+v", l)
 				default:
 					wrong = st.goesOn(after)
 				}
 				if wrong != nil {
-					t.Errorf("%s, %s: it said %v: %v", op, flaw, err, wrong)
+					t.Errorf("%s, %s: the call returned %v: %v", op, flaw, err, wrong)
 				}
 				return wrong == nil
 			})

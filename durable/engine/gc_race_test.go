@@ -162,7 +162,7 @@ func TestGCAmongWriters(t *testing.T) {
 	}
 	t.Logf("%d rounds, %d objects removed among writers", rounds, total)
 	if !testing.Short() && total == 0 {
-		t.Error("nothing was ever removed while somebody wrote: the test tests nothing")
+		t.Error("no object was removed while others wrote: the test tests nothing")
 	}
 }
 

@@ -30,7 +30,7 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 		"Went on from “First” to “Second”\n",
 		"Went on from “Second” to the end\n", "Notes on “First”: done\n"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("%q is not told in\n%s", want, all)
+			t.Errorf("%q is not in\n%s", want, all)
 		}
 	}
 	if h.Title != "Two steps" || h.RunID != a.Session.RunID {

@@ -127,7 +127,7 @@ func TestARedactedTombstone(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	if bytes.Contains(out.Bytes(), []byte("sk-abcdef")) {
-		t.Error("the tombstone tells the secret")
+		t.Error("the tombstone holds the secret")
 	}
 	if got := take(t, newWorld(t).g, out.Bytes(), false); got.Relation != engine.Imported {
 		t.Errorf("%+v", got)

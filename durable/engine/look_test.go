@@ -132,7 +132,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 		}
 		for _, f := range facts {
 			if f.Moment.Text == "" {
-				t.Errorf("%s is told without words", f.Event.Data.Kind())
+				t.Errorf("%s is described without words", f.Event.Data.Kind())
 			}
 			out += f.Event.Data.Kind() + " "
 		}
@@ -140,19 +140,19 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 	}
 	begun := "session_created run_started node_created preferences_changed decision_trace_appended "
 	if got := kinds(late); got != "" {
-		t.Errorf("told what was there: %s", got)
+		t.Errorf("reported an earlier one: %s", got)
 	}
 	if got := kinds(whole); got != begun {
-		t.Errorf("told %s", got)
+		t.Errorf("reported %s", got)
 	}
 	b := w.must(a, note("done"))
 	advanced := "advance_recorded decision_trace_appended node_created edge_created node_output_appended "
 	for _, f := range []*engine.Following{late, whole} {
 		if got := kinds(f); got != advanced {
-			t.Errorf("told %s", got)
+			t.Errorf("reported %s", got)
 		}
 		if got := kinds(f); got != "" {
-			t.Errorf("told twice: %s", got)
+			t.Errorf("reported twice: %s", got)
 		}
 		if over, err := f.Over(ctx); over || err != nil {
 			t.Errorf("over before the end: %v", err)
@@ -161,7 +161,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 	w.start(longOne) // another run is another matter
 	w.must(b, note("the end"))
 	if got := kinds(late); got != advanced {
-		t.Errorf("told %s", got)
+		t.Errorf("reported %s", got)
 	}
 	if over, err := late.Over(ctx); !over || err != nil {
 		t.Errorf("not over at the end: %v", err)

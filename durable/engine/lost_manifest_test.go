@@ -27,7 +27,7 @@ func TestALogWithoutItsManifestIsFound(t *testing.T) {
 	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
 	must(t, os.Remove(filepath.Join(w.dir, "audit", "manifest.jsonl")))
 	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing); err == nil {
-		t.Fatal("the log was begun anew")
+		t.Fatal("the log was begun again")
 	}
 	if v, err := w.g.Verify(ctx); err != nil || v.OK {
 		t.Errorf("%+v, %v", v.Findings, err)

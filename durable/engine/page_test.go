@@ -43,7 +43,7 @@ func TestPagesHoldEveryRowOnce(t *testing.T) {
 		}
 		for i := range got {
 			if got[i].RunID != l.Runs[i].RunID {
-				t.Fatalf("limit %d: row %d is another", limit, i)
+				t.Fatalf("limit %d: row %d differs", limit, i)
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func TestSourceRunsOfAProposal(t *testing.T) {
 		return strings.ReplaceAll(err.Error(), run, "RUN")
 	}
 	if absent := id.NewRun(id.Seed{99}).String(); said(absent) != said(theirs) {
-		t.Errorf("%q is told from %q", said(absent), said(theirs))
+		t.Errorf("%q differs from %q", said(absent), said(theirs))
 	}
 	r.same(before, "a refused proposal")
 	// The same run under several names is one, and none of the caller's values changes.
@@ -284,7 +284,7 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 	p, err := r.g.Propose(ctx, r.by(), r.seed(), draft())
 	must(t, err)
 	if len(p.Redacted) < 6 {
-		t.Errorf("told of %+v", p.Redacted)
+		t.Errorf("reported %+v", p.Redacted)
 	}
 	p, err = r.g.ReviseProposal(ctx, r.by(), p.Proposal.ID.String(), draft())
 	must(t, err)
@@ -308,6 +308,6 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 		}
 	}
 	if len(files) < 12 {
-		t.Errorf("only %d files were looked through", len(files))
+		t.Errorf("only %d files were searched", len(files))
 	}
 }

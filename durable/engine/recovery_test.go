@@ -22,7 +22,7 @@ func TestRecapDescribesThePast(t *testing.T) {
 	w := newWorld(t)
 	a := w.start(named)
 	if w.look(a.StateToken).Recap != "" {
-		t.Error("at the root there is nothing to tell")
+		t.Error("the root has a recap")
 	}
 	b := w.must(a, note("began well"))
 	c := w.must(b, advance.Request{})
@@ -45,7 +45,7 @@ func TestRecapListsCheckpointsAndGaps(t *testing.T) {
 	for _, want := range []string{"- critical: The notes do not meet",
 		"### Sent with an attempt at this step\n\nnot yet", "### Checkpoint 1 of 1\n\nhalf way\n\nArtifacts: draft"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("it does not say %q:\n%s", want, got)
+			t.Errorf("%q is not in:\n%s", want, got)
 		}
 	}
 }
@@ -71,12 +71,12 @@ func TestRecapOfARewind(t *testing.T) {
 	for _, want := range parts {
 		i := strings.Index(got[at:], want)
 		if i < 0 {
-			t.Fatalf("it does not say, or not in order, %q:\n%s", want, got)
+			t.Fatalf("%q is missing, or not in order:\n%s", want, got)
 		}
 		at += i
 	}
 	if strings.Contains(got, "look()") {
-		t.Error("a function of the prompt is told twice")
+		t.Error("a function of the prompt is named twice")
 	}
 	// An older branch that is advanced again is the preferred one, and listed first.
 	older := w.must(w.look(first.StateToken), note("again"))
@@ -124,6 +124,6 @@ func TestRecapOfALongRun(t *testing.T) {
 	}
 	w.g = w.process()
 	if again := w.look(a.StateToken).Recap; again != got {
-		t.Error("another process tells something else")
+		t.Error("another process gives another text")
 	}
 }

@@ -168,7 +168,7 @@ func TestResumeWithoutAStore(t *testing.T) {
 	w.start(twoSteps)
 	stop()
 	if _, err := w.process().Resume(ctx, resume.Query{}); err == nil || fault.CodeOf(err) == "" {
-		t.Errorf("a call that nobody waits for: %v", err)
+		t.Errorf("a cancelled call: %v", err)
 	}
 }
 

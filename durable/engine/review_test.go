@@ -154,7 +154,7 @@ func (r *review) inUse(workspace string) (out []string) {
 	}
 	for _, i := range list.Installed {
 		if canon.Sum(i.Value.JCS()) != i.Artifact.SHA256 {
-			r.Errorf("%s holds other bytes than its record says", i.Ref)
+			r.Errorf("%s holds other bytes than its record names", i.Ref)
 		}
 		out = append(out, i.Slot.ID+"="+i.ProposalID.String())
 	}

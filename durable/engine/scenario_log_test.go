@@ -120,7 +120,7 @@ func (p *player) thenContext(s statement) error {
 func (p *player) thenPreferences(s statement) error {
 	at := p.node().Preferences
 	if at != p.last.Preferences {
-		return fmt.Errorf("the answer says %v, the log %v", p.last.Preferences, at)
+		return fmt.Errorf("the answer has %v, the log %v", p.last.Preferences, at)
 	}
 	return want(string(at.Autonomy)+" "+string(at.RiskPolicy), s.text)
 }
@@ -158,7 +158,7 @@ func has(where, text string) error {
 	case what == "has" && !found:
 		return fmt.Errorf("got %s", quoted(where))
 	case what == "lacks" && found:
-		return fmt.Errorf("it is there: %s", where)
+		return fmt.Errorf("it exists: %s", where)
 	case what != "has" && what != "lacks" || text == "":
 		return fmt.Errorf("want has TEXT or lacks TEXT")
 	}

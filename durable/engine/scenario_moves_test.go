@@ -127,7 +127,7 @@ func (p *player) lookTwice() error {
 		return err
 	}
 	if text(p.tb, a) != text(p.tb, b) {
-		return fmt.Errorf("two looks differ:\n%s\n%s", text(p.tb, a), text(p.tb, b))
+		return fmt.Errorf("two answers differ:\n%s\n%s", text(p.tb, a), text(p.tb, b))
 	}
 	if err := p.observe(); err != nil || len(p.all) != n {
 		return fmt.Errorf("looking recorded %d events, %v", len(p.all)-n, err)
@@ -252,7 +252,7 @@ func inLockOrder(events []event.Event) error {
 			at = 0 // the next attempt
 		}
 		if rank < at || at < 0 {
-			return fmt.Errorf("%s stands out of order (R18)", e.Data.Kind())
+			return fmt.Errorf("%s is out of order (docs/design.md#event-order)", e.Data.Kind())
 		}
 		at = rank
 	}

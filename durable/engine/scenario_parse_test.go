@@ -65,7 +65,7 @@ func parseScenarios(data string) ([]scenario, error) {
 			out = append(out, scenario{name: text, line: at, workflow: shared})
 		case "given", "when", "then", "call":
 			if len(out) == 0 {
-				return nil, fmt.Errorf("line %d: %q stands before the first scenario", at, word)
+				return nil, fmt.Errorf("line %d: %q comes before the first scenario", at, word)
 			}
 			s := statement{line: at, word: word, text: strings.TrimSpace(text)}
 			for j, b := range block {

@@ -92,7 +92,7 @@ func playScenario(tb testing.TB, s scenario) []string {
 	}
 	p.unsaid(line)
 	if thens == 0 {
-		p.fail(s.line, "the scenario says nothing that could be wrong")
+		p.fail(s.line, "the scenario states nothing that could be wrong")
 	}
 	return p.failed
 }
@@ -106,9 +106,9 @@ func (p *player) unsaid(line int) {
 	switch {
 	case p.told:
 	case p.err != nil:
-		p.fail(line, "the call failed and no line says so: %v", p.err)
+		p.fail(line, "the call failed and no line expects it: %v", p.err)
 	case len(p.last.Blockers) > 0:
-		p.fail(line, "the attempt was blocked and no line says so: %+v", p.last.Blockers)
+		p.fail(line, "the attempt was blocked and no line expects it: %+v", p.last.Blockers)
 	}
 }
 

@@ -135,10 +135,10 @@ func TestScenarioMistakes(t *testing.T) {
 		"scenario s\nwhen start\nwhen dance\nthen pending one\n":         "line 3: when dance: no such move",
 		"scenario s\nwhen start\nthen glitter\n":                         "line 3: then glitter: no such expectation",
 		"scenario s\nwhen start\nwhen ack\n  note x\nthen pending one\n": "line 4: want notes",
-		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\n":   "line 3: the call failed and no line says so",
+		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\n":   "line 3: the call failed and no line expects it",
 		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\nthen status in_progress\n" +
 			"then refused VALIDATION_ERROR\n": "line 4: then status in_progress: the call failed",
-		"scenario s\nwhen start\nwhen ack preferences autonomy=guided\nwhen ack\nthen pending one\n": "line 3: the attempt was blocked and no line says so",
+		"scenario s\nwhen start\nwhen ack preferences autonomy=guided\nwhen ack\nthen pending one\n": "line 3: the attempt was blocked and no line expects it",
 		"scenario s\ngiven luck\nwhen start\nthen pending one\n":                                     "line 2: given luck: want context",
 		"scenario s\nwhen start\nwhen look at Z\nthen pending one\n":                                 `line 3: when look at Z: no answer is called "Z"`,
 	} {
@@ -157,7 +157,7 @@ func TestScenarioMistakes(t *testing.T) {
 		}
 	}
 	for text, wrong := range map[string]string{
-		"then pending one\n":                  `line 1: "then" stands before the first scenario`,
+		"then pending one\n":                  `line 1: "then" comes before the first scenario`,
 		"\nscenario s\nsometimes x\n":         "line 3: want workflow, scenario",
 		"workflow\n  steps:\n  - id: One a\n": "line 1: the workflow does not compile",
 		"workflow\n  steps: [\n":              "line 1: ",
@@ -177,12 +177,12 @@ func TestReadmeNamesEveryWord(t *testing.T) {
 	}
 	for word := range moves {
 		if !strings.Contains(string(page), "`when "+word) {
-			t.Errorf("the README does not tell of 'when %s'", word)
+			t.Errorf("the README does not describe 'when %s'", word)
 		}
 	}
 	for word := range checks {
 		if !strings.Contains(string(page), "`then "+word) {
-			t.Errorf("the README does not tell of 'then %s'", word)
+			t.Errorf("the README does not describe 'then %s'", word)
 		}
 	}
 }

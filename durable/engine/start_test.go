@@ -42,7 +42,7 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 	req.Key = "release-8"
 	other, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, req)
 	if err != nil || other.Session == a.Session {
-		t.Fatal("another key is another run", err)
+		t.Fatal("another key must start another run", err)
 	}
 	runs, err := w.g.Runs(context.Background())
 	if err != nil || len(runs.Runs) != 2 {
@@ -162,7 +162,7 @@ func TestALostKeyringCostsTokensOnly(t *testing.T) {
 	}
 	b, err := w.process().Rehydrate(context.Background(), at)
 	if err != nil || b.StateToken == a.StateToken {
-		t.Fatal("the run goes on under new keys:", err)
+		t.Fatal("the run does not continue under new keys:", err)
 	}
 	w.must(b, note("on"))
 }

@@ -37,7 +37,7 @@ func TestABundleErasesNothingOfThisStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := export(t, there.g, a.Session.SessionID, 1); string(again) != string(data) {
-		t.Error("exported again it is another bundle")
+		t.Error("a second export gives another bundle")
 	}
 	there.seeds = 50 // a session of its own
 	there.must(there.start(twoSteps), advance.Request{Notes: "done", Artifacts: []advance.Artifact{secret}})

@@ -57,7 +57,7 @@ func TestABundleGivesTheSameSession(t *testing.T) {
 		again := export(rt, g, s, 2)
 		if want := bytes.ReplaceAll(bytes.ReplaceAll(first, []byte(id.NewBundle(id.Seed{1}).String()),
 			[]byte(id.NewBundle(id.Seed{2}).String())), []byte("at 1"), []byte("at 2")); !bytes.Equal(again, want) {
-			rt.Fatal("the bundle of the import is another one")
+			rt.Fatal("the bundle of the import differs")
 		}
 		if again := take(rt, g, first, false); again.Relation != engine.Same {
 			rt.Fatalf("once more: %+v", again)

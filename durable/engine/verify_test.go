@@ -242,14 +242,14 @@ func TestLocatingARunDoesNotMakeItHealthy(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if _, err := g.Rehydrate(ctx, at); !fault.Is(err, fault.SessionUnhealthy) {
-				t.Errorf("%s, %s: rehydrate said %v", name, ref, err)
+				t.Errorf("%s, %s: rehydrate returned %v", name, ref, err)
 			}
 			g = w.process()
 			if at, err = g.Locate(ctx, ref); err != nil {
 				t.Fatal(name, err)
 			}
 			if _, err := g.Advance(ctx, w.by(), at, a.AttemptID, note("no")); !fault.Is(err, fault.SessionUnhealthy) {
-				t.Errorf("%s, %s: advance said %v", name, ref, err)
+				t.Errorf("%s, %s: advance returned %v", name, ref, err)
 			}
 		}
 	}
