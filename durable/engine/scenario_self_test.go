@@ -131,7 +131,7 @@ func TestAScenarioCanFail(t *testing.T) {
 func TestScenarioMistakes(t *testing.T) {
 	t.Parallel()
 	for text, wrong := range map[string]string{
-		"scenario s\nwhen start\n":                                       "line 1: the scenario says nothing",
+		"scenario s\nwhen start\n":                                       "line 1: the scenario states nothing",
 		"scenario s\nwhen start\nwhen dance\nthen pending one\n":         "line 3: when dance: no such move",
 		"scenario s\nwhen start\nthen glitter\n":                         "line 3: then glitter: no such expectation",
 		"scenario s\nwhen start\nwhen ack\n  note x\nthen pending one\n": "line 4: want notes",
