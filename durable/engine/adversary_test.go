@@ -107,7 +107,7 @@ then capabilities none
 // another node's step.
 func TestStepIDComesBeforeNodeID(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	const letters = "abcdefghijklmnopqrstuvwxyz234567"
 	var steps []string
 	for _, c := range letters {

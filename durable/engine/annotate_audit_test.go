@@ -17,7 +17,7 @@ import (
 // and time, and without its text (docs/design.md#annotations).
 func TestAnnotationsHaveAuditLines(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	req := remark(feedback.Correction("say please"))
 	req.Note, req.Target.NodeID = "the note", a.NodeID
@@ -45,7 +45,7 @@ func TestAnnotationsHaveAuditLines(t *testing.T) {
 		t.Errorf("the record holds the text of the annotation: %s", text)
 	}
 	// The next writer finds the log complete, and can append to it.
-	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore(audit.GC), nothing))
 	n.want("annotate retract gc", "")
 }
 
@@ -53,7 +53,7 @@ func TestAnnotationsHaveAuditLines(t *testing.T) {
 // A reader shows the line, and the next writer completes the log, each line once.
 func TestAuditLineOfAKilledWriterIsWrittenLater(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	dying := n.process() // keeps no audit log: as if it died after its commit
 	made, err := dying.Annotate(context.Background(), n.by(), annotationSeed(1), a.Position(), remark(feedback.Flag()))
@@ -65,7 +65,7 @@ func TestAuditLineOfAKilledWriterIsWrittenLater(t *testing.T) {
 	n.made = 1
 	n.note(a, remark(feedback.Flag()))
 	n.want("annotate retract annotate", "")
-	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore(audit.GC), nothing))
 	n.want("annotate retract annotate gc", "")
 }
 
@@ -74,43 +74,43 @@ func TestAuditLineOfAKilledWriterIsWrittenLater(t *testing.T) {
 func TestAuditVerifyFindsMissingAnnotations(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		harm func(t *testing.T, n *noted, a engine.Answer)
+		harm func(t *testing.T, n *annotationFixture, a engine.Answer)
 		want string
 	}{
-		"the folder of annotations is deleted": {func(t *testing.T, n *noted,
+		"the folder of annotations is deleted": {func(t *testing.T, n *annotationFixture,
 			a engine.Answer) {
 			must(t, os.RemoveAll(n.annotationsDir(a)))
 		},
 			"audit_unfounded audit_unfounded"},
-		"the session is deleted by hand": {func(t *testing.T, n *noted, a engine.Answer) {
+		"the session is deleted by hand": {func(t *testing.T, n *annotationFixture, a engine.Answer) {
 			must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
 		},
 			"audit_session_missing audit_session_missing"},
-		"the audit log is deleted": {func(t *testing.T, n *noted,
+		"the audit log is deleted": {func(t *testing.T, n *annotationFixture,
 			_ engine.Answer) {
 			must(t, os.RemoveAll(filepath.Join(n.dir, "audit")))
 		},
 			"audit_incomplete"},
-		"a line is another": {func(t *testing.T, n *noted,
+		"a line is another": {func(t *testing.T, n *annotationFixture,
 			_ engine.Answer) {
 			n.flip("audit/events/00000001-00000001.jsonl", 40)
 		},
 			"audit_incomplete segment_damaged"},
-		"the last annotation is cut off": {func(t *testing.T, n *noted, a engine.Answer) {
+		"the last annotation is cut off": {func(t *testing.T, n *annotationFixture, a engine.Answer) {
 			name := filepath.Join(n.annotationsDir(a), "manifest.jsonl")
 			b, err := os.ReadFile(name)
 			must(t, err)
 			must(t, os.WriteFile(name, b[:strings.LastIndex(string(b), `{"bytes":`)], 0o600))
 		}, "audit_unfounded"},
-		"the session is deleted on record": {func(t *testing.T, n *noted, a engine.Answer) {
-			_, err := n.everybody().
+		"the session is deleted on record": {func(t *testing.T, n *annotationFixture, a engine.Answer) {
+			_, err := n.withEveryPort().
 				DeleteSessions(context.Background(), n.by(),
 					engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
 			must(t, err)
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := newNoted(t)
+			n := newAnnotationFixture(t)
 			a := n.start(twoSteps)
 			n.note(a, remark(feedback.Flag()))
 			n.note(a, remark(feedback.Rating(3)))
@@ -127,16 +127,16 @@ func TestAuditVerifyFindsMissingAnnotations(t *testing.T) {
 func TestImportedAnnotationsHaveNoAuditLines(t *testing.T) {
 	t.Parallel()
 	for _, asNew := range []bool{false, true} {
-		from := newNoted(t)
+		from := newAnnotationFixture(t)
 		a := from.start(twoSteps)
 		made := from.note(a, remark(feedback.Flag()))
-		to := newNoted(t)
+		to := newAnnotationFixture(t)
 		got := take(t, to.g, export(t, from.g, a.Session.SessionID, 1), asNew)
 		at, err := to.g.Locate(context.Background(), got.Runs[0].RunID.String())
 		must(t, err)
 		// Without the mark of the import its audit record gives the number of imported annotations.
 		must(t, os.Remove(filepath.Join(to.dir, "sessions", got.SessionID.String(), ports.ImportedFile.Name)))
-		must(t, engine.Act(to.everybody(), context.Background(), to.by(), ofStore(audit.GC), nothing))
+		must(t, engine.Act(to.withEveryPort(), context.Background(), to.by(), ofStore(audit.GC), nothing))
 		to.want("gc import", "")
 		to.made = 50
 		_, err = to.try(to.by(), at, instead(made, feedback.Flag()))

@@ -29,8 +29,8 @@ func onAllPorts(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	return withAllPorts(s), nil
 }
 
-// remarking is one call that writes to a session's annotations.
-type remarking struct {
+// annotationCase is one call that writes to a session's annotations.
+type annotationCase struct {
 	name string
 	base *crashfs.FS
 	at   engine.Position
@@ -51,14 +51,14 @@ func ownFiles(f *crashfs.FS, s id.Session) map[string]string {
 	return out
 }
 
-// remarkings are disks with a run on them: without annotations, and with some.
-func remarkings(t *testing.T) []remarking {
+// annotationCases are disks with a run on them: without annotations, and with some.
+func annotationCases(t *testing.T) []annotationCase {
 	t.Helper()
 	ctx := context.Background()
 	bare := crashfs.New()
 	g, err := onAllPorts(bare, 1)
 	must(t, err)
-	a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+	a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 	must(t, err)
 	at, last := a.Position(), id.Annotation{}
 	annotate := func(req feedback.Request) func(*engine.Engine, byte) error {
@@ -75,7 +75,7 @@ func remarkings(t *testing.T) []remarking {
 		must(t, err)
 		last = made.AnnotationID
 	}
-	out := []remarking{
+	out := []annotationCase{
 		{name: "the first one", base: bare.Revive(), call: annotate(remark(feedback.Flag()))},
 		{name: "a later one", base: some.Revive(), call: annotate(remark(feedback.Flag()))},
 		{name: "in place of another", base: some.Revive(),
@@ -103,7 +103,7 @@ func remarkings(t *testing.T) []remarking {
 
 // state is what the next process finds: the current annotations and their sums. ok reports that
 // everything on the disk is valid.
-func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
+func (r annotationCase) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 	t.Helper()
 	g, err := onAllPorts(f.Revive(), 3)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 }
 
 // isAfter reports whether the state is the one after the call.
-func (r remarking) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
+func (r annotationCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	t.Helper()
 	state, ok := r.state(t, f)
 	if ok && state != r.before && state != r.after {
@@ -163,8 +163,8 @@ func (r remarking) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	return state == r.after, ok
 }
 
-// goesOn adds one more annotation to what is left.
-func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
+// continues adds one more annotation to what is left.
+func (r annotationCase) continues(t *testing.T, f *crashfs.FS) bool {
 	t.Helper()
 	next := f.Revive()
 	g, err := onAllPorts(next, 4)
@@ -188,7 +188,7 @@ func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
 // acknowledged one exists, and the next one is accepted.
 func TestExploreCrashesOfAnnotations(t *testing.T) {
 	t.Parallel()
-	for _, r := range remarkings(t) {
+	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
 			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
 			count := crashfs.Explore(r.base, look, func(f *crashfs.FS) {
@@ -201,7 +201,7 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 					t.Error("an acknowledged call is lost")
 					ok = false
 				}
-				if ok = ok && r.goesOn(t, s.FS); !ok {
+				if ok = ok && r.continues(t, s.FS); !ok {
 					t.Logf("in the state %s", s.Name)
 				}
 				return ok
@@ -216,7 +216,7 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 // unknown.
 func TestFaultsOfAnnotations(t *testing.T) {
 	t.Parallel()
-	for _, r := range remarkings(t) {
+	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
 			count := crashfs.Break(r.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := onAllPorts(f, 2)
@@ -236,7 +236,7 @@ func TestFaultsOfAnnotations(t *testing.T) {
 					t.Errorf("the error states that nothing is recorded, and the call is: %v", err)
 					ok = false
 				}
-				if ok = ok && r.goesOn(t, left); !ok {
+				if ok = ok && r.continues(t, left); !ok {
 					t.Logf("%s %s: %v", op, flaw, err)
 				}
 				return ok

@@ -20,17 +20,17 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// heap is a run on a disk in memory with a growing number of annotations.
-type heap struct {
+// annotatedRun is a run on a disk in memory with a growing number of annotations.
+type annotatedRun struct {
 	*testing.T
 	disk *crashfs.FS
 	at   engine.Position
 	made int
 }
 
-func newHeap(t *testing.T) *heap {
-	h := &heap{T: t, disk: crashfs.New()}
-	a, err := startCall(newWorld(t).compiled(twoSteps))(withAllPorts(storeOn(t, h.disk)))
+func newAnnotatedRun(t *testing.T) *annotatedRun {
+	h := &annotatedRun{T: t, disk: crashfs.New()}
+	a, err := startCall(newFixture(t).compiled(twoSteps))(withAllPorts(storeOn(t, h.disk)))
 	must(t, err)
 	h.at = a.Position()
 	return h
@@ -38,7 +38,7 @@ func newHeap(t *testing.T) *heap {
 
 // fill adds annotations up to a number, each in a group of its own: what that many calls would have
 // left, except for caches and lines of the audit log.
-func (h *heap) fill(until int) {
+func (h *annotatedRun) fill(until int) {
 	h.Helper()
 	s, ctx := storeOn(h, h.disk), context.Background()
 	log := manifest.SessionSide(h.at.Session, feedback.Table)
@@ -61,56 +61,56 @@ func (h *heap) fill(until int) {
 }
 
 // process is a process of its own, and a count of what it requests of the disk.
-func (h *heap) process() (*engine.Engine, *asked) {
-	c := &asked{FS: h.disk}
+func (h *annotatedRun) process() (*engine.Engine, *diskRequests) {
+	c := &diskRequests{FS: h.disk}
 	return withAllPorts(storeOver(h, h.disk, c)), c
 }
 
-// asked counts requests of the disk. Several goroutines may send them: long logs are read in
+// diskRequests counts requests of the disk. Several goroutines may send them: long logs are read in
 // parallel.
-type asked struct {
+type diskRequests struct {
 	osfs.FS
 	opened, listed, read, written atomic.Int64 // files, entries of folders, bytes
 }
 
-func (c *asked) Open(name string, mode osfs.Mode) (osfs.File, error) {
+func (c *diskRequests) Open(name string, mode osfs.Mode) (osfs.File, error) {
 	f, err := c.FS.Open(name, mode)
 	if err == nil {
 		c.opened.Add(1)
-		f = askedFile{f, c}
+		f = requestsFile{f, c}
 	}
 	return f, err
 }
 
-func (c *asked) List(name string) ([]osfs.Entry, error) {
+func (c *diskRequests) List(name string) ([]osfs.Entry, error) {
 	out, err := c.FS.List(name)
 	c.listed.Add(int64(len(out)))
 	return out, err
 }
 
-type askedFile struct {
+type requestsFile struct {
 	osfs.File
-	c *asked
+	c *diskRequests
 }
 
-func (f askedFile) ReadAt(p []byte, at int64) (int, error) {
+func (f requestsFile) ReadAt(p []byte, at int64) (int, error) {
 	n, err := f.File.ReadAt(p, at)
 	f.c.read.Add(int64(n))
 	return n, err
 }
 
-func (f askedFile) Write(p []byte) (int, error) {
+func (f requestsFile) Write(p []byte) (int, error) {
 	f.c.written.Add(int64(len(p)))
 	return f.File.Write(p)
 }
 
-func (c *asked) String() string {
+func (c *diskRequests) String() string {
 	return fmt.Sprintf("%d files opened, %d bytes read, %d written, %d entries listed", c.opened.Load(), c.read.Load(),
 		c.written.Load(), c.listed.Load())
 }
 
 // annotate finds the run and annotates it, as one command does.
-func (h *heap) annotate() *asked {
+func (h *annotatedRun) annotate() *diskRequests {
 	h.Helper()
 	g, c := h.process()
 	at, err := g.Locate(context.Background(), h.at.Run.String()[:12])
@@ -121,7 +121,7 @@ func (h *heap) annotate() *asked {
 	return c
 }
 
-func (h *heap) sumUp(q engine.SummaryQuery) (int64, *asked) {
+func (h *annotatedRun) sumUp(q engine.SummaryQuery) (int64, *diskRequests) {
 	h.Helper()
 	g, c := h.process()
 	out, err := g.SummarizeAnnotations(context.Background(), q)
@@ -140,12 +140,12 @@ func TestAnnotationCostDoesNotGrowWithTheirNumber(t *testing.T) {
 	case testing.Short():
 		many = 1000
 	}
-	h := newHeap(t)
+	h := newAnnotatedRun(t)
 	for range 20 { // a short log is read whole, however much its first groups hold
 		g, _ := h.process()
 		must(t, engine.Act(g, context.Background(), caller(1), ofStore(audit.GC), nothing))
 	}
-	costOf := map[int]map[string]*asked{}
+	costOf := map[int]map[string]*diskRequests{}
 	for _, n := range []int{100, many} {
 		h.fill(n)
 		h.annotate() // finds no cache of all these, and leaves one
@@ -156,7 +156,7 @@ func TestAnnotationCostDoesNotGrowWithTheirNumber(t *testing.T) {
 		}
 		g, act := h.process()
 		must(t, engine.Act(g, context.Background(), caller(1), ofStore(audit.GC), nothing))
-		costOf[n] = map[string]*asked{"annotate": h.annotate(), "sum up": summary, "sum one run up": single,
+		costOf[n] = map[string]*diskRequests{"annotate": h.annotate(), "sum up": summary, "sum one run up": single,
 			"another act": act}
 	}
 	for what, few := range costOf[100] {
@@ -183,7 +183,7 @@ func TestAnnotationCostDoesNotGrowWithTheirNumber(t *testing.T) {
 // TestSumsAreRightForAnyCache: saved sums are a shortcut, and never an answer by themselves.
 func TestSumsAreRightForAnyCache(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a, b := n.start(twoSteps), n.start(twoSteps)
 	cache := func(of engine.Answer) string {
 		return filepath.Join(n.dir, "sessions", of.Session.SessionID.String(), "cache/annotations-1")
@@ -211,7 +211,7 @@ func TestSumsAreRightForAnyCache(t *testing.T) {
 		t.Fatal(want, len(list.Annotations))
 	}
 	exact := func() string {
-		out, err := n.everybody().SummarizeAnnotations(context.Background(), q)
+		out, err := n.withEveryPort().SummarizeAnnotations(context.Background(), q)
 		must(t, err)
 		return asJSON(t, out)
 	}
@@ -235,7 +235,7 @@ func TestSumsAreRightForAnyCache(t *testing.T) {
 		// An annotation that is added over such a cache leaves sums that are right, and that the
 		// next one continues from.
 		extra := n.note(a, remark(feedback.Flag()))
-		g := n.everybody()
+		g := n.withEveryPort()
 		c := &counted{Logs: g.Logs}
 		g.Logs = c
 		out, err := g.SummarizeAnnotations(context.Background(), q)

@@ -19,7 +19,7 @@ import (
 // were made, also when annotations are added, superseded or retracted between two pages.
 func TestPagesOfAnnotations(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a, other := n.start(twoSteps), n.start(twoSteps)
 	g, ctx := n.g, context.Background()
 	var all, flags []id.Annotation
@@ -37,7 +37,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 	}
 	n.made = many
 	n.note(other, remark(feedback.Flag()))
-	if got := stands(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, all[:100]) {
+	if got := currentIDs(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, all[:100]) {
 		t.Errorf("a page holds %d rows", len(got))
 	}
 	walk := func(q engine.AnnotationQuery, between func(page int)) (out []id.Annotation, pages int) {
@@ -46,7 +46,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 			if len(list.About) != len(list.Annotations) {
 				t.Fatalf("%d rows, and something about %d", len(list.Annotations), len(list.About))
 			}
-			out, pages = append(out, stands(list)...), pages+1
+			out, pages = append(out, currentIDs(list)...), pages+1
 			if list.NextCursor == "" {
 				return out, pages
 			}
@@ -116,9 +116,9 @@ func sums(s engine.FeedbackSummary) string {
 }
 
 // sumUp sums up as another process would.
-func (n *noted) sumUp(q engine.SummaryQuery) string {
+func (n *annotationFixture) sumUp(q engine.SummaryQuery) string {
 	n.Helper()
-	out, err := n.everybody().SummarizeAnnotations(context.Background(), q)
+	out, err := n.withEveryPort().SummarizeAnnotations(context.Background(), q)
 	if err != nil {
 		n.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (n *noted) sumUp(q engine.SummaryQuery) string {
 
 func TestSummaries(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	if got := n.sumUp(engine.SummaryQuery{}); got != "0 incomplete" {
 		t.Error(got)
 	}

@@ -20,9 +20,9 @@ import (
 func TestManyAnnotateAtOnce(t *testing.T) {
 	t.Parallel()
 	const writers = 50
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
-	processes := []*engine.Engine{n.everybody(), n.everybody()}
+	processes := []*engine.Engine{n.withEveryPort(), n.withEveryPort()}
 	var wg sync.WaitGroup
 	made := make([]feedback.Annotation, writers)
 	for i := range writers {
@@ -40,7 +40,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	seen := map[id.Annotation]int{}
-	for _, name := range stands(n.list(a, engine.AnnotationQuery{})) {
+	for _, name := range currentIDs(n.list(a, engine.AnnotationQuery{})) {
 		seen[name]++
 	}
 	for i, m := range made {
@@ -49,8 +49,8 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 		}
 	}
 	// completes lines that no writer has written yet
-	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore("gc"), nothing))
-	v, err := n.everybody().AuditVerify(context.Background())
+	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore("gc"), nothing))
+	v, err := n.withEveryPort().AuditVerify(context.Background())
 	if err != nil || !v.OK || len(v.Findings) > 0 || v.Events != writers+2 || len(seen) != writers {
 		t.Errorf("%d annotations, %v: %+v", len(seen), err, v)
 	}
@@ -67,7 +67,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 func TestOneCallerRetractsAnAnnotation(t *testing.T) {
 	t.Parallel()
 	for round := range 4 {
-		n := newNoted(t)
+		n := newAnnotationFixture(t)
 		a := n.start(twoSteps)
 		first := n.note(a, remark(feedback.Flag()))
 		const each = 6
@@ -75,7 +75,7 @@ func TestOneCallerRetractsAnAnnotation(t *testing.T) {
 		var mu sync.Mutex
 		superseded, retracted, already := 0, 0, 0
 		for i := range each {
-			one, other := n.everybody(), n.everybody()
+			one, other := n.withEveryPort(), n.withEveryPort()
 			wg.Go(func() {
 				_, err := one.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(),
 					instead(first, feedback.Rating(1)))
@@ -118,7 +118,7 @@ func TestOneCallerRetractsAnAnnotation(t *testing.T) {
 func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 	t.Parallel()
 	for round := range 8 {
-		n := newNoted(t)
+		n := newAnnotationFixture(t)
 		a := n.start(twoSteps)
 		if round%2 == 1 {
 			n.note(a, remark(feedback.Flag()))
@@ -127,7 +127,7 @@ func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 		var wg sync.WaitGroup
 		made := make([]bool, writers)
 		for i := range writers {
-			g := n.everybody()
+			g := n.withEveryPort()
 			wg.Go(func() {
 				_, err := g.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(),
 					remark(feedback.Rating(2)))
@@ -138,7 +138,7 @@ func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 				}
 			})
 		}
-		g := n.everybody()
+		g := n.withEveryPort()
 		wg.Go(func() {
 			_, err := g.DeleteSessions(context.Background(), caller(10),
 				engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
@@ -152,7 +152,7 @@ func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 		}
 		// A directory that holds only a lock file is no session, and blocks nothing.
 		must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
-		_, err := n.everybody().RestoreSession(context.Background(), n.by(), a.Session.SessionID.String())
+		_, err := n.withEveryPort().RestoreSession(context.Background(), n.by(), a.Session.SessionID.String())
 		must(t, err)
 		want := round % 2
 		for _, ok := range made {

@@ -20,7 +20,7 @@ import (
 // superseded nor retracted.
 func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a, other := n.start(twoSteps), n.start(twoSteps)
 	first := n.note(a, remark(feedback.Rating(2)))
 	elsewhere := n.note(other, remark(feedback.Flag()))
@@ -67,7 +67,7 @@ func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
 	}
 	list := n.list(a, engine.AnnotationQuery{History: true})
 	one, two := list.About[first.AnnotationID.String()], list.About[second.AnnotationID.String()]
-	if !slices.Equal(stands(list), []id.Annotation{first.AnnotationID, second.AnnotationID}) ||
+	if !slices.Equal(currentIDs(list), []id.Annotation{first.AnnotationID, second.AnnotationID}) ||
 		one.SupersededBy != second.AnnotationID || one.Retracted ||
 		two.SupersedesAnnotationID != first.AnnotationID || !two.Retracted || two.RetractedReason != "it was wrong" {
 		t.Errorf("%+v", list)
@@ -80,7 +80,7 @@ func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
 // TestARefusedFirstAnnotationLeavesNothing: not even the directory of its log.
 func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	absent := feedback.Annotation{AnnotationID: id.NewAnnotation(id.Seed{0xee})}
 	for name, req := range map[string]feedback.Request{
@@ -108,14 +108,14 @@ func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
 // answers of an unknown one (docs/design.md#tenants), to the byte except for the id.
 func TestStoresRevealNothingOfEachOther(t *testing.T) {
 	t.Parallel()
-	mine, theirs := newNoted(t), newNoted(t)
+	mine, theirs := newAnnotationFixture(t), newAnnotationFixture(t)
 	theirs.seeds, theirs.made = 100, 100
 	a, b := mine.start(twoSteps), theirs.start(twoSteps)
 	own, foreign := mine.note(a, remark(feedback.Flag())), theirs.note(b, remark(feedback.Flag()))
 	nobody := engine.Position{Session: id.NewSession(id.Seed{0xee}), Run: id.NewRun(id.Seed{0xee})}
 	nobody.Node = id.RootNode(nobody.Run)
 	none := id.NewAnnotation(id.Seed{0xee})
-	ctx, g := context.Background(), mine.everybody()
+	ctx, g := context.Background(), mine.withEveryPort()
 	calls := map[string]func(engine.Position, id.Annotation) error{
 		"annotate": func(at engine.Position, _ id.Annotation) error {
 			_, err := mine.try(mine.by(), at, remark(feedback.Flag()))
@@ -192,7 +192,7 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 // damaged log, and the run continues (docs/design.md#side-logs).
 func TestDamagedAnnotationsAreListedUpToTheDamage(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	first := n.note(a, remark(feedback.Flag()))
 	n.note(a, remark(feedback.Flag()))
@@ -200,10 +200,10 @@ func TestDamagedAnnotationsAreListedUpToTheDamage(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(names[1], []byte("{}\n"), 0o600))
 	list := n.list(a, engine.AnnotationQuery{})
-	if list.Health != manifest.CorruptTail || !slices.Equal(stands(list), []id.Annotation{first.AnnotationID}) {
+	if list.Health != manifest.CorruptTail || !slices.Equal(currentIDs(list), []id.Annotation{first.AnnotationID}) {
 		t.Errorf("%+v", list)
 	}
-	sum, err := n.everybody().SummarizeAnnotations(context.Background(), engine.SummaryQuery{})
+	sum, err := n.withEveryPort().SummarizeAnnotations(context.Background(), engine.SummaryQuery{})
 	if err != nil || !slices.Equal(sum.Incomplete, []id.Session{a.Session.SessionID}) {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -231,7 +231,7 @@ func TestDamagedAnnotationsAreListedUpToTheDamage(t *testing.T) {
 // listed once they are enabled again.
 func TestDisabledAnnotations(t *testing.T) {
 	t.Parallel()
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	made := n.note(a, remark(feedback.Flag()))
 	turn := func(to string) {
@@ -240,7 +240,7 @@ func TestDisabledAnnotations(t *testing.T) {
 	}
 	turn("off")
 	before := snapshotOf(t, n.dir)
-	ctx, g := context.Background(), n.everybody()
+	ctx, g := context.Background(), n.withEveryPort()
 	for name, call := range map[string]func() error{
 		"annotate": func() error {
 			_, err := g.Annotate(ctx, n.by(), annotationSeed(9), a.Position(), remark(feedback.Flag()))

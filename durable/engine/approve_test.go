@@ -17,13 +17,13 @@ const approving = `{"id":"test.approving","name":"Approving","description":"d","
  {"id":"plan","title":"Plan","prompt":"p","requireConfirmation":{"kind":"human_approval"}},
  {"id":"build","title":"Build","prompt":"p"}]}`
 
-func (w *world) person(ref string) engine.Caller {
+func (w *fixture) person(ref string) engine.Caller {
 	by := w.by()
 	by.Actor = event.Actor{Kind: event.Human, Ref: ref}
 	return by
 }
 
-func (w *world) mustApprove(a engine.Answer, comment string) engine.Answer {
+func (w *fixture) mustApprove(a engine.Answer, comment string) engine.Answer {
 	w.Helper()
 	out, err := w.g.Approve(context.Background(), w.person("ada"), a.Position(), comment)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 	t.Parallel()
 	for _, autonomy := range []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop} {
 		t.Run(string(autonomy), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			a := w.start(approving)
 			if a.NextIntent != engine.PerformThenContinue || a.HandedIn() {
 				t.Errorf("nothing is submitted yet: %+v", a)
@@ -72,7 +72,7 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 
 func TestApprovingTwice(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("the plan"))
 	want := w.mustApprove(a, "fine")
 	n := w.events(a)
@@ -89,7 +89,7 @@ func TestApprovingTwice(t *testing.T) {
 // TestOtherOutputsVoidAnApproval: the next approval is of the new outputs.
 func TestOtherOutputsVoidAnApproval(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("plan A"))
 	ok := w.mustApprove(a, "")
 	refused := w.must(ok, note("plan B"))
@@ -112,7 +112,7 @@ func TestOtherOutputsVoidAnApproval(t *testing.T) {
 
 func TestApprovalRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	plain, a := w.start(longOne), w.must(w.start(approving), note("x"))
 	nobody := a.Position()
 	nobody.Node = id.RootNode(plain.Session.RunID)
@@ -141,7 +141,7 @@ func TestApprovalRefusals(t *testing.T) {
 // neither void an approval nor count for it.
 func TestApprovalOfACheckpointedStep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("plan"))
 	ok := w.mustApprove(w.mustKeep(a, note("draft")), "")
 	ok = w.mustKeep(ok, note("another draft"))

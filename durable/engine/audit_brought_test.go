@@ -41,7 +41,7 @@ func TestAuditOfAnImportedForeignSession(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.dir, "sessions", got.SessionID.String(), "imported.json")); err != nil {
 		t.Fatal(err)
 	}
-	check(true) // the audit log itself tells of the import
+	check(true) // the audit log itself records the import
 	if err := os.RemoveAll(filepath.Join(w.dir, "audit")); err != nil {
 		t.Fatal(err)
 	}

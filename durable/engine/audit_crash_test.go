@@ -27,10 +27,10 @@ func onAudited(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	return audited(s), nil
 }
 
-// trusting is an act to explore: it creates a store where none exists, and its effect shows on the
+// trustAct is an act to explore: it creates a store where none exists, and its effect shows on the
 // disk.
-func trusting(t *testing.T) func(*crashfs.FS, byte) error {
-	cmd := newWorld(t).compiled(withCommands)
+func trustAct(t *testing.T) func(*crashfs.FS, byte) error {
+	cmd := newFixture(t).compiled(withCommands)
 	return func(f *crashfs.FS, seed byte) error {
 		g, err := onAudited(f, seed)
 		if err == nil {
@@ -93,10 +93,10 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 	for _, f := range []*crashfs.FS{started, killed} {
 		g, err := on(f, 1)
 		must(t, err)
-		a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+		a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 		must(t, err)
 		if f == killed {
-			_, err = g.Cancel(context.Background(), caller(2), &desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+			_, err = g.Cancel(context.Background(), caller(2), &performerStub{}, a.Position(), engine.CancelRequest{Reason: "r"})
 			must(t, err)
 		}
 	}
@@ -114,7 +114,7 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 // log is healthy, and accepts the next act.
 func TestExploreCrashesOfActs(t *testing.T) {
 	t.Parallel()
-	act := trusting(t)
+	act := trustAct(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
 			facts := auditOf(t, base).cancels
@@ -128,7 +128,7 @@ func TestExploreCrashesOfActs(t *testing.T) {
 				ok = ok && (!at.trusted || len(at.trust) == 1)
 				// nothing is recorded as done that was not done
 				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted)
-				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // what was answered is there
+				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // an answered act is recorded
 				next := s.FS.Revive()
 				ok = ok && act(next, 4) == nil
 				after := auditOf(t, next)
@@ -147,7 +147,7 @@ func TestExploreCrashesOfActs(t *testing.T) {
 // error.
 func TestFaultsOfActs(t *testing.T) {
 	t.Parallel()
-	act := trusting(t)
+	act := trustAct(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
 			count := crashfs.Break(base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return act(f, 2) },
@@ -183,7 +183,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		}
 		at, err := g.Locate(context.Background(), engine.Last)
 		if err == nil {
-			_, err = g.Cancel(context.Background(), caller(9), &desk{}, at, engine.CancelRequest{Reason: "r"})
+			_, err = g.Cancel(context.Background(), caller(9), &performerStub{}, at, engine.CancelRequest{Reason: "r"})
 		}
 		return err
 	}
@@ -229,7 +229,7 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 		must(t, err)
 		at, err := g.Locate(context.Background(), engine.Last)
 		must(t, err)
-		_, _ = g.Cancel(context.Background(), caller(9), &desk{}, at, engine.CancelRequest{Reason: "r"})
+		_, _ = g.Cancel(context.Background(), caller(9), &performerStub{}, at, engine.CancelRequest{Reason: "r"})
 	}
 	last := -1
 	learn := base.Revive()

@@ -17,7 +17,7 @@ import (
 )
 
 // headOf is the head of a session's log.
-func (w *world) headOf(s id.Session) manifest.Head {
+func (w *fixture) headOf(s id.Session) manifest.Head {
 	w.Helper()
 	v, err := w.auditor().Logs.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(s)}, ignored{})
 	if err != nil {
@@ -31,13 +31,13 @@ func (w *world) headOf(s id.Session) manifest.Head {
 func TestAForgedCacheHidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, acts := range []int{1, 20} { // a log that is read whole, and one that is not
-		w := newWorld(t)
+		w := newFixture(t)
 		keeper := w.auditor()
 		a := w.start(twoSteps)
 		for range acts {
 			must(t, engine.Act(keeper, context.Background(), w.by(), ofStore(audit.GC), nothing))
 		}
-		if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{}); err != nil {
+		if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		v, err := keeper.AuditVerify(context.Background())
@@ -53,8 +53,8 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 			t.Error(got)
 		}
 		must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing))
-		if got := w.verified(); got != "" || strings.Contains(w.trail(), "+") {
-			t.Error(got, w.trail())
+		if got := w.verified(); got != "" || strings.Contains(w.auditTrail(), "+") {
+			t.Error(got, w.auditTrail())
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestASessionWithAnotherHistory(t *testing.T) {
 		before := filepath.Join(t.TempDir(), "before")
 		must(t, os.CopyFS(before, os.DirFS(dir)))
 		end := func() {
-			_, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+			_, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{Reason: "r"})
 			must(t, err)
 		}
 		end()
@@ -144,7 +144,7 @@ func TestLinesOfDeletedSessions(t *testing.T) {
 // incomplete, and the other sessions get their lines.
 func TestADamagedSessionHidesNoOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.cancelled("one")
 	w.cancelled("two")
 	name := filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "events")

@@ -47,7 +47,7 @@ func audited(s *filestore.Store) *engine.Engine {
 }
 
 // auditor is another process that keeps the audit log.
-func (w *world) auditor() *engine.Engine {
+func (w *fixture) auditor() *engine.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
@@ -57,8 +57,8 @@ func (w *world) auditor() *engine.Engine {
 	return audited(s)
 }
 
-func auditWorld(t *testing.T) *world {
-	w := newWorld(t)
+func auditWorld(t *testing.T) *fixture {
+	w := newFixture(t)
 	w.g = w.auditor()
 	return w
 }
@@ -69,9 +69,9 @@ func ofStore(a audit.Action) audit.Act {
 
 func nothing() (map[string]string, error) { return nil, nil }
 
-// trail is what is on record, one word for each act: "cancel", "gc?" where it is open, "gc!" where
+// auditTrail is what is on record, one word for each act: "cancel", "gc?" where it is open, "gc!" where
 // it failed, "cancel+" where the line is not written.
-func (w *world) trail() string {
+func (w *fixture) auditTrail() string {
 	w.Helper()
 	list, err := w.auditor().AuditList(context.Background(), engine.AuditQuery{})
 	if err != nil || !list.Complete {
@@ -89,7 +89,7 @@ func (w *world) trail() string {
 }
 
 // verified is the findings of a check, by their codes.
-func (w *world) verified() string {
+func (w *fixture) verified() string {
 	w.Helper()
 	v, err := w.auditor().AuditVerify(context.Background())
 	if err != nil {
@@ -107,9 +107,9 @@ func (w *world) verified() string {
 	return strings.Join(out, " ")
 }
 
-func (w *world) want(trail, findings string) {
+func (w *fixture) want(trail, findings string) {
 	w.Helper()
-	if got := w.trail(); got != trail {
+	if got := w.auditTrail(); got != trail {
 		w.Errorf("on record: %q, want %q", got, trail)
 	}
 	if got := w.verified(); got != findings {
@@ -118,10 +118,10 @@ func (w *world) want(trail, findings string) {
 }
 
 // cancelled starts a run and ends it.
-func (w *world) cancelled(reason string) engine.Answer {
+func (w *fixture) cancelled(reason string) engine.Answer {
 	w.Helper()
 	a := w.start(twoSteps)
-	if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: reason}); err != nil {
+	if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{Reason: reason}); err != nil {
 		w.Fatal(err)
 	}
 	return a
@@ -311,7 +311,7 @@ func TestFactsHaveTheirLines(t *testing.T) {
 // nothing, and the next line that is written completes the log.
 func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t) // keeps no audit log: as if every call were killed after its commit
+	w := newFixture(t) // keeps no audit log: as if every call were killed after its commit
 	w.cancelled("one")
 	w.want("cancel+", "audit_incomplete")
 	ids := func() (out []string) {
@@ -337,7 +337,7 @@ func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
 // (docs/design.md#requirements-on-the-caller).
 func TestImportedFactsAreNoActs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("the plan"))
 	w.mustApprove(a, "elsewhere")
 	s, err := openUnsynced(w, w.dir, filestore.Options{})
@@ -353,7 +353,7 @@ func TestImportedFactsAreNoActs(t *testing.T) {
 	w.g = w.auditor()
 	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
 	w.want("gc", "")
-	if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{}); err != nil { // and this is
+	if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{}); err != nil { // and this one
 		t.Fatal(err)
 	}
 	w.want("gc cancel", "")

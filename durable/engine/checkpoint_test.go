@@ -18,12 +18,12 @@ import (
 )
 
 // keep makes a checkpoint by the tokens of an answer.
-func (w *world) keep(a engine.Answer, req advance.Request) (engine.Answer, error) {
+func (w *fixture) keep(a engine.Answer, req advance.Request) (engine.Answer, error) {
 	return w.g.Checkpoint(context.Background(), w.by(),
 		engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken, Request: req})
 }
 
-func (w *world) mustKeep(a engine.Answer, req advance.Request) engine.Answer {
+func (w *fixture) mustKeep(a engine.Answer, req advance.Request) engine.Answer {
 	w.Helper()
 	out, err := w.keep(a, req)
 	if err != nil {
@@ -33,7 +33,7 @@ func (w *world) mustKeep(a engine.Answer, req advance.Request) engine.Answer {
 }
 
 // look rehydrates, by the state token alone.
-func (w *world) look(stateToken string) engine.Answer {
+func (w *fixture) look(stateToken string) engine.Answer {
 	w.Helper()
 	a, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: stateToken})
 	if err != nil {
@@ -49,7 +49,7 @@ func report(kind, value string) advance.Artifact {
 
 // stateOf is a state token for any node of an answer's run, as another program that holds the log
 // may issue it.
-func (w *world) stateOf(a engine.Answer, n id.Node) string {
+func (w *fixture) stateOf(a engine.Answer, n id.Node) string {
 	w.Helper()
 	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
 	if err != nil {
@@ -61,7 +61,7 @@ func (w *world) stateOf(a engine.Answer, n id.Node) string {
 
 func TestCheckpointDoesNotAdvance(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(longOne), note("zero"))
 	kept := w.mustKeep(a, advance.Request{Notes: "half of it", Artifacts: []advance.Artifact{report("draft", "1")}})
 	if kept.Kind() != "step" || kept.NodeID != a.NodeID || kept.AckToken != a.AckToken ||
@@ -88,7 +88,7 @@ func TestCheckpointDoesNotAdvance(t *testing.T) {
 // advanced, and other content is reported and not stored (docs/design.md#answers).
 func TestCheckpointReplay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	req := advance.Request{Notes: "half", Artifacts: []advance.Artifact{report("b", "1"), report("a", "2")}}
 	first := w.mustKeep(a, req)
@@ -118,7 +118,7 @@ func TestCheckpointReplay(t *testing.T) {
 // to, and rehydrated (docs/design.md#edges-and-tips).
 func TestContinueFromTheStateOfACheckpoint(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	kept := w.mustKeep(a, note("half"))
 	point := id.ChildNode(a.NodeID, a.CheckpointID, id.OpCheckpoint)
@@ -147,7 +147,7 @@ func TestContinueFromTheStateOfACheckpoint(t *testing.T) {
 
 func TestCheckpointRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	next := w.must(a, note("on"))
 	done := w.start(`{"id":"test.one","name":"One","description":"d","version":"1.0.0","steps":[{"id":"only","title":"Only","prompt":"p"}]}`)
@@ -215,7 +215,7 @@ func TestCheckpointRefusals(t *testing.T) {
 // TestRacingCallersOfOneCheckpoint: one checkpoint, and the same answer for all.
 func TestRacingCallersOfOneCheckpoint(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	answers, errs := make([]string, 6), make([]error, 6)
 	var wg sync.WaitGroup

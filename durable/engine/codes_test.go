@@ -17,7 +17,7 @@ import (
 // refused before anything is read or written.
 func TestTokenOfAnotherWorkflow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestTokenOfAnotherWorkflow(t *testing.T) {
 // TestVerifyOfAnUnknownSession: it is not found, rather than healthy.
 func TestVerifyOfAnUnknownSession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.start(twoSteps)
 	none := id.NewSession(id.Seed{77}).String()
 	if _, err := w.process().VerifySession(context.Background(), none); !fault.Is(err, fault.SessionNotFound) ||

@@ -16,7 +16,7 @@ import (
 
 func TestAWorkflowRunsToItsEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	if a.Status != projections.InProgress || a.Pending.StepID != "first" ||
 		a.NextIntent != engine.PerformThenContinue || a.Kind() != "step" {
@@ -48,7 +48,7 @@ func TestAWorkflowRunsToItsEnd(t *testing.T) {
 // steps, and while the fold of the run is cached (docs/design.md#answers).
 func TestReplayGivesTheSameAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	first := w.must(a, note("zero"))
 	want, before := text(t, first), w.events(a)
@@ -72,7 +72,7 @@ func TestReplayGivesTheSameAnswer(t *testing.T) {
 
 func TestReplayReportsOtherContent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	want := w.must(a, note("zero"))
 	n := w.events(a)
@@ -88,7 +88,7 @@ func TestReplayReportsOtherContent(t *testing.T) {
 
 func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	want := text(t, w.must(a, note("no")))
 	b := w.must(w.must(a, note("no")), note("done")) // by the second attempt
@@ -102,7 +102,7 @@ func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
 
 func TestRehydrateGivesTheSameAnswerAndWritesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	b := w.must(w.start(longOne), note("zero"))
 	n := w.events(b)
 	first := w.look(b.StateToken)
@@ -113,7 +113,7 @@ func TestRehydrateGivesTheSameAnswerAndWritesNothing(t *testing.T) {
 		}
 		w.g = w.process()
 	}
-	if first.Recap = ""; text(t, first) != text(t, b) { // what only those who look are told
+	if first.Recap = ""; text(t, first) != text(t, b) { // which only a rehydration has
 		t.Errorf("rehydrated:\n%s\nadvanced:\n%s", text(t, first), text(t, b))
 	}
 	if w.events(b) != n {
@@ -125,7 +125,7 @@ func TestRehydrateGivesTheSameAnswerAndWritesNothing(t *testing.T) {
 // (docs/design.md#commit-protocol).
 func TestRacingCallersOfOneAttempt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	answers, errs := make([]string, 8), make([]error, 8)
 	var wg sync.WaitGroup
@@ -160,7 +160,7 @@ func TestRacingCallersOfOneAttempt(t *testing.T) {
 
 func TestForksFromOneNode(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	seen := map[id.Node]bool{}
 	for range 4 {
@@ -182,10 +182,10 @@ func TestForksFromOneNode(t *testing.T) {
 
 func TestTokenRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	a2 := w.must(a, note("on"))
-	other := newWorld(t)
+	other := newFixture(t)
 	foreign := other.start(longOne)
 	tampered := a.StateToken[:len(a.StateToken)-4] + "AAAA"
 	for name, tc := range map[string]struct {
@@ -220,9 +220,9 @@ func TestTokenRefusals(t *testing.T) {
 
 func TestTokensWithoutAStore(t *testing.T) {
 	t.Parallel()
-	token := newWorld(t).start(longOne).StateToken
+	token := newFixture(t).start(longOne).StateToken
 	for sent, want := range map[string]fault.Code{"hello": fault.TokenInvalidFormat, token: fault.TokenBadSignature} {
-		_, err := newWorld(t).g.Continue(context.Background(), engine.Caller{}, engine.Continue{StateToken: sent})
+		_, err := newFixture(t).g.Continue(context.Background(), engine.Caller{}, engine.Continue{StateToken: sent})
 		if !fault.Is(err, want) {
 			t.Errorf("want %s, got %v", want, err)
 		}
@@ -231,7 +231,7 @@ func TestTokensWithoutAStore(t *testing.T) {
 
 func TestTokensOfTwoRunsAreBothNamed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	_, err := w.g.Continue(context.Background(), w.by(),
 		engine.Continue{StateToken: a.StateToken, AckToken: b.AckToken})
@@ -245,7 +245,7 @@ func TestTokensOfTwoRunsAreBothNamed(t *testing.T) {
 
 func TestAttemptsThatNoAnswerIssued(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	_, err := w.g.Advance(context.Background(), w.by(), a.Position(), id.NextAttempt(a.NodeID, id.OpAck, 3), note("x"))
 	if !fault.Is(err, fault.Invariant) {
@@ -266,7 +266,7 @@ const asking = `{"id":"test.asking","name":"Asking","description":"d","version":
 // and a command step is for the performer of commands.
 func TestSuggestedCallIsComplete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(asking)
 	if got := strings.Join(a.Next.Command, " "); !strings.HasSuffix(got, "--set ticket=…") ||
 		a.Next.Params["context"] == nil {

@@ -13,30 +13,30 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// ending is a mutating call that answers no step, or makes another session: what is on record is
+// endCase is a mutating call that answers no step, or makes another session: what is on record is
 // counted in events of the whole store.
-type ending struct {
+type endCase struct {
 	name          string
 	base          *crashfs.FS
 	call          func(*engine.Engine) error
 	before, after int
 }
 
-func endings(t *testing.T) []ending {
+func endCases(t *testing.T) []endCase {
 	t.Helper()
 	base := crashfs.New()
 	g, err := on(base, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+	a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := a.Position()
 	cancel := func(held bool) func(*engine.Engine) error {
 		return func(g *engine.Engine) error {
-			_, err := g.Cancel(context.Background(), caller(2), &desk{held: held}, at,
+			_, err := g.Cancel(context.Background(), caller(2), &performerStub{held: held}, at,
 				engine.CancelRequest{Reason: "r"})
 			return err
 		}
@@ -48,7 +48,7 @@ func endings(t *testing.T) []ending {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := []ending{
+	out := []endCase{
 		{name: "cancel", base: base.Revive(), call: cancel(false)},
 		{name: "cancel while a performer is at work", base: base.Revive(), call: cancel(true)},
 		{name: "close", base: asked.Revive(), call: func(g *engine.Engine) error {
@@ -100,7 +100,7 @@ func stored(t *testing.T, f *crashfs.FS) (events int, ok bool) {
 	return events, true
 }
 
-func (e ending) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
+func (e endCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	t.Helper()
 	n, ok := stored(t, f)
 	if ok && n != e.before && n != e.after {
@@ -111,7 +111,7 @@ func (e ending) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 }
 
 // again makes the same call on what is left.
-func (e ending) again(t *testing.T, f *crashfs.FS) bool {
+func (e endCase) again(t *testing.T, f *crashfs.FS) bool {
 	t.Helper()
 	next := f.Revive()
 	g, err := on(next, 4)
@@ -130,7 +130,7 @@ func (e ending) again(t *testing.T, f *crashfs.FS) bool {
 // another's node.
 func TestExploreCrashesOfEnds(t *testing.T) {
 	t.Parallel()
-	for _, e := range endings(t) {
+	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
 			look := crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 10)}
 			count := crashfs.Explore(e.base, look, func(f *crashfs.FS) {
@@ -160,7 +160,7 @@ func TestExploreCrashesOfEnds(t *testing.T) {
 // TestFaultsOfEnds: as TestFaultsOfUseCases.
 func TestFaultsOfEnds(t *testing.T) {
 	t.Parallel()
-	for _, e := range endings(t) {
+	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
 			count := crashfs.Break(e.base, sample.OneIn(t, 15), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
@@ -194,9 +194,9 @@ func TestFaultsOfEnds(t *testing.T) {
 // TestEndsAreDurableBeforeTheyAreReported: as TestReplayIsDurableBeforeItIsReported.
 func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 	t.Parallel()
-	for _, e := range endings(t) {
+	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			last := -1 // the sync that commits: a fork has the source's before it, a cancel may look again after it
+			last := -1 // the sync that commits: a fork has the source's before it, a cancel may read again after it
 			learn := e.base.Revive()
 			learn.Before = func(op crashfs.Op) {
 				if op.Do == "sync" && strings.HasSuffix(op.Name, manifest.FileName) && (last < 0 || e.name == "fork") {

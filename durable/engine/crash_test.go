@@ -68,7 +68,7 @@ func continueCall(a engine.Answer, req advance.Request) func(*engine.Engine) (en
 
 func useCases(t *testing.T) []useCase {
 	t.Helper()
-	w := newWorld(t).compiled(twoSteps)
+	w := newFixture(t).compiled(twoSteps)
 	empty := crashfs.New()
 	started := crashfs.New()
 	g, err := on(started, 1)
@@ -106,7 +106,7 @@ func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answe
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := startCall(newWorld(t).compiled(approving))(g)
+	a, err := startCall(newFixture(t).compiled(approving))(g)
 	if err == nil {
 		a, err = continueCall(a, note("the plan"))(g)
 	}

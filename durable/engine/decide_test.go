@@ -220,7 +220,7 @@ func TestDirectRBAC(t *testing.T) {
 			t.Errorf("%v", f.Details)
 		}
 	}
-	done, err := r.applyAs(p, agent, away)() // whoever is listed by that name holds the scope
+	done, err := r.applyAs(p, agent, away)() // every actor that is listed by that name holds the scope
 	if err != nil || done.Proposal.Activation.ApprovalID != nil {
 		t.Fatalf("%+v, %v", done, err)
 	}

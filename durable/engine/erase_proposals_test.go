@@ -102,13 +102,13 @@ func TestErasingTheInstalledCopyOnly(t *testing.T) {
 	}
 }
 
-// slowly calls meanwhile when the engine has read an artifact and not yet written.
-type slowly struct {
+// interceptedLogs calls meanwhile when the engine has read an artifact and not yet written.
+type interceptedLogs struct {
 	ports.Logs
 	meanwhile func()
 }
 
-func (s slowly) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
+func (s interceptedLogs) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
 	if p.Log.Table == proposal.Table {
 		s.meanwhile()
 	}
@@ -123,7 +123,7 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 	_, err := r.approve(p, "ada")
 	must(t, err)
 	g := r.another()
-	g.Logs = slowly{g.Logs, func() {
+	g.Logs = interceptedLogs{g.Logs, func() {
 		if _, err := r.erase(p.About.ArtifactSHA256, "a secret"); err != nil {
 			t.Error(err)
 		}
@@ -141,15 +141,15 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 func TestExploreCrashesOfErasing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	cases := learningCases(t)
-	base := cases[len(cases)-1].base // something is applied there
+	cases := proposalCases(t)
+	base := cases[len(cases)-1].base // a proposal is applied in it
 	_, d, err := mustOn(t, base).Proposal(ctx, "", id.NewProposal(id.Seed{2}).String())
 	must(t, err)
 	ref := d.About.ArtifactSHA256
 	erase := func(f *crashfs.FS) error {
 		g, err := everything(f)
 		if err == nil {
-			_, err = g.EraseArtifact(ctx, sits("ada"), ref, "a secret")
+			_, err = g.EraseArtifact(ctx, atTerminal("ada"), ref, "a secret")
 		}
 		return err
 	}

@@ -16,11 +16,11 @@ import (
 )
 
 // handsIn is a workflow whose first step requires a report, and whose second requires nothing.
-const handsIn = `{"id":"test.erase","name":"Erase","description":"d","version":"1.0.0","steps":[
+const requiresReport = `{"id":"test.erase","name":"Erase","description":"d","version":"1.0.0","steps":[
  {"id":"first","title":"First","prompt":"p","outputContract":{"contractRef":"wr.contracts.capability_observation","required":true},"notesRequired":true},
  {"id":"second","title":"Second","prompt":"q"}]}`
 
-func (w *world) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, error) {
+func (w *fixture) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, error) {
 	return w.g.EraseArtifact(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ann"},
 		AtMs: w.clock}, ref, reason)
 }
@@ -30,7 +30,7 @@ var observed = set("kind", "wr.capability_observation").With("capability", canon
 
 func TestAnErasedArtifactIsGoneAndTheRunContinues(t *testing.T) {
 	t.Parallel()
-	w := tendedWorld(t)
+	w := newCleanupFixture(t)
 	ctx := context.Background()
 	report := advance.JSONArtifact(set("kind", "report"))
 	ref := canon.Sum(report.Bytes)
@@ -105,9 +105,9 @@ func TestAnErasedArtifactIsGoneAndTheRunContinues(t *testing.T) {
 // and no other artifact is taken for it.
 func TestAPendingStepRequiresAnErasedArtifactAgain(t *testing.T) {
 	t.Parallel()
-	w := tendedWorld(t)
+	w := newCleanupFixture(t)
 	artifact := advance.JSONArtifact(observed)
-	a := w.start(handsIn)
+	a := w.start(requiresReport)
 	blocked := w.must(a, advance.Request{Artifacts: []advance.Artifact{artifact}}) // no notes
 	if blocked.Kind() != "blocked" {
 		t.Fatalf("%+v", blocked)
@@ -130,7 +130,7 @@ func TestAPendingStepRequiresAnErasedArtifactAgain(t *testing.T) {
 
 func TestUsageBySession(t *testing.T) {
 	t.Parallel()
-	w := tendedWorld(t)
+	w := newCleanupFixture(t)
 	first := w.must(w.start(longOne),
 		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report").
 			With("text", canon.OfString(strings.Repeat("word ", 700))))}})

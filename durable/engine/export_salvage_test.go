@@ -46,7 +46,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 		"the first state":        {manifest.Snapshot, 0, remove, manifest.ObjectMissing},
 		"the workflow":           {manifest.Workflow, 0, damage, manifest.ObjectDamaged},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(longOne)
 		first := w.events(a)
 		a = w.must(a, note("one"))
@@ -107,7 +107,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 			t.Errorf("%s: %d events were salvaged; event %d is the first to go, %d were there at first", name,
 				out.Events, l.at, first)
 		}
-		if got := take(t, newWorld(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||
+		if got := take(t, newFixture(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||
 			got.Events != out.Events {
 			t.Errorf("%s: imported as %+v", name, got)
 		}
@@ -117,7 +117,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 // TestSalvageOfAHealthySession is an ordinary export, without a word about damage.
 func TestSalvageOfAHealthySession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(longOne), note("one"))
 	var b bytes.Buffer
 	out, err := w.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),

@@ -38,17 +38,17 @@ func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 	}
 	a, b := propose(1, flow), propose(2, `{"id":"t","steps":[1]}`)
 	for _, ref := range []string{a, b} {
-		_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: req(ref), Override: true})
+		_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: req(ref), Override: true})
 		must(t, err)
 	}
-	_, err = g.RollBackProposal(ctx, sits("ada"), req(b)) // what is in use is the former one again
+	_, err = g.RollBackProposal(ctx, atTerminal("ada"), req(b)) // what is in use is the former one again
 	must(t, err)
 	_, err = g.ReviseProposal(ctx, caller(1), b,
 		engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""),
 			Tenant: "local"})
 	must(t, err)
 	g.Flush(ctx)
-	e := &exhibit{heads: map[string]manifest.Head{}, tree: flat(disk.Files())}
+	e := &sampleStore{heads: map[string]manifest.Head{}, tree: flat(disk.Files())}
 	for name, data := range e.tree.files {
 		if filepath.Base(name) == manifest.FileName {
 			e.heads[name] = manifest.Head{GroupAt: int64(bytes.LastIndex(data, []byte(`{"bytes":`)))}
@@ -59,7 +59,7 @@ func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 	}
 	e.eachChange(t, func(c change, tree *flatFS) string {
 		if strings.HasPrefix(c.name, "audit/") {
-			return "" // tried where everything is
+			return "" // tried with the store that holds one of everything
 		}
 		g, err := everything(tree)
 		if err != nil {

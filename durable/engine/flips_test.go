@@ -43,8 +43,8 @@ func everything(f osfs.FS) (*engine.Engine, error) {
 	return g, nil
 }
 
-// exhibit is a small store that holds one of everything a store can hold.
-type exhibit struct {
+// sampleStore is a small store that holds one of everything a store can hold.
+type sampleStore struct {
 	tree  *flatFS
 	heads map[string]manifest.Head // the last groups, by manifest
 	// The answers that were given, and the calls that gave them.
@@ -52,7 +52,7 @@ type exhibit struct {
 	said  []string
 }
 
-func newExhibit(t *testing.T) *exhibit {
+func newSampleStore(t *testing.T) *sampleStore {
 	t.Helper()
 	disk := crashfs.New()
 	g, err := everything(disk)
@@ -63,7 +63,7 @@ func newExhibit(t *testing.T) *exhibit {
 		}
 	}
 	must(err)
-	ctx, w := context.Background(), newWorld(t)
+	ctx, w := context.Background(), newFixture(t)
 	start := func(seed byte, source string) engine.Answer {
 		a, err := g.Start(ctx, caller(1), id.Seed{seed},
 			engine.Start{Workflow: w.compiled(source), SourceKind: event.SourceProject, SourceRef: "t.json",
@@ -71,7 +71,7 @@ func newExhibit(t *testing.T) *exhibit {
 		must(err)
 		return a
 	}
-	e := &exhibit{heads: map[string]manifest.Head{}}
+	e := &sampleStore{heads: map[string]manifest.Head{}}
 	report, secret := advance.JSONArtifact(set("kind", "report")), advance.JSONArtifact(set("kind", "secret"))
 	first := start(1, twoSteps)
 	for _, req := range []advance.Request{note("no"),
@@ -115,7 +115,7 @@ func newExhibit(t *testing.T) *exhibit {
 }
 
 // sideLog adds two groups of a log whose kinds are unknown to this version.
-func (e *exhibit) sideLog(t *testing.T, s id.Session) {
+func (e *sampleStore) sideLog(t *testing.T, s id.Session) {
 	log, head := manifest.SessionSide(s, event.Opaque("remarks", "sessionId")), manifest.Head{}
 	var control []byte
 	for i := range int64(2) {
@@ -133,7 +133,7 @@ func (e *exhibit) sideLog(t *testing.T, s id.Session) {
 }
 
 // learn records the heads and the answers of the undamaged store.
-func (e *exhibit) learn(t *testing.T) {
+func (e *sampleStore) learn(t *testing.T) {
 	for name, data := range e.tree.files {
 		if path.Base(name) != manifest.FileName {
 			continue
@@ -159,7 +159,7 @@ func (e *exhibit) learn(t *testing.T) {
 func (f *flatFS) without(name string) *flatFS { delete(f.files, name); return f }
 
 // ask is an answer as its caller sees it, or its error's code behind a "!".
-func (e *exhibit) ask(t testing.TB, tree *flatFS, ask func(*engine.Engine) (engine.Answer, error)) string {
+func (e *sampleStore) ask(t testing.TB, tree *flatFS, ask func(*engine.Engine) (engine.Answer, error)) string {
 	g, err := everything(flat(tree.files))
 	if err != nil {
 		return "!" + string(fault.CodeOf(err))
@@ -172,7 +172,7 @@ func (e *exhibit) ask(t testing.TB, tree *flatFS, ask func(*engine.Engine) (engi
 }
 
 // truth are the files that hold records: locks, notes and caches hold nothing that is relied on.
-func (e *exhibit) truth() (names []string) {
+func (e *sampleStore) truth() (names []string) {
 	for name := range e.tree.files {
 		if !strings.HasPrefix(path.Base(name), ".") && !strings.Contains(name, "cache/") {
 			names = append(names, name)
@@ -198,7 +198,7 @@ func (c change) to(data []byte) []byte {
 	return out
 }
 
-func (e *exhibit) changes() (out []change) {
+func (e *sampleStore) changes() (out []change) {
 	for _, name := range e.truth() {
 		for i := range e.tree.files[name] {
 			out = append(out, change{name, i, true}, change{name, i, false})
@@ -208,7 +208,7 @@ func (e *exhibit) changes() (out []change) {
 }
 
 // eachChange tries a sample of the changes, several at a time.
-func (e *exhibit) eachChange(t *testing.T, try func(c change, tree *flatFS) (wrong string)) {
+func (e *sampleStore) eachChange(t *testing.T, try func(c change, tree *flatFS) (wrong string)) {
 	all := e.changes() // a cut and a flip at each byte
 	chosen := slices.Collect(sample.OneIn(t, 60).Of(len(all)))
 	var next atomic.Int64
@@ -244,7 +244,7 @@ func TestEveryChangedByteOfAStoreIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tens of thousands of verifications")
 	}
-	e := newExhibit(t)
+	e := newSampleStore(t)
 	for _, o := range []engine.VerifyOptions{{}, {Digests: true}} {
 		e.eachChange(t, func(c change, tree *flatFS) string {
 			if o.Digests && sample.Exhaustive() && c.at%32 > 0 && c.at%32 != 11 {
@@ -276,11 +276,11 @@ func TestNoChangedByteChangesAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tens of thousands of answers")
 	}
-	e := newExhibit(t)
+	e := newSampleStore(t)
 	e.eachChange(t, func(c change, tree *flatFS) string {
 		for i, ask := range e.asked {
 			if (i+c.at)%2 == 1 {
-				continue // each change is met by half of the calls: neighbours have the others
+				continue // each change is tried with half of the calls, its neighbours with the others
 			}
 			if got := e.ask(t, tree, ask); got != e.said[i] && !strings.HasPrefix(got, "!") {
 				return fmt.Sprintf("call %d is answered\n%s\nin place of\n%s", i, got, e.said[i])

@@ -14,7 +14,7 @@ import (
 )
 
 // say records a label of a run, and returns its id.
-func (w *world) say(a engine.Answer, label string) id.Annotation {
+func (w *fixture) say(a engine.Answer, label string) id.Annotation {
 	w.Helper()
 	w.seeds++
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
@@ -26,8 +26,8 @@ func (w *world) say(a engine.Answer, label string) id.Annotation {
 	return said.AnnotationID
 }
 
-// heard is what a follower gets, as labels with the step that they are about.
-func heard(t *testing.T, f *engine.Following) string {
+// followed is what a follower gets, as labels with the step that they are about.
+func followed(t *testing.T, f *engine.Following) string {
 	t.Helper()
 	all, err := f.Annotated(context.Background())
 	if err != nil {
@@ -45,14 +45,14 @@ func heard(t *testing.T, f *engine.Following) string {
 func TestFollowReportsAnnotations(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, other := w.start(twoSteps), w.start(longOne)
 	w.say(a, "before")
 	f, err := w.process().Follow(ctx, a.Session.RunID.String(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := heard(t, f); got != "" {
+	if got := followed(t, f); got != "" {
 		t.Errorf("reported an earlier one: %s", got)
 	}
 	if _, err := f.Next(ctx); err != nil {
@@ -61,14 +61,14 @@ func TestFollowReportsAnnotations(t *testing.T) {
 	w.say(a, "x")
 	back := w.say(a, "y")
 	w.say(other, "elsewhere")
-	if got := heard(t, f); got != "x of First, y of First" {
+	if got := followed(t, f); got != "x of First, y of First" {
 		t.Errorf("reported %q", got)
 	}
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
 	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: back}); err != nil {
 		t.Fatal(err)
 	}
-	if got := heard(t, f); got != "" {
+	if got := followed(t, f); got != "" {
 		t.Errorf("reported twice, or a retraction: %s", got)
 	}
 
@@ -81,11 +81,11 @@ func TestFollowReportsAnnotations(t *testing.T) {
 	}
 	w.g = w.process()
 	w.say(a, "restored")
-	if got := heard(t, f); got != "" {
+	if got := followed(t, f); got != "" {
 		t.Errorf("reported another history: %s", got)
 	}
 	w.say(a, "z")
-	if got := heard(t, f); got != "z of First" {
+	if got := followed(t, f); got != "z of First" {
 		t.Errorf("reported %q", got)
 	}
 }
@@ -95,14 +95,14 @@ func TestFollowReportsAnnotations(t *testing.T) {
 func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	f, err := w.process().Follow(ctx, a.Session.RunID.String(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.say(a, "x")
-	if got := heard(t, f); got != "x of First" {
+	if got := followed(t, f); got != "x of First" {
 		t.Errorf("reported %q", got)
 	}
 	w.say(a, "y")
@@ -126,7 +126,7 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 }
 
 // flipLastAnnotation damages the newest segment of a session's annotations.
-func (w *world) flipLastAnnotation(a engine.Answer) {
+func (w *fixture) flipLastAnnotation(a engine.Answer) {
 	w.Helper()
 	names, err := filepath.Glob(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "annotations", "events",
 		"*"))
@@ -149,7 +149,7 @@ func (w *world) flipLastAnnotation(a engine.Answer) {
 func TestRunsCountTheirAnnotations(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, quiet := w.start(twoSteps), w.start(longOne)
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
 	var last id.Annotation

@@ -27,8 +27,8 @@ const foreignDir = "../../testdata/foreign/store"
 const (
 	foreignComplete = byte(1) // complete, with a loop and two refused attempts on its way
 	foreignBlocked  = byte(2) // its tip is a refused attempt
-	foreignBranch   = byte(3) // came to its end, and was gone on with from an earlier step
-	foreignGap      = byte(4) // an open gap at the tip, told by no snapshot
+	foreignBranch   = byte(3) // ended, and was continued from an earlier step
+	foreignGap      = byte(4) // an open gap at the tip, named by no snapshot
 )
 
 func foreignRun(seed byte) id.Run { return id.NewRun(id.Seed{seed}) }

@@ -30,7 +30,7 @@ type seen struct {
 	done   engine.Progress
 	steps  []string // "title state attempts notes"
 	lacks  string
-	tells  []string // what its timeline says, among other things
+	tells  []string // parts of its timeline
 }
 
 // madeHere are the runs of testdata/foreign.
@@ -210,7 +210,7 @@ func TestStoresOfAnotherProgramAreNeverWritten(t *testing.T) {
 func refuseWrites(t *testing.T, g *engine.Engine) {
 	t.Helper()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	list, err := g.Runs(ctx)
 	if err != nil || len(list.Runs) == 0 {
 		t.Fatalf("%+v, %v", list, err)
@@ -226,7 +226,7 @@ func refuseWrites(t *testing.T, g *engine.Engine) {
 			"advance":    func() error { _, err := g.Advance(ctx, w.by(), at, n, note("x")); return err },
 			"checkpoint": func() error { _, err := g.CheckpointAt(ctx, w.by(), at, n, note("x")); return err },
 			"cancel": func() error {
-				_, err := g.Cancel(ctx, w.by(), &desk{}, at, engine.CancelRequest{Reason: "x"})
+				_, err := g.Cancel(ctx, w.by(), &performerStub{}, at, engine.CancelRequest{Reason: "x"})
 				return err
 			},
 			"approve": func() error { _, err := g.Approve(ctx, w.by(), at, "x"); return err },
@@ -306,12 +306,12 @@ func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
 func TestASnapshotOfAnotherVersionIsShownAndNotContinued(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	o := manifest.Object{Kind: manifest.Snapshot, Bytes: jcs(t, object{"kind": "execution_snapshot", "v": 1,
 		"enginePayload": object{"v": 1, "engineState": refused(running("second", nil, "first"), "X", "No cup.")}})}
 	node := id.RootNode(id.NewRun(id.Seed{9}))
-	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: node},
+	w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: node},
 		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(),
 			WorkflowHash: a.Workflow.WorkflowHash}, o)
 	g := w.process()

@@ -15,14 +15,14 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-func (w *world) fork(at engine.Position, title string) (engine.Answer, error) {
+func (w *fixture) fork(at engine.Position, title string) (engine.Answer, error) {
 	w.seeds++
 	return w.g.Fork(context.Background(), w.by(), id.Seed{w.seeds}, engine.ForkRequest{At: at, Title: title,
 		Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high",
 			Value: event.ObservationValue{Type: "short_string", Value: "again"}}}})
 }
 
-func (w *world) mustFork(at engine.Position, title string) engine.Answer {
+func (w *fixture) mustFork(at engine.Position, title string) engine.Answer {
 	w.Helper()
 	a, err := w.fork(at, title)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *world) mustFork(at engine.Position, title string) engine.Answer {
 }
 
 // log is the bytes of a session's log.
-func (w *world) log(s id.Session) string {
+func (w *fixture) log(s id.Session) string {
 	w.Helper()
 	var out strings.Builder
 	err := filepath.WalkDir(filepath.Join(w.dir, "sessions", s.String()),
@@ -51,7 +51,7 @@ func (w *world) log(s id.Session) string {
 
 func TestForkContinuesFromANode(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	root := a.Position()
 	second := w.must(a, advance.Request{Notes: "done", Context: set("what", "it"),
@@ -116,7 +116,7 @@ func TestForkContinuesFromANode(t *testing.T) {
 
 func TestForkOfEnds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	second := w.must(a, note("done"))
 	end := w.must(second, note("done"))
@@ -134,7 +134,7 @@ func TestForkOfEnds(t *testing.T) {
 		t.Errorf("a title that is too long: %v", err)
 	}
 	b := w.start(twoSteps)
-	if _, err := w.cancel(&desk{}, b.Position(), engine.CancelRequest{}); err != nil {
+	if _, err := w.cancel(&performerStub{}, b.Position(), engine.CancelRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if f := w.mustFork(b.Position(), ""); f.Status != "in_progress" {
@@ -146,7 +146,7 @@ func TestForkOfEnds(t *testing.T) {
 }
 
 // a2 is the source's node once more: another branch begins at it.
-func a2(w *world, a engine.Answer) engine.Answer {
+func a2(w *fixture, a engine.Answer) engine.Answer {
 	out, err := w.g.Rehydrate(context.Background(), a.Position())
 	if err != nil {
 		w.Fatal(err)
@@ -161,7 +161,7 @@ const withCapability = `{"id":"test.cap","name":"Cap","description":"d","version
 // not what was observed after the path left, nor a claim.
 func TestForkTakesCapabilities(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(withCapability)
 	observed := func(n byte, name, status string, strong bool) event.CapabilityObserved {
 		o := event.CapabilityObserved{CapObsID: id.FromStart(id.RootNode(a.Session.RunID)).
@@ -175,13 +175,13 @@ func TestForkTakesCapabilities(t *testing.T) {
 		return o
 	}
 	at := func(a engine.Answer) event.Scope { return event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID} }
-	w.slip(a, at(a), observed(1, "delegation", "unavailable", true))
-	w.slip(a, at(a), observed(2, "delegation", "available", true))
-	w.slip(a, at(a), observed(3, "web_browsing", "available", false))
+	w.appendUnchecked(a, at(a), observed(1, "delegation", "unavailable", true))
+	w.appendUnchecked(a, at(a), observed(2, "delegation", "available", true))
+	w.appendUnchecked(a, at(a), observed(3, "web_browsing", "available", false))
 	w.g = w.process()
 	two := w.must(a2(w, a), note("x"))
-	w.slip(two, at(a), observed(4, "delegation", "unknown", true)) // at the root, after the path left
-	w.slip(two, at(two), observed(5, "web_browsing", "unavailable", true))
+	w.appendUnchecked(two, at(a), observed(4, "delegation", "unknown", true)) // at the root, after the path left
+	w.appendUnchecked(two, at(two), observed(5, "web_browsing", "unavailable", true))
 	w.g = w.process()
 	three := w.must(a2(w, two), note("x"))
 	for _, row := range []struct {

@@ -20,8 +20,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// race is one disk that many processes work on, each with a handle of its own.
-type race struct {
+// cleanupRace is one disk that many processes work on, each with a handle of its own.
+type cleanupRace struct {
 	*testing.T
 	disk  *crashfs.FS
 	locks *lock.Memory
@@ -30,7 +30,7 @@ type race struct {
 	alive map[id.Session]int64 // acknowledged and not deleted: events
 }
 
-func (r *race) process() *engine.Engine {
+func (r *cleanupRace) process() *engine.Engine {
 	r.mu.Lock()
 	r.seeds++
 	seed := r.seeds
@@ -44,11 +44,11 @@ func (r *race) process() *engine.Engine {
 	if err != nil {
 		r.Fatal(err)
 	}
-	return tended(s)
+	return cleanupEngine(s)
 }
 
 // work starts a run and advances it; some then delete theirs for good.
-func (r *race) work(round, n int, w compile.Compiled) error {
+func (r *cleanupRace) work(round, n int, w compile.Compiled) error {
 	g, ctx := r.process(), context.Background()
 	a, err := g.Start(ctx, caller(1), id.Seed{byte(round), byte(round >> 8), byte(n), 1},
 		engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "x.json"})
@@ -72,8 +72,8 @@ func (r *race) work(round, n int, w compile.Compiled) error {
 	return nil
 }
 
-// tend cleans up until done, as often as it gets the lock.
-func (r *race) tend(done <-chan struct{}) (swept int64, err error) {
+// cleanUp cleans up until done, as often as it gets the lock.
+func (r *cleanupRace) cleanUp(done <-chan struct{}) (swept int64, err error) {
 	g := r.process()
 	for {
 		select {
@@ -93,7 +93,7 @@ func (r *race) tend(done <-chan struct{}) (swept int64, err error) {
 }
 
 // check verifies that everything acknowledged exists and is complete.
-func (r *race) check() {
+func (r *cleanupRace) check() {
 	g := r.process()
 	v, err := g.Verify(context.Background())
 	if err != nil || !v.OK {
@@ -119,12 +119,12 @@ func (r *race) check() {
 func TestGCAmongWriters(t *testing.T) {
 	t.Parallel()
 	rounds, writers := 0, 50
-	w := newWorld(t)
+	w := newFixture(t)
 	var flows []compile.Compiled // each with objects of its own
 	for i := range 10 {
 		flows = append(flows, w.compiled(strings.Replace(longOne, "test.long", fmt.Sprintf("test.long%d", i), 1)))
 	}
-	r := &race{T: t, disk: crashfs.New(), alive: map[id.Session]int64{}}
+	r := &cleanupRace{T: t, disk: crashfs.New(), alive: map[id.Session]int64{}}
 	var total int64
 	for round := range sample.OneIn(t, 10).Of(200) {
 		rounds++
@@ -135,7 +135,7 @@ func TestGCAmongWriters(t *testing.T) {
 		done, errs, swept := make(chan struct{}), make(chan error, writers+2), make(chan int64, 2)
 		for range 2 {
 			tending.Go(func() {
-				n, err := r.tend(done)
+				n, err := r.cleanUp(done)
 				swept <- n
 				errs <- err
 			})
@@ -167,7 +167,7 @@ func TestGCAmongWriters(t *testing.T) {
 }
 
 // clear deletes all sessions, and leaves their objects to the next round's cleanup.
-func (r *race) clear() {
+func (r *cleanupRace) clear() {
 	g, ctx := r.process(), context.Background()
 	var refs []string
 	for s := range r.alive {

@@ -40,30 +40,30 @@ func steps(n int) string {
 		`]}`
 }
 
-// long is a run on a disk in memory that several processes have worked on, with the head caches
+// longRun is a run on a disk in memory that several processes have worked on, with the head caches
 // that they left, oldest first.
-type long struct {
+type longRun struct {
 	t        testing.TB
 	disk     *crashfs.FS
 	g        *engine.Engine
 	session  id.Session
 	run      id.Run
-	answers  []engine.Answer // places that were reached, and asked about
-	attempts []made
+	answers  []engine.Answer // nodes that were reached
+	attempts []recordedAttempt
 	caches   [][]byte
 	clock    int64
 }
 
-type made struct {
+type recordedAttempt struct {
 	at      engine.Position
 	attempt id.Attempt
 	notes   string
 }
 
-func newLong(t testing.TB, w *world, seed byte) *long { return newLongOf(t, w, seed, 130) }
+func newLongRun(t testing.TB, w *fixture, seed byte) *longRun { return newLongRunOf(t, w, seed, 130) }
 
-func newLongOf(t testing.TB, w *world, seed byte, n int) *long {
-	l := &long{t: t, disk: crashfs.New()}
+func newLongRunOf(t testing.TB, w *fixture, seed byte, n int) *longRun {
+	l := &longRun{t: t, disk: crashfs.New()}
 	l.process()
 	a, err := l.g.Start(context.Background(), caller(1), id.Seed{seed}, engine.Start{Workflow: w.compiled(steps(n)),
 		SourceKind: "project", SourceRef: "test.json", Context: set("what", "it")})
@@ -75,7 +75,7 @@ func newLongOf(t testing.TB, w *world, seed byte, n int) *long {
 }
 
 // process ends the current process, and begins another one.
-func (l *long) process() {
+func (l *longRun) process() {
 	if l.g != nil {
 		l.g.Flush(context.Background())
 		if b := l.cache(); len(l.caches) == 0 || !bytes.Equal(b, l.caches[len(l.caches)-1]) {
@@ -89,7 +89,7 @@ func (l *long) process() {
 	l.g = g
 }
 
-func (l *long) cache() []byte {
+func (l *longRun) cache() []byte {
 	b, err := storeOn(l.t, l.disk).
 		CachedHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
 			limits.HeadCacheBytesMax)
@@ -128,7 +128,7 @@ func storeOver(t testing.TB, f *crashfs.FS, through osfs.FS) *filestore.Store {
 }
 
 // attempt tries the step at a place once more.
-func (l *long) attempt(at engine.Position, notes string) {
+func (l *longRun) attempt(at engine.Position, notes string) {
 	a, err := l.g.Rehydrate(context.Background(), at)
 	if err != nil {
 		l.t.Fatal(err)
@@ -137,14 +137,14 @@ func (l *long) attempt(at engine.Position, notes string) {
 		return
 	}
 	l.clock++
-	l.attempts = append(l.attempts, made{at, a.AttemptID, notes})
+	l.attempts = append(l.attempts, recordedAttempt{at, a.AttemptID, notes})
 	if a, err = l.g.Advance(context.Background(), caller(l.clock), at, a.AttemptID, note(notes)); err != nil {
 		l.t.Fatal(err)
 	}
 	l.answers = append(l.answers, a)
 }
 
-func (l *long) tip() engine.Position {
+func (l *longRun) tip() engine.Position {
 	at, err := l.g.Locate(context.Background(), l.run.String())
 	if err != nil {
 		l.t.Fatal(err)
@@ -154,7 +154,7 @@ func (l *long) tip() engine.Position {
 
 // random works on the run as people and agents do: mostly at the tip, at times blocked, at times
 // from an earlier place, by one process after another.
-func (l *long) random(t *rapid.T, attempts int) {
+func (l *longRun) random(t *rapid.T, attempts int) {
 	for range attempts {
 		at := l.tip()
 		if rapid.IntRange(0, 9).Draw(t, "rewind") == 0 {
@@ -168,8 +168,8 @@ func (l *long) random(t *rapid.T, attempts int) {
 	l.process()
 }
 
-// told is every answer about the run that new processes give over a copy of the disk.
-func (l *long) told(disk *crashfs.FS) string {
+// answersOver is every answer about the run that new processes give over a copy of the disk.
+func (l *longRun) answersOver(disk *crashfs.FS) string {
 	var out strings.Builder
 	tell := func(what string, a engine.Answer, err error) {
 		if err != nil {
@@ -216,7 +216,7 @@ func (l *long) told(disk *crashfs.FS) string {
 }
 
 // with is a copy of the disk with another head cache; nil is none.
-func (l *long) with(cache []byte) *crashfs.FS {
+func (l *longRun) with(cache []byte) *crashfs.FS {
 	disk := l.disk.Revive()
 	name := fmt.Sprintf("sessions/%s/cache/head-%d", l.session, projections.SavedFormat)
 	if err := disk.Remove(name); err != nil {
@@ -238,8 +238,8 @@ func (l *long) with(cache []byte) *crashfs.FS {
 // for byte.
 func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	other := newLong(t, w, 2)
+	w := newFixture(t)
+	other := newLongRun(t, w, 2)
 	for range 12 {
 		other.attempt(other.tip(), "ok")
 	}
@@ -247,12 +247,12 @@ func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 	rounds := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if rounds++; rounds > 4 {
-			return // each takes as long as a hundred of other laws
+			return // each costs as much as a hundred rounds of another law
 		}
-		l := newLong(t, w, 1)
+		l := newLongRun(t, w, 1)
 		// Some runs are longer than a window, and some of those have a window behind them.
 		l.random(rt, rapid.SampledFrom([]int{5, 30, 90}).Draw(rt, "attempts"))
-		want := l.told(l.with(nil))
+		want := l.answersOver(l.with(nil))
 		fresh := l.cache()
 		variants := map[string][]byte{"fresh": fresh, "of another session": other.cache(), "empty": {},
 			"oldest": l.caches[0], "old": rapid.SampledFrom(l.caches).Draw(rt, "old")}
@@ -268,7 +268,7 @@ func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 		copy(mixed, fresh[:min(len(fresh), bytes.IndexByte(fresh, '\n')+1)])
 		variants["two mixed"] = mixed
 		for name, cache := range variants {
-			if got := l.told(l.with(cache)); got != want {
+			if got := l.answersOver(l.with(cache)); got != want {
 				rt.Fatalf("with a cache that is %s (cut %d):\n%s\nwithout one:\n%s", name, cut, got, want)
 			}
 		}
@@ -279,7 +279,7 @@ func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 // is folded from the beginning, also when another process tried it.
 func TestRewindBeyondTheWindow(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 1)
+	l := newLongRun(t, newFixture(t), 1)
 	for range 90 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -288,9 +288,9 @@ func TestRewindBeyondTheWindow(t *testing.T) {
 	l.attempt(l.answers[3].Position(), "ok")
 	l.attempt(l.tip(), "ok")
 	l.process()
-	want := l.told(l.with(nil))
+	want := l.answersOver(l.with(nil))
 	for _, cache := range [][]byte{before, l.cache()} {
-		if got := l.told(l.with(cache)); got != want {
+		if got := l.answersOver(l.with(cache)); got != want {
 			t.Errorf("with a cache:\n%s\nwithout:\n%s", got, want)
 		}
 	}
@@ -299,7 +299,7 @@ func TestRewindBeyondTheWindow(t *testing.T) {
 // TestHeadCacheIsCheckedCompletely: every truncation and every changed byte of the file is a miss.
 func TestHeadCacheIsCheckedCompletely(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 1)
+	l := newLongRun(t, newFixture(t), 1)
 	for range 12 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -338,7 +338,7 @@ func TestHeadCacheIsCheckedCompletely(t *testing.T) {
 // log must have (docs/design.md#log-tail).
 func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 1)
+	l := newLongRun(t, newFixture(t), 1)
 	for range 10 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -376,7 +376,7 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 // the fault.
 func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 1)
+	l := newLongRun(t, newFixture(t), 1)
 	for range 10 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -422,7 +422,7 @@ func TestHeadCacheNeverFailsACommit(t *testing.T) {
 // what was acknowledged is recorded.
 func TestCrashesAroundTheHeadCache(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 1)
+	l := newLongRun(t, newFixture(t), 1)
 	for range 9 {
 		l.attempt(l.tip(), "ok")
 	}

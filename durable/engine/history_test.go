@@ -12,7 +12,7 @@ import (
 
 func TestTimelineNamesTheSteps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	w.must(w.must(w.must(a, note("not yet")), note("done")), note("done too"))
 	h, err := w.process().Timeline(context.Background(), a.Session.RunID.String())
@@ -43,7 +43,7 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 
 func TestTimelineWithoutSnapshotsAndWorkflow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	for _, dir := range []string{"snapshots", "workflows/pinned"} {
 		if err := os.RemoveAll(filepath.Join(w.dir, dir)); err != nil {

@@ -21,7 +21,7 @@ import (
 func TestImportedSessionsReplayInTheNextStore(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(gated)
 	a = w.must(a, note("done"))
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID, Node: a.NodeID}
@@ -32,7 +32,7 @@ func TestImportedSessionsReplayInTheNextStore(t *testing.T) {
 	}
 	approved := export(t, w.g, at.Session, 1)
 	for _, asNew := range []bool{false, true} {
-		second := newWorld(t)
+		second := newFixture(t)
 		got := take(t, second.g, approved, asNew)
 		at := engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID, Node: got.Runs[0].Tips[0].NodeID}
 		b, err := second.g.Rehydrate(ctx, at)
@@ -55,7 +55,7 @@ func TestImportedSessionsReplayInTheNextStore(t *testing.T) {
 			}
 			again := export(t, second.g, at.Session, 2)
 			for _, asNew := range []bool{false, true} {
-				third := newWorld(t)
+				third := newFixture(t)
 				got := take(t, third.g, again, asNew)
 				at := engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID}
 				if r, err := third.g.Replay(ctx, at); err != nil || !r.OK {
@@ -71,7 +71,7 @@ func TestImportedSessionsReplayInTheNextStore(t *testing.T) {
 func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 	t.Parallel()
 	honest := travelled(t)
-	w := newWorld(t)
+	w := newFixture(t)
 	first := take(t, w.g, honest, true)
 	made := export(t, w.g, first.SessionID, 2)
 	for name, forge := range map[string]func(*event.Event){
@@ -113,7 +113,7 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 func TestARedactedTombstone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := tendedWorld(t)
+	w := newCleanupFixture(t)
 	report := advance.JSONArtifact(set("kind", "report"))
 	a := w.must(w.start(longOne), advance.Request{Notes: "n", Artifacts: []advance.Artifact{report}})
 	by := engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "sk-abcdef0123"}, AtMs: w.clock}
@@ -129,7 +129,7 @@ func TestARedactedTombstone(t *testing.T) {
 	if bytes.Contains(out.Bytes(), []byte("sk-abcdef")) {
 		t.Error("the tombstone holds the secret")
 	}
-	if got := take(t, newWorld(t).g, out.Bytes(), false); got.Relation != engine.Imported {
+	if got := take(t, newFixture(t).g, out.Bytes(), false); got.Relation != engine.Imported {
 		t.Errorf("%+v", got)
 	}
 }

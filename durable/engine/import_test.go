@@ -23,7 +23,7 @@ import (
 
 // travelled is a session with notes, an artifact and two steps, as a bundle.
 func travelled(t *testing.T) []byte {
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	a = w.must(a, advance.Request{Notes: "done",
 		Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "result"))}})
@@ -72,7 +72,7 @@ func TestForgedBundles(t *testing.T) {
 		}, fault.BundleIntegrityFailed},
 	} {
 		told := tamper(t, honest, lie.tell)
-		w := newWorld(t)
+		w := newFixture(t)
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(told), bundle.Options{})
 		if err == nil {
 			_, err = w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{})
@@ -85,7 +85,7 @@ func TestForgedBundles(t *testing.T) {
 			t.Errorf("%s: a store was made", name)
 		}
 	}
-	if w := newWorld(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != engine.Imported {
+	if w := newFixture(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != engine.Imported {
 		t.Error("what was only written in another spelling is refused")
 	}
 }
@@ -172,7 +172,7 @@ func TestBundlesWithAForgedLog(t *testing.T) {
 		},
 	} {
 		told := tamper(t, honest, func(s map[string]any) { chainAnew(t, s, change) })
-		w := newWorld(t)
+		w := newFixture(t)
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(told), bundle.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -247,7 +247,7 @@ const gated = `{"id":"test.gated","name":"Gated","description":"d","version":"1.
 func TestApprovalsDoNotTravel(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(gated)
 	a = w.must(a, note("done"))
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID, Node: a.NodeID}
@@ -258,7 +258,7 @@ func TestApprovalsDoNotTravel(t *testing.T) {
 	}
 	approved := export(t, w.g, at.Session, 1)
 	for _, asNew := range []bool{false, true} {
-		there := newWorld(t)
+		there := newFixture(t)
 		got := take(t, there.g, approved, asNew)
 		b, err := there.g.Rehydrate(ctx, engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID,
 			Node: got.Runs[0].Tips[0].NodeID})
@@ -294,7 +294,7 @@ func TestApprovalsDoNotTravel(t *testing.T) {
 	if a = w.must(a, advance.Request{}); len(a.Blockers) > 0 {
 		t.Fatal(a.Blockers)
 	}
-	there := newWorld(t)
+	there := newFixture(t)
 	if got := take(t, there.g, export(t, w.g, at.Session, 2), false); got.Runs[0].Progress.Completed != 1 {
 		t.Errorf("%+v", got.Runs[0])
 	}

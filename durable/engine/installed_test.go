@@ -164,7 +164,7 @@ func TestADamagedLogInstallsNothing(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(r *review) error{
 		"damaged": func(r *review) error {
-			name := filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[5]) // behind what is in use
+			name := filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[5]) // after the record of what is in use
 			b, err := os.ReadFile(name)
 			if err == nil {
 				b[len(b)/2] ^= 1
@@ -177,7 +177,7 @@ func TestADamagedLogInstallsNothing(t *testing.T) {
 		},
 		"of a newer version": func(r *review) error {
 			return r.append(laterProposals, r.person("ada"),
-				func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} })
+				func(int64) event.Payload { return laterProposal{id.NewProposal(id.Seed{1})} })
 		},
 	} {
 		r := newReview(t)

@@ -49,7 +49,7 @@ func drawn(g engine.Graph) string {
 // with its cause (docs/design.md#preferred-tip, docs/design.md#edges-and-tips).
 func TestGraphIsTheRun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	plan := w.start(twoRounds)
 	first := w.must(plan, note("planned"))
 	second := w.must(w.mustKeep(first, note("half")), note("worked"))
@@ -83,7 +83,7 @@ acked_step non_tip_advance
 
 func TestLocateNode(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	plan := w.start(twoRounds)
 	first := w.must(plan, note("planned"))
 	second := w.must(first, note("worked"))
@@ -114,7 +114,7 @@ func TestLocateNode(t *testing.T) {
 func TestFollowReportsEachFactOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	run := a.Session.RunID.String()
 	late, err := w.process().Follow(ctx, run, false)
@@ -158,7 +158,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 			t.Errorf("over before the end: %v", err)
 		}
 	}
-	w.start(longOne) // another run is another matter
+	w.start(longOne) // another run is not followed
 	w.must(b, note("the end"))
 	if got := kinds(late); got != advanced {
 		t.Errorf("reported %s", got)
@@ -176,7 +176,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 func TestApproveWhatWasShown(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("plan A"))
 	shown, err := w.g.Approvable(ctx, w.person("ada"), a.Position())
 	if err != nil || shown.Notes != "plan A" || shown.Approved || shown.Step.StepID != "plan" {
@@ -188,7 +188,7 @@ func TestApproveWhatWasShown(t *testing.T) {
 		!strings.Contains(err.Error(), "have changed since they were shown") || w.events(a) != n {
 		t.Fatal(err)
 	}
-	b = w.must(b, note("plan A")) // what was shown lies there again
+	b = w.must(b, note("plan A")) // the outputs that were shown, submitted again
 	if _, err := w.process().ApproveShown(ctx, w.person("ada"), shown, "fine"); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestApproveWhatWasShown(t *testing.T) {
 // TestAForkedRunShowsItsHistory: steps that were done before the fork are neither open nor skipped.
 func TestAForkedRunShowsItsHistory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(twoRounds), note("planned"))
 	f := w.mustFork(a.Position(), "Again")
 	r, err := w.process().Run(context.Background(), f.Session.RunID.String())

@@ -17,7 +17,7 @@ import (
 func TestALogWithoutItsManifestIsFound(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	must(t, err)
 	defer s.Close()

@@ -20,7 +20,7 @@ func (movingLogs) Confirm(context.Context, manifest.Log, manifest.Head) error {
 // internal error.
 func TestASessionMovedMeanwhile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	g := w.process()
 	g.Logs = movingLogs{g.Logs}

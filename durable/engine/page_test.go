@@ -53,7 +53,7 @@ func TestACursorOutlivesItsRow(t *testing.T) {
 	t.Parallel()
 	l := rows(6)
 	page, _ := l.Select(Selection{Limit: 3})
-	l.Runs = append(l.Runs[:2:2], l.Runs[3:]...) // the row that the cursor names moved away
+	l.Runs = append(l.Runs[:2:2], l.Runs[3:]...) // the row that the cursor names is gone
 	rest, err := l.Select(Selection{Cursor: page.NextCursor})
 	if err != nil || len(rest.Runs) != 3 || rest.Runs[0].RunID != l.Runs[2].RunID {
 		t.Fatalf("%d rows, %v", len(rest.Runs), err)

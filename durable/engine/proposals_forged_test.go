@@ -14,20 +14,20 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// doubtedProposal is of another version of the table.
-type doubtedProposal struct {
+// laterProposal is of another version of the table.
+type laterProposal struct {
 	ProposalID id.Proposal `json:"proposalId"`
 }
 
-func (doubtedProposal) Kind() string { return "proposal_doubted" }
+func (laterProposal) Kind() string { return "proposal_doubted" }
 
-func (d doubtedProposal) DedupeKey(string, event.Scope) string {
+func (d laterProposal) DedupeKey(string, event.Scope) string {
 	return "proposal_doubted:" + d.ProposalID.String()
 }
 
-func (doubtedProposal) Check(event.Scope) error { return nil }
+func (laterProposal) Check(event.Scope) error { return nil }
 
-var laterProposals = event.NewTable("proposals", "storeId", event.Row[doubtedProposal](event.NoScope),
+var laterProposals = event.NewTable("proposals", "storeId", event.Row[laterProposal](event.NoScope),
 	event.Row[proposal.Created](event.NoScope),
 	event.Row[proposal.Approved](event.NoScope), event.Row[proposal.Applied](event.NoScope))
 

@@ -18,16 +18,16 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// learned is the state of the proposals on a disk: it is compared before and after a call.
-type learned struct {
+// proposalState is the state of the proposals on a disk: it is compared before and after a call.
+type proposalState struct {
 	proposals string // each with its state, revisions and approvals, the oldest first
 	inUse     string
 	acts      string // lines of the audit log, those that are not written yet among them
 	wrong     string
 }
 
-// learnedOn reads a disk as the next process does.
-func learnedOn(f *crashfs.FS) (out learned) {
+// proposalStateOf reads a disk as the next process does.
+func proposalStateOf(f *crashfs.FS) (out proposalState) {
 	ctx := context.Background()
 	fail := func(format string, args ...any) { out.wrong += fmt.Sprintf(format, args...) + "; " }
 	g, err := onAudited(f.Revive(), 3)
@@ -100,14 +100,14 @@ func withAct(acts, act string) string {
 	return strings.Join(all, " ")
 }
 
-// learningCase is a call to explore; learned shows its effect.
-type learningCase struct {
+// proposalCase is a call to explore; learned shows its effect.
+type proposalCase struct {
 	name string
 	base *crashfs.FS
 	call func(*engine.Engine) error
 }
 
-func (c learningCase) on(f *crashfs.FS, seed byte) error {
+func (c proposalCase) on(f *crashfs.FS, seed byte) error {
 	g, err := onAudited(f, seed)
 	if err == nil {
 		err = c.call(g)
@@ -115,7 +115,7 @@ func (c learningCase) on(f *crashfs.FS, seed byte) error {
 	return err
 }
 
-func sits(who string) engine.Caller {
+func atTerminal(who string) engine.Caller {
 	return engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: who}, AtMs: 5}
 }
 
@@ -127,16 +127,16 @@ func proposes(t testing.TB, seed byte, name, says string) func(*engine.Engine) e
 	}
 }
 
-// learningCases are the calls, each on a disk that they may begin on. The proposal that is applied
+// proposalCases are the calls, each on a disk that they may begin on. The proposal that is applied
 // and rolled back replaces another one, so that the rollback restores something.
-func learningCases(t testing.TB) (out []learningCase) {
+func proposalCases(t testing.TB) (out []proposalCase) {
 	ctx, name := context.Background(), id.NewProposal(id.Seed{2}).String()
 	about := engine.DecideRequest{Ref: name, Reason: "r", AtTerminal: true}
 	approve := func(who string) func(*engine.Engine) error {
 		return func(g *engine.Engine) error {
 			_, d, err := g.Proposal(ctx, "", name)
 			if err == nil {
-				_, err = g.ApproveProposal(ctx, sits(who), about, d.About.ArtifactSHA256)
+				_, err = g.ApproveProposal(ctx, atTerminal(who), about, d.About.ArtifactSHA256)
 			}
 			return err
 		}
@@ -145,12 +145,12 @@ func learningCases(t testing.TB) (out []learningCase) {
 		return func(g *engine.Engine) error {
 			a := about
 			a.Ref = ref
-			_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: a, Override: true})
+			_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: a, Override: true})
 			return err
 		}
 	}
 	apply := func(g *engine.Engine) error {
-		_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: about})
+		_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: about})
 		return err
 	}
 	propose, revised := proposes(t, 2, "test.flow", "one"), asWorkflow(t, "test.flow", "two")
@@ -169,7 +169,7 @@ func learningCases(t testing.TB) (out []learningCase) {
 	}
 	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).
 		String()), propose}
-	return []learningCase{
+	return []proposalCase{
 		{"propose in a store that is not there", crashfs.New(), propose},
 		{"propose", disk(proposes(t, 1, "test.flow", "zero")), propose},
 		{"revise", disk(propose, approve("ben")), func(g *engine.Engine) error {
@@ -179,35 +179,35 @@ func learningCases(t testing.TB) (out []learningCase) {
 		{"approve", disk(propose), approve("ada")},
 		{"apply", disk(append(before, approve("ben"))...), apply},
 		{"roll back", disk(append(before, approve("ben"), apply)...), func(g *engine.Engine) error {
-			_, err := g.RollBackProposal(ctx, sits("ada"), about)
+			_, err := g.RollBackProposal(ctx, atTerminal("ada"), about)
 			return err
 		}},
 	}
 }
 
 // wants is the state of the disk before a call and after it.
-func (c learningCase) wants(t testing.TB) (before, after learned) {
+func (c proposalCase) wants(t testing.TB) (before, after proposalState) {
 	t.Helper()
 	done := c.base.Revive()
 	if err := c.on(done, 2); err != nil {
 		t.Fatal(err)
 	}
-	before, after = learnedOn(c.base), learnedOn(done)
+	before, after = proposalStateOf(c.base), proposalStateOf(done)
 	if before == after || before.wrong+after.wrong != "" {
 		t.Fatalf("%s: %+v, %+v", c.name, before, after)
 	}
 	return before, after
 }
 
-// goesOn makes one more proposal: it is recorded beside the others, and afterwards no line of the
+// continues makes one more proposal: it is recorded beside the others, and afterwards no line of the
 // audit log is missing.
-func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why string) {
+func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (why string) {
 	next := f.Revive()
 	g, err := onAudited(next, 9)
 	if err == nil {
 		err = proposes(t, 9, "test.next", "next")(g)
 	}
-	now := learnedOn(next)
+	now := proposalStateOf(next)
 	if err != nil || now.wrong != "" || now.proposals != at.proposals+"draft 1 0, " || now.inUse != at.inUse ||
 		now.acts != withAct(at.acts, "propose") {
 		return fmt.Sprintf("and the next call, %v: %+v", err, now)
@@ -225,16 +225,16 @@ func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why strin
 }
 
 // explore tries the states that a power cut leaves of a call, until one is wrong.
-func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after learned) (count crashfs.Count, why string) {
+func (c proposalCase) explore(t testing.TB, how crashfs.Look, before, after proposalState) (count crashfs.Count, why string) {
 	count = crashfs.Explore(c.base, how, func(f *crashfs.FS) {
 		if err := c.on(f, 2); err != nil && c.base.Mutation == nil {
 			t.Error(err)
 		}
 	}, func(s crashfs.State, done bool) bool {
-		at := learnedOn(s.FS)
+		at := proposalStateOf(s.FS)
 		ok := at == after || !done && at == before
 		if ok && count.States%8 == 0 {
-			why = c.goesOn(t, s.FS, at)
+			why = c.continues(t, s.FS, at)
 		}
 		count.States++
 		if !ok {
@@ -253,7 +253,7 @@ func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after lear
 // bytes that it brought, and its line in the audit log.
 func TestExploreCrashesOfProposals(t *testing.T) {
 	t.Parallel()
-	for _, c := range learningCases(t) {
+	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
 			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
@@ -270,17 +270,17 @@ func TestExploreCrashesOfProposals(t *testing.T) {
 // is done, and a call that returned an error can be sent again.
 func TestFaultsOfProposals(t *testing.T) {
 	t.Parallel()
-	for _, c := range learningCases(t) {
+	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
 			count := crashfs.Break(c.base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return c.on(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-					at, killed := learnedOn(left), flaw.Err == nil
+					at, killed := proposalStateOf(left), flaw.Err == nil
 					said := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)
 					ok := at == after && (err == nil || killed || said) || at == before && (err != nil || killed)
 					why := ""
-					if ok && op.N%4 == 0 { // three calls more each time
-						why = c.goesOn(t, left, at)
+					if ok && op.N%4 == 0 { // each costs three calls more
+						why = c.continues(t, left, at)
 					}
 					if !ok || why != "" {
 						t.Errorf("%s %s: %v: %+v %s", op, flaw, err, at, why)

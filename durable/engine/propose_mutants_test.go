@@ -15,7 +15,7 @@ func TestMutantsOfAnActivation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}
-	cases := learningCases(t)
+	cases := proposalCases(t)
 	c := cases[len(cases)-2]
 	if c.name != "apply" {
 		t.Fatal(c.name)
@@ -67,8 +67,8 @@ func TestMutantsOfAnActivation(t *testing.T) {
 // approval again is answered, and must be durable then.
 func TestAnApprovalAgainIsDurable(t *testing.T) {
 	t.Parallel()
-	var c learningCase
-	for _, each := range learningCases(t) {
+	var c proposalCase
+	for _, each := range proposalCases(t) {
 		if each.name == "approve" {
 			c = each
 		}
@@ -76,7 +76,7 @@ func TestAnApprovalAgainIsDurable(t *testing.T) {
 	commit, learn := -1, c.base.Revive()
 	learn.Before = func(op crashfs.Op) {
 		if commit < 0 && op.Do == "sync" && op.Name == "proposals/"+manifest.FileName {
-			commit = op.N // a later one is of whoever writes the line about it
+			commit = op.N // a later one belongs to the line of the audit log
 		}
 	}
 	must(t, c.on(learn, 2))
@@ -84,14 +84,14 @@ func TestAnApprovalAgainIsDurable(t *testing.T) {
 	dying.Fault = &crashfs.Fault{At: commit}
 	_ = c.on(dying, 2)
 	left := dying.Revive()
-	after := learnedOn(left)
+	after := proposalStateOf(left)
 	if !strings.HasSuffix(after.proposals, "draft 1 1, ") {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", after)
 	}
 	lost := 0
 	count := crashfs.Explore(left, crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) { must(t, c.on(f, 4)) },
 		func(s crashfs.State, done bool) bool {
-			at := learnedOn(s.FS)
+			at := proposalStateOf(s.FS)
 			if at.proposals != after.proposals {
 				lost++
 			}

@@ -19,7 +19,7 @@ const named = `{"id":"test.named","name":"Named","description":"d","version":"1.
 // TestRecapDescribesThePast for a caller that rehydrates; an advance has none.
 func TestRecapDescribesThePast(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(named)
 	if w.look(a.StateToken).Recap != "" {
 		t.Error("the root has a recap")
@@ -38,7 +38,7 @@ func TestRecapDescribesThePast(t *testing.T) {
 
 func TestRecapListsCheckpointsAndGaps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(twoSteps), note("not yet"))
 	a = w.mustKeep(a, advance.Request{Notes: "half way", Artifacts: []advance.Artifact{report("draft", "1")}})
 	got := w.look(a.StateToken).Recap
@@ -54,7 +54,7 @@ func TestRecapListsCheckpointsAndGaps(t *testing.T) {
 // name and the prompt does not.
 func TestRecapOfARewind(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(named)
 	first := w.must(a, note("the long way"))
 	end := w.must(w.must(first, note("went on")), note("ended"))
@@ -93,7 +93,7 @@ func TestRecapOfARewind(t *testing.T) {
 // TestRecapOfManyBranches: the list is bounded, and the rest is counted.
 func TestRecapOfManyBranches(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	for i := range 9 {
 		w.must(w.must(w.look(a.StateToken), note("fork")), note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 2000))))
@@ -112,7 +112,7 @@ func TestRecapOfManyBranches(t *testing.T) {
 // log.
 func TestRecapOfALongRun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	for i := range 11 {
 		a = w.must(a, note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 1000))))

@@ -21,8 +21,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// mender is a process that can repair.
-func (w *world) mender() *engine.Engine {
+// repairer is a process that can repair.
+func (w *fixture) repairer() *engine.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
@@ -34,9 +34,9 @@ func (w *world) mender() *engine.Engine {
 	return g
 }
 
-func (w *world) repair(call engine.RepairCall) engine.RepairReport {
+func (w *fixture) repair(call engine.RepairCall) engine.RepairReport {
 	w.Helper()
-	out, err := w.mender().Repair(context.Background(), w.by(), call)
+	out, err := w.repairer().Repair(context.Background(), w.by(), call)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func (w *world) repair(call engine.RepairCall) engine.RepairReport {
 }
 
 // flip changes one bit of a file of the store.
-func (w *world) flip(name string, at int) {
+func (w *fixture) flip(name string, at int) {
 	w.Helper()
 	at2 := filepath.Join(w.dir, filepath.FromSlash(name))
 	b, err := os.ReadFile(at2)
@@ -63,7 +63,7 @@ func (w *world) flip(name string, at int) {
 func sessionDir(a engine.Answer) string { return "sessions/" + a.Session.SessionID.String() }
 
 // segments lists the segments of a session, oldest first.
-func (w *world) segmentsOf(a engine.Answer) []string {
+func (w *fixture) segmentsOf(a engine.Answer) []string {
 	w.Helper()
 	entries, err := os.ReadDir(filepath.Join(w.dir, sessionDir(a), "events"))
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *world) segmentsOf(a engine.Answer) []string {
 // continues, and tokens of removed nodes are refused with that reason.
 func TestRepairContinuesFromThePrefix(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	started := w.start(longOne)
 	second := w.must(started, note("one"))
 	third := w.must(second, note("two"))
@@ -107,12 +107,12 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 		len(done.Steps) != len(planned.Steps) || done.Lost.Events != planned.Lost.Events {
 		t.Errorf("planned %+v\ndid %+v", planned, done)
 	}
-	v, err := w.mender().Verify(context.Background())
+	v, err := w.repairer().Verify(context.Background())
 	if err != nil || !v.OK || v.Sessions[0].Health != manifest.Healthy {
 		t.Errorf("verified %+v, %v", v, err)
 	}
 	for _, late := range []engine.Answer{third, fourth} {
-		if _, err := w.mender().
+		if _, err := w.repairer().
 			Continue(context.Background(), w.by(), engine.Continue{StateToken: late.StateToken, AckToken: late.AckToken,
 				Request: note("late")}); !fault.Is(err, fault.TokenUnknownNode) {
 			t.Errorf("a token of what is lost: %v; want TOKEN_UNKNOWN_NODE", err)
@@ -131,7 +131,7 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 // TestRepairWithoutAPrefix: the session is removed from the store, and nothing else is.
 func TestRepairWithoutAPrefix(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	gone, stays := w.start(twoSteps), w.start(longOne)
 	w.flip(sessionDir(gone)+"/manifest.jsonl", 30)
 	done := w.repair(engine.RepairCall{Ref: gone.Session.SessionID.String(), Apply: true})
@@ -146,7 +146,7 @@ func TestRepairWithoutAPrefix(t *testing.T) {
 			t.Errorf("%+v: %v", step, err)
 		}
 	}
-	list, err := w.mender().Runs(context.Background())
+	list, err := w.repairer().Runs(context.Background())
 	if err != nil || len(list.Runs) != 1 || len(list.Unreadable) != 0 || list.Runs[0].RunID != stays.Session.RunID {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -156,7 +156,7 @@ func TestRepairWithoutAPrefix(t *testing.T) {
 // and leftovers require nothing.
 func TestRepairReportsWhatItCannotDo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	b := w.must(a, note("done"))
 	_ = b
@@ -206,7 +206,7 @@ func TestRepairReportsWhatItCannotDo(t *testing.T) {
 // the cache does not name the lost head after the repair.
 func TestRepairUsesTheHeadCache(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 9)
+	l := newLongRun(t, newFixture(t), 9)
 	for i := range 40 {
 		l.attempt(l.tip(), fmt.Sprintf("ok %d", i))
 	}
@@ -255,12 +255,12 @@ func TestRepairUsesTheHeadCache(t *testing.T) {
 // TestRepairOfAnImportedSession: the mark states no more imported events than are left.
 func TestRepairOfAnImportedSession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	for range 3 {
 		a = w.must(a, note("x"))
 	}
-	ctx, g := context.Background(), w.mender()
+	ctx, g := context.Background(), w.repairer()
 	v, err := g.VerifySession(ctx, a.Session.SessionID.String())
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 // TestRepairOfAnEmptyStore: an empty store, and one that does not exist.
 func TestRepairOfAnEmptyStore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	done := w.repair(engine.RepairCall{Apply: true})
 	if len(done.Steps) > 0 || len(done.Findings) > 0 || done.Waiting() || done.Hopeless() {
 		t.Errorf("%+v", done)
@@ -308,7 +308,7 @@ func TestRepairOfAnEmptyStore(t *testing.T) {
 	if _, err := os.Stat(w.dir); err == nil {
 		t.Error("a repair made the store")
 	}
-	if _, err := w.mender().Repair(context.Background(), w.by(), engine.RepairCall{Ref: "nothing"}); !fault.Is(err,
+	if _, err := w.repairer().Repair(context.Background(), w.by(), engine.RepairCall{Ref: "nothing"}); !fault.Is(err,
 		fault.RunNotFound) {
 		t.Errorf("of no session: %v", err)
 	}

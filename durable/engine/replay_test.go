@@ -144,7 +144,7 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 				starts = append(starts, out.Position())
 			}
 		case "cancel", "cancel busy":
-			_, err = d.g.Cancel(ctx, by(i+1), &desk{held: c.op != "cancel"}, at,
+			_, err = d.g.Cancel(ctx, by(i+1), &performerStub{held: c.op != "cancel"}, at,
 				engine.CancelRequest{Reason: c.value, Failed: c.key != ""})
 		case "close":
 			_, err = d.g.Close(ctx, by(i+1), at)
@@ -159,7 +159,7 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 // TestRandomSessionsAreReDriven: the same calls in another store leave the same bytes, and
 // re-driving every session from its own record gives the same session.
 func TestRandomSessionsAreReDriven(t *testing.T) {
-	w := newWorld(t).compiled(mixed)
+	w := newFixture(t).compiled(mixed)
 	rapid.Check(t, func(t *rapid.T) {
 		calls := rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(t, "calls")
 		d := newDisk(t)
@@ -192,7 +192,7 @@ func TestEveryOperationIsReDriven(t *testing.T) {
 		ack, {op: "approve", node: -1, value: "fine"}, empty, {op: "fork", node: -1, value: "again"},
 		{op: "cancel busy", node: 0, value: "r"}, {op: "close", node: 0}}
 	d := newDisk(t)
-	starts := d.play(newWorld(t).compiled(mixed), calls)
+	starts := d.play(newFixture(t).compiled(mixed), calls)
 	got := d.bytes()
 	for _, part := range []string{`"blocked"`, `"checkpoint_created"`, "wr.human_approval", `"forkedFrom"`,
 		`"run_cancel_requested"`, `"run_closed"`, "TRUNCATED"} {
@@ -212,7 +212,7 @@ func TestEveryOperationIsReDriven(t *testing.T) {
 
 // TestAttemptsFromOneNodeAreBranches: N attempts that are accepted at one node lead to N nodes.
 func TestAttemptsFromOneNodeAreBranches(t *testing.T) {
-	w := newWorld(t).compiled(twoSteps)
+	w := newFixture(t).compiled(twoSteps)
 	rapid.Check(t, func(t *rapid.T) {
 		d, n := newDisk(t), rapid.IntRange(1, 8).Draw(t, "attempts")
 		ctx := context.Background()
@@ -257,7 +257,7 @@ func TestSamplesAreReDriven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, c := newWorld(t), compileSample(t, name, data)
+			w, c := newFixture(t), compileSample(t, name, data)
 			a, err := w.g.Start(context.Background(), w.by(), id.Seed{1},
 				engine.Start{Workflow: c, SourceKind: event.SourceBundled, SourceRef: name})
 			if err != nil {
@@ -274,7 +274,7 @@ func TestSamplesAreReDriven(t *testing.T) {
 // TestCutNotesLeaveADecisionOpen: the text that a criterion requires is beyond the cut.
 func TestCutNotesLeaveADecisionOpen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(twoSteps), note(strings.Repeat("x", limits.NotesBytesMax)+" done"))
 	if a.Pending == nil || a.Pending.StepID != "second" {
 		t.Fatalf("%+v", a)
@@ -303,13 +303,13 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 			"nobody asked"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			a := w.start(twoSteps)
 			scope := event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID}
 			if row.scope != nil {
 				scope = row.scope(scope)
 			}
-			w.slip(a, scope, row.data)
+			w.appendUnchecked(a, scope, row.data)
 			got, err := w.process().Replay(context.Background(), a.Position())
 			if err != nil || got.OK || got.Difference == nil || got.Difference.Pointer != row.pointer ||
 				!strings.Contains(got.Difference.Message, row.message) || got.Segments != 1 {
@@ -324,9 +324,9 @@ func ofRun(s event.Scope) event.Scope { return event.Scope{RunID: s.RunID} }
 // TestReplayNamesTheMember: an attempt whose record differs from its result.
 func TestReplayNamesTheMember(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
-	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
+	w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
 		event.AdvanceRecorded{AttemptID: a.AttemptID, Intent: event.IntentAckPending,
 			Outcome: event.AdvancedTo(id.ChildNode(a.NodeID, a.AttemptID, id.OpAck)), RequestDigest: canon.Sum(nil)})
 	got, err := w.process().Replay(context.Background(), a.Position())
@@ -346,7 +346,7 @@ func TestReplayNamesTheMember(t *testing.T) {
 
 func TestReplayRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	at := w.start(twoSteps).Position()
 	other := at
 	other.Run = id.NewRun(id.Seed{88})
@@ -367,7 +367,7 @@ func TestReplayRefusals(t *testing.T) {
 	}
 }
 
-func lastSegment(t *testing.T, w *world, at engine.Position) string {
+func lastSegment(t *testing.T, w *fixture, at engine.Position) string {
 	names, err := os.ReadDir(filepath.Join(w.dir, "sessions", at.Session.String(), "events"))
 	if err != nil || len(names) == 0 {
 		t.Fatal(err)

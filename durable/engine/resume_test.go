@@ -27,7 +27,7 @@ func anchors(branch, head string) []event.ObservationRecorded {
 }
 
 // startAt begins a run in a workspace.
-func (w *world) startAt(source, branch, head string) engine.Answer {
+func (w *fixture) startAt(source, branch, head string) engine.Answer {
 	w.Helper()
 	w.seeds++
 	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(source),
@@ -38,7 +38,7 @@ func (w *world) startAt(source, branch, head string) engine.Answer {
 	return a
 }
 
-func (w *world) resume(q resume.Query) engine.ResumeList {
+func (w *fixture) resume(q resume.Query) engine.ResumeList {
 	w.Helper()
 	out, err := w.process().Resume(context.Background(), q)
 	if err != nil {
@@ -49,7 +49,7 @@ func (w *world) resume(q resume.Query) engine.ResumeList {
 
 func TestResumeOffersTheWantedRun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	first := w.startAt(twoSteps, "main", "a")
 	second := w.must(first, note("done: the parser is mended"))
 	other := w.startAt(longOne, "feature", "b")
@@ -113,9 +113,9 @@ func asJSON(t *testing.T, x any) string {
 // counted and left out; an ended run is marked as such.
 func TestResumeOffersOnlyRunsThatCanContinue(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	good, ended := w.start(twoSteps), w.start(twoSteps)
-	if _, err := w.cancel(&desk{}, ended.Position(), engine.CancelRequest{}); err != nil {
+	if _, err := w.cancel(&performerStub{}, ended.Position(), engine.CancelRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	damaged, lost := w.start(twoSteps), w.must(w.start(longOne), note("x"))
@@ -156,7 +156,7 @@ func TestResumeOffersOnlyRunsThatCanContinue(t *testing.T) {
 
 func TestResumeWithoutAStore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	got := w.resume(resume.Query{Text: "x"})
 	if asJSON(t, got) != `{"candidates":[],"considered":0,"skipped":0}` {
 		t.Errorf("%+v", got)
@@ -176,7 +176,7 @@ func TestResumeWithoutAStore(t *testing.T) {
 // its notes identify it.
 func TestResumeSearchesEverySession(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := memstore.NewDisk(id.Seed{3}).Open(time.Second)
 	g := &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
 	ctx, c := context.Background(), w.compiled(twoSteps)

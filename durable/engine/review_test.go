@@ -21,12 +21,12 @@ import (
 
 // review is a store whose proposals are reviewed.
 type review struct {
-	*world
+	*fixture
 	made int
 }
 
 func newReview(t *testing.T) *review {
-	r := &review{world: newWorld(t)}
+	r := &review{fixture: newFixture(t)}
 	r.g = r.another()
 	return r
 }

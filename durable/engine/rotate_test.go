@@ -10,18 +10,18 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-func (w *world) keys() engine.KeyList {
+func (w *fixture) keys() engine.KeyList {
 	w.Helper()
-	k, err := w.mender().ListKeys(context.Background())
+	k, err := w.repairer().ListKeys(context.Background())
 	if err != nil {
 		w.Fatal(err)
 	}
 	return k
 }
 
-func (w *world) rotate(have engine.KeyList) engine.KeyList {
+func (w *fixture) rotate(have engine.KeyList) engine.KeyList {
 	w.Helper()
-	k, err := w.mender().RotateKeys(context.Background(), w.by(), have)
+	k, err := w.repairer().RotateKeys(context.Background(), w.by(), have)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func (w *world) rotate(have engine.KeyList) engine.KeyList {
 // TestTokensOutliveOneRotation: those of the previous key verify until the next one.
 func TestTokensOutliveOneRotation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	first := w.keys()
 	if first.State != engine.KeysReady || first.Current == "" || first.Previous != "" || first.Rotated {
@@ -44,7 +44,7 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 	}
 	w.g = w.process()
 	b := w.must(a, note("one"))
-	if _, err := w.mender().RotateKeys(context.Background(), w.by(), first); !fault.Is(err, fault.StoreConflict) {
+	if _, err := w.repairer().RotateKeys(context.Background(), w.by(), first); !fault.Is(err, fault.StoreConflict) {
 		t.Errorf("a second rotation from the same: %v", err)
 	}
 	third := w.rotate(w.keys())
@@ -66,7 +66,7 @@ func TestALostKeyring(t *testing.T) {
 		"open":    func(at string) error { return os.Chmod(at, 0o644) },
 		"missing": os.Remove,
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(longOne)
 		at := filepath.Join(w.dir, "keys", "keyring.json")
 		if err := lose(at); err != nil {
@@ -109,7 +109,7 @@ func TestALostKeyring(t *testing.T) {
 // the same.
 func TestHeadCachesMissAfterARotation(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 8)
+	l := newLongRun(t, newFixture(t), 8)
 	for range 20 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -141,11 +141,11 @@ func TestHeadCachesMissAfterARotation(t *testing.T) {
 // TestKeysWithoutAStore: nothing is made.
 func TestKeysWithoutAStore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	if k := w.keys(); k.State != engine.KeysMissing {
 		t.Errorf("%+v", k)
 	}
-	if _, err := w.mender().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
+	if _, err := w.repairer().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
 		fault.Of(err).Suggestion == "" {
 		t.Errorf("rotated: %v", err)
 	}

@@ -60,7 +60,7 @@ func TestSamplesRunToTheirEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := newWorld(t)
+			w := newFixture(t)
 			c := compileSample(t, name, data)
 			w.seeds++
 			a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds},
@@ -90,7 +90,7 @@ func TestSamplesRunToTheirEnd(t *testing.T) {
 }
 
 // rounds counts a loop's iterations by the steps that were shown in it.
-func rounds(t *testing.T, w *world, a engine.Answer, loopID string) int {
+func rounds(t *testing.T, w *fixture, a engine.Answer, loopID string) int {
 	t.Helper()
 	all, _, err := w.g.Events(context.Background(), a.Session.RunID.String())
 	if err != nil {

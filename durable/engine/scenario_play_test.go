@@ -32,15 +32,15 @@ type player struct {
 
 	start engine.Start
 
-	last  engine.Answer // what came back last
-	err   error         // instead of it
-	told  bool          // a then line spoke of err, or of the blockers of last
+	last  engine.Answer // the last answer
+	err   error         // or the last error
+	told  bool          // a then line named err, or the blockers of last
 	names map[string]engine.Answer
 	sent  call // the last one that records
 	req   advance.Request
 
 	all    []event.Event // of the current run
-	before int           // how many there were before the last when
+	before int           // their number before the last when line
 	after  *projections.Run
 	failed []string
 }

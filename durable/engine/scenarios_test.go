@@ -48,7 +48,7 @@ func TestScenarios(t *testing.T) {
 // one gap, and the fifty-first attempt succeeds.
 func TestFiftyRejectedAttempts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	first := len(text(t, w.must(a, note("no 00"))))
 	a = w.look(a.StateToken)

@@ -70,7 +70,7 @@ func TestControlFilesOfANewerVersionAreNotWritten(t *testing.T) {
 	ctx := context.Background()
 	newer := ports.Control{V: 2, Data: canon.OfMembers()}
 	c.files["config.json"], c.files["trust.json"] = newer, newer
-	w := newWorld(t)
+	w := newFixture(t)
 	calls := map[string]func() error{
 		"config":  func() error { _, err := s.Config(ctx); return err },
 		"set":     func() error { _, err := s.SetConfig(ctx, "lockWaitMs", "1"); return err },
@@ -95,7 +95,7 @@ func TestTrustAppliesToOneVersion(t *testing.T) {
 	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	cmd := w.compiled(withCommands)
 	first, err := s.Trust(ctx, engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "Ada"}, AtMs: 1}, cmd)
 	if err != nil || first.Commands != 1 || first.WorkflowID != "test.cmd" {

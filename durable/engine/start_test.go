@@ -16,7 +16,7 @@ import (
 
 func TestKeyedStartIsIdempotent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	req := engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject, SourceRef: "w.json",
 		Key: "release-7"}
 	a, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, req)
@@ -52,7 +52,7 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 
 func TestARefusedStartCreatesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	_, err := w.g.Start(context.Background(), w.by(), id.Seed{1},
 		engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject,
 			SourceRef: "w.json", Context: set("k", strings.Repeat("x", limits.ContextBytesMax))})
@@ -72,7 +72,7 @@ func TestARefusedStartCreatesNothing(t *testing.T) {
 func TestReDrivenRunReproducesItsLog(t *testing.T) {
 	t.Parallel()
 	drive := func() []byte {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(twoSteps)
 		w.must(w.must(w.must(a, note("no")), note("done")), note("end"))
 		all, _, err := w.g.Events(context.Background(), engine.Last)
@@ -94,7 +94,7 @@ func TestReDrivenRunReproducesItsLog(t *testing.T) {
 
 func TestPeopleNeedNoTokens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	b := w.must(a, note("on"))
 	for _, ref := range []string{a.Session.RunID.String(), a.Session.RunID.String()[:9], a.Session.RunID.String()[4:9],
@@ -115,7 +115,7 @@ func TestPeopleNeedNoTokens(t *testing.T) {
 
 func TestVerifyFindsADamagedObject(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(twoSteps), note("done"))
 	v, err := w.g.VerifySession(context.Background(), engine.Last)
 	if err != nil || !v.OK || len(v.Sessions) != 1 || len(v.Sessions[0].Findings) != 0 {
@@ -147,7 +147,7 @@ func TestVerifyFindsADamagedObject(t *testing.T) {
 
 func TestALostKeyringCostsTokensOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	if err := os.Remove(w.dir + "/keys/keyring.json"); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestALostKeyringCostsTokensOnly(t *testing.T) {
 // TestTheLastRunIsNotGuessed: a session that cannot be read may hold the last run.
 func TestTheLastRunIsNotGuessed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.start(longOne)
 	b := w.start(twoSteps)
 	manifest := w.dir + "/sessions/" + b.Session.SessionID.String() + "/manifest.jsonl"

@@ -19,7 +19,7 @@ import (
 func TestABundleErasesNothingOfThisStore(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.g = eraser(w)
 	secret := advance.JSONArtifact(set("kind", "result"))
 	a := w.must(w.start(twoSteps), advance.Request{Notes: "done", Artifacts: []advance.Artifact{secret}})
@@ -30,7 +30,7 @@ func TestABundleErasesNothingOfThisStore(t *testing.T) {
 	}
 	data := export(t, w.g, a.Session.SessionID, 1)
 
-	there := newWorld(t)
+	there := newFixture(t)
 	there.g = eraser(there)
 	take(t, there.g, data, false)
 	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
@@ -56,7 +56,7 @@ func TestABundleErasesNothingOfThisStore(t *testing.T) {
 }
 
 // eraser is an engine over the world's directory that can erase.
-func eraser(w *world) *engine.Engine {
+func eraser(w *fixture) *engine.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestABundleGivesTheSameSession(t *testing.T) {
 			}
 		}
 		first := export(rt, p.g, s, 1)
-		g := newWorld(t).g
+		g := newFixture(t).g
 		got := take(rt, g, first, false)
 		if got.Relation != engine.Imported || got.SessionID != s {
 			rt.Fatalf("%+v", got)
@@ -235,7 +235,7 @@ func TestForeignBundlesAreImportedUnchanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(t)
+		w := newFixture(t)
 		got := take(t, w.g, data, false)
 		if got.Relation != engine.Imported || got.Health != "unknown_version" || len(got.Runs) != 1 ||
 			got.Runs[0].StateToken != "" {
@@ -245,7 +245,7 @@ func TestForeignBundlesAreImportedUnchanged(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 		back := export(t, w.g, got.SessionID, 1)
-		if again := take(t, newWorld(t).g, back, false); again.Head != got.Head {
+		if again := take(t, newFixture(t).g, back, false); again.Head != got.Head {
 			t.Errorf("%s: exported again, its head is %s, want %s", name, again.Head, got.Head)
 		}
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(data), bundle.Options{})

@@ -30,7 +30,7 @@ func controlsGone(v engine.Verification) (paths, says []string) {
 func TestAMissingMarkIsReported(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	first := newWorld(t)
+	first := newFixture(t)
 	a := first.must(first.start(twoSteps), note("one"))
 	data := export(t, first.g, a.Session.SessionID, 1)
 	for name, tt := range map[string]struct{ audited, asNew, want bool }{
@@ -39,7 +39,7 @@ func TestAMissingMarkIsReported(t *testing.T) {
 		"under its own ids, on record": {true, false, true},
 		"of which nothing tells":       {false, false, false},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		if tt.audited {
 			w = auditWorld(t)
 		}
@@ -75,7 +75,7 @@ func TestAMissingMarkIsReported(t *testing.T) {
 // TestAMissingKeyringIsReported: in a store with sessions, and only there.
 func TestAMissingKeyringIsReported(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.start(twoSteps)
 	if err := os.Remove(filepath.Join(w.dir, "keys", "keyring.json")); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestAMissingKeyringIsReported(t *testing.T) {
 func TestVerifyOfASessionChecksItsControls(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	odd, whole := w.start(twoSteps).Session.SessionID, w.start(twoSteps).Session.SessionID
 	for _, name := range []string{"keep", "imported.json"} {
 		at := filepath.Join(w.dir, "sessions", odd.String(), name)

@@ -22,7 +22,7 @@ import (
 // A head that was kept elsewhere is compared: same, continued since, other.
 func TestVerifyAgainstAKeptHead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	ref := a.Session.SessionID.String()
 	head := func() canon.Digest {
@@ -49,7 +49,7 @@ func TestVerifyAgainstAKeptHead(t *testing.T) {
 }
 
 // sideLog writes a side log of a session by hand, in two groups.
-func (w *world) sideLog(s id.Session, name string) manifest.Log {
+func (w *fixture) sideLog(s id.Session, name string) manifest.Log {
 	w.Helper()
 	log, head := manifest.SessionSide(s, event.Opaque(name, "sessionId")), manifest.Head{}
 	dir := filepath.Join(w.dir, filepath.FromSlash(log.Root))
@@ -80,7 +80,7 @@ func (w *world) sideLog(s id.Session, name string) manifest.Log {
 // that of its own log (docs/design.md#side-logs).
 func TestVerifyOfSideLogs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	log := w.sideLog(a.Session.SessionID, "letters")
 	verify := func() engine.Verification {
@@ -115,7 +115,7 @@ func TestVerifyOfSideLogs(t *testing.T) {
 // what they share is examined once.
 func TestVerifyOfManySessions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for range 12 {
 		a := w.start(longOne)
 		w.must(a, advance.Request{Notes: "n",
@@ -155,7 +155,7 @@ func TestVerifyOfManySessions(t *testing.T) {
 // Progress never decreases, except for a log that is read again, and reaches its end.
 func TestVerifyReportsProgress(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	for range 5 {
 		a = w.must(a, note("n"))
@@ -178,7 +178,7 @@ func TestVerifyReportsProgress(t *testing.T) {
 // A snapshot that a group pins and that is gone is reported without decoding anything.
 func TestDigestsReportAMissingSnapshot(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	all, err := os.ReadDir(w.dir + "/snapshots")
 	if err != nil || len(all) != 1 {

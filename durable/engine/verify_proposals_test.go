@@ -80,9 +80,9 @@ func TestVerifyKnowsTheNeedsOfProposals(t *testing.T) {
 	if v, err := r.another().Verify(context.Background()); err != nil || len(v.Sessions) != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	r.removes(artifactFile(first)) // of a revision that does not count any more
+	r.removes(artifactFile(first)) // of a revision that was replaced
 	r.finds("a former revision", false, "object_missing "+artifactFile(first))
-	r.removes(installedFile(old)) // comes back when the newer one is rolled back
+	r.removes(installedFile(old)) // is restored when the newer one is rolled back
 	r.removes(installedFile(applied))
 	want := []string{"object_missing " + artifactFile(first), "object_missing " + installedFile(applied),
 		"object_missing " + installedFile(old)}
@@ -120,7 +120,7 @@ func TestVerifyOfANewerLog(t *testing.T) {
 	r := newReview(t)
 	r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	must(t, r.append(laterProposals, r.person("ada"),
-		func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} }))
+		func(int64) event.Payload { return laterProposal{id.NewProposal(id.Seed{1})} }))
 	must(t, os.WriteFile(filepath.Join(r.dir, "artifacts", canon.Sum([]byte("{}")).FileName()), []byte("{}"), 0o600))
 	r.finds("a newer log", true, "audit_incomplete proposals", "unknown_version proposals")
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// slip appends an event that no decision of the engine makes, by the gate that every writer uses:
+// appendUnchecked appends an event that no decision of the engine makes, by the gate that every writer uses:
 // the log itself is valid then.
-func (w *world) slip(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
+func (w *fixture) appendUnchecked(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
 	w.Helper()
 	log := manifest.SessionEvents(a.Session.SessionID)
 	fold := projections.NewFold()
@@ -38,7 +38,7 @@ func (w *world) slip(a engine.Answer, scope event.Scope, data event.Payload, obj
 }
 
 // findings verifies the whole store and collects what was found.
-func (w *world) findings() (v engine.Verification, codes []manifest.FindingCode) {
+func (w *fixture) findings() (v engine.Verification, codes []manifest.FindingCode) {
 	w.Helper()
 	v, err := w.process().Verify(context.Background())
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *world) findings() (v engine.Verification, codes []manifest.FindingCode)
 
 func TestVerifyOfAHealthyStoreFindsNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.must(w.must(w.start(twoSteps), note("no")), note("done"))
 	w.start(longOne)
 	if v, codes := w.findings(); !v.OK || len(codes) > 0 || len(v.Sessions) != 2 {
@@ -72,14 +72,14 @@ func TestVerifyComparesEventsWithArtifacts(t *testing.T) {
 		"kind":   func(p *event.OutputPayload) { p.ArtifactKind = "other" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			a := w.start(twoSteps)
 			o := manifest.Object{Kind: manifest.Artifact, Bytes: set("kind", "report").JCS()}
 			p := event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: "report",
 				ContentType: "application/json",
 				ByteLength:  int64(len(o.Bytes)), SHA256: o.Ref()}
 			change(&p)
-			w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
+			w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
 				event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(a.NodeID).
 					Output(0), Payload: p}, o)
 			if v, codes := w.findings(); v.OK ||
@@ -92,11 +92,11 @@ func TestVerifyComparesEventsWithArtifacts(t *testing.T) {
 
 func TestASnapshotOfAnotherFormIsOfUnknownVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	o := manifest.Object{Kind: manifest.Snapshot,
 		Bytes: []byte(`{"enginePayload":{"engineState":{"kind":"dreaming"},"v":1},"kind":"execution_snapshot","v":1}`)}
-	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: id.RootNode(id.NewRun(id.Seed{9}))},
+	w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: id.RootNode(id.NewRun(id.Seed{9}))},
 		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(),
 			WorkflowHash: a.Workflow.WorkflowHash}, o)
 	v, codes := w.findings()
@@ -108,7 +108,7 @@ func TestASnapshotOfAnotherFormIsOfUnknownVersion(t *testing.T) {
 
 func TestUnreferencedObjectsAreNamed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.start(twoSteps)
 	data := []byte(`"left over"`)
 	if err := os.WriteFile(w.dir+"/artifacts/"+canon.Sum(data).FileName(), data, 0o600); err != nil {
@@ -123,7 +123,7 @@ func TestUnreferencedObjectsAreNamed(t *testing.T) {
 
 func TestMissingObjectsAndUnbornSessionsAreReported(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	if err := os.MkdirAll(w.dir+"/sessions/"+id.NewSession(id.Seed{77}).String()+"/events", 0o700); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestMissingObjectsAndUnbornSessionsAreReported(t *testing.T) {
 
 func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, b := w.start(twoSteps), w.start(longOne)
 	events := w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"
 	name := events + "/00000000-00000004.jsonl"
@@ -169,7 +169,7 @@ func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
 func TestVerifyContinuesAfterAnUnreadableDirectory(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"snapshots", "artifacts", "events"} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.must(w.start(twoSteps), note("no"))
 		a := w.start(longOne)
 		if folder == "events" {
@@ -187,7 +187,7 @@ func TestVerifyContinuesAfterAnUnreadableDirectory(t *testing.T) {
 // A session whose beginning is damaged may hold the run that is searched for.
 func TestARunMayBeInASessionWithADamagedBeginning(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(longOne)
 	if err := os.RemoveAll(w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"); err != nil {
 		t.Fatal(err)
@@ -205,8 +205,8 @@ func TestARunMayBeInASessionWithADamagedBeginning(t *testing.T) {
 func TestLocatingARunDoesNotMakeItHealthy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	for name, harm := range map[string]func(w *world, log manifest.Log, head manifest.Head){
-		"an event of a newer version": func(w *world, log manifest.Log, head manifest.Head) {
+	for name, harm := range map[string]func(w *fixture, log manifest.Log, head manifest.Head){
+		"an event of a newer version": func(w *fixture, log manifest.Log, head manifest.Head) {
 			e := event.New(log.Owner, head.Next, event.Scope{}, event.Actor{Kind: event.Engine}, 1,
 				event.SessionCreated{})
 			line, err := log.Table.AppendLine(nil, e)
@@ -224,14 +224,14 @@ func TestLocatingARunDoesNotMakeItHealthy(t *testing.T) {
 				w.Fatal(err)
 			}
 		},
-		"a lost tail": func(w *world, log manifest.Log, head manifest.Head) {
+		"a lost tail": func(w *fixture, log manifest.Log, head manifest.Head) {
 			if err := os.WriteFile(w.dir+"/"+log.Root+"/events/"+manifest.SegmentName(head.Next+5, head.Next+5), nil,
 				0o600); err != nil {
 				w.Fatal(err)
 			}
 		},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(twoSteps)
 		v, _ := w.findings()
 		harm(w, manifest.SessionEvents(a.Session.SessionID), v.Sessions[0].Head)

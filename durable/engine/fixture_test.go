@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// world is a store in a directory of the test's own, and a clock that ticks.
-type world struct {
+// fixture is a store in a directory of the test's own, and a clock that ticks.
+type fixture struct {
 	*testing.T
 	dir   string
 	g     *engine.Engine
@@ -25,14 +25,14 @@ type world struct {
 	seeds byte
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{T: t, dir: t.TempDir() + "/store", clock: 1_700_000_000_000}
+func newFixture(t *testing.T) *fixture {
+	w := &fixture{T: t, dir: t.TempDir() + "/store", clock: 1_700_000_000_000}
 	w.g = w.process()
 	return w
 }
 
 // process opens the store as another process would: nothing is remembered.
-func (w *world) process() *engine.Engine {
+func (w *fixture) process() *engine.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
@@ -47,12 +47,12 @@ func over(s *filestore.Store) *engine.Engine {
 		Streams: s, Marks: s, Graves: s, Arrivals: s}
 }
 
-func (w *world) by() engine.Caller {
+func (w *fixture) by() engine.Caller {
 	w.clock += 1000
 	return engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: w.clock}
 }
 
-func (w *world) compiled(workflowText string) compile.Compiled {
+func (w *fixture) compiled(workflowText string) compile.Compiled {
 	w.Helper()
 	_, c, problems := compile.File("test.json", source.SourceProject, []byte(workflowText))
 	if source.HasErrors(problems) {
@@ -61,7 +61,7 @@ func (w *world) compiled(workflowText string) compile.Compiled {
 	return c
 }
 
-func (w *world) start(workflowText string) engine.Answer {
+func (w *fixture) start(workflowText string) engine.Answer {
 	w.Helper()
 	w.seeds++
 	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(workflowText),
@@ -73,12 +73,12 @@ func (w *world) start(workflowText string) engine.Answer {
 }
 
 // next acknowledges the pending step of an answer, by its tokens.
-func (w *world) next(a engine.Answer, req advance.Request) (engine.Answer, error) {
+func (w *fixture) next(a engine.Answer, req advance.Request) (engine.Answer, error) {
 	return w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken,
 		Request: req})
 }
 
-func (w *world) must(a engine.Answer, req advance.Request) engine.Answer {
+func (w *fixture) must(a engine.Answer, req advance.Request) engine.Answer {
 	w.Helper()
 	out, err := w.next(a, req)
 	if err != nil {
@@ -98,7 +98,7 @@ func text(t testing.TB, a engine.Answer) string {
 }
 
 // events counts what is on record for a run.
-func (w *world) events(a engine.Answer) int {
+func (w *fixture) events(a engine.Answer) int {
 	w.Helper()
 	all, _, err := w.process().Events(context.Background(), a.Session.RunID.String())
 	if err != nil {
