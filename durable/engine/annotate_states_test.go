@@ -112,8 +112,8 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 	theirs.seeds, theirs.made = 100, 100
 	a, b := mine.start(twoSteps), theirs.start(twoSteps)
 	own, foreign := mine.note(a, remark(feedback.Flag())), theirs.note(b, remark(feedback.Flag()))
-	nobody := engine.Position{Session: id.NewSession(id.Seed{0xee}), Run: id.NewRun(id.Seed{0xee})}
-	nobody.Node = id.RootNode(nobody.Run)
+	unknown := engine.Position{Session: id.NewSession(id.Seed{0xee}), Run: id.NewRun(id.Seed{0xee})}
+	unknown.Node = id.RootNode(unknown.Run)
 	none := id.NewAnnotation(id.Seed{0xee})
 	ctx, g := context.Background(), mine.withEveryPort()
 	calls := map[string]func(engine.Position, id.Annotation) error{
@@ -179,7 +179,7 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 			}
 			return text
 		}
-		if got, want := said(b.Position(), foreign.AnnotationID), said(nobody, none); got != want {
+		if got, want := said(b.Position(), foreign.AnnotationID), said(unknown, none); got != want {
 			t.Errorf("%s: the answer about an id of another store is\n%s\nand about an unknown id\n%s", name, got, want)
 		}
 	}
@@ -261,7 +261,7 @@ func TestDisabledAnnotations(t *testing.T) {
 				err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: "no run"})
 			return err
 		},
-		"of nobody's": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
+		"without a run": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
 	} {
 		err := call()
 		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 ||

@@ -114,8 +114,8 @@ func TestApprovalRefusals(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	plain, a := w.start(longOne), w.must(w.start(approving), note("x"))
-	nobody := a.Position()
-	nobody.Node = id.RootNode(plain.Session.RunID)
+	unknown := a.Position()
+	unknown.Node = id.RootNode(plain.Session.RunID)
 	for name, tc := range map[string]struct {
 		by   engine.Caller
 		at   engine.Position
@@ -124,7 +124,7 @@ func TestApprovalRefusals(t *testing.T) {
 	}{
 		"an agent":     {w.by(), a.Position(), fault.RunWaiting, "agent"},
 		"another step": {w.person(""), plain.Position(), fault.ValidationError, `"s0"`},
-		"no such node": {w.person(""), nobody, fault.TokenUnknownNode, "no node"},
+		"no such node": {w.person(""), unknown, fault.TokenUnknownNode, "no node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := w.events(a)

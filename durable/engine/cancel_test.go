@@ -59,7 +59,7 @@ func TestCancel(t *testing.T) {
 		last   fault.Code
 		ends   string
 	}{
-		{"nobody carries it out", []engine.CancelRequest{plain}, performerStub{}, "cancelled", "",
+		{"without a performer", []engine.CancelRequest{plain}, performerStub{}, "cancelled", "",
 			"requested by agent: no need; cancelled by engine: no need"},
 		{"as failed", []engine.CancelRequest{failed}, performerStub{}, "failed", "",
 			"requested by agent: broken; failed by engine: broken"},

@@ -251,9 +251,9 @@ func TestAttemptsThatNoAnswerIssued(t *testing.T) {
 	if !fault.Is(err, fault.Invariant) {
 		t.Fatal(err)
 	}
-	stranger := a.Position()
-	stranger.Node = id.RootNode(id.NewRun(id.Seed{200}))
-	if _, err := w.g.Rehydrate(context.Background(), stranger); !fault.Is(err, fault.TokenUnknownNode) {
+	unknown := a.Position()
+	unknown.Node = id.RootNode(id.NewRun(id.Seed{200}))
+	if _, err := w.g.Rehydrate(context.Background(), unknown); !fault.Is(err, fault.TokenUnknownNode) {
 		t.Fatal(err)
 	}
 }

@@ -66,12 +66,12 @@ func TestWhoApproves(t *testing.T) {
 	agent.Actor.Ref = "ada" // a name that holds the role makes no person
 
 	// While the settings name no reviewer, the person at the terminal decides, and no other caller.
-	r.refusedWith(fault.ProposalForbidden, 1, "an agent approves in a store of nobody's", r.approveAs(p, agent, true))
+	r.refusedWith(fault.ProposalForbidden, 1, "an agent approves in a store without reviewers", r.approveAs(p, agent, true))
 	r.refusedWith(fault.ProposalForbidden, 1, "a person approves from elsewhere",
 		r.approveAs(p, r.person("ada"), false))
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent overrides",
 		r.applyAs(p, agent, func(a *engine.ApplyRequest) { a.Override = true }))
-	r.refusedWith(fault.ProposalPending, 3, "nobody approved", r.applyAs(p, r.person("ada"), asItIs))
+	r.refusedWith(fault.ProposalPending, 3, "without an approval", r.applyAs(p, r.person("ada"), asItIs))
 
 	r.configure("principals", twoReviewers, "roles", leads, "proposalsQuorum", "2")
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent by the name of a reviewer", r.approveAs(p, agent, true))
@@ -210,8 +210,8 @@ func TestDirectRBAC(t *testing.T) {
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	agent := r.by()
 	away := func(a *engine.ApplyRequest) { a.AtTerminal = false }
-	r.refusedWith(fault.ProposalForbidden, 1, "an agent in a store of nobody's", r.applyAs(p, agent, asItIs))
-	r.refusedWith(fault.ProposalForbidden, 1, "a person from elsewhere in a store of nobody's",
+	r.refusedWith(fault.ProposalForbidden, 1, "an agent in a store without reviewers", r.applyAs(p, agent, asItIs))
+	r.refusedWith(fault.ProposalForbidden, 1, "a person away from a terminal in a store without reviewers",
 		r.applyAs(p, r.person("ada"), away))
 	r.configure("principals", `{"ada":["reviewer"],"cyd":["lead"],"agent":["lead"]}`, "roles", leads)
 	for _, who := range []string{"ada", "eve", ""} {

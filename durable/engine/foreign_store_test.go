@@ -17,7 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-var updateForeign = flag.Bool("update-foreign", false, "write testdata/foreign anew")
+var updateForeign = flag.Bool("update-foreign", false, "write testdata/foreign again")
 
 // foreignDir is a store of the shapes that another program writes, with words and ids made for
 // these tests: they must not depend on data that may be missing.

@@ -206,9 +206,9 @@ func (l *longRun) answersOver(disk *crashfs.FS) string {
 			tell("replay", a, err)
 		}
 	}
-	stranger := engine.Position{Session: l.session, Run: l.run, Node: id.RootNode(id.NewRun(id.Seed{99}))}
-	a, err := process(disk.Revive()).Rehydrate(ctx, stranger)
-	tell("a stranger", a, err)
+	unknown := engine.Position{Session: l.session, Run: l.run, Node: id.RootNode(id.NewRun(id.Seed{99}))}
+	a, err := process(disk.Revive()).Rehydrate(ctx, unknown)
+	tell("an unknown node", a, err)
 	if fault.CodeOf(err) != fault.TokenUnknownNode {
 		l.t.Errorf("a node that is not there: %v", err)
 	}

@@ -165,7 +165,7 @@ func TestBundlesWithAForgedLog(t *testing.T) {
 				e.Data = p
 			}
 		},
-		"an event's id of nobody's making": func(e *event.Event) {
+		"an event's id that nothing derives": func(e *event.Event) {
 			if e.Index == 3 {
 				e.ID = id.EventOf("x", "y")
 			}

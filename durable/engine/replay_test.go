@@ -299,7 +299,7 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 			event.DecisionTraceAppended{TraceID: id.FromStart(id.RootNode(id.NewRun(id.Seed{9}))).Trace(0),
 				Entries: []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}}}, nil, "",
 			"no operation of this version"},
-		{"an end that nobody asked for", event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ofRun, "",
+		{"an end without a request", event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ofRun, "",
 			"nobody asked"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

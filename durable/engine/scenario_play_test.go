@@ -54,7 +54,7 @@ type performers struct{ busy bool }
 
 func (p performers) Hold(context.Context, id.Session) (func() error, error) {
 	if p.busy {
-		return nil, fault.New(fault.RunBusy, "somebody carries the run out")
+		return nil, fault.New(fault.RunBusy, "a performer has the run")
 	}
 	return func() error { return nil }, nil
 }
