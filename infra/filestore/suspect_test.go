@@ -64,7 +64,7 @@ func confirmed(sc scenario, f *crashfs.FS) (lost error) {
 	return lost
 }
 
-// TestAfterAFailedSyncALaterOneProvesNothing (R7): the mark, or where machines tell
+// TestAfterAFailedSyncALaterOneProvesNothing (docs/design.md#failed-sync): the mark, or where machines tell
 // their runs apart the note, makes the next process write the file anew.
 func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestAFailedConfirmLeavesAMark(t *testing.T) {
 
 // TestAnObjectOfAFailedSyncServesNobodyElse: an object whose folder failed to sync
 // is there, and looks as if the next sync of the folder kept it. Another session
-// that commits to it must not lose it (R7).
+// that commits to it must not lose it (docs/design.md#failed-sync).
 func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 	t.Parallel()
 	shared := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact of two sessions")}
@@ -188,7 +188,7 @@ func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 }
 
 // TestAnOrphanBeyondTheEndIsEvidence: it proves that more was committed, and must
-// not be moved away as what a crash left (R9).
+// not be moved away as what a crash left (docs/design.md#log-tail).
 func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -246,7 +246,7 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 	}
 }
 
-// TestConfirmMakesNoLock: a store that nobody writes to stays as it is (R8).
+// TestConfirmMakesNoLock: a store that nobody writes to stays as it is (docs/design.md#reading).
 func TestConfirmMakesNoLock(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -263,7 +263,7 @@ func TestConfirmMakesNoLock(t *testing.T) {
 }
 
 // TestReadersSeeNoDamageOfAWriterAtWork: torn tails come, are cut and overwritten
-// under their eyes (R8).
+// under their eyes (docs/design.md#reading).
 func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")

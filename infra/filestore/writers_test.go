@@ -148,7 +148,7 @@ func advanceScenario(t *testing.T) scenario {
 }
 
 // TestTwoWritersWithoutLocks: where locks do not hold, as on some network
-// filesystems, the comparisons tell each writer the truth (R6, R12).
+// filesystems, the comparisons tell each writer the truth (docs/design.md#commit-protocol, docs/design.md#network-filesystems).
 func TestTwoWritersWithoutLocks(t *testing.T) {
 	t.Parallel()
 	for _, run := range []func(scenario, crashfs.Mutation) error{twoWriters, twoWritersOfOneRange} {
@@ -167,7 +167,7 @@ func TestTwoMakersOfOneStore(t *testing.T) {
 }
 
 // TestAWriterHoldsTheUseLock: a cleanup keeps commits waiting, and is kept waiting
-// by one, from the first object to the last sync (R6).
+// by one, from the first object to the last sync (docs/design.md#commit-protocol).
 func TestAWriterHoldsTheUseLock(t *testing.T) {
 	t.Parallel()
 	sc := advanceScenario(t)

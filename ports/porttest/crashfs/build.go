@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// builder makes the trees that the choices of one moment leave. Trees share the contents
-// of their files (see inode.own), and what a directory or a file comes to for one
-// combination of its own options is computed once.
+// builder makes the trees that the choices of one moment leave. Trees share the contents of their
+// files (see inode.own), and the entries or the content that one combination of an inode's own
+// options gives are computed once.
 type builder struct {
 	frozen  *FS
 	choices []choice
@@ -88,7 +88,7 @@ func (b *builder) content(n *inode, vector []int) content {
 	}
 	data := n.disk
 	if key != "" {
-		// Size first: sectors beyond the end that was chosen are not there.
+		// Size first: sectors beyond the chosen end do not exist.
 		data = slices.Clone(data)
 		for _, i := range b.byNode[n] {
 			if c := b.choices[i]; c.sizes != nil {
@@ -109,7 +109,7 @@ func (b *builder) content(n *inode, vector []int) content {
 	return out
 }
 
-// print tells the trees of two vectors apart: names, kinds and contents.
+// print identifies the tree of a vector: its names, kinds and contents.
 func (b *builder) print(vector []int) print {
 	var text []byte
 	var walk func(*inode)

@@ -10,22 +10,22 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// Revive is what the next process finds after this one ended without a power cut:
-// all that was written, settled or not.
+// Revive is the disk that the next process finds after this one ended without a power cut:
+// everything that was written, settled or not.
 func (f *FS) Revive() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return &FS{root: f.root.clone(map[*inode]*inode{}), seq: f.seq, Vol: f.Vol}
 }
 
-// State is one thing that a power cut can leave.
+// State is one disk that a power cut can leave.
 type State struct {
 	Name string // which choice was taken, for messages
 	FS   *FS
 }
 
-// choice is one thing that a power cut decides. Option 0 is what the disk holds,
-// the last what processes saw; seqs tell when each came to be.
+// choice is one thing that a power cut decides. Option 0 is what the disk holds, the last what
+// processes saw; seqs are the moments at which the options were written.
 type choice struct {
 	what string
 	of   *inode
@@ -38,10 +38,10 @@ type choice struct {
 	contents [][]byte
 }
 
-// Crashes enumerates what a power cut can leave of the disk as it is now: all of
-// it while that is at most limit, else everything lost, everything kept, every
-// prefix in time, every single choice and (for a limit from 100 on) every pair
-// against both, and limit further combinations that are the same in every run. The same tree comes once.
+// Crashes enumerates what a power cut can leave of the disk as it is now: all of it while that is
+// at most limit, else everything lost, everything kept, every prefix in time, every single choice
+// and (for a limit from 100 on) every pair against both, and limit further combinations that are
+// the same in every run. Equal trees are yielded once.
 func (f *FS) Crashes(limit int, yield func(State) bool) { f.Some(nil, limit, yield) }
 
 // Some is Crashes for a sample: every state is counted, and those that cases selects are
@@ -56,8 +56,8 @@ func (f *FS) some(cases *sample.Cases, limit int, seen map[print]bool, yield fun
 	frozen := &FS{root: f.root.clone(map[*inode]*inode{}), Vol: f.Vol}
 	f.mu.Unlock()
 	b := newBuilder(frozen)
-	// Different choices often leave the same tree, as when a lost entry hides what is
-	// in its file: each tree is worth one look.
+	// Different choices often leave the same tree, as when a lost entry hides the content of its
+	// file: each tree is tried once.
 	tried := map[string]bool{}
 	for vector := range vectors(b.choices, limit) {
 		if key := vectorKey(vector); tried[key] {
@@ -167,7 +167,7 @@ func describe(choices []choice, vector []int) string {
 	return fmt.Sprintf("%d unsettled, %d lost (last: %s) %v", len(choices), lost, last, vector)
 }
 
-// Files gives what processes see: the contents of all files by their names.
+// Files returns what processes see: the contents of all files by their names.
 func (f *FS) Files() map[string][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

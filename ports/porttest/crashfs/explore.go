@@ -14,16 +14,16 @@ func (c *Count) Add(more Count) {
 	c.Ops, c.States, c.Faults = c.Ops+more.Ops, c.States+more.States, c.Faults+more.Faults
 }
 
-// Look says how closely to look: up to how many states of a moment exhaustively
+// Look is the extent of an exploration: up to how many states of a moment are enumerated completely
 // (see Crashes), from which operation on, and which of these states are tried (nil: all).
 type Look struct {
 	Limit, From int
 	Cases       *sample.Cases
 }
 
-// Explore lets act run on a copy of base, and hands to check every state that a
-// power cut can leave: before each of its operations, and, with done set, after it
-// has returned. It stops when check says false.
+// Explore lets act run on a copy of base, and passes to check every state that a power cut can
+// leave: before each of its operations, and, with done set, after it has returned. It stops when
+// check returns false.
 func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) bool) Count {
 	var count Count
 	run := base.Revive()
@@ -56,13 +56,13 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 	return count
 }
 
-// Break lets act run once for every operation and every way in which that can go
-// wrong, each time on a copy of base; a cases that is not nil selects among these. check
-// gets the disk as the next process finds it, not yet cut off its power.
+// Break lets act run once for every operation and every way in which that can go wrong, each time
+// on a copy of base; a cases that is not nil selects among these. check gets the disk as the next
+// process finds it, before any power cut.
 func Break(base *FS, cases *sample.Cases, act func(*FS) error,
 	check func(flaw Fault, op Op, err error, after *FS) bool) Count {
-	// One clean run tells how many operations there are. act must do the same every
-	// time: an operation that comes only sometimes would be missed.
+	// One run without a fault gives the operations. act must do the same every time: an operation
+	// that happens only sometimes would be missed.
 	var ops []Op
 	learn := base.Revive()
 	learn.Before = func(op Op) { ops = append(ops, op) }

@@ -2,8 +2,8 @@ package crashfs
 
 import "slices"
 
-// inode is a file or a directory: what processes see, what the disk holds for
-// sure, and what a power cut decides.
+// inode is a file or a directory: what processes see, what the disk holds for certain, and what a
+// power cut decides.
 type inode struct {
 	dir bool
 
@@ -18,14 +18,14 @@ type inode struct {
 	names            map[string]*name // that changed since the last sync
 }
 
-// version is what something was from a change on.
+// version is a value from a change on.
 type version[T any] struct {
 	seq int
 	is  T
 }
 
-// sector and name hold all that was there since the last sync. In doubt are those
-// that a sync failed for: another sync settles nothing, another change does.
+// sector and name hold every value since the last sync. In doubt are those that a sync failed for:
+// another sync settles nothing, another change does.
 type sector struct {
 	versions []version[[]byte]
 	doubt    bool
@@ -105,7 +105,7 @@ func part(b []byte, i int64) []byte {
 	return b[from:min(from+SectorBytes, int64(len(b)))]
 }
 
-// sync settles what is not in doubt. What is, keeps all its versions.
+// sync settles everything that is not in doubt. What is in doubt keeps all its versions.
 func (n *inode) sync() {
 	if n.dir {
 		for key, e := range n.names {
@@ -137,7 +137,7 @@ func (n *inode) sync() {
 	}
 }
 
-// failSync is a sync that did not: the system takes the pages for clean now.
+// failSync is a sync that failed: the system takes the pages for clean now.
 func (n *inode) failSync() {
 	for _, e := range n.names {
 		e.doubt = true
