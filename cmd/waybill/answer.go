@@ -23,7 +23,7 @@ func (a *app) showAnswer(ctx context.Context, o *opened, answer engine.Answer, b
 	}
 	err := a.answer(answer.Kind(), answer, func(p *page) { a.tell(ctx, o, answer, behind, p) })
 	if err == nil && len(answer.Blockers) > 0 {
-		return shown{fault.ExitWaiting}
+		return exitWith(fault.ExitWaiting)
 	}
 	return err
 }
@@ -46,9 +46,6 @@ func (a *app) storeFlags() []string {
 	}
 	if a.common.tenant != "" {
 		flags = append(flags, "--tenant", a.common.tenant)
-	}
-	if a.common.workspace != "" {
-		flags = append(flags, "--workspace", a.common.workspace)
 	}
 	if a.common.workspace != "" {
 		flags = append(flags, "--workspace", a.common.workspace)
