@@ -32,6 +32,9 @@ func TestStarsAndMeans(t *testing.T) {
 			t.Errorf("%v: %s", rating, got)
 		}
 	}
+}
+
+func TestListsJoin(t *testing.T) {
 	if strings.Join([]string{list(nil), list([]string{"a"}), list([]string{"a", "b"}), list([]string{"a", "b", "c"})},
 		"|") != "|a|a and b|a, b and c" {
 		t.Error("lists are not joined as sentences have them")

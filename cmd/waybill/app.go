@@ -20,6 +20,8 @@ type app struct {
 	env    []string // as os.Environ gives it
 	args   []string // without the program's name
 
+	version string // of this binary
+
 	clock   func() time.Time
 	entropy io.Reader
 

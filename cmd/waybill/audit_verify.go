@@ -32,7 +32,7 @@ line that is written completes it.`,
 			if err := a.answer("audit_verification", v, func(p *page) { p.auditVerification(v) }); err != nil || v.OK {
 				return err
 			}
-			return shown{fault.ExitIntegrity}
+			return exitWith(fault.ExitIntegrity)
 		},
 	}
 }

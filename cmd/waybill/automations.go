@@ -91,7 +91,7 @@ func newAutomationsDueCommand(a *app) *cobra.Command {
 			}
 			for _, s := range doc.Started {
 				if s.Error != nil {
-					return shown{fault.ExitFailed}
+					return exitWith(fault.ExitFailed)
 				}
 			}
 			return nil

@@ -63,7 +63,7 @@ reference. Exit status 0 says that it can be imported.`,
 			if err := a.answer("verification", v, func(p *page) { p.verification(v) }); err != nil || v.OK {
 				return err
 			}
-			return shown{fault.ExitIntegrity}
+			return exitWith(fault.ExitIntegrity)
 		},
 	}
 }

@@ -30,7 +30,7 @@ func newCapabilitiesCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := capabilities.Of(c, version)
+			d := capabilities.Of(c, a.version)
 			return a.answer("capabilities", d, func(p *page) { p.capabilities(d) })
 		},
 	}

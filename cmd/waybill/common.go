@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // common are the flags of every command.
@@ -24,9 +25,6 @@ type common struct {
 	logFormat      string
 }
 
-// lockWaitDefault is how long a writer waits for another one (R6).
-const lockWaitDefault = 2 * time.Second
-
 func (a *app) addCommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&a.common.store, "store", "", "use the store in `DIR`")
@@ -34,7 +32,7 @@ func (a *app) addCommonFlags(root *cobra.Command) {
 	f.StringVar(&a.common.workspace, "workspace", "", "use what is proposed and installed in the workspace `NAME`")
 	f.BoolVar(&a.common.json, "json", false, "answer with exactly one JSON document on stdout")
 	f.StringVar(&a.common.as, "as", "", "put on record that `REF` acts")
-	f.DurationVar(&a.common.lockWait, "lock-wait", lockWaitDefault,
+	f.DurationVar(&a.common.lockWait, "lock-wait", configuredLockWait(config.Config{}),
 		"wait at most `DURATION`, such as 500ms or 10s, for another writer; 0 fails at once")
 	f.BoolVar(&a.common.allowNetworkFS, "allow-network-fs", false,
 		"accept a store on a network filesystem that one machine alone uses")

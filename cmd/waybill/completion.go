@@ -46,7 +46,7 @@ In bash it needs the package bash-completion.`,
 			if err := complete(cmd, args[0], &b); err != nil {
 				return err
 			}
-			return a.answer("completion", completionScript{args[0], b.String()}, func(p *page) { p.Write(b.Bytes()) })
+			return a.answer("completion", completionScript{Shell: args[0], Script: b.String()}, func(p *page) { p.Write(b.Bytes()) })
 		},
 	}
 }

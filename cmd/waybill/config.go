@@ -53,13 +53,13 @@ func newConfigGetCommand(a *app) *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				return a.answer("config", settings{c.All()}, func(p *page) { p.settings(c.All()) })
+				return a.answer("config", settings{Settings: c.All()}, func(p *page) { p.settings(c.All()) })
 			}
 			s, err := c.Get(args[0])
 			if err != nil {
 				return err
 			}
-			return a.answer("config", settings{[]config.Setting{s}},
+			return a.answer("config", settings{Settings: []config.Setting{s}},
 				func(p *page) { p.line("%s", plainValue(s.Value)) })
 		},
 	}
@@ -93,7 +93,7 @@ goes back to its default.`,
 			if err != nil {
 				return err
 			}
-			return a.answer("config", settings{[]config.Setting{s}},
+			return a.answer("config", settings{Settings: []config.Setting{s}},
 				func(p *page) { p.line("%s is %s", s.Key, plainValue(s.Value)) })
 		},
 	}

@@ -45,9 +45,9 @@ func newDoctorCommand(a *app) *cobra.Command {
 			case report.OK:
 				return nil
 			case report.Damaged():
-				return shown{fault.ExitIntegrity}
+				return exitWith(fault.ExitIntegrity)
 			}
-			return shown{fault.ExitFailed}
+			return exitWith(fault.ExitFailed)
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "verify every session, not only the newest ones")

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/diagnose"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
 )
 
 // diagnosis gathers facts. It opens the store by itself: one that cannot be opened is
@@ -27,7 +28,7 @@ type diagnosis struct {
 }
 
 func (d *diagnosis) binary() {
-	d.f.Binary = doctor.Binary{Version: version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Commit: commit()}
+	d.f.Binary = doctor.Binary{Version: d.a.version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Commit: commit()}
 }
 
 // place finds out which folder is meant, and by what.
@@ -96,7 +97,7 @@ func (d *diagnosis) inside(ctx context.Context) {
 		return
 	}
 	defer o.close()
-	storeID, err := o.Identity.StoreID(ctx, false)
+	storeID, err := o.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		s.Problem = fault.Of(err)
 		return

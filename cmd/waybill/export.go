@@ -73,7 +73,7 @@ func (a *app) export(ctx context.Context, ref string, in exportInput) error {
 		return err
 	}
 	req := engine.ExportRequest{Ref: s.String(), ExportedAt: a.clock().UTC().Format("2006-01-02T15:04:05.000Z"),
-		AppVersion: version,
+		AppVersion: a.version,
 		Salvage:    in.salvage, Redact: in.redact}
 	if in.file == "-" {
 		out := bufio.NewWriterSize(a.out, 256<<10)

@@ -21,7 +21,7 @@ func TestAnInterruptedExportLeavesNothing(t *testing.T) {
 	var out bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: &out, errOut: &out, args: []string{"start", "wr.demo", "--store", store},
 		clock: time.Now, entropy: rand.Reader}
-	if status := a.execute(); status != 0 {
+	if status := a.execute(newRoot(a)); status != 0 {
 		t.Fatal(status, out.String())
 	}
 	o, err := a.open(context.Background())

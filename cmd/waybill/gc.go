@@ -39,7 +39,7 @@ func newGCCommand(a *app) *cobra.Command {
 				!r.SafeMode {
 				return err
 			}
-			return shown{fault.ExitIntegrity}
+			return exitWith(fault.ExitIntegrity)
 		},
 	}
 	f := cmd.Flags()

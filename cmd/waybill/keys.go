@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/ports"
 )
 
 const keysLong = `Tokens are signed with keys that lie in the store and never leave it. There are two of
@@ -38,7 +39,7 @@ func newKeysListCommand(a *app) *cobra.Command {
 			if err := a.answer("keys", k, func(p *page) { p.keys(k) }); err != nil || k.State != engine.KeysUnusable {
 				return err
 			}
-			return shown{fault.ExitIntegrity}
+			return exitWith(fault.ExitIntegrity)
 		},
 	}
 }
@@ -93,7 +94,7 @@ func (a *app) rotate(ctx context.Context, o *opened, ifCurrent string, yes bool)
 		return fault.New(fault.ValidationError, "the current key is not %s: nothing was changed", ifCurrent).
 			Suggest("See which one it is with 'waybill keys list'.").With("current", have.Current)
 	}
-	store, err := o.Identity.StoreID(ctx, false)
+	store, err := o.Identity.StoreID(ctx, ports.ReadOnly)
 	if err == nil && !store.IsZero() && !yes {
 		if !a.isTerminal(a.in) || a.common.json {
 			return fault.New(fault.ValidationError, "%s; nobody has agreed to that", cost(have)).

@@ -55,7 +55,7 @@ func (a *app) serveAgents(ctx context.Context) error {
 
 func (a *app) mcpServer(log zerolog.Logger) mcpserver.Server {
 	var logs slog.Handler = zerolog.NewSlogHandler(log)
-	return mcpserver.Server{Version: version, Calls: agentCalls{a}, Results: agentResults, As: a.common.as, Log: logs}
+	return mcpserver.Server{Version: a.version, Calls: agentCalls{a}, Results: agentResults, As: a.common.as, Log: logs}
 }
 
 // agentResults are the types of the documents that agents are given.

@@ -65,7 +65,8 @@ func (a *app) fail(err error) int {
 	}
 	told := false
 	if a.wantsJSON() {
-		raw, encErr := canon.Marshal(errorBody{f.Code, f.Message, f.Retry, f.Suggestion, f.Details})
+		raw, encErr := canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry,
+			Suggestion: f.Suggestion, Details: f.Details})
 		if encErr != nil { // details that JSON does not have must not hide the error
 			raw, _ = canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry,
 				Suggestion: f.Suggestion})

@@ -17,9 +17,13 @@ type page struct {
 	width  int // 0: as long as the text is
 }
 
-func (a *app) newPage(to any) *page {
-	return &page{styles: terminal.NewStyles(a.colors(to)), width: a.widthOf(to)}
+// newPageOf makes an empty page.
+func newPageOf(colors bool, width int) *page {
+	return &page{styles: terminal.NewStyles(colors), width: width}
 }
+
+// newPage makes a page for a stream of this call.
+func (a *app) newPage(to any) *page { return newPageOf(a.colors(to), a.widthOf(to)) }
 
 func (p *page) bold(s string) string { return p.styles.Bold(s) }
 func (p *page) dim(s string) string  { return p.styles.Dim(s) }

@@ -97,13 +97,13 @@ func TestABugIsAnsweredLikeAnError(t *testing.T) {
 	a := &app{in: strings.NewReader(""), out: &out, errOut: &errOut,
 		args: []string{"start", "wr.demo", "--json", "--store", t.TempDir() + "/s"}, entropy: strings.NewReader("")}
 	// No clock: the command runs into a nil function. No entropy comes first.
-	if status := a.execute(); status != fault.ExitFailed ||
+	if status := a.execute(newRoot(a)); status != fault.ExitFailed ||
 		!strings.Contains(out.String(), `"code":"INTERNAL_ERROR"`) || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("exit status %d: %s", status, out.String())
 	}
 	out.Reset()
 	a.entropy = strings.NewReader(strings.Repeat("x", 1000))
-	if status := a.execute(); status != fault.ExitFailed || !strings.Contains(out.String(), "a bug of its own") ||
+	if status := a.execute(newRoot(a)); status != fault.ExitFailed || !strings.Contains(out.String(), "a bug of its own") ||
 		strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("exit status %d: %s", status, out.String())
 	}

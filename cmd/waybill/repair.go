@@ -110,9 +110,9 @@ func (a *app) repaired(r engine.RepairReport) error {
 	}
 	switch {
 	case r.Hopeless():
-		return shown{fault.ExitIntegrity}
+		return exitWith(fault.ExitIntegrity)
 	case r.Waiting():
-		return shown{fault.ExitWaiting}
+		return exitWith(fault.ExitWaiting)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func newReplayCommand(a *app) *cobra.Command {
 			if err := a.answer("replay", report, func(p *page) { p.replay(report) }); err != nil || report.OK {
 				return err
 			}
-			return shown{fault.ExitIntegrity}
+			return exitWith(fault.ExitIntegrity)
 		},
 	}
 }

@@ -15,10 +15,13 @@ import (
 // status is not 0: a blocked step, a file that does not validate.
 type shown struct{ status int }
 
+// exitWith ends a command whose answer is printed already with an exit status.
+func exitWith(status int) error { return shown{status} }
+
 func (s shown) Error() string { return fmt.Sprintf("exit status %d", s.status) }
 
-// execute runs one command line and returns the exit status.
-func (a *app) execute() (status int) {
+// execute runs the command line with the commands of root and returns the exit status.
+func (a *app) execute(root *cobra.Command) (status int) {
 	// Whoever calls us reads one document or one message, also where we fail.
 	defer func() {
 		if r := recover(); r != nil {
@@ -27,7 +30,6 @@ func (a *app) execute() (status int) {
 			status = a.fail(f)
 		}
 	}()
-	root := newRoot(a)
 	root.SetArgs(a.args)
 	called, err := root.ExecuteContextC(context.Background())
 	var done shown
@@ -38,6 +40,14 @@ func (a *app) execute() (status int) {
 		return done.status
 	}
 	return a.fail(a.asFault(called, err))
+}
+
+// begin checks the common flags of a command line that was parsed. From here on, errors
+// are those of the command itself.
+func (a *app) begin() error {
+	err := a.checkCommon()
+	a.running = err == nil
+	return err
 }
 
 // The groups that help shows commands in.
@@ -71,11 +81,7 @@ func newRoot(a *app) *cobra.Command {
 			}
 			return cmd.Help()
 		},
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			err := a.checkCommon()
-			a.running = err == nil
-			return err
-		},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.begin() },
 	}
 	// Cobra must not write to the process's own streams: tests and --json rely on it.
 	root.SetIn(a.in)

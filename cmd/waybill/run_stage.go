@@ -12,10 +12,12 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/infra/process"
+	"github.com/waybill/waybill/ports"
 )
 
 // stage is everything that one call of run works with: the store, the performer
@@ -41,11 +43,11 @@ func (a *app) newStage(o *opened, in *runInput, args []string) *stage {
 		inspect = a.command("workflows", "inspect", args[0])
 	}
 	s.view = runview.New(runview.Options{In: a.in, Out: shown, Getenv: a.getenv, NoColor: a.common.noColor,
-		Quiet: in.quiet, Commands: inspect, Short: shortRun, Read: a.typedFile})
+		Quiet: in.quiet, Commands: inspect, Short: shortRun, Read: func(name string) (advance.Artifact, error) { return a.typedFile(name) }})
 	s.commands = &process.Runner{Env: a.env, Output: s.view.Output()}
 	s.performer = &perform.Performer{
-		Engine: o.Engine, Logs: o.store, Commands: s.commands, Person: s.view, Display: s.view,
-		Performers: performers{lock.Files(osfs.NewDir(o.dir))},
+		Engine: o.Engine, Logs: o.Logs, Commands: s.commands, Person: s.view, Display: s.view,
+		Performers: o.performers(),
 		Trusted: func(ctx context.Context, hash canon.Digest) (bool, error) {
 			list, err := o.Trusted(ctx)
 			_, ok := list.Of(hash)
@@ -55,7 +57,9 @@ func (a *app) newStage(o *opened, in *runInput, args []string) *stage {
 			_, err := o.Trust(ctx, a.caller(), w)
 			return err
 		},
-		Actor: a.actor(), NowMs: a.nowMs, Pause: pause, GoOn: a.goOn, HandIn: a.handIn,
+		Actor: a.actor(), NowMs: a.nowMs, Pause: pause,
+		GoOn:        func(run id.Run, more ...string) string { return a.goOn(run, more...) },
+		HandIn:      func(run id.Run, more ...string) string { return a.handIn(run, more...) },
 		ApproveLine: func(run id.Run) string { return a.command("approve", shortRun(run)) },
 	}
 	return s
@@ -74,6 +78,9 @@ func pause(ctx context.Context, ms int64) error {
 		return nil
 	}
 }
+
+// performers gives the locks that say who carries out the runs of this store.
+func (o *opened) performers() ports.Performers { return performers{lock.Files(osfs.NewDir(o.dir))} }
 
 // performers implements ports.Performers with a lock file beside the log.
 type performers struct{ locks *lock.Locks }

@@ -4,8 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/infra/lock"
-	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/projections"
 )
 
@@ -32,7 +30,7 @@ func newRunsCancelCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := o.Cancel(cmd.Context(), a.caller(), performers{lock.Files(osfs.NewDir(o.dir))}, at, req)
+			done, err := o.Cancel(cmd.Context(), a.caller(), o.performers(), at, req)
 			if err != nil {
 				return err
 			}

@@ -112,11 +112,11 @@ const foreignMark = "*"
 const foreignNote = "Holds facts of another program or a newer version. They are shown as far as they are known; " +
 	"nothing can be added."
 
-// The widths below which a list does without its bars, and without the last column.
-const (
-	barWidthMin = 68
-	agoWidthMin = 50
-)
+// barWidthMin is the width below which a list does without its bars.
+const barWidthMin = 68
+
+// agoWidthMin is the width below which a list does without its last column.
+const agoWidthMin = 50
 
 // narrow drops the column that is missed least: which run is meant and how it
 // stands must stay readable in a split window.

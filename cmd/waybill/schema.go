@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ func schemaOf(name, title string, make func() *schema.Schema) schemaName {
 func allSchemas() []schemaName {
 	out := []schemaName{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }}}
 	stored := storedSchemas()
-	for _, name := range sortedKeys(stored) {
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
 		out = append(out, schemaOf(name, stored[name].title, stored[name].make))
 	}
 	for _, kind := range documentKinds() {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
@@ -118,7 +120,7 @@ func sideLogSchema() *schema.Schema {
 
 // ownedBy wants one owner of a record, whichever.
 func ownedBy(s *schema.Schema) {
-	for _, field := range sortedKeys(owners) {
+	for _, field := range slices.Sorted(maps.Keys(owners)) {
 		s.Properties[field] = idSchema(owners[field])
 		s.OneOf = append(s.OneOf, &schema.Schema{Required: []string{field}})
 	}

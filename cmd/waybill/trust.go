@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -165,7 +167,7 @@ func (p *page) commands(w compile.Compiled, commands []catalog.Command) {
 		if c.Cwd != "" {
 			p.line("      %s %s", p.dim("in"), clean(c.Cwd))
 		}
-		for _, name := range sortedKeys(c.Env) {
+		for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 			p.line("      %s %s=%s", p.dim("with"), clean(name), command.Word(clean(c.Env[name])))
 		}
 	}

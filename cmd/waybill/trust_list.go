@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 )
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // listTrust prints the document "trusted": everything that is trusted in the store.
 func (a *app) listTrust(ctx context.Context, o *opened) error {

@@ -96,7 +96,7 @@ func (a *app) verify(cmd *cobra.Command, args []string, f verifyFlags) error {
 	if err != nil || v.OK {
 		return err
 	}
-	return shown{fault.ExitIntegrity}
+	return exitWith(fault.ExitIntegrity)
 }
 
 // headMismatch is the answer where a log is whole, and not the one that it was.

@@ -7,9 +7,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is stamped by the build: -ldflags "-X main.version=1.2.3".
-var version = "dev"
-
 // build is the document "version".
 type build struct {
 	Version string `json:"version"`
@@ -28,7 +25,7 @@ func newVersionCommand(a *app) *cobra.Command {
 		Example: "  waybill version\n  waybill version --json",
 		Args:    none(),
 		RunE: func(*cobra.Command, []string) error {
-			b := build{Version: version, Commit: commit(), Go: runtime.Version(), OS: runtime.GOOS,
+			b := build{Version: a.version, Commit: commit(), Go: runtime.Version(), OS: runtime.GOOS,
 				Arch: runtime.GOARCH}
 			return a.answer("version", b, func(p *page) {
 				p.line("waybill %s (%s, %s/%s)", b.Version, b.Go, b.OS, b.Arch)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
@@ -67,7 +68,13 @@ func (a *app) configuredWait(ctx context.Context, store *filestore.Store) (time.
 		log.Warn().Err(err).Msg("config.json cannot be read; the defaults hold")
 		return 0, false
 	}
-	return time.Duration(c.LockWaitMs()) * time.Millisecond, true
+	return configuredLockWait(c), true
+}
+
+// configuredLockWait is how long a writer waits for another one. The zero Config gives the
+// default, which the table of keys alone holds.
+func configuredLockWait(c config.Config) time.Duration {
+	return time.Duration(c.LockWaitMs()) * time.Millisecond
 }
 
 // wire puts the one store behind every port. It does everything that the engine

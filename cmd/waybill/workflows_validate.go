@@ -61,7 +61,7 @@ Warnings alone do not fail.`,
 			if err := a.answer("validation", doc, func(p *page) { p.validation(args[0], e) }); err != nil || doc.OK {
 				return err
 			}
-			return shown{fault.ExitUsage}
+			return exitWith(fault.ExitUsage)
 		},
 	}
 	cmd.Flags().StringVar(&kind, "source-kind", "",
