@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 )
 
 // No cleanup ever comes to the folder that a bundle is written to: what is interrupted
@@ -19,16 +20,21 @@ import (
 func TestAnInterruptedExportLeavesNothing(t *testing.T) {
 	store, dir := filepath.Join(t.TempDir(), "s"), t.TempDir()
 	var out bytes.Buffer
-	a := &app{in: strings.NewReader(""), out: &out, errOut: &out, args: []string{"start", "wr.demo", "--store", store},
-		clock: time.Now, entropy: rand.Reader}
-	if status := a.execute(newRoot(a)); status != 0 {
-		t.Fatal(status, out.String())
+	a := &app{in: strings.NewReader(""), out: &out, errOut: &out, clock: time.Now, entropy: rand.Reader}
+	a.common.store = store
+	w, err := a.workflow(context.Background(), "wr.demo")
+	if err != nil {
+		t.Fatal(err)
 	}
 	o, err := a.open(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.close()
+	if _, err := o.Start(context.Background(), a.caller(), id.Seed{1}, engine.Start{Workflow: w.Compiled,
+		SourceKind: recorded(w.Kind), SourceRef: w.Ref}); err != nil {
+		t.Fatal(err)
+	}
 	name := filepath.Join(dir, "x.json")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -79,6 +79,16 @@ func schemaNames() []string {
 	return out
 }
 
+// schemaJSON is the schema of a name as compact JSON; ok is false where no schema has it.
+func schemaJSON(name string) (raw []byte, ok bool) {
+	all := allSchemas()
+	at := slices.IndexFunc(all, func(s schemaName) bool { return s.Name == name })
+	if at < 0 {
+		return nil, false
+	}
+	return all[at].make(), true
+}
+
 func newSchemaCommand(a *app) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
@@ -102,9 +112,8 @@ func newSchemaCommand(a *app) *cobra.Command {
 			if list {
 				return usageFault(cmd, "--list lists the names, and takes none")
 			}
-			all := allSchemas()
-			at := slices.IndexFunc(all, func(s schemaName) bool { return s.Name == args[0] })
-			if at < 0 {
+			raw, ok := schemaJSON(args[0])
+			if !ok {
 				f := usageFault(cmd, "there is no schema called %q", args[0]).
 					Suggest("'waybill schema' lists the names.")
 				if near := nearest.Of(args[0], schemaNames()); near != "" {
@@ -112,7 +121,7 @@ func newSchemaCommand(a *app) *cobra.Command {
 				}
 				return f
 			}
-			return a.write(schemaText(all[at].make()))
+			return a.write(schemaText(raw))
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the names")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -23,13 +24,12 @@ func valid(name string, text []byte) error {
 	}
 	known, ok := resolved.Load(name)
 	if !ok {
-		all := allSchemas()
-		at := slices.IndexFunc(all, func(s schemaName) bool { return s.Name == name })
-		if at < 0 {
+		raw, ok := schemaJSON(name)
+		if !ok {
 			return fmt.Errorf("there is no schema %s", name)
 		}
 		var s jsonschema.Schema
-		if err := json.Unmarshal(all[at].make(), &s); err != nil {
+		if err := json.Unmarshal(raw, &s); err != nil {
 			return fmt.Errorf("schema %s: %w", name, err)
 		}
 		r, err := s.Resolve(nil)
@@ -39,6 +39,16 @@ func valid(name string, text []byte) error {
 		known, _ = resolved.LoadOrStore(name, r)
 	}
 	return known.(*jsonschema.Resolved).Validate(v)
+}
+
+// schemasOf are the names of the schemas of documents, or of what is stored.
+func schemasOf(documents bool) (out []string) {
+	for _, name := range schemaNames() {
+		if name != "workflow" && strings.HasPrefix(name, documentPrefix) == documents {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // validDocument holds a document against the schema of its kind.

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/infra/filestore"
 )
@@ -15,10 +18,15 @@ import (
 // nobody waits any more is no file that cannot be read.
 func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	var said bytes.Buffer
-	if status := run([]string{"start", "wr.demo", "--store", dir}, strings.NewReader(""), &said, &said,
-		[]string{"HOME=" + dir}); status != 0 {
-		t.Fatal(said.String())
+	a := &app{errOut: io.Discard, clock: time.Now, entropy: rand.Reader}
+	a.common.store = dir
+	o, err := a.open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.close()
+	if _, err := o.SetConfig(context.Background(), "lockWaitMs", "10"); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("no configuration"), 0o600); err != nil {
 		t.Fatal(err)
