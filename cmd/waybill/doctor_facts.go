@@ -9,7 +9,6 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/durable/workflow/catalog"
@@ -68,7 +67,7 @@ func (d *diagnosis) ground() {
 		if err == nil {
 			_ = s.Close()
 		}
-		ours = err == nil && ownStore(dir)
+		ours = err == nil && diagnose.Begun(dir)
 	}
 	at := dir
 	if !ours {
@@ -76,12 +75,6 @@ func (d *diagnosis) ground() {
 	}
 	d.f.Ground = diagnose.Probe(context.Background(), at)
 	d.f.Ground.InStore, d.f.Ground.Allowed = ours, d.a.common.allowNetworkFS
-}
-
-// ownStore: a folder that is empty is no store yet, and gets nothing put into it.
-func ownStore(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "store.json"))
-	return err == nil
 }
 
 // inside looks at a store that can be opened.
@@ -110,8 +103,7 @@ func (d *diagnosis) inside(ctx context.Context) {
 	}
 	d.verify(ctx, o)
 	if storeID.IsZero() { // a store of ours that was begun has nothing in it
-		entries, err := os.ReadDir(filepath.Join(s.Dir, "sessions"))
-		s.Foreign = err == nil && len(entries) > 0
+		s.Foreign = diagnose.HasSessions(s.Dir)
 	}
 }
 
@@ -149,7 +141,7 @@ func (d *diagnosis) verify(ctx context.Context, o *opened) {
 		return
 	}
 	v.Of = len(all)
-	newest, atMs := newestSessions(o.dir, all, newestChecked)
+	newest, atMs := diagnose.Newest(o.dir, all, newestChecked)
 	d.f.Clock.NewestMs = atMs
 	if d.full {
 		found, err := o.Verify(ctx)
@@ -189,17 +181,6 @@ func (d *diagnosis) count(findings []manifest.Finding) {
 			v.First = f.Message
 		}
 	}
-}
-
-// newestSessions are those whose manifests changed last, and when the last one did.
-func newestSessions(dir string, all []id.Session, most int) (out []id.Session, atMs int64) {
-	return newestBy(all, most, func(s id.Session) int64 {
-		info, err := os.Stat(filepath.Join(dir, "sessions", s.String(), manifest.FileName))
-		if err != nil {
-			return 0
-		}
-		return info.ModTime().UnixMilli()
-	})
 }
 
 // workflows counts what is found where workflows are looked for.

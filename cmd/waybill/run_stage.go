@@ -2,22 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"syscall"
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/runview"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/infra/lock"
-	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/infra/process"
-	"github.com/waybill/waybill/ports"
 )
 
 // stage is everything that one call of run works with: the store, the performer
@@ -77,32 +70,4 @@ func pause(ctx context.Context, ms int64) error {
 	case <-timer.C:
 		return nil
 	}
-}
-
-// performers gives the locks that say who carries out the runs of this store.
-func (o *opened) performers() ports.Performers { return performers{lock.Files(osfs.NewDir(o.dir))} }
-
-// performers implements ports.Performers with a lock file beside the log.
-type performers struct{ locks *lock.Locks }
-
-// Hold implements ports.Performers.
-func (p performers) Hold(ctx context.Context, s id.Session) (func() error, error) {
-	held, err := p.locks.Acquire(ctx, "sessions/"+s.String()+"/.performer.lock", lock.Exclusive, 0)
-	if err == nil {
-		return held.Unlock, nil
-	}
-	var busy *lock.Busy
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return nil, fault.Wrap(err, fault.StoreReadOnly,
-			"the store cannot be written to, and so nobody can perform its runs")
-	}
-	if !errors.As(err, &busy) {
-		return nil, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)
-	}
-	f := fault.New(fault.RunBusy, "another 'waybill run' carries out this run").With("sessionId", s.String())
-	if busy.PID != 0 {
-		f.Message += ", " + busy.Error()
-		f.With("holderPid", busy.PID)
-	}
-	return nil, f
 }

@@ -110,3 +110,6 @@ func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
 		return controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, err
 	})
 }
+
+// performers gives the locks that keep the performers of a session apart.
+func (o *opened) performers() ports.Performers { return o.store.Performers() }
