@@ -9,7 +9,7 @@ TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windo
 
 # Packages that share memory between goroutines: the race detector runs on these.
 # What cmd/waybill races is processes, which it cannot see.
-RACE := ./ports/... ./infra/... ./durable/engine/... ./durable/perform/... ./cmd/waybill/runview/...
+RACE := ./ports/... ./infra/... ./durable/engine/... ./durable/perform/... ./cmd/waybill/work/runview/...
 
 # What tries crashes and faults on a simulated disk does so in one goroutine: nothing
 # there could race.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/fault"
 )
 
@@ -45,7 +46,7 @@ Exit statuses: 0 done, 1 failed, 2 usage or input that did not validate, 3 waiti
 has a slash in it; anything else is an ID. Without a terminal nothing ever waits for an answer.
 
 `)
-	root := newRoot(&app{})
+	root := newRoot(&cli.App{})
 	fmt.Fprintf(&b, "## Flags of every command\n\n```text\n%s```\n", root.PersistentFlags().FlagUsages())
 	walk(root, func(cmd *cobra.Command) { b.WriteString(commandDoc(cmd)) })
 	current(t, "../../docs/cli.md", b.String())
@@ -144,7 +145,7 @@ var answers = map[string]string{
 }
 
 func TestEveryCommandSaysWhatItAnswers(t *testing.T) {
-	walk(newRoot(&app{}), func(cmd *cobra.Command) {
+	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		if path := cmd.CommandPath(); !cmd.HasSubCommands() && answers[path] == "" {
 			t.Errorf("%s: which kind of document does it give?", path)
 		}
@@ -177,7 +178,7 @@ Retry: *never* — the same call fails again; *at once* — the same call may su
 // TestHelpTeaches: every command says in a line what it does, at length how, and
 // shows how it is used, and its help is what the document shows.
 func TestHelpTeaches(t *testing.T) {
-	walk(newRoot(&app{}), func(cmd *cobra.Command) {
+	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
 		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 60 {
 			t.Errorf("%s: Short %q wants one line without a full stop", path, cmd.Short)
@@ -204,7 +205,7 @@ func TestHelpTeaches(t *testing.T) {
 
 // TestExamplesAreCommandsThatExist parses the examples of every help text.
 func TestExamplesAreCommandsThatExist(t *testing.T) {
-	root := newRoot(&app{})
+	root := newRoot(&cli.App{})
 	var examples []string
 	walk(root, func(cmd *cobra.Command) { examples = append(examples, strings.Split(cmd.Example, "\n")...) })
 	for _, line := range examples {

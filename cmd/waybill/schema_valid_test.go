@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/waybill/waybill/cmd/waybill/schema"
 )
 
 var resolved sync.Map // name of a schema → *jsonschema.Resolved
@@ -24,7 +26,7 @@ func valid(name string, text []byte) error {
 	}
 	known, ok := resolved.Load(name)
 	if !ok {
-		raw, ok := schemaJSON(name)
+		raw, ok := schema.JSON(name)
 		if !ok {
 			return fmt.Errorf("there is no schema %s", name)
 		}
@@ -43,8 +45,8 @@ func valid(name string, text []byte) error {
 
 // schemasOf are the names of the schemas of documents, or of what is stored.
 func schemasOf(documents bool) (out []string) {
-	for _, name := range schemaNames() {
-		if name != "workflow" && strings.HasPrefix(name, documentPrefix) == documents {
+	for _, name := range schema.Names() {
+		if name != "workflow" && strings.HasPrefix(name, schema.DocumentPrefix) == documents {
 			out = append(out, name)
 		}
 	}
@@ -57,7 +59,7 @@ func validDocument(text []byte) error {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return err
 	}
-	if err := valid(documentPrefix+doc.Kind, text); err != nil {
+	if err := valid(schema.DocumentPrefix+doc.Kind, text); err != nil {
 		return fmt.Errorf("a document of kind %q: %w\n%s", doc.Kind, err, text)
 	}
 	return nil

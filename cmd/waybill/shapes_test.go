@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/cmd/waybill/schema"
 	"github.com/waybill/waybill/durable/canon"
 )
 
@@ -174,7 +175,7 @@ func TestDocumentShapes(t *testing.T) {
 	slices.Sort(kinds)
 	var described []string
 	for _, name := range schemasOf(true) {
-		described = append(described, strings.TrimPrefix(name, documentPrefix))
+		described = append(described, strings.TrimPrefix(name, schema.DocumentPrefix))
 	}
 	if !slices.Equal(kinds, described) {
 		t.Errorf("the calls here give %q; the documents are %q", kinds, described)

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/run/command"
+)
+
+// WithStoreFlags puts the store flags of this call behind the words of a command,
+// so that a copied command reaches the same store.
+func (a *App) WithStoreFlags(argv []string) []string {
+	at := slices.IndexFunc(argv, func(s string) bool { return strings.HasPrefix(s, "-") })
+	if at < 0 {
+		at = len(argv)
+	}
+	return slices.Insert(slices.Clone(argv), at, a.storeFlags()...)
+}
+
+// storeFlags are the flags of this call that say which store is meant.
+func (a *App) storeFlags() []string {
+	var flags []string
+	if a.Flags.Store != "" {
+		flags = append(flags, "--store", a.Flags.Store)
+	}
+	if a.Flags.Tenant != "" {
+		flags = append(flags, "--tenant", a.Flags.Tenant)
+	}
+	if a.Flags.Workspace != "" {
+		flags = append(flags, "--workspace", a.Flags.Workspace)
+	}
+	if a.Flags.AllowNetworkFS {
+		flags = append(flags, "--allow-network-fs")
+	}
+	return flags
+}
+
+// Command is a command line to copy, with this call's store flags.
+func (a *App) Command(words ...string) string {
+	argv := a.WithStoreFlags(append([]string{"waybill"}, words...))
+	return command.Line(argv)
+}
+
+// Aimed is f with the session that it is about and the store flags of this call in
+// the commands that it suggests: a copied command must reach what is meant.
+func (a *App) Aimed(f *fault.Fault) *fault.Fault {
+	if session, ok := f.Details["sessionId"].(string); ok {
+		named := *f
+		named.Suggestion = strings.ReplaceAll(f.Suggestion, "verify SESSION'", "verify "+session+"'")
+		f = &named
+	}
+	flags := a.storeFlags()
+	if len(flags) == 0 {
+		return f
+	}
+	for i := range flags {
+		flags[i] = command.Word(flags[i])
+	}
+	out, aim := *f, " "+strings.Join(flags, " ")
+	parts := strings.Split(f.Suggestion, "'")
+	for i := 1; i < len(parts)-1; i += 2 { // what stands between two quotes
+		if strings.HasPrefix(parts[i], "waybill ") && !strings.Contains(parts[i], aim) {
+			parts[i] += aim
+		}
+	}
+	out.Suggestion = strings.Join(parts, "'")
+	return &out
+}

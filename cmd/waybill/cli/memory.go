@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"runtime/debug"
+)
+
+// What a command that goes through a whole store may use before the collector works
+// harder, and how eagerly it works before: such a command lives on buffers, and would
+// otherwise keep as much again for nothing.
+const (
+	thriftyBytes   = 24 << 20
+	thriftyPercent = 10
+)
+
+// Thrifty keeps memory small for commands that read more than memory should hold.
+// What it returns undoes that.
+func Thrifty() (undo func()) {
+	percent := debug.SetGCPercent(thriftyPercent)
+	limit := debug.SetMemoryLimit(thriftyBytes)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}

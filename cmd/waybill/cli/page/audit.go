@@ -1,0 +1,4 @@
+package page
+
+// HelpWidth is how wide help is written.
+const HelpWidth = 88

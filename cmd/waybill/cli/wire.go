@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
+)
+
+// Store is one store and everything that works over it. Ports meet adapters here
+// and nowhere else.
+type Store struct {
+	*engine.Engine
+	engine.Settings
+	Dir   string
+	files *filestore.Store
+}
+
+// Open opens the store that the flags name. One that is not there opens as an
+// empty one; the first write makes it.
+func (a *App) Open(ctx context.Context) (*Store, error) {
+	dir, err := a.StoreDir()
+	if err != nil {
+		return nil, err
+	}
+	options := filestore.Options{LockWait: a.Flags.lockWait, AllowNetworkFS: a.Flags.AllowNetworkFS, Now: a.Clock,
+		Random: a.Entropy}
+	store, err := filestore.OpenDir(dir, options)
+	if fault.Is(err, fault.StoreInvalid) {
+		f := *fault.Of(err)
+		f.Message = dir + ": " + f.Message // it may have been named by a variable, or by nobody
+		return nil, &f
+	}
+	if err != nil {
+		return nil, err
+	}
+	log := a.Log()
+	log.Debug().Str("store", dir).Msg("opened")
+	if wait, ok := a.configuredWait(ctx, store); ok && wait != options.LockWait {
+		_ = store.Close()
+		options.LockWait = wait
+		if store, err = filestore.OpenDir(dir, options); err != nil {
+			return nil, err
+		}
+	}
+	return wire(dir, store), nil
+}
+
+// configuredWait is how long the store's own configuration waits for locks, where
+// the call does not say. A configuration that cannot be read stops nobody from
+// looking at a run: that is told, and the default holds.
+func (a *App) configuredWait(ctx context.Context, store *filestore.Store) (time.Duration, bool) {
+	if a.Flags.lockWaitGiven {
+		return 0, false
+	}
+	settings := engine.Settings{Controls: controls{store}}
+	c, err := settings.Config(ctx)
+	if ctx.Err() != nil {
+		return 0, false // the call is over, which says nothing about the file
+	}
+	if err != nil {
+		log := a.Log()
+		log.Warn().Err(err).Msg("config.json cannot be read; the defaults hold")
+		return 0, false
+	}
+	return configuredLockWait(c), true
+}
+
+// configuredLockWait is how long a writer waits for another one. The zero Config gives the
+// default, which the table of keys alone holds.
+func configuredLockWait(c config.Config) time.Duration {
+	return time.Duration(c.LockWaitMs()) * time.Millisecond
+}
+
+// wire puts the one store behind every port. It does everything that the engine
+// asks for, so that what belongs together is locked and synced together.
+func wire(dir string, store *filestore.Store) *Store {
+	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
+		Inspector: store, Digests: store, Heads: store,
+		Controls: controls{store}, Streams: store, Marks: store, Trash: store, Retention: store, Repairs: store,
+		Arrivals: store, Graves: store, SideLogs: store}
+	return &Store{Engine: e, Settings: engine.Settings{Controls: controls{store}, Auditor: e}, Dir: dir, files: store}
+}
+
+// Close lets go of the store.
+func (o *Store) Close() {
+	o.Flush(context.Background()) // whatever the call came to, and although it may be over
+	_ = o.files.Close()
+}
+
+// controls is a store's control files as the engine sees them.
+type controls struct{ store *filestore.Store }
+
+// Control implements ports.Controls.
+func (c controls) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
+	doc, _, err := c.store.ReadControl(ctx, f.Name, f.Kind)
+	return ports.Control{V: doc.V, Data: doc.Data}, err
+}
+
+// UpdateControl implements ports.Controls.
+func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
+	return c.store.UpdateControl(ctx, f.Name, f.Kind, func(old controlfile.Document) (controlfile.Document, error) {
+		next, err := change(ports.Control{V: old.V, Data: old.Data})
+		return controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, err
+	})
+}
+
+// Performers gives the locks that keep the performers of a session apart.
+func (o *Store) Performers() ports.Performers { return o.files.Performers() }

@@ -1,0 +1,188 @@
+package learning
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/terminal"
+)
+
+const annotationsListLong = `List what was said of a run, the oldest first: when, by whom, what, and about which part of
+the run. What was superseded or taken back is shown with --history.
+
+Without a terminal, and with --json, ids are whole. What people wrote stands between
+<UNTRUSTED> and </UNTRUSTED> there, since a program may read it; in the JSON document it is
+data as it was stored. That document carries nextCursor where more annotations follow;
+--cursor continues there.`
+
+func newAnnotationsList(a *cli.App) *cobra.Command {
+	var q engine.AnnotationQuery
+	var signal string
+	cmd := &cobra.Command{
+		Use:   "list RUN",
+		Short: "List what was said of a run",
+		Long:  annotationsListLong,
+		Example: "  waybill annotations list @last\n  waybill annotations list k3j2a7 --signal correction\n" +
+			"  waybill annotations list @last --history --json",
+		Args: cli.Exactly("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if q.Signal = feedback.SignalKind(signal); signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
+				return cli.UsageFault(cmd, "there is no signal %q", signal).
+					Suggest("Use %s.", page.Words(feedback.Signals()))
+			}
+			if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
+				return cli.UsageFault(cmd, "--limit %d is not from 0 to %d", q.Limit, limits.AnnotationsPageMax)
+			}
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			list, err := o.Annotations(cmd.Context(), args[0], q)
+			if err != nil {
+				return err
+			}
+			return a.Answer("annotations", list,
+				func(p *page.Page) { tellAnnotations(cmd.Context(), a, o, args[0], q, list, p) })
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&q.History, "history", false, "show what was superseded or taken back too")
+	f.StringVar(&signal, "signal", "", "only what is `SIGNAL`: "+page.Words(feedback.Signals()))
+	f.IntVar(&q.Limit, "limit", 0, "at most `N` annotations; 0 is 100")
+	f.StringVar(&q.Cursor, "cursor", "", "go on behind the `CURSOR` of the page before")
+	_ = cmd.RegisterFlagCompletionFunc("signal",
+		cobra.FixedCompletions(strings.Split(page.Words(feedback.Signals()), ", "), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// tellAnnotations shows the list, and below it what stands in none of its rows.
+func tellAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, q engine.AnnotationQuery,
+	list engine.AnnotationList, p *page.Page) {
+	run, err := o.Run(ctx, ref)
+	titles := map[string]string{} // without the run's steps they are called by their ids
+	name := ref
+	if err == nil {
+		for _, s := range run.Steps {
+			titles[s.StepID] = s.Title
+		}
+		name = page.ShortRun(run.RunID)
+	}
+	l := annotationLines{Page: p, titles: titles}
+	for _, said := range list.Annotations {
+		l.who = max(l.who, min(terminal.TextWidth(page.Clean(said.Actor.PrincipalRef)), render.ActorWidthMax))
+	}
+	for _, said := range list.Annotations {
+		l.tell(said, list.About[said.AnnotationID.String()])
+	}
+	switch {
+	case len(list.Annotations) > 0:
+	case q.Signal != "" || q.Cursor != "":
+		p.Line("Nothing like that was said.")
+	default:
+		p.Text("", "Nothing was said of this run yet. '"+a.Command("annotate", name, "--rating", "4")+"' would.")
+	}
+	if list.NextCursor != "" {
+		p.Line("%s", p.Dim("More: --cursor "+list.NextCursor))
+	}
+	if from := list.ForkedFrom; from != nil {
+		p.Text("", "The run was forked from "+page.ShortRun(from.RunID)+
+			", and starts without what was said of that. See it with '"+
+			a.Command("annotations", "list", page.ShortRun(from.RunID))+"'.")
+	}
+	switch list.Health {
+	case manifest.Healthy:
+	case manifest.UnknownVersion:
+		p.Text(p.Warn(render.ForeignMark+" "),
+			"Some of it was said with another program or a newer version, and is not shown.")
+	default:
+		p.Text(p.Bad("! "), "The log of annotations is "+render.Health(list.Health)+
+			": what stands behind is not told. See what to do with '"+a.Command("verify")+"'.")
+	}
+}
+
+// annotationLines writes annotations one below the other, with the date above each day at
+// a terminal.
+type annotationLines struct {
+	*page.Page
+	titles map[string]string // of steps
+	who    int               // the width of the names
+	day    string            // the one that the last line was under
+}
+
+func (l *annotationLines) tell(said feedback.Annotation, about feedback.About) {
+	p, at := l.Page, said.CreatedAt
+	if when, err := time.Parse(time.RFC3339, said.CreatedAt); err == nil {
+		at = page.ClockTime(when.UnixMilli(), time.RFC3339)
+		if p.Width > 0 {
+			if d := page.ClockTime(when.UnixMilli(), "Monday, 2 January 2006"); d != l.day {
+				p.Line("%s", p.Bold(d))
+				l.day = d
+			}
+			at = page.ClockTime(when.UnixMilli(), "15:04")
+		}
+	}
+	paint, signalPaint, fate := page.Plainly, render.SignalPaint(p, said.Signal), fate(p, about)
+	if fate != "" {
+		paint, signalPaint = p.Dim, p.Dim
+	}
+	by := page.Clean(said.Actor.PrincipalRef)
+	by += strings.Repeat(" ", max(l.who-terminal.TextWidth(by), 0))
+	name := render.AnnotationName(p, said.AnnotationID)
+	if fate == "" {
+		name = p.Bold(name)
+	} else {
+		name = p.Dim(name)
+	}
+	step := about.StepID
+	if title, ok := l.titles[step]; ok {
+		step = title
+	}
+	lead := name + "  " + p.Dim(at) + "  " + by + "  "
+	words, what := render.SignalWords(p, said.Signal), render.AboutWords(said.Target, step)+
+		render.SureWords(about.Confidence)
+	if p.Width > 0 && terminal.TextWidth(lead+words+"  "+what) > p.Width {
+		// What it says and what about fit no line: each on its own, below the time.
+		p.Painted(lead, words, signalPaint)
+		p.Painted(l.below(), what, paint)
+	} else {
+		p.Line("%s%s  %s", lead, signalPaint(words), paint(what))
+	}
+	render.Remarks(p, l.below(), said.Signal, said.Note, paint)
+	if fate != "" {
+		p.Painted(l.below(), fate, paint)
+	}
+}
+
+// below is where what belongs to a line stands: under its time.
+func (l *annotationLines) below() string {
+	if l.Width == 0 {
+		return "    "
+	}
+	return strings.Repeat(" ", page.ShortRunLen+2)
+}
+
+// fate says what became of an annotation that does not stand any more, "" of one that
+// does.
+func fate(p *page.Page, about feedback.About) string {
+	switch {
+	case about.Retracted && about.RetractedReason != "":
+		return "taken back: " + render.Quoted(p, about.RetractedReason)
+	case about.Retracted:
+		return "taken back"
+	case !about.SupersededBy.IsZero():
+		return "superseded by " + render.AnnotationName(p, about.SupersededBy)
+	}
+	return ""
+}

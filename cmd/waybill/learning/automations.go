@@ -1,0 +1,190 @@
+package learning
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/cron"
+	"github.com/waybill/waybill/infra/gitobserver"
+)
+
+const automationsLong = `Installed automations say when a workflow is to be started. Nothing runs in the background:
+'waybill automations due' tells what is due, and with --start begins it. Let cron, or
+whatever starts things on this machine, call it as often as the schedules need.`
+
+func NewAutomations(a *cli.App) *cobra.Command {
+	return cli.NewGroup("automations", cli.GroupWork, "See and start what is scheduled", automationsLong,
+		newAutomationsDue(a))
+}
+
+const automationsDueLong = `Tell which installed automations are due: the schedule has fired since it was installed, and
+nothing was started for that time. Times that were missed are due once, as the latest of
+them.
+
+--start begins each of them, once for each time it fires, however many callers there are;
+the runs wait for their first step to be done. The exit status is 1 if one could not be
+started. --all also tells those that are not due, with when they fire next.`
+
+func newAutomationsDue(a *cli.App) *cobra.Command {
+	var at string
+	var all, start bool
+	cmd := &cobra.Command{
+		Use:     "due",
+		Short:   "Tell which automations are due, and start them",
+		Long:    automationsDueLong,
+		Example: "  waybill automations due\n  waybill automations due --start\n  waybill automations due --all --json",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			now := a.NowMs()
+			if at != "" {
+				when, err := time.Parse(time.RFC3339, at)
+				if err != nil || start {
+					return cli.UsageFault(cmd, "--at cannot be %q", at).
+						Suggest("Give a time such as 2006-01-02T15:04:05Z, without --start.")
+				}
+				now = when.UnixMilli()
+			}
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			list, err := o.Automations(cmd.Context(), cron.Schedules{}, a.Flags.Workspace, now)
+			if err != nil {
+				return err
+			}
+			doc := document.Automations{AutomationList: list}
+			if !all {
+				doc.Automations = dueOf(list.Automations)
+			}
+			if start {
+				doc.Started = startDue(cmd.Context(), a, o, list.Automations)
+			}
+			if err := a.Answer("automations", doc, func(p *page.Page) { tellAutomations(a, doc, all, p) }); err != nil {
+				return err
+			}
+			for _, s := range doc.Started {
+				if s.Error != nil {
+					return cli.ExitWith(fault.ExitFailed)
+				}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&at, "at", "", "tell what is due at `TIME` instead of now")
+	f.BoolVar(&all, "all", false, "tell those that are not due as well")
+	f.BoolVar(&start, "start", false, "begin what is due")
+	return cmd
+}
+
+// dueOf leaves out what nobody has to do anything about. One of which that cannot be
+// told stays.
+func dueOf(all []engine.AutomationRow) []engine.AutomationRow {
+	out := []engine.AutomationRow{}
+	for _, row := range all {
+		if row.Due || row.Problem != "" {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// startDue begins each automation that is due. One that cannot be begun does not keep
+// the others.
+func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []engine.AutomationRow) []document.AutomationStart {
+	out := []document.AutomationStart{}
+	for _, row := range all {
+		if !row.Due {
+			continue
+		}
+		s := document.AutomationStart{AutomationID: row.AutomationID}
+		answer, err := startAutomation(ctx, a, o, row)
+		if err != nil {
+			s.Error = &document.AutomationFault{Code: fault.CodeOf(err), Message: fault.Of(err).Message}
+		} else {
+			s.SessionID, s.RunID = answer.Session.SessionID, answer.Session.RunID
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.AutomationRow) (engine.Answer, error) {
+	w, err := a.Workflow(ctx, row.WorkflowID)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	seed, err := a.Seed()
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	_, root, err := a.Workspace()
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	return o.Start(ctx, a.Caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.Recorded(w.Kind),
+		SourceRef: w.Ref, Title: row.Title,
+		Key: row.StartKey, Context: row.Context, Observations: gitobserver.Observe(root)})
+}
+
+func tellAutomations(a *cli.App, doc document.Automations, all bool, p *page.Page) {
+	if doc.Health != manifest.Healthy {
+		p.Line("%s The log of the proposals is %s: what cannot be told for sure is not in use.", p.Bad("!"), doc.Health)
+	}
+	if len(doc.Automations) == 0 {
+		p.Line("Nothing is due.")
+		if !all {
+			p.Line("%s", p.Dim("See what is scheduled: "+a.Command("automations", "due", "--all")))
+		}
+		return
+	}
+	rows := make([][]page.Cell, 0, len(doc.Automations))
+	for _, r := range doc.Automations {
+		rows = append(rows, []page.Cell{{Text: r.AutomationID, Paint: p.Bold}, dueCell(p, r), {Text: r.WorkflowID},
+			{Text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {Text: whenOf(r)}})
+	}
+	p.Table([]page.Column{{Title: "AUTOMATION"}, {Title: "STATE"}, {Title: "WORKFLOW", Flex: true},
+		{Title: "SCHEDULE", Spare: true}, {Title: "TIME"}}, rows)
+	for _, s := range doc.Started {
+		if s.Error != nil {
+			p.Text(p.Bad("✗")+" ", page.Clean(s.AutomationID)+": "+page.Clean(s.Error.Message))
+			continue
+		}
+		p.Line("%s %s: run %s", p.Good("✓"), page.Clean(s.AutomationID), page.ShortRun(s.RunID))
+	}
+}
+
+// dueCell says how an automation stands.
+func dueCell(p *page.Page, r engine.AutomationRow) page.Cell {
+	switch {
+	case r.Problem != "":
+		return page.Cell{Text: r.Problem, Paint: p.Bad}
+	case r.Due:
+		return page.Cell{Text: "due", Paint: p.Warn}
+	case !r.Enabled:
+		return page.Cell{Text: "off", Paint: p.Dim}
+	case !r.SessionID.IsZero():
+		return page.Cell{Text: "started", Paint: p.Good}
+	}
+	return page.Cell{Text: "waits"}
+}
+
+// whenOf is since when it is due, or when it fires next.
+func whenOf(r engine.AutomationRow) string {
+	switch {
+	case r.Due:
+		return "since " + page.ClockTime(r.ScheduledAtMs, "2 Jan 2006 15:04")
+	case r.NextAtMs > 0:
+		return "next " + page.ClockTime(r.NextAtMs, "2 Jan 2006 15:04")
+	}
+	return ""
+}

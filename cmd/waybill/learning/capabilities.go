@@ -1,0 +1,51 @@
+package learning
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/learning/capabilities"
+)
+
+const capabilitiesLong = `Show what this store provides to programs that ask: which feedback it takes, what may be
+proposed and how that is activated. With --json it is the capabilities document of
+OpenWOP. What the configuration turns off is not in it, and its commands refuse.`
+
+func NewCapabilities(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "capabilities",
+		GroupID: cli.GroupSetup,
+		Short:   "Show what this store provides",
+		Long:    capabilitiesLong,
+		Example: "  waybill capabilities\n  waybill capabilities --json",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			c, err := o.Config(cmd.Context())
+			if err != nil {
+				return err
+			}
+			d := capabilities.Of(c, a.Version)
+			return a.Answer("capabilities", d, func(p *page.Page) { showCapabilities(p, d) })
+		},
+	}
+}
+
+func showCapabilities(p *page.Page, d capabilities.Document) {
+	if d.Feedback.Supported {
+		p.Text("feedback   ", page.Words(d.Feedback.Signals)+"; of a "+page.Words(d.Feedback.Targets))
+	} else {
+		p.Text("feedback   ", "off; 'waybill config set feedback on' turns it on")
+	}
+	if d.Agents != nil {
+		of := d.Agents.Proposals
+		p.Text("proposals  ", page.Words(of.ArtifactKinds)+"; activated by "+of.Activation)
+	} else {
+		p.Text("proposals  ", "off; 'waybill config set proposals on' turns them on")
+	}
+}

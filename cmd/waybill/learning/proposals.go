@@ -1,0 +1,73 @@
+package learning
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/learning/similar"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+)
+
+const proposalsLong = `What was learned from runs is proposed here: a workflow or a pack of them, a prompt
+template, an automation, an agent pack. A proposal has no effect on anything until it is
+applied, which people with the role for it approve first. What it brings is installed
+byte for byte as it was reviewed, and can be rolled back.
+
+Anybody may propose, agents included. Approving is a person's, at a terminal.`
+
+func NewProposals(a *cli.App) *cobra.Command {
+	return cli.NewGroup("proposals", cli.GroupWork, "Propose, review and install what was learned", proposalsLong,
+		newProposalsCreate(a), newProposalsList(a), newProposalsGet(a),
+		newProposalsRevise(a),
+		newProposalsApprove(a), newProposalsApply(a), newProposalsReject(a),
+		newProposalsArchive(a),
+		newProposalsRollback(a), newProposalsInstalled(a), newProposalsEvents(a))
+}
+
+// atTerminal reports that a person sits here: nothing answers for them, and they see
+// what they are asked.
+func atTerminal(a *cli.App) bool {
+	return a.Actor().Kind == event.Human && a.IsTerminal(a.Err)
+}
+
+// likely are the workflows that can be named from here, for a comparison. What cannot be
+// found is no reason to refuse a proposal.
+func likely(a *cli.App, cmd *cobra.Command, kind proposal.Kind) (out []similar.Candidate) {
+	if kind != proposal.WorkflowChainPack {
+		return nil
+	}
+	c, err := a.Catalog(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	for _, e := range c.Entries {
+		if v, ok := sourceValue(e); ok {
+			out = append(out, similar.Candidate{Ref: "workflow:" + e.ID, Digest: canon.Sum(v.JCS()),
+				Signature: similar.Of(v)})
+		}
+	}
+	return out
+}
+
+// sourceValue is a workflow's source as JSON; ok is false for one in another language,
+// and for what a proposal brought: that is compared by its log.
+func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
+	if e.ID == "" || cli.Recorded(e.Kind) == event.SourcePlugin {
+		return v, false
+	}
+	v, err := canon.Parse(e.Data)
+	return v, err == nil
+}
+
+// proposalAnswer prints the wire object itself, and for people what was done.
+func proposalAnswer(a *cli.App, done engine.Proposed, people func(*page.Page)) error {
+	return a.Answer("proposal", done.Proposal, func(p *page.Page) {
+		people(p)
+		showRedactions(p, done.Redacted)
+	})
+}

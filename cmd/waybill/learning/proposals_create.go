@@ -1,0 +1,120 @@
+package learning
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", "rationale", "artifact"}, - reads stdin.
+
+  workflow-chain-pack  a workflow, or {"name", "version", "workflows": […]}
+  prompt-template      {"templateId", "version", "kind", "text", "variables"…}
+  automation           {"automationId", "schedule": {"cron", "timezone"}, "workflowId"…}
+  agent-pack           an agent's manifest, or {"name", "version", "agents": […]}
+
+--from-run names a run that it was learned from; the run must be there. Secrets are taken
+out before anything is stored, and you are told where. What it is like, among what is
+installed and proposed already, is told as well.`
+
+func newProposalsCreate(a *cli.App) *cobra.Command {
+	var req engine.ProposeRequest
+	cmd := &cobra.Command{
+		Use:     "create FILE",
+		Short:   "Propose something; it has no effect before it is applied",
+		Long:    proposalsCreateLong,
+		Example: "  waybill proposals create ./release.json --from-run @last\n  waybill proposals create - --json",
+		Args:    cli.Exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(req.FromRuns, "") {
+				return cli.UsageFault(cmd, "--from-run is given and empty").
+					Suggest("Name a run, such as @last. Is a variable not set?")
+			}
+			if err := readDraft(a, cmd, args[0], &req); err != nil {
+				return err
+			}
+			seed, err := a.Seed()
+			if err != nil {
+				return err
+			}
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			done, err := o.Propose(cmd.Context(), a.Caller(), seed, req)
+			if err != nil {
+				return err
+			}
+			return proposalAnswer(a, done, func(p *page.Page) {
+				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
+				showLikeness(p, done.About.Duplicates)
+				p.Line("%s", p.Dim("It has no effect yet. Look at it: "+
+					a.Command("proposals", "get", page.ShortProposal(done.Proposal.ID))))
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&req.FromRuns, "from-run", nil, "it was learned from `RUN`; may be given again")
+	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}
+
+const proposalsReviseLong = `Record a further revision of a proposal. All revisions stay readable; the last one counts.
+Approvals of former revisions are void. A rejected or archived proposal is open again
+afterwards.`
+
+func newProposalsRevise(a *cli.App) *cobra.Command {
+	var req engine.ProposeRequest
+	cmd := &cobra.Command{
+		Use:   "revise ID FILE",
+		Short: "Change what is proposed; approvals so far are void",
+		Long:  proposalsReviseLong,
+		Example: "  waybill proposals revise q4yplb ./release.json\n" +
+			"  waybill proposals revise q4yplb ./release.json --reason \"The check comes first\"",
+		Args: cli.Exactly("ID", "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := readDraft(a, cmd, args[1], &req); err != nil {
+				return err
+			}
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			done, err := o.ReviseProposal(cmd.Context(), a.Caller(), args[0], req)
+			if err != nil {
+				return err
+			}
+			return proposalAnswer(a, done, func(p *page.Page) {
+				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
+					render.ProposalTitle(done.Proposal)))
+				showLikeness(p, done.About.Duplicates)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}
+
+// readDraft reads a proposal's file into the request, with where it is made.
+func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeRequest) error {
+	data, err := a.ReadInput("FILE", name, limits.ProposalFileBytesMax)
+	if err != nil {
+		return err
+	}
+	if req.Draft, err = proposal.ParseFile(data); err != nil {
+		return err
+	}
+	req.Tenant, req.Workspace = a.Tenant(), a.Flags.Workspace
+	req.Like = likely(a, cmd, req.Draft.Kind)
+	return nil
+}

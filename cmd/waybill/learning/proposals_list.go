@@ -1,0 +1,154 @@
+package learning
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/store/config"
+)
+
+func newProposalsList(a *cli.App) *cobra.Command {
+	var state, kind string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List what was proposed",
+		Long: `List the proposals of the store, or of the workspace that --workspace names, the newest
+first. STATE is draft, revised, applied, rejected or archived.`,
+		Example: "  waybill proposals list\n  waybill proposals list --state draft --kind prompt-template --json",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q := engine.ProposalQuery{Workspace: a.Flags.Workspace, State: proposal.State(state),
+				Kind: proposal.Kind(kind)}
+			if state != "" && !slices.Contains(proposal.States(), q.State) {
+				return cli.UsageFault(cmd, "there is no state %q", state).
+					Suggest("Use %s.", page.Words(proposal.States()))
+			}
+			if kind != "" && !slices.Contains(proposal.Kinds(), q.Kind) {
+				return cli.UsageFault(cmd, "there is no kind %q", kind).Suggest("Use %s.", page.Words(proposal.Kinds()))
+			}
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			list, err := o.Proposals(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return a.Answer("proposals", list, func(p *page.Page) { tellProposals(a, list, q, p) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&state, "state", "", "only those that are `STATE`")
+	f.StringVar(&kind, "kind", "", "only those of `KIND`")
+	_ = cmd.RegisterFlagCompletionFunc("state",
+		cobra.FixedCompletions(strings.Split(page.Words(proposal.States()), ", "),
+			cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(page.Words(proposal.Kinds()), ", "),
+		cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func newProposalsGet(a *cli.App) *cobra.Command {
+	var history bool
+	cmd := &cobra.Command{
+		Use:   "get ID",
+		Short: "Show one proposal",
+		Long: `Show a proposal: what is proposed and why, what it was learned from, what it is like, and
+how far its approval has come. ID may be the beginning of one.
+
+--history shows everything on record: each revision, approval and decision, with who and
+why.`,
+		Example: "  waybill proposals get q4yplb\n  waybill proposals get q4yplb --history --json",
+		Args:    cli.Exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			wire, d, err := o.Proposal(cmd.Context(), a.Flags.Workspace, args[0])
+			if err != nil {
+				return err
+			}
+			if history {
+				return a.Answer("proposal_history", d,
+					func(p *page.Page) { tellProposal(a, wire, d, proposalHistory, p) })
+			}
+			return a.Answer("proposal", wire, func(p *page.Page) { tellProposal(a, wire, d, proposalBrief, p) })
+		},
+	}
+	cmd.Flags().BoolVar(&history, "history", false, "show all revisions, approvals and decisions")
+	return cmd
+}
+
+func newProposalsInstalled(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "installed",
+		Short: "List what applied proposals brought, and is in use",
+		Long: `List what is installed: in each place the newest that was applied and not rolled back.
+Workflows among it are in 'waybill workflows list' as well, with the source "installed".`,
+		Example: "  waybill proposals installed\n  waybill proposals installed --workspace blue --json",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			// What was installed stays in use where the family is off; asking for it is its own.
+			c, err := o.Config(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if !c.Proposals() {
+				return fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
+					Suggest("'waybill config set %s on' turns it on.", config.Proposals).
+					With("capability", string(config.Proposals))
+			}
+			list, err := o.Installed(cmd.Context(), a.Flags.Workspace)
+			if err != nil {
+				return err
+			}
+			return a.Answer("installed", list, func(p *page.Page) { tellInstalled(a, list, p) })
+		},
+	}
+}
+
+func newProposalsEvents(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "events",
+		Short: "List what is announced: proposals made and activated",
+		Long: `List what OpenWOP announces of proposals, the oldest first: proposal.created and
+proposal.activated. Neither says what is proposed or why.`,
+		Example: "  waybill proposals events\n  waybill proposals events --workspace blue --json",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			list, err := o.ProposalEvents(cmd.Context(), a.Flags.Workspace)
+			if err != nil {
+				return err
+			}
+			return a.Answer("proposal_events", list, func(p *page.Page) {
+				for _, e := range list.Events {
+					p.Line("%s  %-18s  %s", page.ClockTime(e.AtMs, "2006-01-02 15:04"), e.Type,
+						page.ShortProposal(e.ProposalID))
+				}
+				if len(list.Events) == 0 {
+					p.Line("Nothing was proposed here.")
+				}
+			})
+		},
+	}
+}

@@ -1,0 +1,58 @@
+package runs
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/projections"
+)
+
+const cancelLong = `End a run for good: it takes no further steps. Where 'waybill run' carries it out at
+this moment, its command is stopped and it closes the run; else the run is closed at
+once. What is on record stays. The same call again changes nothing.`
+
+func newCancel(a *cli.App) *cobra.Command {
+	var req engine.CancelRequest
+	cmd := &cobra.Command{
+		Use:   "cancel RUN",
+		Short: "End a run for good",
+		Long:  cancelLong,
+		Example: "  waybill runs cancel @last --reason \"Not needed any more\"\n" +
+			"  waybill runs cancel k3j2a7 --failed --reason \"The release was withdrawn\"",
+		Args: cli.Exactly("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			at, err := o.Locate(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			done, err := o.Cancel(cmd.Context(), a.Caller(), o.Performers(), at, req)
+			if err != nil {
+				return err
+			}
+			return a.Answer("cancelled", done, func(p *page.Page) {
+				switch {
+				case done.Status == projections.Cancelling:
+					p.Text(p.Warn("!")+" ", "Run "+page.ShortRun(done.RunID)+
+						" is told to stop; whoever carries it out closes it.")
+				case done.Already:
+					p.Line("%s Run %s is %s already.", render.Mark(p, done.Status), page.ShortRun(done.RunID),
+						render.Status(done.Status))
+				default:
+					p.Line("%s Run %s is %s.", p.Good("✓"), page.ShortRun(done.RunID), render.Status(done.Status))
+				}
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	f.BoolVar(&req.Failed, "failed", false, "let the run count as failed instead of cancelled")
+	return cmd
+}

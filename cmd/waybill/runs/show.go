@@ -1,0 +1,155 @@
+package runs
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/projections"
+)
+
+func newShow(a *cli.App) *cobra.Command {
+	var head bool
+	cmd := &cobra.Command{
+		Use:   "show [RUN]",
+		Short: "Show one run: its steps, notes and what is open",
+		Long: `Show where a run stands: each step with its notes, what is open, and the command that
+goes on. Without RUN the latest run is shown.
+
+The head, with --head, is a digest of all that the session's log holds. Note it, sign it or
+mail it: 'waybill verify --expect-head' says later whether the log still holds that.`,
+		Example: "  waybill runs show\n  waybill runs show k3j2a7\n" +
+			"  waybill runs show @last --json | jq .data.progress",
+		Args: cli.AtMost("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			run, err := o.Run(cmd.Context(), cli.RunArg(args))
+			if err != nil {
+				return err
+			}
+			return a.Answer("run", run, func(p *page.Page) {
+				tellRun(a, run, p)
+				if head {
+					p.Line("")
+					p.Line("Head of %s: %s", run.SessionID, run.Head.Digest)
+				}
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&head, "head", false, "show the head of the session's log too")
+	return cmd
+}
+
+// tellRun shows a run as a checklist: what it is, its steps with the notes on them,
+// what is open, and how to go on.
+func tellRun(a *cli.App, r engine.RunDetails, p *page.Page) {
+	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
+	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
+		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
+			" done",
+		"started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"),
+		"last "+page.ClockTime(r.LastAtMs, "2 Jan 2006 15:04"))
+	if f := r.ForkedFrom; f != nil {
+		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))
+	}
+	render.AnnotationFacts(p, r.RunSummary)
+	switch r.Health {
+	case manifest.Healthy:
+	case manifest.UnknownVersion:
+		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
+	default:
+		p.Line("%s", p.Bad("Its session is "+render.Health(r.Health)+": nothing can be added to it."))
+	}
+	p.Line("")
+	closed := r.Status == projections.Cancelled || r.Status == projections.Failed
+	for i, s := range r.Steps {
+		if earlierRound(r.Steps, i) {
+			if i == 0 || !earlierRound(r.Steps, i-1) {
+				p.Line("%s", p.Dim("  …   earlier rounds"))
+			}
+			continue
+		}
+		render.StepRow(p, i+1, s, closed)
+	}
+	showGaps(p, r)
+	switch {
+	case r.Health != manifest.Healthy:
+		p.Line("")
+		p.Line("Next: %s", a.Command("verify", page.ShortRun(r.RunID)))
+	case closed:
+	case waitsForApproval(r):
+		p.Line("")
+		p.Line("Next: %s", a.Command("approve", page.ShortRun(r.RunID)))
+	case hasPending(r):
+		p.Line("")
+		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(r.RunID)))
+	}
+}
+
+// waitsForApproval reports a run whose pending step was handed in and refused for
+// want of an approval.
+func waitsForApproval(r engine.RunDetails) bool {
+	for _, s := range r.Steps {
+		for _, g := range r.Gaps {
+			if s.State == engine.StepPending && g.Reason == reason.NeedsApproval && g.Pointer != nil &&
+				*g.Pointer == reason.WorkflowStep(s.StepID) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// roundsShown is how many rows of one loop people are shown: the latest.
+const roundsShown = 20
+
+// earlierRound reports a row of a loop that has more rows behind it than are shown.
+func earlierRound(rows []engine.StepRow, i int) bool {
+	loop, _, in := strings.Cut(rows[i].StepInstanceKey, "@")
+	if !in || i+roundsShown >= len(rows) || !strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@") {
+		return false
+	}
+	return true
+}
+
+// hasPending reports a run that waits for somebody; one that is complete has nothing
+// to go on with.
+func hasPending(r engine.RunDetails) bool {
+	for _, s := range r.Steps {
+		if s.State == engine.StepPending {
+			return true
+		}
+	}
+	return false
+}
+
+// showGaps lists what is open on the way to the tip, worst told in its color.
+func showGaps(p *page.Page, r engine.RunDetails) {
+	if len(r.Gaps)+len(r.Blockers) == 0 {
+		return
+	}
+	p.Line("")
+	p.Line("%s", p.Bold("Open"))
+	for _, b := range r.Blockers {
+		// What it suggests is meant for callers of the program that wrote it.
+		p.Text("  "+p.Bad("blocked")+"  ", b.Message)
+	}
+	for _, g := range r.Gaps {
+		word := p.Warn(string(g.Severity))
+		if g.Severity == event.Critical {
+			word = p.Bad(string(g.Severity))
+		}
+		p.Text("  "+word+"  ", g.Summary)
+	}
+}

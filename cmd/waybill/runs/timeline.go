@@ -1,0 +1,68 @@
+package runs
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/projections"
+)
+
+func newTimeline(a *cli.App) *cobra.Command {
+	var brief bool
+	cmd := &cobra.Command{
+		Use:   "timeline [RUN]",
+		Short: "Tell what happened in a run, fact by fact",
+		Long: `Tell what happened in a run in words: one line for each fact that was recorded, who
+caused it and when. Without RUN, of the latest run. --brief leaves out how the engine
+went about it.`,
+		Example: "  waybill runs timeline\n  waybill runs timeline k3j2a7 --brief",
+		Args:    cli.AtMost("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			h, err := o.Timeline(cmd.Context(), cli.RunArg(args))
+			if err != nil {
+				return err
+			}
+			if brief {
+				h.Moments = briefly(h.Moments)
+			}
+			return a.Answer("timeline", h, func(p *page.Page) { showTimeline(p, h) })
+		},
+	}
+	cmd.Flags().BoolVar(&brief, "brief", false, "leave out how the engine went about it")
+	return cmd
+}
+
+// briefly keeps what was done and leaves out how the engine went about it.
+func briefly(all []projections.Moment) []projections.Moment {
+	out := []projections.Moment{}
+	for _, m := range all {
+		if !m.Working {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// showTimeline writes one line a moment.
+func showTimeline(p *page.Page, h engine.History) {
+	day := ""
+	for _, m := range h.Moments {
+		day = render.Moment(p, day, m)
+	}
+	switch h.Health {
+	case manifest.Healthy:
+	case manifest.UnknownVersion:
+		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
+	default:
+		p.Line("%s", p.Warn("The session is "+render.Health(h.Health)+": what stands behind is not told."))
+	}
+}

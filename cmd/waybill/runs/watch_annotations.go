@@ -1,0 +1,57 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/projections"
+)
+
+// annotatedKind is that of the notification of an annotation (RFC 0056 B): a live message,
+// and no event of a run.
+const annotatedKind = "run.annotated"
+
+// tellSaid prints what was said of the run since the last time. Annotations that cannot be
+// read keep nobody from watching the run.
+func (t *teller) tellSaid(ctx context.Context, following *engine.Following) error {
+	if t.deaf {
+		return nil
+	}
+	all, err := following.Annotated(ctx)
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	for _, said := range all {
+		if err := t.said(said); err != nil {
+			return err
+		}
+	}
+	if t.deaf = err != nil; t.deaf {
+		log := t.app.Log()
+		log.Warn().Err(err).Msg("the annotations of the session cannot be read; no more of them are told")
+	}
+	return nil
+}
+
+func (t *teller) said(said engine.Said) error {
+	if t.app.Flags.JSON {
+		raw, err := canon.Marshal(said.Annotation)
+		if err != nil {
+			return fault.Wrap(err, fault.Internal, "the annotation cannot be written as JSON")
+		}
+		return t.app.Document(annotatedKind, raw)
+	}
+	p := t.app.NewPage(t.app.Out)
+	text := "Annotated " + render.AboutWords(said.Target, said.Step) + ": " + render.SignalWords(p, said.Signal) +
+		render.SureWords(said.About.Confidence)
+	t.day = render.Moment(p, t.day,
+		projections.Moment{AtMs: said.AtMs, Actor: event.Actor{Ref: said.Actor.PrincipalRef},
+			Text: text})
+	render.Remarks(p, "          ", said.Signal, said.Note, page.Plainly)
+	return t.app.Write(p.Bytes())
+}

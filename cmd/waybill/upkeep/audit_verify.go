@@ -1,0 +1,54 @@
+package upkeep
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+func newAuditVerify(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify",
+		Short: "Check the audit log against what it tells of",
+		Long: `Check the chain and every digest of the audit log, that each of its lines is about a
+fact that is there, and that each fact has its line. Nothing is changed.
+
+Errors, which say that something was lost or changed, end with exit status 5. A fact
+whose line is still to be written, after an interrupted call, is a warning; the next
+line that is written completes it.`,
+		Example: "  waybill audit verify\n  waybill audit verify --json | jq .data.head.digest",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			v, err := o.AuditVerify(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := a.Answer("audit_verification", v,
+				func(p *page.Page) { showAuditVerification(p, v) }); err != nil || v.OK {
+				return err
+			}
+			return cli.ExitWith(fault.ExitIntegrity)
+		},
+	}
+}
+
+func showAuditVerification(p *page.Page, v engine.AuditVerification) {
+	errs, warns := showAuditFindings(p, v.Findings)
+	sum := page.Plural(int(v.Events), "line") + " checked: "
+	switch {
+	case !v.OK:
+		p.Text(p.Bad("✗ "), sum+page.Tally(errs, warns)+".")
+	case warns > 0:
+		p.Text(p.Warn("! "), sum+"no errors, "+page.Plural(warns, "warning")+".")
+	default:
+		p.Text(p.Good("✓ "), sum+"everything is as it was written.")
+	}
+}

@@ -1,0 +1,122 @@
+package upkeep
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/terminal"
+)
+
+const configLong = `What can be configured is a closed set of keys, kept in the store that it is about.
+
+`
+
+// NewConfig builds its help from the table of keys, so that a new key is
+// explained without anybody thinking of it.
+func NewConfig(a *cli.App) *cobra.Command {
+	long := configLong
+	for _, row := range config.Table {
+		long += "  " + string(row.Key) + "\n"
+		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) +
+			"."} {
+			long += "      " + strings.ReplaceAll(terminal.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n"
+		}
+	}
+	return cli.NewGroup("config", cli.GroupSetup, "Show or change how a store is configured", long, newConfigGet(a),
+		newConfigSet(a))
+}
+
+// newConfigGet prints one bare value for a script, or all with their meaning.
+func newConfigGet(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "get [KEY]",
+		Short:   "Show one key of the configuration, or all",
+		Long:    "Show the value of a key. Without KEY, all keys with their values and what they mean.",
+		Example: "  waybill config get\n  waybill config get lockWaitMs",
+		Args:    cli.AtMost("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			c, err := o.Config(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return a.Answer("config", document.Settings{Settings: c.All()},
+					func(p *page.Page) { showSettings(p, c.All()) })
+			}
+			s, err := c.Get(args[0])
+			if err != nil {
+				return err
+			}
+			return a.Answer("config", document.Settings{Settings: []config.Setting{s}},
+				func(p *page.Page) { p.Line("%s", plainValue(s.Value)) })
+		},
+	}
+}
+
+func newConfigSet(a *cli.App) *cobra.Command {
+	var reset bool
+	cmd := &cobra.Command{
+		Use:   "set KEY VALUE",
+		Short: "Change one key of the configuration",
+		Long: `Set a key to a value, which is checked first. With --reset in place of VALUE the key
+goes back to its default.`,
+		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
+			"  waybill config set lockWaitMs --reset",
+		Args: cli.AtMost("KEY", "VALUE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || (len(args) == 2) == reset {
+				return cli.UsageFault(cmd, "'%s' needs KEY and VALUE, or KEY and --reset", cmd.CommandPath())
+			}
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			var s config.Setting
+			if reset {
+				s, err = o.ResetConfig(cmd.Context(), args[0])
+			} else {
+				s, err = o.SetConfig(cmd.Context(), args[0], args[1])
+			}
+			if err != nil {
+				return err
+			}
+			return a.Answer("config", document.Settings{Settings: []config.Setting{s}},
+				func(p *page.Page) { p.Line("%s is %s", s.Key, plainValue(s.Value)) })
+		},
+	}
+	cmd.Flags().BoolVar(&reset, "reset", false, "go back to the default")
+	return cmd
+}
+
+// plainValue is a value as a person types it.
+func plainValue(v canon.Value) string {
+	if v.Kind() == canon.String {
+		return v.Text()
+	}
+	return string(v.JCS())
+}
+
+// showSettings lists keys with where their value comes from: whoever debugs has to know
+// whether somebody chose it.
+func showSettings(p *page.Page, all []config.Setting) {
+	for _, s := range all {
+		origin := "the default"
+		if s.Set {
+			origin = "set here"
+		}
+		p.Line("%s = %s  %s", p.Bold(string(s.Key)), plainValue(s.Value), p.Dim("("+origin+")"))
+		p.Text("    ", s.Meaning)
+	}
+}

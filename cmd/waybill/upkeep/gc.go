@@ -1,0 +1,140 @@
+package upkeep
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/store/retention"
+)
+
+const gcLong = `Show what nobody needs any more, and with --apply remove it: sessions without anything
+new for long go to the trash (retentionDays of the configuration), what lay in the trash
+long enough goes for good (trashDays), and so does every snapshot, workflow and artifact
+that no log names, and what interrupted writes left behind.
+
+Where anything of the store is damaged, or of a version that is not known, it may need
+anything: then nothing is removed, and --apply ends with exit status 5.`
+
+func NewGC(a *cli.App) *cobra.Command {
+	var req engine.GCRequest
+	cmd := &cobra.Command{
+		Use:     "gc",
+		GroupID: cli.GroupStore,
+		Short:   "Remove what nobody needs any more",
+		Long:    gcLong,
+		Example: "  waybill gc\n  waybill gc --apply\n  waybill gc --apply --empty-trash",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			r, err := o.GC(cmd.Context(), a.Caller(), req)
+			if err != nil {
+				return err
+			}
+			if err := a.Answer("gc", r, func(p *page.Page) { tellGC(a, r, req, p) }); err != nil || !req.Apply ||
+				!r.SafeMode {
+				return err
+			}
+			return cli.ExitWith(fault.ExitIntegrity)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&req.Apply, "apply", false, "remove it; else it is only shown")
+	f.BoolVar(&req.EmptyTrash, "empty-trash", false, "count all that lies in the trash as old enough")
+	return cmd
+}
+
+func tellGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
+	if r.SafeMode {
+		p.Text(p.Warn("! "), "Nothing is removed: what is damaged or not understood may need anything.")
+		for _, u := range r.Unclear[:min(len(r.Unclear), gcRowsMax)] {
+			p.Line("  %s", page.Clean(u.Path))
+			p.Text("      ", u.Message)
+		}
+		showMore(p, len(r.Unclear))
+		p.Line("Next: %s", a.Command("verify"))
+		return
+	}
+	tellGoing(a, r, p)
+	for _, s := range r.Skipped {
+		p.Text(p.Warn("! "), s.What+" stays for now: "+s.Message+".")
+	}
+	switch {
+	case req.Apply && r.Nothing():
+		p.Line("%s Nothing to remove.", p.Good("✓"))
+	case req.Apply:
+		p.Line("%s %s freed.", p.Good("✓"), page.Size(r.FreedBytes))
+	case r.Nothing():
+		p.Line("%s Everything in the store is needed.", p.Good("✓"))
+	default:
+		p.Line("It would free %s. Nothing was removed.", p.Bold(page.Size(r.FreedBytes)))
+		words := []string{"gc", "--apply"}
+		if req.EmptyTrash {
+			words = append(words, "--empty-trash")
+		}
+		p.Line("Next: %s", a.Command(words...))
+	}
+}
+
+// gcRowsMax is how many of a kind are shown one by one; the document has all.
+const gcRowsMax = 10
+
+func showMore(p *page.Page, n int) {
+	if n > gcRowsMax {
+		p.Line("      %s", p.Dim("and "+page.Itoa(n-gcRowsMax)+" more; --json names all"))
+	}
+}
+
+// whyGone says in words why something goes.
+var whyGone = map[retention.Reason]string{
+	retention.Expired:  "nothing new for longer than sessions are kept: to the trash",
+	retention.Unborn:   "begun, and never anything in it",
+	retention.TrashOld: "long enough in the trash",
+	retention.Asked:    "in the trash",
+	retention.Orphan:   "that no log names",
+	retention.Erased:   "that were erased before",
+	retention.Leftover: "left by interrupted writes",
+}
+
+func tellGoing(a *cli.App, r engine.GCReport, p *page.Page) {
+	for _, why := range retention.Reasons {
+		var rows [][2]string
+		bytes, count := int64(0), 0
+		for _, s := range r.Sessions {
+			if s.Reason == why {
+				rows, bytes, count = append(rows, [2]string{s.SessionID.String(), a.Ago(s.LastAtMs)}), bytes+s.Bytes,
+					count+1
+			}
+		}
+		for _, t := range r.Trash {
+			if t.Reason == why {
+				rows, bytes, count = append(rows, [2]string{t.SessionID.String(), a.Ago(t.TrashedAtMs)}), bytes+t.Bytes,
+					count+1
+			}
+		}
+		if count > 0 {
+			p.Line("%s %s  %s", p.Bold(page.Plural(count, "session")), whyGone[why], p.Dim(page.Size(bytes)))
+			for _, row := range rows[:min(len(rows), gcRowsMax)] {
+				p.Line("  %s  %s", row[0], p.Dim(row[1]))
+			}
+			showMore(p, len(rows))
+		}
+	}
+	for _, o := range r.Objects {
+		p.Line("%s %s  %s", p.Bold(page.Plural(int(o.Count), string(o.Kind))), whyGone[o.Reason],
+			p.Dim(page.Size(o.Bytes)))
+	}
+	if n := len(r.Leftover); n > 0 {
+		bytes := int64(0)
+		for _, l := range r.Leftover {
+			bytes += l.Bytes
+		}
+		p.Line("%s %s  %s", p.Bold(page.Plural(n, "file")), whyGone[retention.Leftover], p.Dim(page.Size(bytes)))
+	}
+}

@@ -1,0 +1,51 @@
+package upkeep
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+)
+
+const sessionsKeepLong = `Keep a session: neither 'waybill gc' nor 'waybill sessions delete' takes it, however old
+it grows. --off takes that back. Who kept it, when and why stays on record.`
+
+func newSessionsKeep(a *cli.App) *cobra.Command {
+	var req engine.KeepRequest
+	cmd := &cobra.Command{
+		Use:   "keep SESSION|RUN",
+		Short: "Keep a session from being cleaned up",
+		Long:  sessionsKeepLong,
+		Example: "  waybill sessions keep @last --reason \"The model for the next release\"\n" +
+			"  waybill sessions keep k3j2a7 --off",
+		Args: cli.Exactly("SESSION or RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Ref = args[0]
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			k, err := o.KeepSession(cmd.Context(), a.Caller(), req)
+			if err != nil {
+				return err
+			}
+			return a.Answer("kept", k, func(p *page.Page) {
+				state := "is kept"
+				if !k.Kept {
+					state = "is not kept"
+				}
+				if k.Already {
+					p.Line("Session %s %s already.", k.SessionID, state)
+					return
+				}
+				p.Line("%s Session %s %s.", p.Good("✓"), k.SessionID, state)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&req.Off, "off", false, "keep it no more")
+	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}

@@ -1,0 +1,36 @@
+package upkeep
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+)
+
+func newSessionsRestore(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore SESSION|RUN",
+		Short: "Take a session back from the trash",
+		Long: `Move a session out of the trash again, as it was. It is named by its id, by one of its
+runs, or as the JSON document of 'waybill sessions list' names it; of several with one
+id it is the one that was deleted last.`,
+		Example: "  waybill sessions restore k3j2a7\n  waybill sessions list --trash",
+		Args:    cli.Exactly("SESSION or RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			t, err := o.RestoreSession(cmd.Context(), a.Caller(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.Answer("restored", t, func(p *page.Page) {
+				p.Line("%s %s is back.", p.Good("✓"), page.Clean(titleOfRuns(t.Runs)))
+				// What a cleanup took for its age would go with the next one again.
+				p.Line("%s", p.Dim("To let no cleanup take it: "+a.Command("sessions", "keep", t.SessionID.String())))
+			})
+		},
+	}
+}

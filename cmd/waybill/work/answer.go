@@ -1,0 +1,136 @@
+package work
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+)
+
+// showAnswer prints a step or blocked document. A blocked one exits with 3. behind
+// says that the run went on from there before.
+func showAnswer(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool) error {
+	if answer.Next != nil {
+		answer.Next.Command = a.WithStoreFlags(answer.Next.Command)
+	}
+	err := a.Answer(answer.Kind(), answer, func(p *page.Page) { tell(ctx, a, o, answer, behind, p) })
+	if err == nil && len(answer.Blockers) > 0 {
+		return cli.ExitWith(fault.ExitWaiting)
+	}
+	return err
+}
+
+// nothingPending is the answer to handing something in where nothing is asked for.
+func nothingPending(a *cli.App, answer engine.Answer) error {
+	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, and what was given would be lost",
+		answer.Session.RunID, render.Status(answer.Status)).
+		Suggest("See it with 'waybill runs show %s'.", page.ShortRun(answer.Session.RunID))
+	return f
+}
+
+// tell shows an answer to a person: where the run stands, what is pending, and the
+// command that goes on. People need no tokens.
+func tell(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool, p *page.Page) {
+	run := page.ShortRun(answer.Session.RunID)
+	name := page.Clean(answer.Workflow.Name)
+	for _, b := range answer.Blockers {
+		p.Line("%s %s", p.Bad("✗"), page.Clean(b.Message))
+		if b.SuggestedFix != "" {
+			p.Text("  ", b.SuggestedFix)
+		}
+	}
+	if len(answer.Blockers) > 0 {
+		p.Line("")
+	}
+	if answer.Pending == nil {
+		p.Line("%s %s", render.Mark(p, answer.Status), p.Bold(name+" is "+render.Status(answer.Status)))
+		p.Line("%s", p.Dim("See it with: "+a.Command("runs", "show", run)))
+		tellWarnings(a, answer, p)
+		return
+	}
+	var asked []string
+	for _, key := range answer.Asked() {
+		asked = append(asked, "--set", key+"=…")
+	}
+	where, step := []string(nil), compile.Step{}
+	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
+		if at, of, ok := w.Position(answer.Pending.StepID); ok {
+			where = append([]string{"step " + page.CountOf(at+1, of)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
+		}
+		step, _ = w.Step(answer.Pending.StepID)
+	}
+	p.Facts(append([]string{name, run}, where...)...)
+	p.Line("%s", p.Bold(page.Clean(answer.Pending.Title)))
+	p.Line("")
+	p.Text("  ", answer.Pending.Prompt)
+	p.Line("")
+	if answer.Recap != "" {
+		p.Painted(p.Dim("│ "), answer.Recap, p.Dim)
+		p.Line("")
+	}
+	if answer.Pending.RequireConfirmation {
+		p.Line("%s", p.Warn("Going on from here is your confirmation."))
+	}
+	tellWarnings(a, answer, p)
+	if answer.Next == nil {
+		p.Line("The run is %s: it takes no further steps.", render.Status(answer.Status))
+		return
+	}
+	if behind {
+		// --run would hand in another step than the one that is shown.
+		p.Text(p.Warn("! "), "The run has gone on from here before. Handing this step in again, with the tokens that "+
+			"--json shows, begins a branch.")
+		p.Line("Where the run stands: %s", a.Command("continue", "--run", run))
+		return
+	}
+	p.Line("Next: %s", nextOf(a, answer, step, run, asked))
+}
+
+// nextOf is the command that goes on from an answer.
+func nextOf(a *cli.App, answer engine.Answer, step compile.Step, run string, asked []string) string {
+	switch {
+	case answer.HandedIn() && answer.NextIntent == engine.AwaitConfirmation:
+		return a.Command("approve", run)
+	case answer.HandedIn():
+		return a.Command("continue", "--run", run, "--done")
+	case step.Action != nil:
+		return a.Command(append([]string{"run", "--run", run}, asked...)...) // what carries commands out
+	}
+	argv := []string{"continue", "--run", run, "--notes", "…"}
+	if c := answer.Pending.OutputContract; c != nil && c.Required || len(step.AssessmentRefs) > 0 {
+		argv = append(argv, "--artifact", "FILE")
+	}
+	return a.Command(append(argv, asked...)...)
+}
+
+// roundsOf says where in its loops a step stands, outermost first.
+func roundsOf(w compile.Compiled, key string) []string {
+	loops, _, err := snapshot.ParseKey(key)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, l := range loops {
+		out = append(out, "round "+page.Itoa(int(l.Iteration)+1)+" of "+page.Clean(titleOfLoop(w, l.LoopID)))
+	}
+	return out
+}
+
+func titleOfLoop(w compile.Compiled, loopID string) string {
+	if l, ok := w.Loop(loopID); ok {
+		return strconv.Quote(l.Title)
+	}
+	return loopID
+}
+
+func tellWarnings(a *cli.App, answer engine.Answer, p *page.Page) {
+	for _, w := range answer.Warnings {
+		p.Line("%s %s", p.Warn("!"), page.Clean(w.Message))
+	}
+}

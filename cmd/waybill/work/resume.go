@@ -1,0 +1,157 @@
+package work
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/infra/gitobserver"
+	"github.com/waybill/waybill/projections"
+)
+
+const resumeLong = `Find the run that was left off: the best few, each with the reason why it is meant.
+Runs of the commit that is checked out come first, then those of its branch, then those
+whose notes hold all the words of QUERY, then those whose workflow is called so, then
+the latest ones. Finished runs are among them and say so.
+
+Every session of the store is looked at. One that is damaged, or written by a newer
+program, is never offered; how many were passed over is said.`
+
+// resumeInput is what the flags of resume say.
+type resumeInput struct{ session, run string }
+
+func NewResume(a *cli.App) *cobra.Command {
+	var in resumeInput
+	cmd := &cobra.Command{
+		Use:     "resume [QUERY...]",
+		GroupID: cli.GroupLook,
+		Short:   "Find the run that was left off",
+		Long:    resumeLong,
+		Example: "  waybill resume\n  waybill resume parser benchmark\n  waybill resume --run run_k3j2a7… --json",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := in.query(args)
+			if err != nil {
+				return err
+			}
+			_, root, err := a.Workspace()
+			if err != nil {
+				return err
+			}
+			o, err := a.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer o.Close()
+			list, err := o.Resume(cmd.Context(), engine.Anchored(q, gitobserver.Observe(root)))
+			if err != nil {
+				return err
+			}
+			if err := cli.Sought(q, list,
+				"See all runs with 'waybill runs list', or the likely ones with 'waybill resume'."); err != nil {
+				return err
+			}
+			for i := range list.Candidates {
+				if n := list.Candidates[i].Next; n != nil {
+					n.Command = a.WithStoreFlags(n.Command)
+				}
+			}
+			return a.Answer("candidates", list, func(p *page.Page) { tellCandidates(a, list, p) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.session, "session", "", "put the session with exactly this `ID` first; it must be there")
+	f.StringVar(&in.run, "run", "", "put the run with exactly this `ID` first; it must be there")
+	return cmd
+}
+
+// query reads the flags and words; an id that is none is said, not searched for.
+func (in *resumeInput) query(words []string) (resume.Query, error) {
+	q := resume.Query{Text: strings.Join(words, " ")}
+	if len(q.Text) > limits.ResumeQueryBytesMax {
+		return q, fault.New(fault.ValidationError, "the query has %d bytes; at most %d are allowed", len(q.Text),
+			limits.ResumeQueryBytesMax)
+	}
+	var err error
+	if in.session != "" {
+		if q.Session, err = id.ParseSession(in.session); err != nil {
+			return q, fault.New(fault.ValidationError, "--session: %v", err).
+				Suggest("Give the whole id, sess_…; words go without a flag.")
+		}
+	}
+	if in.run != "" {
+		if q.Run, err = id.ParseRun(in.run); err != nil {
+			return q, fault.New(fault.ValidationError, "--run: %v", err).
+				Suggest("Give the whole id, run_…; words go without a flag.")
+		}
+	}
+	return q, nil
+}
+
+// tellCandidates shows each with why it is offered and how to go on with it.
+func tellCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
+	if len(list.Candidates) == 0 {
+		p.Line("No run that could be gone on with.")
+	}
+	for i, c := range list.Candidates {
+		if i > 0 {
+			p.Line("")
+		}
+		p.Painted(render.Mark(p, c.Status)+" ", c.Title+"  "+render.Status(c.Status), p.Bold)
+		var why []string
+		for _, w := range c.WhyMatched {
+			why = append(why, toldReason(w))
+		}
+		p.Facts(page.Clean(c.WorkflowID), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
+		if c.StepTitle != "" {
+			p.Text("  at ", c.StepTitle)
+		}
+		if c.Snippet != "" {
+			p.Text("  ", firstLines(c.Snippet, 3))
+		}
+		if c.StepID == "" || c.Status == projections.Cancelled || c.Status == projections.Failed {
+			p.Line("  %s", a.Command("runs", "show", page.ShortRun(c.RunID)))
+			continue
+		}
+		p.Line("  %s", a.Command("continue", "--run", page.ShortRun(c.RunID)))
+	}
+	if list.Skipped > 0 {
+		p.Line("")
+		p.Text(p.Warn("! "), page.Plural(int(list.Skipped), "session")+
+			" could not be offered: damaged, or written by another program. 'waybill verify' says more.")
+	}
+}
+
+// firstLines is the beginning of a text, for lists.
+func firstLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	if len(lines) > n {
+		return strings.Join(lines[:n], "\n") + " …"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// toldReason is why a run is offered, in words.
+func toldReason(r resume.Reason) string {
+	switch r {
+	case resume.MatchedSessionID, resume.MatchedRunID:
+		return "named"
+	case resume.MatchedHeadSHA:
+		return "on this commit"
+	case resume.MatchedBranch:
+		return "on this branch"
+	case resume.MatchedNotes:
+		return "its notes hold the words"
+	case resume.MatchedWorkflowID:
+		return "its workflow is called so"
+	}
+	return "one of the latest"
+}
