@@ -44,17 +44,15 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 			if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
 				return cli.UsageFault(cmd, "--limit %d is not from 0 to %d", q.Limit, limits.AnnotationsPageMax)
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			list, err := o.Annotations(cmd.Context(), args[0], q)
-			if err != nil {
-				return err
-			}
-			return a.Answer("annotations", list,
-				func(p *page.Page) { tellAnnotations(cmd.Context(), a, o, args[0], q, list, p) })
+			var store *cli.Store // the titles of steps are looked up while the list is printed
+			return cli.Show(a, cmd, "annotations",
+				func(ctx context.Context, o *cli.Store) (engine.AnnotationList, error) {
+					store = o
+					return o.Annotations(ctx, args[0], q)
+				},
+				func(p *page.Page, list engine.AnnotationList) {
+					tellAnnotations(cmd.Context(), a, store, args[0], q, list, p)
+				})
 		},
 	}
 	f := cmd.Flags()

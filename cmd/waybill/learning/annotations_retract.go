@@ -1,6 +1,8 @@
 package learning
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -25,24 +27,17 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 			"  waybill annotations retract k3j2a7 p4xq2m --reason \"Meant for another run\"",
 		Args: cli.Exactly("RUN", "ANNOTATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			o, err := a.Open(ctx)
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			at, err := o.Locate(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if req.Annotation, err = annotationOf(ctx, o, at.Run, args[1]); err != nil {
-				return err
-			}
-			done, err := o.Retract(ctx, a.Caller(), at, req)
-			if err != nil {
-				return err
-			}
-			return a.Answer("retracted", done, func(p *page.Page) {
+			var at engine.Position
+			return cli.Show(a, cmd, "retracted", func(ctx context.Context, o *cli.Store) (done engine.Retracted,
+				err error) {
+				if at, err = o.Locate(ctx, args[0]); err != nil {
+					return done, err
+				}
+				if req.Annotation, err = annotationOf(ctx, o, at.Run, args[1]); err != nil {
+					return done, err
+				}
+				return o.Retract(ctx, a.Caller(), at, req)
+			}, func(p *page.Page, done engine.Retracted) {
 				what := "Annotation " + render.AnnotationName(p, done.AnnotationID) + " of run " +
 					page.ShortRun(at.Run) + " (" +
 					render.SignalWords(p, done.Signal) + ")"

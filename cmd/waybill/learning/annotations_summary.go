@@ -1,6 +1,8 @@
 package learning
 
 import (
+	"context"
+
 	"fmt"
 	"strings"
 
@@ -37,16 +39,11 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 			if len(args) > 0 {
 				q.Run = args[0]
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			sum, err := o.SummarizeAnnotations(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.Answer("annotation_summary", sum, func(p *page.Page) { tellSummary(a, sum, p) })
+			return cli.Show(a, cmd, "annotation_summary",
+				func(ctx context.Context, o *cli.Store) (engine.FeedbackSummary, error) {
+					return o.SummarizeAnnotations(ctx, q)
+				},
+				func(p *page.Page, sum engine.FeedbackSummary) { tellSummary(a, sum, p) })
 		},
 	}
 	cmd.Flags().StringVar(&q.WorkflowID, "workflow", "", "only runs of the workflow `ID`")

@@ -52,31 +52,23 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 				}
 				now = when.UnixMilli()
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			list, err := o.Automations(cmd.Context(), cron.Schedules{}, a.Flags.Workspace, now)
-			if err != nil {
-				return err
-			}
-			doc := document.Automations{AutomationList: list}
-			if !all {
-				doc.Automations = dueOf(list.Automations)
-			}
-			if start {
-				doc.Started = startDue(cmd.Context(), a, o, list.Automations)
-			}
-			if err := a.Answer("automations", doc, func(p *page.Page) { tellAutomations(a, doc, all, p) }); err != nil {
-				return err
-			}
-			for _, s := range doc.Started {
-				if s.Error != nil {
-					return cli.ExitWith(fault.ExitFailed)
-				}
-			}
-			return nil
+			return cli.ShowVerdict(a, cmd, "automations",
+				func(ctx context.Context, o *cli.Store) (doc document.Automations, err error) {
+					list, err := o.Automations(ctx, cron.Schedules{}, a.Flags.Workspace, now)
+					if err != nil {
+						return doc, err
+					}
+					doc.AutomationList = list
+					if !all {
+						doc.Automations = dueOf(list.Automations)
+					}
+					if start {
+						doc.Started = startDue(ctx, a, o, list.Automations)
+					}
+					return doc, nil
+				},
+				func(p *page.Page, doc document.Automations) { tellAutomations(a, doc, all, p) },
+				startStatus)
 		},
 	}
 	f := cmd.Flags()
@@ -84,6 +76,16 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 	f.BoolVar(&all, "all", false, "tell those that are not due as well")
 	f.BoolVar(&start, "start", false, "begin what is due")
 	return cmd
+}
+
+// startStatus is the exit status: 1 where an automation that is due could not be started.
+func startStatus(doc document.Automations) int {
+	for _, s := range doc.Started {
+		if s.Error != nil {
+			return fault.ExitFailed
+		}
+	}
+	return fault.ExitDone
 }
 
 // dueOf leaves out what nobody has to do anything about. One of which that cannot be

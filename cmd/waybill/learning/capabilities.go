@@ -1,6 +1,8 @@
 package learning
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -21,17 +23,15 @@ func NewCapabilities(a *cli.App) *cobra.Command {
 		Example: "  waybill capabilities\n  waybill capabilities --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			c, err := o.Config(cmd.Context())
-			if err != nil {
-				return err
-			}
-			d := capabilities.Of(c, a.Version)
-			return a.Answer("capabilities", d, func(p *page.Page) { showCapabilities(p, d) })
+			return cli.Show(a, cmd, "capabilities",
+				func(ctx context.Context, o *cli.Store) (capabilities.Document, error) {
+					c, err := o.Config(ctx)
+					if err != nil {
+						return capabilities.Document{}, err
+					}
+					return capabilities.Of(c, a.Version), nil
+				},
+				showCapabilities)
 		},
 	}
 }

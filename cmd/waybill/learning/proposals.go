@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"context"
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -64,10 +65,27 @@ func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
 	return v, err == nil
 }
 
-// proposalAnswer prints the wire object itself, and for people what was done.
-func proposalAnswer(a *cli.App, done engine.Proposed, people func(*page.Page)) error {
+// changeProposal is a whole command that changes one proposal: it opens the store, calls it,
+// and prints the proposal itself as the document. For people, show prints what was done, and
+// below it stand the places where secrets were taken out.
+func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *cli.Store) (engine.Proposed, error),
+	show func(*page.Page, engine.Proposed)) error {
+	o, err := a.Open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	done, err := call(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	return answerProposal(a, done, func(p *page.Page) { show(p, done) })
+}
+
+// answerProposal prints a proposal that was changed, with what show says of the change.
+func answerProposal(a *cli.App, done engine.Proposed, show func(*page.Page)) error {
 	return a.Answer("proposal", done.Proposal, func(p *page.Page) {
-		people(p)
+		show(p)
 		showRedactions(p, done.Redacted)
 	})
 }

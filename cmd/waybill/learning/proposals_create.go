@@ -1,6 +1,8 @@
 package learning
 
 import (
+	"context"
+
 	"fmt"
 	"slices"
 
@@ -45,16 +47,9 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			done, err := o.Propose(cmd.Context(), a.Caller(), seed, req)
-			if err != nil {
-				return err
-			}
-			return proposalAnswer(a, done, func(p *page.Page) {
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+				return o.Propose(ctx, a.Caller(), seed, req)
+			}, func(p *page.Page, done engine.Proposed) {
 				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
 				showLikeness(p, done.About.Duplicates)
 				p.Line("%s", p.Dim("It has no effect yet. Look at it: "+
@@ -85,16 +80,9 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 			if err := readDraft(a, cmd, args[1], &req); err != nil {
 				return err
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			done, err := o.ReviseProposal(cmd.Context(), a.Caller(), args[0], req)
-			if err != nil {
-				return err
-			}
-			return proposalAnswer(a, done, func(p *page.Page) {
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+				return o.ReviseProposal(ctx, a.Caller(), args[0], req)
+			}, func(p *page.Page, done engine.Proposed) {
 				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
 					render.ProposalTitle(done.Proposal)))
 				showLikeness(p, done.About.Duplicates)

@@ -85,7 +85,7 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	if err != nil {
 		return err
 	}
-	return proposalAnswer(a, done, func(p *page.Page) { approved(a, "Approved", done.Proposal, done.About, p) })
+	return answerProposal(a, done, func(p *page.Page) { approved(a, "Approved", done.Proposal, done.About, p) })
 }
 
 // approved says how far the approval has come, and who or what is next.
@@ -120,16 +120,13 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			decider(a, &req.DecideRequest, args[0])
 			req.Check = checkInstallable(cmd.Context(), a)
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			done, err := o.ApplyProposal(cmd.Context(), a.Caller(), req)
-			if err != nil {
-				return unsound(err)
-			}
-			return proposalAnswer(a, done, func(p *page.Page) {
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+				done, err := o.ApplyProposal(ctx, a.Caller(), req)
+				if err != nil {
+					return done, unsound(err)
+				}
+				return done, nil
+			}, func(p *page.Page, done engine.Proposed) {
 				p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
 				p.Line("%s", p.Dim("Take it back: "+
 					a.Command("proposals", "rollback", page.ShortProposal(done.Proposal.ID))))
@@ -181,21 +178,14 @@ func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon
 
 // newProposalsDecision is a decision that takes a proposal and a reason.
 func newProposalsDecision(a *cli.App, cmd *cobra.Command, said string,
-	do func(*cli.Store, context.Context, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
+	do func(context.Context, *cli.Store, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
 	req := engine.DecideRequest{}
 	cmd.Args = cli.Exactly("ID")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		decider(a, &req, args[0])
-		o, err := a.Open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer o.Close()
-		done, err := do(o, cmd.Context(), req)
-		if err != nil {
-			return err
-		}
-		return proposalAnswer(a, done, func(p *page.Page) {
+		return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+			return do(ctx, o, req)
+		}, func(p *page.Page, done engine.Proposed) {
 			p.Text(p.Good("✓ "), said+": "+render.ProposalTitle(done.Proposal)+".")
 		})
 	}
@@ -210,7 +200,7 @@ func newProposalsReject(a *cli.App) *cobra.Command {
 		Long:  "Refuse a proposal. It can be revised, and is open again then, or archived.",
 		Example: "  waybill proposals reject q4yplb\n" +
 			"  waybill proposals reject q4yplb --reason \"We have one that does this\"",
-	}, "Rejected", func(o *cli.Store, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
+	}, "Rejected", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.RejectProposal(ctx, a.Caller(), req)
 	})
 }
@@ -222,7 +212,7 @@ func newProposalsArchive(a *cli.App) *cobra.Command {
 		Long:  "Put a proposal away that nobody will apply. What is on record stays; a revision opens it again.",
 		Example: "  waybill proposals archive q4yplb\n" +
 			"  waybill proposals archive q4yplb --reason \"Not needed any more\"",
-	}, "Archived", func(o *cli.Store, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
+	}, "Archived", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.ArchiveProposal(ctx, a.Caller(), req)
 	})
 }
@@ -235,7 +225,7 @@ func newProposalsRollback(a *cli.App) *cobra.Command {
 in use again. Runs that have begun go on with the workflow that they are pinned to.`,
 		Example: "  waybill proposals rollback q4yplb\n" +
 			"  waybill proposals rollback q4yplb --reason \"It skips the check\"",
-	}, "Rolled back", func(o *cli.Store, ctx context.Context, req engine.DecideRequest) (engine.Proposed, error) {
+	}, "Rolled back", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.RollBackProposal(ctx, a.Caller(), req)
 	})
 }

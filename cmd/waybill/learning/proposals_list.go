@@ -1,6 +1,8 @@
 package learning
 
 import (
+	"context"
+
 	"slices"
 	"strings"
 
@@ -33,16 +35,9 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 			if kind != "" && !slices.Contains(proposal.Kinds(), q.Kind) {
 				return cli.UsageFault(cmd, "there is no kind %q", kind).Suggest("Use %s.", page.Words(proposal.Kinds()))
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			list, err := o.Proposals(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.Answer("proposals", list, func(p *page.Page) { tellProposals(a, list, q, p) })
+			return cli.Show(a, cmd, "proposals",
+				func(ctx context.Context, o *cli.Store) (engine.ProposalList, error) { return o.Proposals(ctx, q) },
+				func(p *page.Page, list engine.ProposalList) { tellProposals(a, list, q, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -98,28 +93,26 @@ Workflows among it are in 'waybill workflows list' as well, with the source "ins
 		Example: "  waybill proposals installed\n  waybill proposals installed --workspace blue --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			// What was installed stays in use where the family is off; asking for it is its own.
-			c, err := o.Config(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if !c.Proposals() {
-				return fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
-					Suggest("'waybill config set %s on' turns it on.", config.Proposals).
-					With("capability", string(config.Proposals))
-			}
-			list, err := o.Installed(cmd.Context(), a.Flags.Workspace)
-			if err != nil {
-				return err
-			}
-			return a.Answer("installed", list, func(p *page.Page) { tellInstalled(a, list, p) })
+			return cli.Show(a, cmd, "installed", func(ctx context.Context, o *cli.Store) (engine.InstalledList, error) {
+				return installedHere(ctx, a, o)
+			}, func(p *page.Page, list engine.InstalledList) { tellInstalled(a, list, p) })
 		},
 	}
+}
+
+// installedHere asks what is installed. What was installed is in use also where the store
+// does not provide proposals any more, but then the list itself is refused.
+func installedHere(ctx context.Context, a *cli.App, o *cli.Store) (none engine.InstalledList, err error) {
+	c, err := o.Config(ctx)
+	if err != nil {
+		return none, err
+	}
+	if !c.Proposals() {
+		return none, fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
+			Suggest("'waybill config set %s on' turns it on.", config.Proposals).
+			With("capability", string(config.Proposals))
+	}
+	return o.Installed(ctx, a.Flags.Workspace)
 }
 
 func newProposalsEvents(a *cli.App) *cobra.Command {
@@ -131,24 +124,19 @@ proposal.activated. Neither says what is proposed or why.`,
 		Example: "  waybill proposals events\n  waybill proposals events --workspace blue --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			list, err := o.ProposalEvents(cmd.Context(), a.Flags.Workspace)
-			if err != nil {
-				return err
-			}
-			return a.Answer("proposal_events", list, func(p *page.Page) {
-				for _, e := range list.Events {
-					p.Line("%s  %-18s  %s", page.ClockTime(e.AtMs, "2006-01-02 15:04"), e.Type,
-						page.ShortProposal(e.ProposalID))
-				}
-				if len(list.Events) == 0 {
-					p.Line("Nothing was proposed here.")
-				}
-			})
+			return cli.Show(a, cmd, "proposal_events",
+				func(ctx context.Context, o *cli.Store) (engine.ProposalEvents, error) {
+					return o.ProposalEvents(ctx, a.Flags.Workspace)
+				},
+				func(p *page.Page, list engine.ProposalEvents) {
+					for _, e := range list.Events {
+						p.Line("%s  %-18s  %s", page.ClockTime(e.AtMs, "2006-01-02 15:04"), e.Type,
+							page.ShortProposal(e.ProposalID))
+					}
+					if len(list.Events) == 0 {
+						p.Line("Nothing was proposed here.")
+					}
+				})
 		},
 	}
 }

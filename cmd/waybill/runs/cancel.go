@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -24,20 +26,13 @@ func newCancel(a *cli.App) *cobra.Command {
 			"  waybill runs cancel k3j2a7 --failed --reason \"The release was withdrawn\"",
 		Args: cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			at, err := o.Locate(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			done, err := o.Cancel(cmd.Context(), a.Caller(), o.Performers(), at, req)
-			if err != nil {
-				return err
-			}
-			return a.Answer("cancelled", done, func(p *page.Page) {
+			return cli.Show(a, cmd, "cancelled", func(ctx context.Context, o *cli.Store) (engine.Cancelled, error) {
+				at, err := o.Locate(ctx, args[0])
+				if err != nil {
+					return engine.Cancelled{}, err
+				}
+				return o.Cancel(ctx, a.Caller(), o.Performers(), at, req)
+			}, func(p *page.Page, done engine.Cancelled) {
 				switch {
 				case done.Status == projections.Cancelling:
 					p.Text(p.Warn("!")+" ", "Run "+page.ShortRun(done.RunID)+

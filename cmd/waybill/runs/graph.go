@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+
 	"fmt"
 	"strings"
 
@@ -27,25 +29,19 @@ RUN, of the latest run. --mermaid prints a diagram that many Markdown viewers dr
 		Example: "  waybill runs graph\n  waybill runs graph k3j2a7 --mermaid > run.mmd",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			g, err := o.Graph(cmd.Context(), cli.RunArg(args))
-			if err != nil {
-				return err
-			}
-			return a.Answer("graph", g, func(p *page.Page) {
-				if mermaid {
-					p.WriteString(mermaidOf(g))
-					return
-				}
-				showGraph(p, g)
-				if g.Health != manifest.Healthy {
-					p.Text(p.Bad("! "), "The session is "+render.Health(g.Health)+": what stands behind is not drawn.")
-				}
-			})
+			return cli.Show(a, cmd, "graph",
+				func(ctx context.Context, o *cli.Store) (engine.Graph, error) { return o.Graph(ctx, cli.RunArg(args)) },
+				func(p *page.Page, g engine.Graph) {
+					if mermaid {
+						p.WriteString(mermaidOf(g))
+						return
+					}
+					showGraph(p, g)
+					if g.Health != manifest.Healthy {
+						p.Text(p.Bad("! "), "The session is "+render.Health(g.Health)+
+							": what stands behind is not drawn.")
+					}
+				})
 		},
 	}
 	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "print a Mermaid diagram")

@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+
 	"cmp"
 	"slices"
 	"strings"
@@ -42,20 +44,15 @@ continues there.`,
 			if s.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", s.Limit)
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			list, err := o.Runs(cmd.Context())
-			if err != nil {
-				return err
-			}
-			chosen, err := list.Select(s)
-			if err != nil {
-				return err
-			}
-			return a.Answer("runs", chosen, func(p *page.Page) { tellRuns(a, chosen, len(status) > 0, p) })
+			return cli.Show(a, cmd, "runs",
+				func(ctx context.Context, o *cli.Store) (engine.RunPage, error) {
+					list, err := o.Runs(ctx)
+					if err != nil {
+						return engine.RunPage{}, err
+					}
+					return list.Select(s)
+				},
+				func(p *page.Page, chosen engine.RunPage) { tellRuns(a, chosen, len(status) > 0, p) })
 		},
 	}
 	f := cmd.Flags()

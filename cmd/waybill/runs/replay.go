@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -8,7 +10,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/fault"
 )
 
 const replayLong = `Decide everything in a run's session once more, in memory, from what was handed in
@@ -28,24 +29,16 @@ func NewReplay(a *cli.App) *cobra.Command {
 		Example: "  waybill replay @last\n  waybill replay k3j2a7 --json | jq .data.difference",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			at, err := o.Locate(cmd.Context(), cli.RunArg(args))
-			if err != nil {
-				return err
-			}
-			report, err := o.Replay(cmd.Context(), at)
-			if err != nil {
-				return err
-			}
-			if err := a.Answer("replay", report, func(p *page.Page) { showReplay(p, report) }); err != nil ||
-				report.OK {
-				return err
-			}
-			return cli.ExitWith(fault.ExitIntegrity)
+			return cli.ShowVerdict(a, cmd, "replay",
+				func(ctx context.Context, o *cli.Store) (engine.ReplayReport, error) {
+					at, err := o.Locate(ctx, cli.RunArg(args))
+					if err != nil {
+						return engine.ReplayReport{}, err
+					}
+					return o.Replay(ctx, at)
+				},
+				showReplay,
+				func(r engine.ReplayReport) int { return cli.IntegrityUnless(r.OK) })
 		},
 	}
 }

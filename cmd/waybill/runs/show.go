@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,22 +31,17 @@ mail it: 'waybill verify --expect-head' says later whether the log still holds t
 			"  waybill runs show @last --json | jq .data.progress",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			run, err := o.Run(cmd.Context(), cli.RunArg(args))
-			if err != nil {
-				return err
-			}
-			return a.Answer("run", run, func(p *page.Page) {
-				tellRun(a, run, p)
-				if head {
-					p.Line("")
-					p.Line("Head of %s: %s", run.SessionID, run.Head.Digest)
-				}
-			})
+			return cli.Show(a, cmd, "run",
+				func(ctx context.Context, o *cli.Store) (engine.RunDetails, error) {
+					return o.Run(ctx, cli.RunArg(args))
+				},
+				func(p *page.Page, run engine.RunDetails) {
+					tellRun(a, run, p)
+					if head {
+						p.Line("")
+						p.Line("Head of %s: %s", run.SessionID, run.Head.Digest)
+					}
+				})
 		},
 	}
 	cmd.Flags().BoolVar(&head, "head", false, "show the head of the session's log too")

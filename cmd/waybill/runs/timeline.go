@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -22,19 +24,15 @@ went about it.`,
 		Example: "  waybill runs timeline\n  waybill runs timeline k3j2a7 --brief",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			h, err := o.Timeline(cmd.Context(), cli.RunArg(args))
-			if err != nil {
-				return err
-			}
-			if brief {
-				h.Moments = briefly(h.Moments)
-			}
-			return a.Answer("timeline", h, func(p *page.Page) { showTimeline(p, h) })
+			return cli.Show(a, cmd, "timeline",
+				func(ctx context.Context, o *cli.Store) (engine.History, error) {
+					h, err := o.Timeline(ctx, cli.RunArg(args))
+					if brief {
+						h.Moments = briefly(h.Moments)
+					}
+					return h, err
+				},
+				showTimeline)
 		},
 	}
 	cmd.Flags().BoolVar(&brief, "brief", false, "leave out how the engine went about it")

@@ -1,6 +1,8 @@
 package upkeep
 
 import (
+	"context"
+
 	"slices"
 	"strconv"
 	"strings"
@@ -61,16 +63,9 @@ func newAuditList(a *cli.App) *cobra.Command {
 				}
 				q.SinceMs = at.UnixMilli()
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			trail, err := o.AuditList(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.Answer("audit", trail, func(p *page.Page) { showAuditTrail(p, trail, q != engine.AuditQuery{}) })
+			return cli.Show(a, cmd, "audit",
+				func(ctx context.Context, o *cli.Store) (engine.AuditTrail, error) { return o.AuditList(ctx, q) },
+				func(p *page.Page, trail engine.AuditTrail) { showAuditTrail(p, trail, q != engine.AuditQuery{}) })
 		},
 	}
 	f := cmd.Flags()

@@ -1,12 +1,13 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/fault"
 )
 
 func newAuditVerify(a *cli.App) *cobra.Command {
@@ -22,20 +23,10 @@ line that is written completes it.`,
 		Example: "  waybill audit verify\n  waybill audit verify --json | jq .data.head.digest",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			v, err := o.AuditVerify(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if err := a.Answer("audit_verification", v,
-				func(p *page.Page) { showAuditVerification(p, v) }); err != nil || v.OK {
-				return err
-			}
-			return cli.ExitWith(fault.ExitIntegrity)
+			return cli.ShowVerdict(a, cmd, "audit_verification",
+				func(ctx context.Context, o *cli.Store) (engine.AuditVerification, error) { return o.AuditVerify(ctx) },
+				showAuditVerification,
+				func(v engine.AuditVerification) int { return cli.IntegrityUnless(v.OK) })
 		},
 	}
 }

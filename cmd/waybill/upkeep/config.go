@@ -1,6 +1,8 @@
 package upkeep
 
 import (
+	"context"
+
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,25 +43,22 @@ func newConfigGet(a *cli.App) *cobra.Command {
 		Example: "  waybill config get\n  waybill config get lockWaitMs",
 		Args:    cli.AtMost("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			c, err := o.Config(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return a.Answer("config", document.Settings{Settings: c.All()},
-					func(p *page.Page) { showSettings(p, c.All()) })
-			}
-			s, err := c.Get(args[0])
-			if err != nil {
-				return err
-			}
-			return a.Answer("config", document.Settings{Settings: []config.Setting{s}},
-				func(p *page.Page) { p.Line("%s", plainValue(s.Value)) })
+			return cli.Show(a, cmd, "config",
+				func(ctx context.Context, o *cli.Store) (document.Settings, error) {
+					c, err := o.Config(ctx)
+					if err != nil || len(args) == 0 {
+						return document.Settings{Settings: c.All()}, err
+					}
+					s, err := c.Get(args[0])
+					return document.Settings{Settings: []config.Setting{s}}, err
+				},
+				func(p *page.Page, doc document.Settings) {
+					if len(args) == 0 {
+						showSettings(p, doc.Settings)
+						return
+					}
+					p.Line("%s", plainValue(doc.Settings[0].Value))
+				})
 		},
 	}
 }
@@ -78,22 +77,19 @@ goes back to its default.`,
 			if len(args) == 0 || (len(args) == 2) == reset {
 				return cli.UsageFault(cmd, "'%s' needs KEY and VALUE, or KEY and --reset", cmd.CommandPath())
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			var s config.Setting
-			if reset {
-				s, err = o.ResetConfig(cmd.Context(), args[0])
-			} else {
-				s, err = o.SetConfig(cmd.Context(), args[0], args[1])
-			}
-			if err != nil {
-				return err
-			}
-			return a.Answer("config", document.Settings{Settings: []config.Setting{s}},
-				func(p *page.Page) { p.Line("%s is %s", s.Key, plainValue(s.Value)) })
+			return cli.Show(a, cmd, "config",
+				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
+					var s config.Setting
+					if reset {
+						s, err = o.ResetConfig(ctx, args[0])
+					} else {
+						s, err = o.SetConfig(ctx, args[0], args[1])
+					}
+					return document.Settings{Settings: []config.Setting{s}}, err
+				},
+				func(p *page.Page, doc document.Settings) {
+					p.Line("%s is %s", doc.Settings[0].Key, plainValue(doc.Settings[0].Value))
+				})
 		},
 	}
 	cmd.Flags().BoolVar(&reset, "reset", false, "go back to the default")

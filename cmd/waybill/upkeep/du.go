@@ -1,6 +1,8 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -23,16 +25,9 @@ func NewDU(a *cli.App) *cobra.Command {
 		Example: "  waybill du\n  waybill du --all\n  waybill du --json | jq '.data.sessions[0]'",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			u, err := o.DU(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.Answer("du", u, func(p *page.Page) { tellUsage(a, u, all, p) })
+			return cli.Show(a, cmd, "du",
+				func(ctx context.Context, o *cli.Store) (engine.Usage, error) { return o.DU(ctx) },
+				func(p *page.Page, u engine.Usage) { tellUsage(a, u, all, p) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list every session, not the largest ones only")

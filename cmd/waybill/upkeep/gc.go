@@ -1,12 +1,13 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/retention"
 )
 
@@ -28,20 +29,10 @@ func NewGC(a *cli.App) *cobra.Command {
 		Example: "  waybill gc\n  waybill gc --apply\n  waybill gc --apply --empty-trash",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			r, err := o.GC(cmd.Context(), a.Caller(), req)
-			if err != nil {
-				return err
-			}
-			if err := a.Answer("gc", r, func(p *page.Page) { tellGC(a, r, req, p) }); err != nil || !req.Apply ||
-				!r.SafeMode {
-				return err
-			}
-			return cli.ExitWith(fault.ExitIntegrity)
+			return cli.ShowVerdict(a, cmd, "gc",
+				func(ctx context.Context, o *cli.Store) (engine.GCReport, error) { return o.GC(ctx, a.Caller(), req) },
+				func(p *page.Page, r engine.GCReport) { tellGC(a, r, req, p) },
+				func(r engine.GCReport) int { return cli.IntegrityUnless(!req.Apply || !r.SafeMode) })
 		},
 	}
 	f := cmd.Flags()

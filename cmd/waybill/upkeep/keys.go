@@ -29,20 +29,10 @@ func newKeysList(a *cli.App) *cobra.Command {
 		Example: "  waybill keys list\n  waybill keys list --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			k, err := o.ListKeys(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if err := a.Answer("keys", k, func(p *page.Page) { showKeys(p, k) }); err != nil ||
-				k.State != engine.KeysUnusable {
-				return err
-			}
-			return cli.ExitWith(fault.ExitIntegrity)
+			return cli.ShowVerdict(a, cmd, "keys",
+				func(ctx context.Context, o *cli.Store) (engine.KeyList, error) { return o.ListKeys(ctx) },
+				showKeys,
+				func(k engine.KeyList) int { return cli.IntegrityUnless(k.State != engine.KeysUnusable) })
 		},
 	}
 }

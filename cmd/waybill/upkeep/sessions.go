@@ -1,6 +1,8 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -29,22 +31,15 @@ JSON document always holds both.`,
 		Example: "  waybill sessions list\n  waybill sessions list --trash",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			list, err := o.SessionList(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.Answer("sessions", list, func(p *page.Page) {
-				if trash {
-					tellTrash(a, list.Trash, p)
-				} else {
-					tellSessions(a, list, p)
-				}
-			})
+			return cli.Show(a, cmd, "sessions",
+				func(ctx context.Context, o *cli.Store) (engine.SessionList, error) { return o.SessionList(ctx) },
+				func(p *page.Page, list engine.SessionList) {
+					if trash {
+						tellTrash(a, list.Trash, p)
+					} else {
+						tellSessions(a, list, p)
+					}
+				})
 		},
 	}
 	cmd.Flags().BoolVar(&trash, "trash", false, "what was deleted and can be restored")

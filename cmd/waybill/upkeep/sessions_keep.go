@@ -1,6 +1,8 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -22,26 +24,21 @@ func newSessionsKeep(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Ref = args[0]
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			k, err := o.KeepSession(cmd.Context(), a.Caller(), req)
-			if err != nil {
-				return err
-			}
-			return a.Answer("kept", k, func(p *page.Page) {
-				state := "is kept"
-				if !k.Kept {
-					state = "is not kept"
-				}
-				if k.Already {
-					p.Line("Session %s %s already.", k.SessionID, state)
-					return
-				}
-				p.Line("%s Session %s %s.", p.Good("✓"), k.SessionID, state)
-			})
+			return cli.Show(a, cmd, "kept",
+				func(ctx context.Context, o *cli.Store) (engine.KeptSession, error) {
+					return o.KeepSession(ctx, a.Caller(), req)
+				},
+				func(p *page.Page, k engine.KeptSession) {
+					state := "is kept"
+					if !k.Kept {
+						state = "is not kept"
+					}
+					if k.Already {
+						p.Line("Session %s %s already.", k.SessionID, state)
+						return
+					}
+					p.Line("%s Session %s %s.", p.Good("✓"), k.SessionID, state)
+				})
 		},
 	}
 	f := cmd.Flags()

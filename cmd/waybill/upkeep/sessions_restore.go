@@ -1,10 +1,13 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
 )
 
 func newSessionsRestore(a *cli.App) *cobra.Command {
@@ -17,20 +20,16 @@ id it is the one that was deleted last.`,
 		Example: "  waybill sessions restore k3j2a7\n  waybill sessions list --trash",
 		Args:    cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			t, err := o.RestoreSession(cmd.Context(), a.Caller(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.Answer("restored", t, func(p *page.Page) {
-				p.Line("%s %s is back.", p.Good("✓"), page.Clean(titleOfRuns(t.Runs)))
-				// What a cleanup took for its age would go with the next one again.
-				p.Line("%s", p.Dim("To let no cleanup take it: "+a.Command("sessions", "keep", t.SessionID.String())))
-			})
+			return cli.Show(a, cmd, "restored",
+				func(ctx context.Context, o *cli.Store) (engine.TrashedSession, error) {
+					return o.RestoreSession(ctx, a.Caller(), args[0])
+				},
+				func(p *page.Page, t engine.TrashedSession) {
+					p.Line("%s %s is back.", p.Good("✓"), page.Clean(titleOfRuns(t.Runs)))
+					// What a cleanup took for its age would go with the next one again.
+					p.Line("%s",
+						p.Dim("To let no cleanup take it: "+a.Command("sessions", "keep", t.SessionID.String())))
+				})
 		},
 	}
 }

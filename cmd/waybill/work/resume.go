@@ -1,6 +1,8 @@
 package work
 
 import (
+	"context"
+
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,31 +48,33 @@ func NewResume(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			list, err := o.Resume(cmd.Context(), engine.Anchored(q, gitobserver.Observe(root)))
-			if err != nil {
-				return err
-			}
-			if err := cli.Sought(q, list,
-				"See all runs with 'waybill runs list', or the likely ones with 'waybill resume'."); err != nil {
-				return err
-			}
-			for i := range list.Candidates {
-				if n := list.Candidates[i].Next; n != nil {
-					n.Command = a.WithStoreFlags(n.Command)
-				}
-			}
-			return a.Answer("candidates", list, func(p *page.Page) { tellCandidates(a, list, p) })
+			return cli.Show(a, cmd, "candidates",
+				func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
+					return candidates(ctx, a, o, q, engine.Anchored(q, gitobserver.Observe(root)))
+				},
+				func(p *page.Page, list engine.ResumeList) { tellCandidates(a, list, p) })
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.session, "session", "", "put the session with exactly this `ID` first; it must be there")
 	f.StringVar(&in.run, "run", "", "put the run with exactly this `ID` first; it must be there")
 	return cmd
+}
+
+// candidates asks for runs to go on with; anchored is q with the commit and branch that are
+// checked out. A session or run that q names and the store does not offer is an error.
+func candidates(ctx context.Context, a *cli.App, o *cli.Store, q, anchored resume.Query) (engine.ResumeList, error) {
+	list, err := o.Resume(ctx, anchored)
+	if err != nil {
+		return list, err
+	}
+	for i := range list.Candidates {
+		if n := list.Candidates[i].Next; n != nil {
+			n.Command = a.WithStoreFlags(n.Command)
+		}
+	}
+	return list, cli.Sought(q, list,
+		"See all runs with 'waybill runs list', or the likely ones with 'waybill resume'.")
 }
 
 // query reads the flags and words; an id that is none is said, not searched for.
