@@ -8,15 +8,15 @@ import (
 // harder, and how eagerly it works before: such a command lives on buffers, and would
 // otherwise keep as much again for nothing.
 const (
-	thriftyBytes   = 24 << 20
-	thriftyPercent = 10
+	memoryLimitBytes   = 24 << 20
+	memoryLimitPercent = 10
 )
 
-// Thrifty keeps memory small for commands that read more than memory should hold.
+// LimitMemory keeps memory small for commands that read more than memory should hold.
 // What it returns undoes that.
-func Thrifty() (undo func()) {
-	percent := debug.SetGCPercent(thriftyPercent)
-	limit := debug.SetMemoryLimit(thriftyBytes)
+func LimitMemory() (undo func()) {
+	percent := debug.SetGCPercent(memoryLimitPercent)
+	limit := debug.SetMemoryLimit(memoryLimitBytes)
 	return func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)

@@ -45,7 +45,7 @@ func (a *App) Write(b []byte) error {
 // on stdout, else on stderr what is wrong and what to do next. What stdout does not
 // take goes to stderr too: nobody must be left with a bare exit status.
 func (a *App) fail(err error) int {
-	f := a.Aimed(fault.Of(err))
+	f := a.SuggestForStore(fault.Of(err))
 	// The cause is for whoever looks for it: an answer shows what to do, and a bug of
 	// ours always leaves its trace.
 	log := a.Log()

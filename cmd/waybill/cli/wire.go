@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
@@ -113,3 +114,9 @@ func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
 
 // Performers gives the locks that keep the performers of a session apart.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
+
+// LogFiles are the files that grow when an event or an annotation is recorded in a session.
+// A command that waits for new facts watches them. They need not exist yet.
+func (o *Store) LogFiles(s id.Session) (events, annotations string) {
+	return filestore.LogFiles(o.Dir, s)
+}

@@ -192,11 +192,11 @@ func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, 
 	if err != nil {
 		return in.byFlag(err)
 	}
-	return a.Answer("annotation", said, func(p *page.Page) { tellAnnotated(ctx, a, o, req, said, p) })
+	return a.Answer("annotation", said, func(p *page.Page) { showAnnotated(ctx, a, o, req, said, p) })
 }
 
-// tellAnnotated says what was recorded about what, and how it is taken back.
-func tellAnnotated(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Request, said feedback.Annotation,
+// showAnnotated says what was recorded about what, and how it is taken back.
+func showAnnotated(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Request, said feedback.Annotation,
 	p *page.Page) {
 	run := page.ShortRun(said.Target.RunID)
 	what := render.AboutWords(said.Target, "")

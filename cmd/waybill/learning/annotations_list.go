@@ -51,7 +51,7 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 					return o.Annotations(ctx, args[0], q)
 				},
 				func(p *page.Page, list engine.AnnotationList) {
-					tellAnnotations(cmd.Context(), a, store, args[0], q, list, p)
+					showAnnotations(cmd.Context(), a, store, args[0], q, list, p)
 				})
 		},
 	}
@@ -65,8 +65,8 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// tellAnnotations shows the list, and below it what stands in none of its rows.
-func tellAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, q engine.AnnotationQuery,
+// showAnnotations shows the list, and below it what stands in none of its rows.
+func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, q engine.AnnotationQuery,
 	list engine.AnnotationList, p *page.Page) {
 	run, err := o.Run(ctx, ref)
 	titles := map[string]string{} // without the run's steps they are called by their ids
@@ -82,7 +82,7 @@ func tellAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, 
 		l.who = max(l.who, min(terminal.TextWidth(page.Clean(said.Actor.PrincipalRef)), render.ActorWidthMax))
 	}
 	for _, said := range list.Annotations {
-		l.tell(said, list.About[said.AnnotationID.String()])
+		l.show(said, list.About[said.AnnotationID.String()])
 	}
 	switch {
 	case len(list.Annotations) > 0:
@@ -119,7 +119,7 @@ type annotationLines struct {
 	day    string            // the one that the last line was under
 }
 
-func (l *annotationLines) tell(said feedback.Annotation, about feedback.About) {
+func (l *annotationLines) show(said feedback.Annotation, about feedback.About) {
 	p, at := l.Page, said.CreatedAt
 	if when, err := time.Parse(time.RFC3339, said.CreatedAt); err == nil {
 		at = page.ClockTime(when.UnixMilli(), time.RFC3339)

@@ -43,15 +43,15 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 				func(ctx context.Context, o *cli.Store) (engine.FeedbackSummary, error) {
 					return o.SummarizeAnnotations(ctx, q)
 				},
-				func(p *page.Page, sum engine.FeedbackSummary) { tellSummary(a, sum, p) })
+				func(p *page.Page, sum engine.FeedbackSummary) { showSummary(a, sum, p) })
 		},
 	}
 	cmd.Flags().StringVar(&q.WorkflowID, "workflow", "", "only runs of the workflow `ID`")
 	return cmd
 }
 
-// tellSummary shows workflows and then runs, and what could not be counted.
-func tellSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
+// showSummary shows workflows and then runs, and what could not be counted.
+func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 	shown := 0
 	for _, w := range sum.Workflows {
 		if w.Annotations == 0 {

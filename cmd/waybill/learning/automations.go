@@ -67,7 +67,7 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 					}
 					return doc, nil
 				},
-				func(p *page.Page, doc document.Automations) { tellAutomations(a, doc, all, p) },
+				func(p *page.Page, doc document.Automations) { showAutomations(a, doc, all, p) },
 				startStatus)
 		},
 	}
@@ -138,7 +138,7 @@ func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.A
 		Key: row.StartKey, Context: row.Context, Observations: gitobserver.Observe(root)})
 }
 
-func tellAutomations(a *cli.App, doc document.Automations, all bool, p *page.Page) {
+func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Page) {
 	if doc.Health != manifest.Healthy {
 		p.Line("%s The log of the proposals is %s: what cannot be told for sure is not in use.", p.Bad("!"), doc.Health)
 	}

@@ -78,7 +78,7 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	if err := o.MayApprove(ctx, a.Caller(), req); err != nil {
 		return err
 	}
-	if !a.Agree(func(p *page.Page) { tellProposal(a, wire, d, proposalWhole, p) }, "Approve it? [y/N] ") {
+	if !a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalWhole, p) }, "Approve it? [y/N] ") {
 		return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
 	}
 	done, err := o.ApproveProposal(ctx, a.Caller(), req, d.About.ArtifactSHA256)

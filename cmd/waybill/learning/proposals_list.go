@@ -37,7 +37,7 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 			}
 			return cli.Show(a, cmd, "proposals",
 				func(ctx context.Context, o *cli.Store) (engine.ProposalList, error) { return o.Proposals(ctx, q) },
-				func(p *page.Page, list engine.ProposalList) { tellProposals(a, list, q, p) })
+				func(p *page.Page, list engine.ProposalList) { showProposals(a, list, q, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -75,9 +75,9 @@ why.`,
 			}
 			if history {
 				return a.Answer("proposal_history", d,
-					func(p *page.Page) { tellProposal(a, wire, d, proposalHistory, p) })
+					func(p *page.Page) { showProposal(a, wire, d, proposalHistory, p) })
 			}
-			return a.Answer("proposal", wire, func(p *page.Page) { tellProposal(a, wire, d, proposalBrief, p) })
+			return a.Answer("proposal", wire, func(p *page.Page) { showProposal(a, wire, d, proposalBrief, p) })
 		},
 	}
 	cmd.Flags().BoolVar(&history, "history", false, "show all revisions, approvals and decisions")
@@ -95,7 +95,7 @@ Workflows among it are in 'waybill workflows list' as well, with the source "ins
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Show(a, cmd, "installed", func(ctx context.Context, o *cli.Store) (engine.InstalledList, error) {
 				return installedHere(ctx, a, o)
-			}, func(p *page.Page, list engine.InstalledList) { tellInstalled(a, list, p) })
+			}, func(p *page.Page, list engine.InstalledList) { showInstalled(a, list, p) })
 		},
 	}
 }

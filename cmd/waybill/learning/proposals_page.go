@@ -67,7 +67,7 @@ func markers(rules []redact.Rule) (out []string) {
 	return out
 }
 
-func tellProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery, p *page.Page) {
+func showProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery, p *page.Page) {
 	if list.Health != manifest.Healthy && list.Health != "" {
 		p.Text(p.Bad("! "), "The log of the proposals is "+render.Health(list.Health)+
 			"; what follows is what could be read. See 'waybill verify'.")
@@ -108,7 +108,7 @@ const (
 	proposalHistory                     // with everything on record
 )
 
-func tellProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, view proposalView, p *page.Page) {
+func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, view proposalView, p *page.Page) {
 	p.Text("", p.Bold(page.Clean(render.ProposalTitle(w))))
 	about := []string{w.ID.String(), string(w.Kind), string(w.State)}
 	if d.About.Revision > 1 {
@@ -211,7 +211,7 @@ func proposed(a *cli.App, v canon.Value, of id.Proposal, most int, p *page.Page)
 	}
 }
 
-func tellInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
+func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 	if list.Health != manifest.Healthy {
 		p.Text(p.Bad("! "), "The log of the proposals is "+render.Health(list.Health)+
 			": what cannot be told for sure is not in use. See 'waybill verify'.")

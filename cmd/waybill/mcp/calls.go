@@ -142,5 +142,5 @@ func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.An
 
 // fault aims what an error suggests at this server's store.
 func (c agentCalls) fault(err error) (mcpserver.Document, error) {
-	return mcpserver.Document{}, c.a.Aimed(fault.Of(err))
+	return mcpserver.Document{}, c.a.SuggestForStore(fault.Of(err))
 }

@@ -34,7 +34,7 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 	}
 	next := "Call resume_session without ids, with words of the run's notes or with nothing, and ask the user which " +
 		"run is meant."
-	if err := cli.Sought(q, list, next); err != nil {
+	if err := cli.CheckCandidates(q, list, next); err != nil {
 		return c.fault(err)
 	}
 	for _, found := range list.Candidates {

@@ -52,7 +52,7 @@ continues there.`,
 					}
 					return list.Select(s)
 				},
-				func(p *page.Page, chosen engine.RunPage) { tellRuns(a, chosen, len(status) > 0, p) })
+				func(p *page.Page, chosen engine.RunPage) { showRuns(a, chosen, len(status) > 0, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -71,9 +71,9 @@ func statusWords() string {
 	return strings.Join(words, ", ")
 }
 
-// tellRuns shows the list, and below it what stands in none of its rows: that there
+// showRuns shows the list, and below it what stands in none of its rows: that there
 // is more, and sessions that cannot be read.
-func tellRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
+func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
 	var rows [][]page.Cell
 	for _, r := range list.Runs {
 		rows = append(rows, runRow(p, a, r))

@@ -36,7 +36,7 @@ mail it: 'waybill verify --expect-head' says later whether the log still holds t
 					return o.Run(ctx, cli.RunArg(args))
 				},
 				func(p *page.Page, run engine.RunDetails) {
-					tellRun(a, run, p)
+					showRun(a, run, p)
 					if head {
 						p.Line("")
 						p.Line("Head of %s: %s", run.SessionID, run.Head.Digest)
@@ -48,9 +48,9 @@ mail it: 'waybill verify --expect-head' says later whether the log still holds t
 	return cmd
 }
 
-// tellRun shows a run as a checklist: what it is, its steps with the notes on them,
+// showRun shows a run as a checklist: what it is, its steps with the notes on them,
 // what is open, and how to go on.
-func tellRun(a *cli.App, r engine.RunDetails, p *page.Page) {
+func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -64,19 +63,18 @@ func newWatch(a *cli.App) *cobra.Command {
 
 // runWatch prints what is new, then waits for more.
 func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.Following, stay bool) error {
-	folder := filepath.Join(o.Dir, "sessions", following.Session.String())
-	w := watch.Files(filepath.Join(folder, "manifest.jsonl"), filepath.Join(folder, "annotations", "manifest.jsonl"))
+	w := watch.Files(o.LogFiles(following.Session))
 	defer w.Close()
-	teller := teller{app: a}
+	printer := eventPrinter{app: a}
 	for first := true; ; first = false {
 		facts, err := following.Next(ctx)
 		if err != nil {
 			return err
 		}
-		if err := teller.tell(facts); err != nil {
+		if err := printer.printFacts(facts); err != nil {
 			return err
 		}
-		if err := teller.tellSaid(ctx, following); err != nil {
+		if err := printer.printAnnotations(ctx, following); err != nil {
 			return err
 		}
 		over, err := following.Over(ctx)
@@ -111,14 +109,14 @@ func watching(a *cli.App, run id.Run, over, stay bool) {
 	_, _ = a.Err.Write(p.Bytes())
 }
 
-// teller prints each fact on a line, at once: whoever reads a pipe waits for it.
-type teller struct {
-	app  *cli.App
-	day  string // the one that the last line was under
-	deaf bool   // the annotations cannot be read, and that was said
+// eventPrinter prints each fact on a line, at once: whoever reads a pipe waits for it.
+type eventPrinter struct {
+	app             *cli.App
+	day             string // the one that the last line was under
+	annotationsLost bool   // the annotations cannot be read, and that was said
 }
 
-func (t *teller) tell(facts []engine.Fact) error {
+func (t *eventPrinter) printFacts(facts []engine.Fact) error {
 	for _, f := range facts {
 		if t.app.Flags.JSON {
 			line, err := stored([]event.Event{f.Event})

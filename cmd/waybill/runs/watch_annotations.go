@@ -16,10 +16,10 @@ import (
 // and no event of a run.
 const annotatedKind = "run.annotated"
 
-// tellSaid prints what was said of the run since the last time. Annotations that cannot be
+// printAnnotations prints what was said of the run since the last time. Annotations that cannot be
 // read keep nobody from watching the run.
-func (t *teller) tellSaid(ctx context.Context, following *engine.Following) error {
-	if t.deaf {
+func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.Following) error {
+	if t.annotationsLost {
 		return nil
 	}
 	all, err := following.Annotated(ctx)
@@ -27,18 +27,18 @@ func (t *teller) tellSaid(ctx context.Context, following *engine.Following) erro
 		return err
 	}
 	for _, said := range all {
-		if err := t.said(said); err != nil {
+		if err := t.printAnnotation(said); err != nil {
 			return err
 		}
 	}
-	if t.deaf = err != nil; t.deaf {
+	if t.annotationsLost = err != nil; t.annotationsLost {
 		log := t.app.Log()
 		log.Warn().Err(err).Msg("the annotations of the session cannot be read; no more of them are told")
 	}
 	return nil
 }
 
-func (t *teller) said(said engine.Said) error {
+func (t *eventPrinter) printAnnotation(said engine.Said) error {
 	if t.app.Flags.JSON {
 		raw, err := canon.Marshal(said.Annotation)
 		if err != nil {

@@ -40,7 +40,7 @@ says about itself.`,
 			if err != nil {
 				return err
 			}
-			return a.Answer("bundle", doc, func(p *page.Page) { tellBundle(a, doc, p) })
+			return a.Answer("bundle", doc, func(p *page.Page) { showBundle(a, doc, p) })
 		},
 	}
 }
@@ -91,14 +91,14 @@ or diverged, and from which event on. OTHER may be a SESSION or RUN of the store
 			if err != nil {
 				return err
 			}
-			return a.Answer("bundle_diff", doc, func(p *page.Page) { tellDiff(doc, args[0], args[1], p) })
+			return a.Answer("bundle_diff", doc, func(p *page.Page) { showDiff(doc, args[0], args[1], p) })
 		},
 	}
 }
 
 // readBundle opens a bundle for a look; done lets go of it.
 func readBundle(ctx context.Context, a *cli.App, name string) (b *bundlefile.File, done func(), err error) {
-	back := cli.Thrifty()
+	back := cli.LimitMemory()
 	if b, err = openBundle(ctx, a, name); err != nil {
 		back()
 		return nil, nil, err
@@ -129,7 +129,7 @@ func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other strin
 	return engine.DiffBundles(ctx, engine.ReadOnly(b), b.Session(), o.Engine, s)
 }
 
-func tellBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
+func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 	p.Line("%s", p.Bold("Bundle "+page.Clean(doc.BundleID)))
 	p.Facts(doc.SessionID.String(), page.Plural(int(doc.Events), "event"), "exported "+page.Clean(doc.ExportedAt),
 		"by version "+
@@ -147,12 +147,12 @@ func tellBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 	}
 	for _, run := range doc.Runs {
 		p.Line("")
-		tellBundledRun(a, run, p)
+		showBundledRun(a, run, p)
 	}
 }
 
-// tellBundledRun shows a run without commands that would need a store.
-func tellBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
+// showBundledRun shows a run without commands that would need a store.
+func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
@@ -163,7 +163,7 @@ func tellBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	}
 }
 
-func tellDiff(doc engine.BundleDiff, one, other string, p *page.Page) {
+func showDiff(doc engine.BundleDiff, one, other string, p *page.Page) {
 	one, other = page.Clean(one), page.Clean(other)
 	switch doc.Relation {
 	case engine.Same:

@@ -68,7 +68,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 		return err
 	}
 	defer o.Close()
-	defer cli.Thrifty()()
+	defer cli.LimitMemory()()
 	s, err := o.SessionOf(ctx, ref)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 			return outputFault(err)
 		}
 		p := a.NewPage(a.Err)
-		tellExport(a, doc, p)
+		showExport(a, doc, p)
 		_, _ = a.Err.Write(p.Bytes())
 		return nil
 	}
@@ -101,7 +101,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	if err != nil {
 		return err
 	}
-	return a.Answer("export", doc, func(p *page.Page) { tellExport(a, doc, p) })
+	return a.Answer("export", doc, func(p *page.Page) { showExport(a, doc, p) })
 }
 
 // outputFault tells a stdout that takes no more from what the export met.
@@ -137,7 +137,7 @@ func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.E
 	return doc, target.Commit()
 }
 
-func tellExport(a *cli.App, doc engine.Export, p *page.Page) {
+func showExport(a *cli.App, doc engine.Export, p *page.Page) {
 	where := doc.File
 	if where == "" {
 		where = "stdout"

@@ -71,7 +71,7 @@ func importBundle(ctx context.Context, a *cli.App, name string, req engine.Impor
 		return err
 	}
 	defer o.Close()
-	defer cli.Thrifty()()
+	defer cli.LimitMemory()()
 	b, err := openBundle(ctx, a, name)
 	if err != nil {
 		return err
@@ -86,10 +86,10 @@ func importBundle(ctx context.Context, a *cli.App, name string, req engine.Impor
 			next.Command = a.WithStoreFlags(next.Command)
 		}
 	}
-	return a.Answer("import", doc, func(p *page.Page) { tellImport(a, doc, p) })
+	return a.Answer("import", doc, func(p *page.Page) { showImport(a, doc, p) })
 }
 
-func tellImport(a *cli.App, doc engine.Import, p *page.Page) {
+func showImport(a *cli.App, doc engine.Import, p *page.Page) {
 	what := page.Plural(int(doc.Events), "event")
 	switch doc.Relation {
 	case engine.Imported:

@@ -50,7 +50,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			if err := o.Erasable(cmd.Context(), ref); err != nil {
 				return err
 			}
-			if err := a.Sure(yes, "Erase its bytes for good?", func(p *page.Page) { p.Line("%s", ref) }); err != nil {
+			if err := a.Confirm(yes, "Erase its bytes for good?", func(p *page.Page) { p.Line("%s", ref) }); err != nil {
 				return err
 			}
 			e, err := o.EraseArtifact(cmd.Context(), a.Caller(), ref, reason)

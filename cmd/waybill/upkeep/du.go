@@ -27,7 +27,7 @@ func NewDU(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Show(a, cmd, "du",
 				func(ctx context.Context, o *cli.Store) (engine.Usage, error) { return o.DU(ctx) },
-				func(p *page.Page, u engine.Usage) { tellUsage(a, u, all, p) })
+				func(p *page.Page, u engine.Usage) { showUsage(a, u, all, p) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list every session, not the largest ones only")
@@ -37,7 +37,7 @@ func NewDU(a *cli.App) *cobra.Command {
 // duRowsMax is how many sessions are listed where nobody asks for all.
 const duRowsMax = 20
 
-func tellUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
+func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 	p.Line("%s in %s", p.Bold(page.Size(u.TotalBytes)), page.Plural(int(u.TotalFiles), "file"))
 	sessions := append(append([]engine.SessionUsage{}, u.Sessions...), u.Trash...)
 	if len(sessions) > 0 {

@@ -31,7 +31,7 @@ func NewGC(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.ShowVerdict(a, cmd, "gc",
 				func(ctx context.Context, o *cli.Store) (engine.GCReport, error) { return o.GC(ctx, a.Caller(), req) },
-				func(p *page.Page, r engine.GCReport) { tellGC(a, r, req, p) },
+				func(p *page.Page, r engine.GCReport) { showGC(a, r, req, p) },
 				func(r engine.GCReport) int { return cli.IntegrityUnless(!req.Apply || !r.SafeMode) })
 		},
 	}
@@ -41,7 +41,7 @@ func NewGC(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-func tellGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
+func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 	if r.SafeMode {
 		p.Text(p.Warn("! "), "Nothing is removed: what is damaged or not understood may need anything.")
 		for _, u := range r.Unclear[:min(len(r.Unclear), gcRowsMax)] {
@@ -52,7 +52,7 @@ func tellGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 		p.Line("Next: %s", a.Command("verify"))
 		return
 	}
-	tellGoing(a, r, p)
+	showRemovals(a, r, p)
 	for _, s := range r.Skipped {
 		p.Text(p.Warn("! "), s.What+" stays for now: "+s.Message+".")
 	}
@@ -93,7 +93,7 @@ var whyGone = map[retention.Reason]string{
 	retention.Leftover: "left by interrupted writes",
 }
 
-func tellGoing(a *cli.App, r engine.GCReport, p *page.Page) {
+func showRemovals(a *cli.App, r engine.GCReport, p *page.Page) {
 	for _, why := range retention.Reasons {
 		var rows [][2]string
 		bytes, count := int64(0), 0

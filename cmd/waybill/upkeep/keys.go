@@ -93,8 +93,8 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 			return fault.New(fault.ValidationError, "%s; nobody has agreed to that", cost(have)).
 				Suggest("Say --yes: 'waybill keys rotate --yes'.")
 		}
-		if !a.Agree(func(p *page.Page) { showKeys(p, have); p.Text("", cost(have)+".") }, "Replace it? [y/N] ") {
-			return cli.Disagreed()
+		if !a.AskYes(func(p *page.Page) { showKeys(p, have); p.Text("", cost(have)+".") }, "Replace it? [y/N] ") {
+			return cli.NotConfirmed()
 		}
 	}
 	k, err := o.RotateKeys(ctx, a.Caller(), have)

@@ -72,9 +72,9 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call engine.Repair
 		}
 		agreed := len(plan.Steps) == 0
 		if !agreed && a.IsTerminal(a.In) && !a.Flags.JSON {
-			agreed = a.Agree(func(p *page.Page) { showRepair(p, plan) }, "Do this? [y/N] ")
+			agreed = a.AskYes(func(p *page.Page) { showRepair(p, plan) }, "Do this? [y/N] ")
 			if !agreed {
-				return cli.Disagreed()
+				return cli.NotConfirmed()
 			}
 		}
 		if !agreed {

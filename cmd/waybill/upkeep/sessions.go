@@ -35,9 +35,9 @@ JSON document always holds both.`,
 				func(ctx context.Context, o *cli.Store) (engine.SessionList, error) { return o.SessionList(ctx) },
 				func(p *page.Page, list engine.SessionList) {
 					if trash {
-						tellTrash(a, list.Trash, p)
+						showTrash(a, list.Trash, p)
 					} else {
-						tellSessions(a, list, p)
+						showSessions(a, list, p)
 					}
 				})
 		},
@@ -46,7 +46,7 @@ JSON document always holds both.`,
 	return cmd
 }
 
-func tellSessions(a *cli.App, list engine.SessionList, p *page.Page) {
+func showSessions(a *cli.App, list engine.SessionList, p *page.Page) {
 	var rows [][]page.Cell
 	for _, s := range list.Sessions {
 		state := page.Cell{}
@@ -72,7 +72,7 @@ func tellSessions(a *cli.App, list engine.SessionList, p *page.Page) {
 	}
 }
 
-func tellTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
+func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 	if len(list) == 0 {
 		p.Line("The trash is empty.")
 		return

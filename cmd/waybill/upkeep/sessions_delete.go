@@ -62,8 +62,8 @@ func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req engine.De
 	if err != nil {
 		return err
 	}
-	err = a.Sure(yes, "Move "+page.Plural(len(rows), "session")+" to the trash?",
-		func(p *page.Page) { tellSessions(a, engine.SessionList{Sessions: rows}, p) })
+	err = a.Confirm(yes, "Move "+page.Plural(len(rows), "session")+" to the trash?",
+		func(p *page.Page) { showSessions(a, engine.SessionList{Sessions: rows}, p) })
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func emptyTrash(ctx context.Context, a *cli.App, o *cli.Store, yes bool) error {
 		return err
 	}
 	if len(list) > 0 {
-		err := a.Sure(yes, "Remove "+page.Plural(len(list), "session")+" for good?",
-			func(p *page.Page) { tellTrash(a, list, p) })
+		err := a.Confirm(yes, "Remove "+page.Plural(len(list), "session")+" for good?",
+			func(p *page.Page) { showTrash(a, list, p) })
 		if err != nil {
 			return err
 		}

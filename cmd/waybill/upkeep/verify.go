@@ -61,7 +61,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 			return cli.UsageFault(cmd, "--expect-head is about one log: name its session")
 		}
 	}
-	defer cli.Thrifty()()
+	defer cli.LimitMemory()()
 	store, err := a.Open(cmd.Context())
 	if fault.Is(err, fault.StoreCorrupt) {
 		return fault.Of(err).Suggest(

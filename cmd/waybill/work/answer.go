@@ -19,7 +19,7 @@ func showAnswer(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Ans
 	if answer.Next != nil {
 		answer.Next.Command = a.WithStoreFlags(answer.Next.Command)
 	}
-	err := a.Answer(answer.Kind(), answer, func(p *page.Page) { tell(ctx, a, o, answer, behind, p) })
+	err := a.Answer(answer.Kind(), answer, func(p *page.Page) { showPending(ctx, a, o, answer, behind, p) })
 	if err == nil && len(answer.Blockers) > 0 {
 		return cli.ExitWith(fault.ExitWaiting)
 	}
@@ -34,9 +34,9 @@ func nothingPending(a *cli.App, answer engine.Answer) error {
 	return f
 }
 
-// tell shows an answer to a person: where the run stands, what is pending, and the
+// showPending shows an answer to a person: where the run stands, what is pending, and the
 // command that goes on. People need no tokens.
-func tell(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool, p *page.Page) {
+func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool, p *page.Page) {
 	run := page.ShortRun(answer.Session.RunID)
 	name := page.Clean(answer.Workflow.Name)
 	for _, b := range answer.Blockers {
@@ -51,7 +51,7 @@ func tell(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, b
 	if answer.Pending == nil {
 		p.Line("%s %s", render.Mark(p, answer.Status), p.Bold(name+" is "+render.Status(answer.Status)))
 		p.Line("%s", p.Dim("See it with: "+a.Command("runs", "show", run)))
-		tellWarnings(a, answer, p)
+		showWarnings(a, answer, p)
 		return
 	}
 	var asked []string
@@ -77,7 +77,7 @@ func tell(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, b
 	if answer.Pending.RequireConfirmation {
 		p.Line("%s", p.Warn("Going on from here is your confirmation."))
 	}
-	tellWarnings(a, answer, p)
+	showWarnings(a, answer, p)
 	if answer.Next == nil {
 		p.Line("The run is %s: it takes no further steps.", render.Status(answer.Status))
 		return
@@ -129,7 +129,7 @@ func titleOfLoop(w compile.Compiled, loopID string) string {
 	return loopID
 }
 
-func tellWarnings(a *cli.App, answer engine.Answer, p *page.Page) {
+func showWarnings(a *cli.App, answer engine.Answer, p *page.Page) {
 	for _, w := range answer.Warnings {
 		p.Line("%s %s", p.Warn("!"), page.Clean(w.Message))
 	}

@@ -107,7 +107,7 @@ func showKept(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answe
 	}
 	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
 		p.Line("%s Kept with step %s.", p.Good("✓"), p.Bold(page.Clean(answer.Pending.Title)))
-		tellWarnings(a, answer, p)
+		showWarnings(a, answer, p)
 		p.Line("Next: %s", a.Command("continue", "--run", page.ShortRun(answer.Session.RunID)))
 	})
 }

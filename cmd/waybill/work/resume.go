@@ -52,7 +52,7 @@ func NewResume(a *cli.App) *cobra.Command {
 				func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
 					return candidates(ctx, a, o, q, engine.Anchored(q, gitobserver.Observe(root)))
 				},
-				func(p *page.Page, list engine.ResumeList) { tellCandidates(a, list, p) })
+				func(p *page.Page, list engine.ResumeList) { showCandidates(a, list, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -73,7 +73,7 @@ func candidates(ctx context.Context, a *cli.App, o *cli.Store, q, anchored resum
 			n.Command = a.WithStoreFlags(n.Command)
 		}
 	}
-	return list, cli.Sought(q, list,
+	return list, cli.CheckCandidates(q, list,
 		"See all runs with 'waybill runs list', or the likely ones with 'waybill resume'.")
 }
 
@@ -100,8 +100,8 @@ func (in *resumeInput) query(words []string) (resume.Query, error) {
 	return q, nil
 }
 
-// tellCandidates shows each with why it is offered and how to go on with it.
-func tellCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
+// showCandidates shows each with why it is offered and how to go on with it.
+func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 	if len(list.Candidates) == 0 {
 		p.Line("No run that could be gone on with.")
 	}
@@ -112,7 +112,7 @@ func tellCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		p.Painted(render.Mark(p, c.Status)+" ", c.Title+"  "+render.Status(c.Status), p.Bold)
 		var why []string
 		for _, w := range c.WhyMatched {
-			why = append(why, toldReason(w))
+			why = append(why, reasonWords(w))
 		}
 		p.Facts(page.Clean(c.WorkflowID), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
 		if c.StepTitle != "" {
@@ -143,8 +143,8 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// toldReason is why a run is offered, in words.
-func toldReason(r resume.Reason) string {
+// reasonWords is why a run is offered, in words.
+func reasonWords(r resume.Reason) string {
 	switch r {
 	case resume.MatchedSessionID, resume.MatchedRunID:
 		return "named"

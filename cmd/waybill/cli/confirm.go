@@ -8,8 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Agree shows something and waits for a yes.
-func (a *App) Agree(show func(*page.Page), question string) bool {
+// AskYes shows something and waits for a yes.
+func (a *App) AskYes(show func(*page.Page), question string) bool {
 	p := a.NewPage(a.Err)
 	show(p)
 	p.WriteString(question)
@@ -19,10 +19,10 @@ func (a *App) Agree(show func(*page.Page), question string) bool {
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
-// Sure asks before something goes that cannot be had back as it was. show is what
+// Confirm asks before something goes that cannot be had back as it was. show is what
 // it is about, and stands above the question. Where nobody is at a terminal nobody can
 // be asked: the call must say --yes, and never waits for input that cannot come.
-func (a *App) Sure(yes bool, question string, show func(*page.Page)) error {
+func (a *App) Confirm(yes bool, question string, show func(*page.Page)) error {
 	if yes {
 		return nil
 	}
@@ -31,13 +31,13 @@ func (a *App) Sure(yes bool, question string, show func(*page.Page)) error {
 		return fault.New(fault.UsageError, "nobody is here who could be asked: %s", question).
 			Suggest("Say --yes if it is to be done, or do it at a terminal.")
 	}
-	if !a.Agree(show, question+" [y/N] ") {
-		return Disagreed()
+	if !a.AskYes(show, question+" [y/N] ") {
+		return NotConfirmed()
 	}
 	return nil
 }
 
-// Disagreed is the answer to a no, or to no answer.
-func Disagreed() error {
+// NotConfirmed is the answer to a no, or to no answer.
+func NotConfirmed() error {
 	return fault.New(fault.RunWaiting, "nobody agreed to it").Suggest("Nothing was changed.")
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/waybill/waybill/durable/run/resume"
 )
 
-// Sought: an exact id that nothing has is told, with what to do next. Others in its
+// CheckCandidates: an exact id that nothing has is told, with what to do next. Others in its
 // place would be gone on with by whoever takes the first candidate.
-func Sought(q resume.Query, list engine.ResumeList, next string) error {
+func CheckCandidates(q resume.Query, list engine.ResumeList, next string) error {
 	hasRun, hasSession := q.Run == (id.Run{}), q.Session == (id.Session{})
 	for _, found := range list.Candidates {
 		hasRun = hasRun || found.RunID == q.Run

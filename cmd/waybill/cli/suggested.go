@@ -42,9 +42,9 @@ func (a *App) Command(words ...string) string {
 	return command.Line(argv)
 }
 
-// Aimed is f with the session that it is about and the store flags of this call in
+// SuggestForStore is f with the session that it is about and the store flags of this call in
 // the commands that it suggests: a copied command must reach what is meant.
-func (a *App) Aimed(f *fault.Fault) *fault.Fault {
+func (a *App) SuggestForStore(f *fault.Fault) *fault.Fault {
 	if session, ok := f.Details["sessionId"].(string); ok {
 		named := *f
 		named.Suggestion = strings.ReplaceAll(f.Suggestion, "verify SESSION'", "verify "+session+"'")
